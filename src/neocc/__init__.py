@@ -1,0 +1,25 @@
+"""Non-exhaustive, overlapping co-clustering: group rows and columns at once, with overlap and outliers."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from neocc.estimators import MSSR, NEOCC, NEOKMeans, objective_value
+
+
+__version__ = "0.1.0"
+
+__all__ = ["MSSR", "NEOCC", "NEOKMeans", "__version__", "objective_value"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import public names on first use, so that `import neocc` costs nothing."""
+    if name in __all__:
+        return getattr(import_module("neocc.estimators"), name)
+    raise AttributeError(f"module 'neocc' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,126 @@
+"""The two-stage assignment: exact counts, at the smallest total distance.
+
+Stage 1 gives the N1 = n - b items with the smallest row minima to their nearest cluster. Stage 2 hands out the
+a + b memberships still missing to the smallest distances not used yet, whoever they belong to. Together
+they minimise the sum of the chosen distances over all feasible memberships.
+
+Ties go to the smallest distance, then the lowest item, then the lowest cluster.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from neocc._typing import FloatArray, IntArray
+from neocc.core.problem import Counts
+from neocc.kernels import Memberships
+
+_PILOT = 4096
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """New memberships, and the largest distance that each stage accepted.
+
+    `nearest_limit` is infinite where no item may be left out, `extra_limit` is -inf where stage 2 had
+    nothing to hand out; predicting new items reuses both.
+    """
+
+    members: Memberships
+    nearest_limit: float
+    extra_limit: float
+
+
+def assign(
+    d: FloatArray,
+    counts: Counts,
+    nearest: tuple[IntArray, FloatArray] | None = None,
+) -> Assignment:
+    """Assign items to clusters from their distances, an (n_items, n_clusters) table that is overwritten.
+
+    `nearest` are the row-wise argmin and min of `d`, where the caller has them already.
+    """
+    n, k = d.shape
+    if nearest is None:
+        labels = d.argmin(axis=1)
+        minima = d[np.arange(n), labels]
+    else:
+        labels, minima = nearest
+    first = labels.astype(np.int32)
+    nearest_limit = np.inf
+    if counts.n_covered < n:
+        keep = smallest(minima, counts.n_covered)
+        nearest_limit = float(minima[keep].max(initial=0.0))
+        left_out = np.ones(n, dtype=bool)
+        left_out[keep] = False
+        first[left_out] = -1
+
+    extra = np.empty(0, dtype=np.intp)
+    extra_limit = -np.inf
+    if counts.n_extra > 0:
+        used = np.flatnonzero(first >= 0)
+        d[used, first[used]] = np.inf
+        flat = d.reshape(-1)
+        extra = np.sort(smallest(flat, counts.n_extra))
+        extra_limit = float(flat[extra].max())
+        d[used, first[used]] = minima[used]
+    members = Memberships(first, extra // k, (extra % k).astype(np.int32), k)
+    return Assignment(fill_empty(members, d), nearest_limit, extra_limit)
+
+
+def smallest(values: FloatArray, count: int) -> IntArray:
+    """Return the indices of the `count` smallest values, ties by lowest index, in no particular order.
+
+    A pilot sample guesses a threshold that keeps little more than `count` values; only those are partitioned.
+    """
+    if count <= 0:
+        return np.empty(0, dtype=np.intp)
+    if count >= len(values):
+        return np.arange(len(values))
+    candidates = _candidates(values, count)
+    limit = np.partition(values[candidates], count - 1)[count - 1]
+    chosen = candidates[values[candidates] < limit]
+    tied = candidates[values[candidates] == limit]
+    return np.concatenate([chosen, tied[: count - len(chosen)]])
+
+
+def _candidates(values: FloatArray, count: int) -> IntArray:
+    """Return the ordered indices of a superset of the `count` smallest values, ties at its edge included."""
+    n = len(values)
+    if n > 4 * _PILOT:
+        pilot = np.sort(values[:: n // _PILOT])
+        share = count / n
+        rank = int(len(pilot) * (share + 4.0 * np.sqrt(share / len(pilot)))) + 8
+        if rank < len(pilot) // 2:
+            found = np.flatnonzero(values <= pilot[rank])
+            if len(found) >= count:
+                return found
+    return np.arange(n)
+
+
+def fill_empty(members: Memberships, d: FloatArray) -> Memberships:
+    """Re-seed each empty cluster with the membership of largest distance that its cluster can spare.
+
+    The moved item becomes the only member of the empty cluster, which costs it at most its old
+    distance: the objective does not rise, and all counts stay as they were. With fewer memberships than clusters some stay empty.
+    """
+    sizes = members.sizes.copy()
+    empty = np.flatnonzero(sizes == 0)
+    if len(empty) == 0:
+        return members
+    matrix = members.dense.copy()
+    items, clusters = np.nonzero(matrix)
+    costs = d[items, clusters]
+    order = np.lexsort((clusters, items, -costs))
+    spare = iter(order)
+    for target in empty:
+        source = next((i for i in spare if sizes[clusters[i]] > 1), None)
+        if source is None:
+            break
+        matrix[items[source], clusters[source]] = False
+        matrix[items[source], target] = True
+        sizes[clusters[source]] -= 1
+        sizes[target] += 1
+    return Memberships.from_dense(matrix)

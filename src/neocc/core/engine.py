@@ -1,0 +1,79 @@
+"""What the solver asks of an engine: the few operations that touch the data.
+
+An engine knows where the rows live (memory, disk, a cluster) and nothing about objectives. It belongs
+to `core` because the solver is its only customer; `neocc.engines` holds the implementations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+from neocc._typing import FloatArray, IntArray
+from neocc.core.assign import Assignment
+from neocc.core.objectives import Sums, Tables
+from neocc.core.problem import Counts
+from neocc.kernels import Memberships
+
+Centring: TypeAlias = Literal["none", "global", "rows", "columns", "double"]
+"""What may be subtracted from X without changing the problem; it keeps large offsets from cancelling."""
+
+
+@dataclass(frozen=True)
+class RowStep:
+    """The objective of the memberships a row step started from, and the assignment it arrived at."""
+
+    objective: float
+    assignment: Assignment
+
+
+class Engine(Protocol):
+    """Access to a matrix through sums over clusters."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+
+    @property
+    def n_stored(self) -> int:
+        """Number of stored entries."""
+
+    @property
+    def column_effects(self) -> FloatArray | None:
+        """What is subtracted from every row; None where nothing is."""
+
+    def centred(self, centring: Centring, column_effects: FloatArray | None = None) -> Engine:
+        """Return an engine over X with effects subtracted on the fly; sparse data stays as it is.
+
+        `column_effects` replaces the engine's own: new rows are compared with clusters of old ones.
+        """
+
+    def sample_rows(self, rows: IntArray) -> Engine:
+        """Return an engine over some of the rows."""
+
+    def take_rows(self, rows: IntArray) -> FloatArray:
+        """Return a few rows, centred, as a dense table."""
+
+    def column_sums(
+        self, U: Memberships | None, V: Memberships | None, *, squares: bool = True
+    ) -> Sums:
+        """Return the sums for the distances of all columns, given row memberships U.
+
+        With V also the products X' D(f) A and their energy, A being the mean of each row over each column cluster.
+        """
+
+    def row_distances(
+        self, tables: Tables, V: Memberships | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the distance of every row to every row cluster, and the weighted squares of the rows."""
+
+    def reassign_rows(
+        self, tables: Tables, U: Memberships | None, V: Memberships | None, counts: Counts
+    ) -> RowStep:
+        """Return the objective of U and the two-stage assignment of all rows."""
+
+    def restore_vectors(self, vectors: FloatArray, U: Memberships) -> FloatArray:
+        """Turn mean rows of centred data into mean rows of the data as given."""
+
+    def restore_means(self, means: FloatArray, U: Memberships, V: Memberships) -> FloatArray:
+        """Turn block means of centred data into block means of the data as given."""

@@ -1,0 +1,86 @@
+"""What is asked for: exact counts per side, and the problem that the solver receives."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+Objective: TypeAlias = Literal["mean", "residue", "vectors"]
+"""NEO-CC-M, NEO-CC-RCM, and the one-way objective of NEO-K-Means."""
+
+
+def round_half_away(value: float) -> int:
+    """Round to the nearest integer, halves away from zero (MATLAB's rule, used by the method's authors).
+
+    A product such as 0.145 * 100 that misses a half only by floating-point error counts as that half.
+
+    Examples
+    --------
+    >>> [round_half_away(v) for v in (0.5, 1.5, 2.5, -0.5, 2.4, 0.145 * 100)]
+    [1, 2, 3, -1, 2, 15]
+    """
+    slack = 4e-16 * max(1.0, abs(value))
+    return int(math.copysign(math.floor(abs(value) + 0.5 + slack), value))
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The exact numbers that one side's memberships must meet.
+
+    Attributes
+    ----------
+    n_items, n_clusters : int
+        Rows (or columns) and their clusters: n and k.
+    n_memberships : int
+        T = n + round(alpha n), the number of ones in the membership matrix.
+    max_outliers : int
+        b = round(beta n), the largest allowed number of items in no cluster.
+    """
+
+    n_items: int
+    n_clusters: int
+    n_memberships: int
+    max_outliers: int
+
+    @classmethod
+    def from_fractions(cls, n_items: int, n_clusters: int, overlap: float, outliers: float) -> Counts:
+        """Turn the fractions alpha (`overlap`) and beta (`outliers`) into counts."""
+        extra = round_half_away(overlap * n_items)
+        return cls(n_items, n_clusters, n_items + extra, round_half_away(outliers * n_items))
+
+    @property
+    def n_covered(self) -> int:
+        """N1 = n - b, the number of items that must be in at least one cluster."""
+        return self.n_items - self.max_outliers
+
+    @property
+    def n_extra(self) -> int:
+        """a + b, the number of memberships handed out in the second stage."""
+        return self.n_memberships - self.n_covered
+
+    def resized(self, n_items: int) -> Counts:
+        """Return counts of the same proportions for a sample of `n_items` items."""
+        overlap = (self.n_memberships - self.n_items) / self.n_items
+        outliers = self.max_outliers / self.n_items
+        counts = Counts.from_fractions(n_items, self.n_clusters, overlap, outliers)
+        max_outliers = min(counts.max_outliers, n_items - 1)
+        n_memberships = max(counts.n_memberships, n_items - max_outliers)
+        return replace(counts, n_memberships=n_memberships, max_outliers=max_outliers)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An objective with the counts of both sides; a side of `None` is not clustered (V = I or U = I)."""
+
+    objective: Objective
+    rows: Counts | None
+    columns: Counts | None
+    max_iter: int = 100
+    tol: float = 1e-6
+
+    def one_way(self, side: Literal["rows", "columns"], max_iter: int) -> Problem:
+        """Return the NEO-K-Means problem of one side."""
+        other: Literal["rows", "columns"] = "columns" if side == "rows" else "rows"
+        problem = replace(self, objective="vectors", max_iter=max_iter)
+        return replace(problem, **{other: None})

@@ -1,0 +1,186 @@
+"""The loop: alternate row and column steps until the objective stops falling.
+
+One iteration computes row distances and new row memberships, then column sums, column distances and new column
+memberships: two passes over the data. The sums U' X of the column step also give the block
+means of the next row step, so none is ever computed twice. NEO-CC (both objectives), MSSR, and NEO-K-Means
+on rows or on columns are this loop with different problems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from neocc._typing import FloatArray
+from neocc.core.assign import Assignment, assign
+from neocc.core.engine import Centring, Engine
+from neocc.core.objectives import (
+    Sums,
+    Tables,
+    block_means,
+    comparable,
+    distances,
+    make_tables,
+    mean_vectors,
+)
+from neocc.core.problem import Problem
+from neocc.kernels import Memberships
+
+Report = Callable[[int, float], bool]
+"""Called after each iteration with its number and the objective; True asks the run to stop there."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Where a run of the loop ended.
+
+    Attributes
+    ----------
+    U, V : Memberships or None
+        Memberships of the clustered sides.
+    objective : float
+        Objective of (U, V).
+    history : array
+        Objective of the start and after every half-step; its last entry is `objective`.
+    n_iter : int
+        Number of iterations that changed memberships.
+    converged : bool
+        False when `max_iter` or the caller ended the run.
+    sums : Sums
+        Column sums of the final U: what the tables of the row step are made of.
+    limits : pair of float
+        Largest distances that the two stages of the last assignment accepted.
+    """
+
+    U: Memberships | None
+    V: Memberships | None
+    objective: float
+    history: FloatArray
+    n_iter: int
+    converged: bool
+    sums: Sums
+    limits: tuple[float, float]
+
+
+@dataclass
+class _Run:
+    """The state of one run."""
+
+    engine: Engine
+    problem: Problem
+    U: Memberships | None
+    V: Memberships | None
+    sums: Sums | None = None
+    history: list[float] = field(default_factory=list)
+
+    def update_sums(self) -> None:
+        """Column sums for the current memberships; the row step needs those of U only."""
+        objective, two_sided = self.problem.objective, self.problem.columns is not None
+        needs_products = objective == "residue" or (objective == "vectors" and two_sided)
+        self.sums = self.engine.column_sums(
+            self.U, self.V if needs_products else None, squares=two_sided
+        )
+
+    def row_step(self) -> Assignment:
+        """Record the objective and return the best memberships of the rows."""
+        assert self.sums is not None and self.U is not None and self.problem.rows is not None
+        tables = row_tables(self.problem, self.sums, self.U, self.V)
+        step = self.engine.reassign_rows(tables, self.U, self.V, self.problem.rows)
+        self.history.append(step.objective)
+        return step.assignment
+
+    def column_step(self) -> Assignment:
+        """Record the objective and return the best memberships of the columns."""
+        assert self.sums is not None and self.V is not None and self.problem.columns is not None
+        tables = column_tables(self.problem, self.sums, self.U, self.V)
+        d = distances(self.sums, tables)
+        self.history.append(self.V.total(d))
+        return assign(comparable(d, self.sums.squares, tables), self.problem.columns)
+
+
+def centring(problem: Problem) -> Centring:
+    """Return what may be subtracted from X for this problem."""
+    if problem.objective == "residue":
+        return "double"
+    if problem.objective == "mean":
+        return "global"
+    return "columns" if problem.columns is None else "rows"
+
+
+def solve(
+    engine: Engine,
+    problem: Problem,
+    U: Memberships | None,
+    V: Memberships | None,
+    report: Report | None = None,
+) -> Solution:
+    """Minimise the objective from feasible memberships U and V.
+
+    `engine` should be centred as `centring(problem)` says. The objective never rises from one half-step to the next. The run ends
+    when one iteration lowers it by no more than `tol` times its value, or after `max_iter` iterations.
+    """
+    run = _Run(engine, problem, U, V)
+    rows_lead = problem.rows is not None
+    run.update_sums()
+    converged = False
+    for iteration in range(problem.max_iter + 1):
+        assignment = run.row_step() if rows_lead else run.column_step()
+        current = run.history[-1]
+        stop = iteration == problem.max_iter
+        if iteration > 0:
+            converged = previous - current <= problem.tol * previous
+            stop |= report is not None and report(iteration, current)
+        if converged or stop:
+            break
+        previous = current
+        if rows_lead:
+            run.U = assignment.members
+        else:
+            run.V = assignment.members
+        run.update_sums()
+        if rows_lead and problem.columns is not None:
+            run.V = run.column_step().members
+    assert run.sums is not None
+    return Solution(
+        run.U,
+        run.V,
+        run.history[-1],
+        np.array(run.history),
+        iteration,
+        converged,
+        run.sums,
+        (assignment.nearest_limit, assignment.extra_limit),
+    )
+
+
+def row_tables(problem: Problem, sums: Sums, U: Memberships, V: Memberships | None) -> Tables:
+    """Return the tables of the row step from the column sums of the same U."""
+    assert sums.by_cluster is not None
+    R = sums.by_cluster.T
+    means = None if V is None else cocluster_means(sums, U, V)
+    product = energy = None
+    if problem.objective != "mean":
+        C = mean_vectors(R, U.sizes)
+        product = np.ascontiguousarray(C.T)
+        if V is not None:
+            product *= V.weights[:, None]
+        energy = np.einsum("tq,qt->q", product, C)
+    other_sizes = None if V is None else V.sizes
+    return make_tables(problem.objective, U.sizes, other_sizes, means, product, energy)
+
+
+def column_tables(problem: Problem, sums: Sums, U: Memberships | None, V: Memberships) -> Tables:
+    """Return the tables of the column step from the column sums of the same U and V."""
+    means = None
+    if U is not None and sums.by_cluster is not None:
+        means = cocluster_means(sums, U, V).T
+    other_sizes = None if U is None else U.sizes
+    return make_tables(problem.objective, V.sizes, other_sizes, means, None, sums.energy)
+
+
+def cocluster_means(sums: Sums, U: Memberships, V: Memberships) -> FloatArray:
+    """Return M, the mean of every row cluster in every column cluster, from the column sums of U."""
+    assert sums.by_cluster is not None
+    return block_means(sums.by_cluster.T @ V.indicator, U.sizes, V.sizes)

@@ -1,0 +1,86 @@
+"""Threads for blocks of rows, with results handed back in block order."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
+from types import TracebackType
+from typing import Any, TypeVar
+
+import joblib
+from threadpoolctl import ThreadpoolController
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def effective_n_jobs(n_jobs: int | None) -> int:
+    """Return the number of threads to use: all available ones for `None`, `n_cpus + 1 + n_jobs` for negatives.
+
+    `OMP_NUM_THREADS` bounds the default, as it does for scikit-learn's own compiled loops.
+    """
+    available: int = joblib.cpu_count()
+    if n_jobs is None:
+        limit = os.environ.get("OMP_NUM_THREADS", "")
+        return min(available, int(limit)) if limit.isdigit() and int(limit) > 0 else available
+    if n_jobs < 0:
+        return max(1, available + 1 + n_jobs)
+    return n_jobs
+
+
+class Workers:
+    """A pool of threads that lives as long as one fit.
+
+    BLAS is held to one thread meanwhile: blocks are already spread over threads, and one thread adds
+    the same numbers in the same order on every machine.
+    """
+
+    def __init__(self, n_jobs: int | None = None) -> None:
+        self.n_jobs = effective_n_jobs(n_jobs)
+        self._pool: ThreadPoolExecutor | None = None
+        self._blas: Any = None
+
+    def __enter__(self) -> Workers:
+        self._blas = _controller().limit(limits=1, user_api="blas")
+        self._blas.__enter__()
+        if self.n_jobs > 1:
+            self._pool = ThreadPoolExecutor(self.n_jobs, thread_name_prefix="neocc")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+        self._blas.__exit__(kind, error, traceback)
+
+    def ordered(
+        self, function: Callable[[Task], Result], tasks: Sequence[Task]
+    ) -> Iterator[Result]:
+        """Yield `function(task)` in the order of `tasks`, at most `n_jobs + 1` results alive at a time."""
+        if self._pool is None or len(tasks) == 1:
+            yield from map(function, tasks)
+            return
+        waiting: deque[Future[Result]] = deque()
+        try:
+            for task in tasks:
+                waiting.append(self._pool.submit(function, task))
+                if len(waiting) > self.n_jobs:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()

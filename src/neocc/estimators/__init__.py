@@ -1,0 +1,10 @@
+"""The public estimators: parameters, validation and attributes around the solver in `neocc.core`."""
+
+from __future__ import annotations
+
+from neocc.estimators._mssr import MSSR
+from neocc.estimators._neocc import NEOCC
+from neocc.estimators._neokmeans import NEOKMeans
+from neocc.estimators._objective import objective_value
+
+__all__ = ["MSSR", "NEOCC", "NEOKMeans", "objective_value"]

@@ -1,0 +1,205 @@
+"""What the estimators share: running the starts, remembering the row clusters, and using them on new rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from neocc._typing import BoolArray, FloatArray, IntArray
+from neocc.core.engine import Centring
+from neocc.core.objectives import Tables, comparable
+from neocc.core.problem import Problem
+from neocc.core.restarts import Init, run_starts
+from neocc.core.solve import Solution, centring, row_tables
+from neocc.engines import ENGINE_NAMES, DenseMatrix, Matrix, MemoryEngine, SparseMatrix, Workers
+from neocc.estimators._progress import CallbackSupportMixin, Progress
+from neocc.estimators._validation import read_matrix
+from neocc.kernels import KERNEL_NAMES, Memberships, get_kernels
+
+
+@dataclass(frozen=True)
+class RowModel:
+    """All that is needed to compare new rows with the row clusters of a fit."""
+
+    tables: Tables
+    V: Memberships | None
+    nearest_limit: float
+    extra_limit: float
+    centring: Centring
+    column_effects: FloatArray | None
+
+
+class BaseNEO(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSupportMixin, BaseEstimator
+):
+    """Base of all estimators that run the solver of `neocc.core`."""
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - scikit-learn's protocol
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "engine": [StrOptions(set(ENGINE_NAMES))],
+        "kernel": [StrOptions(set(KERNEL_NAMES))],
+        "n_jobs": [None, Integral],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    _row_model: RowModel
+    _row_members: BoolArray
+
+    def _solve(self, matrix: Matrix, problem: Problem, init: Init) -> None:
+        """Run all starts and publish the best; an interrupted fit keeps the best start it has."""
+        # Given memberships leave nothing to chance: one start tells all.
+        n_starts = 1 if isinstance(init, tuple) else self.n_init
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        rngs = np.random.default_rng(seed).spawn(n_starts)
+        progress = Progress(self, n_starts, problem.max_iter, self.verbose)
+        best: Solution | None = None
+        with Workers(self.n_jobs) as workers:
+            engine = make_engine(matrix, self.kernel, workers)
+            try:
+                for solution in run_starts(engine, problem, init, rngs, progress.begin_start):
+                    if best is None or solution.objective < best.objective:
+                        best = solution
+                    if progress.end_start(solution):
+                        break
+            finally:
+                if best is not None:
+                    self._publish(engine.centred(centring(problem)), problem, best)
+        progress.end()
+
+    def _publish(self, engine: MemoryEngine, problem: Problem, solution: Solution) -> None:
+        """Set the attributes of the fit; estimators add their own."""
+        assert solution.U is not None
+        self.objective_ = solution.objective
+        self.history_ = solution.history
+        self.n_iter_ = solution.n_iter
+        self._n_features_out = solution.U.n_clusters
+        self._row_members = solution.U.dense
+        effects = engine.column_effects
+        self._row_model = RowModel(
+            row_tables(problem, solution.sums, solution.U, solution.V),
+            solution.V,
+            *solution.limits,
+            "none" if effects is None else centring(problem),
+            effects,
+        )
+
+    def _new_distances(self, X: Any, *, for_assignment: bool) -> FloatArray:
+        """Distances of new rows to the row clusters, as computed or made comparable for assignment."""
+        check_is_fitted(self)
+        matrix = read_matrix(self, X, reset=False)
+        model = self._row_model
+        if model.column_effects is not None and isinstance(matrix, SparseMatrix):
+            matrix = DenseMatrix(matrix.scipy())
+        with Workers(self.n_jobs) as workers:
+            engine = make_engine(matrix, self.kernel, workers)
+            engine = engine.centred(model.centring, model.column_effects)
+            d, squares = engine.row_distances(model.tables, model.V)
+        if for_assignment:
+            return comparable(d, squares, model.tables)
+        d[:, model.tables.empty] = np.inf
+        return np.maximum(d, 0.0, out=d)
+
+    def predict_membership(self, X: Any) -> BoolArray:
+        """Return the memberships of rows, seen or new, in the row clusters of the fit.
+
+        Each row is decided by itself, by the limits that the fit arrived at: it joins its nearest cluster
+        if it is no farther than the farthest row the fit accepted at its nearest cluster (always, where
+        no outliers were asked for), and any other cluster within the largest distance of an extra
+        membership. On the rows of a converged fit this gives the fit's own memberships, up to ties at the limits.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_columns)
+            Rows over the columns of the fit.
+
+        Returns
+        -------
+        membership : ndarray of bool, shape (n_rows, n_row_clusters)
+            Memberships; a row without any is an outlier.
+        """
+        d = self._new_distances(X, for_assignment=True)
+        members: BoolArray = d <= self._row_model.extra_limit
+        nearest = d.argmin(axis=1)
+        rows = np.arange(len(d))
+        members[rows, nearest] |= d[rows, nearest] <= self._row_model.nearest_limit
+        return members
+
+    def predict(self, X: Any) -> BoolArray | IntArray:
+        """Return the clusters of rows, seen or new, in the form that fits the model.
+
+        As with scikit-learn's classifiers, whose prediction is a vector of labels or, for multi-label
+        problems, an indicator matrix: labels where every row has exactly one cluster (no
+        overlap and no outliers asked for), else what `predict_membership` returns.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_columns)
+            Rows over the columns of the fit.
+
+        Returns
+        -------
+        clusters : ndarray of int, shape (n_rows,), or of bool, shape (n_rows, n_row_clusters)
+            Labels or memberships.
+        """
+        return self._as_prediction(self.predict_membership(X))
+
+    def fit_predict(self, X: Any, y: Any = None) -> BoolArray | IntArray:
+        """Fit and return the clusters of the rows of X, in the form of `predict`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_columns)
+            The data.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        clusters : ndarray of int, shape (n_rows,), or of bool, shape (n_rows, n_row_clusters)
+            Labels or memberships.
+        """
+        self.fit(X, y)
+        return self._as_prediction(self._row_members)
+
+    def _as_prediction(self, members: BoolArray) -> BoolArray | IntArray:
+        if self._row_model.extra_limit == -np.inf and self._row_model.nearest_limit == np.inf:
+            labels: IntArray = members.argmax(axis=1)
+            return labels
+        return members
+
+    def transform(self, X: Any) -> FloatArray:
+        """Return the distance of each row to each row cluster.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_columns)
+            Rows, seen or new, over the columns of the fit.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_rows, n_row_clusters)
+            Squared distances as the objective measures them: what each membership would add to it.
+            Infinite for a cluster without members.
+        """
+        return self._new_distances(X, for_assignment=False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def make_engine(matrix: Matrix, kernel: str, workers: Workers) -> MemoryEngine:
+    """Put a matrix into the engine that holds it in memory."""
+    sparse = isinstance(matrix, SparseMatrix)
+    return MemoryEngine(matrix, get_kernels(kernel, matrix.n_stored, sparse=sparse), workers)

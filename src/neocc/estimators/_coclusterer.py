@@ -1,0 +1,60 @@
+"""What NEOCC and MSSR share: two clustered sides, and scikit-learn's bicluster members derived from them."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BiclusterMixin
+
+from neocc._typing import BoolArray
+from neocc.core.problem import Problem
+from neocc.core.restarts import Init
+from neocc.core.solve import Solution, cocluster_means
+from neocc.engines import Matrix, MemoryEngine
+from neocc.estimators._base import BaseNEO
+from neocc.estimators._validation import check_feasible, read_memberships
+
+
+class BaseCoclusterer(BiclusterMixin, BaseNEO):
+    """Base of the two-sided estimators."""
+
+    _column_members: BoolArray
+
+    def _read_init(self, matrix: Matrix, problem: Problem) -> Init:
+        """Check the parameter `init`: a name, or a pair of feasible membership matrices."""
+        if isinstance(self.init, str):
+            name: Init = self.init  # type: ignore[assignment]
+            return name
+        if len(self.init) != 2:
+            raise ValueError(
+                f"init must be a name or a pair (U, V) of membership matrices; got a "
+                f"{type(self.init).__name__} of length {len(self.init)}."
+            )
+        assert problem.rows is not None and problem.columns is not None
+        U = read_memberships(self.init[0], "U", matrix.shape[0], problem.rows.n_clusters)
+        V = read_memberships(self.init[1], "V", matrix.shape[1], problem.columns.n_clusters)
+        check_feasible(U, problem.rows, "U", "row_")
+        check_feasible(V, problem.columns, "V", "column_")
+        return U, V
+
+    def _publish(self, engine: MemoryEngine, problem: Problem, solution: Solution) -> None:
+        super()._publish(engine, problem, solution)
+        assert solution.U is not None and solution.V is not None
+        self._column_members = solution.V.dense
+        means = cocluster_means(solution.sums, solution.U, solution.V)
+        self.block_means_ = engine.restore_means(means, solution.U, solution.V)
+
+    @property
+    def rows_(self) -> BoolArray:
+        """Rows of each co-cluster, of shape (n_row_clusters * n_column_clusters, n_rows).
+
+        Co-cluster `i * n_column_clusters + j` joins row cluster i and column cluster j.
+        """
+        return np.repeat(self._row_members.T, self._column_members.shape[1], axis=0)
+
+    @property
+    def columns_(self) -> BoolArray:
+        """Columns of each co-cluster, of shape (n_row_clusters * n_column_clusters, n_columns)."""
+        return np.tile(self._column_members.T, (self._row_members.shape[1], 1))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "objective_")

@@ -1,0 +1,159 @@
+"""MSSR: minimum sum-squared residue co-clustering, NEO-CC without overlap and outliers."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar
+
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from neocc.core.problem import Problem
+from neocc.core.solve import Solution
+from neocc.engines import MemoryEngine
+from neocc.estimators._base import BaseNEO
+from neocc.estimators._coclusterer import BaseCoclusterer
+from neocc.estimators._progress import with_callbacks
+from neocc.estimators._validation import make_counts, read_matrix
+
+
+class MSSR(BaseCoclusterer):
+    """Minimum sum-squared residue co-clustering (MSSR).
+
+    Every row and every column belongs to exactly one cluster; the objectives are those of `NEOCC`.
+
+    Parameters
+    ----------
+    n_row_clusters, n_column_clusters : int or None, default=None
+        Numbers of clusters. None asks for three, or for as many as there are rows (columns) if fewer.
+    objective : {"mean", "residue"}, default="mean"
+        `"mean"` is MSSR1 (blocks of constant value), `"residue"` MSSR2 (blocks with a common pattern).
+    init : {"neo-kmeans", "random"} or pair (U, V), default="neo-kmeans"
+        How the memberships start: one-way k-means of rows and columns from k-means++ seeds, at
+        random, or as given.
+    n_init : int, default=10
+        Number of starts; the one of lowest objective is kept.
+    max_iter : int, default=100
+        Largest number of iterations of one start.
+    tol : float, default=1e-6
+        A start ends when an iteration lowers the objective by no more than this fraction of it.
+    engine : {"auto", "memory"}, default="auto"
+        Where the data live during the fit.
+    kernel : {"auto", "numpy", "numba"}, default="auto"
+        How blocks of rows are summed.
+    n_jobs : int, default=None
+        Number of threads, all available ones by default. The result does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the starts.
+    verbose : int, default=0
+        1 logs every start, 2 every iteration, through the logger `"neocc"`.
+
+    Attributes
+    ----------
+    row_labels_ : ndarray of int, shape (n_rows,)
+        Cluster of each row.
+    column_labels_ : ndarray of int, shape (n_columns,)
+        Cluster of each column.
+    block_means_ : ndarray of shape (n_row_clusters, n_column_clusters)
+        Mean of the data over each row cluster and column cluster.
+    objective_, history_, n_iter_
+        As in `NEOCC`.
+    rows_, columns_, biclusters_ : ndarray of bool
+        Co-clusters in scikit-learn's form.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str
+        Names of the columns, where X has them.
+
+    See Also
+    --------
+    NEOCC : Allows overlap and outliers.
+
+    References
+    ----------
+    H. Cho, I. S. Dhillon, Y. Guan and S. Sra, "Minimum Sum-Squared Residue Co-Clustering of Gene
+    Expression Data", SDM 2004.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from neocc import MSSR
+    >>> X = np.array([[1, 1, 5], [1, 1, 5], [7, 7, 0]])
+    >>> model = MSSR(n_row_clusters=2, n_column_clusters=2, random_state=0).fit(X)
+    >>> bool(model.row_labels_[0] == model.row_labels_[1] != model.row_labels_[2])
+    True
+    >>> model.objective_
+    0.0
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseNEO._parameter_constraints,
+        "n_row_clusters": [None, Interval(Integral, 1, None, closed="left")],
+        "n_column_clusters": [None, Interval(Integral, 1, None, closed="left")],
+        "objective": [StrOptions({"mean", "residue"})],
+        "init": [StrOptions({"neo-kmeans", "random"}), tuple, list],
+    }
+
+    def __init__(
+        self,
+        n_row_clusters: int | None = None,
+        n_column_clusters: int | None = None,
+        *,
+        objective: str = "mean",
+        init: Any = "neo-kmeans",
+        n_init: int = 10,
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        engine: str = "auto",
+        kernel: str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_row_clusters = n_row_clusters
+        self.n_column_clusters = n_column_clusters
+        self.objective = objective
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.engine = engine
+        self.kernel = kernel
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> MSSR:
+        """Co-cluster the rows and columns of X.
+
+        Interrupting a fit (Ctrl-C) keeps the best start finished so far in the attributes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_columns)
+            The data.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : MSSR
+            The fitted estimator.
+        """
+        matrix = read_matrix(self, X, reset=True)
+        problem = Problem(
+            self.objective,  # type: ignore[arg-type]
+            make_counts("row", matrix.shape[0], self.n_row_clusters),
+            make_counts("column", matrix.shape[1], self.n_column_clusters),
+            self.max_iter,
+            self.tol,
+        )
+        self._solve(matrix, problem, self._read_init(matrix, problem))
+        return self
+
+    def _publish(self, engine: MemoryEngine, problem: Problem, solution: Solution) -> None:
+        super()._publish(engine, problem, solution)
+        self.row_labels_ = self._row_members.argmax(axis=1)
+        self.column_labels_ = self._column_members.argmax(axis=1)

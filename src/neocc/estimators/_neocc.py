@@ -1,0 +1,209 @@
+"""NEO-CC: non-exhaustive, overlapping co-clustering."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from neocc.core.problem import Problem
+from neocc.core.solve import Solution
+from neocc.engines import MemoryEngine
+from neocc.estimators._base import BaseNEO
+from neocc.estimators._coclusterer import BaseCoclusterer
+from neocc.estimators._progress import with_callbacks
+from neocc.estimators._validation import make_counts, read_matrix
+
+
+class NEOCC(BaseCoclusterer):
+    r"""Non-exhaustive, overlapping co-clustering (NEO-CC) of a matrix.
+
+    Rows and columns are grouped at the same time. A row (or a column) may belong to several clusters, and a
+    given fraction may belong to none. The clusters :math:`C^r_i` of rows and :math:`C^c_j` of columns minimise
+
+    .. math:: \sum_{i,j} \sum_{p \in C^r_i} \sum_{t \in C^c_j} (x_{pt} - \mu_{ij})^2
+              \quad\text{or}\quad
+              \sum_{i,j} \sum_{p \in C^r_i} \sum_{t \in C^c_j}
+              (x_{pt} - \bar{x}_{it} - \bar{x}_{pj} + \mu_{ij})^2
+
+    (objectives `"mean"` and `"residue"`), where :math:`\mu_{ij}` is the mean of block (i, j),
+    :math:`\bar{x}_{it}` the mean of column t over row cluster i and :math:`\bar{x}_{pj}` the mean of
+    row p over column cluster j.
+
+    Parameters
+    ----------
+    n_row_clusters, n_column_clusters : int or None, default=None
+        Numbers of clusters. None asks for three, or for as many as there are rows (columns) if fewer.
+    objective : {"mean", "residue"}, default="mean"
+        `"mean"` (NEO-CC-M) looks for blocks of constant value, `"residue"` (NEO-CC-RCM) for blocks
+        in which rows and columns follow a common pattern up to row and column offsets.
+    row_overlap, column_overlap : float, default=0.0
+        Extra memberships as a fraction of the number of rows (columns): n rows receive exactly
+        n + round(row_overlap * n) memberships, halves rounded away from zero. At most the number of
+        clusters minus one; may be negative down to minus the fraction of outliers.
+    row_outliers, column_outliers : float in [0, 1), default=0.0
+        Largest fraction of rows (columns) left in no cluster.
+    init : {"neo-kmeans", "random"} or pair (U, V), default="neo-kmeans"
+        How the memberships start: one-way NEO-K-Means of the rows and of the columns from k-means++
+        seeds (found on a sample of the rows when the matrix is large), random feasible memberships, or given membership matrices
+        that meet the counts above.
+    n_init : int, default=10
+        Number of starts; the one of lowest objective is kept. Given memberships are run once.
+    max_iter : int, default=100
+        Largest number of iterations of one start.
+    tol : float, default=1e-6
+        A start ends when an iteration lowers the objective by no more than this fraction of it.
+    engine : {"auto", "memory"}, default="auto"
+        Where the data live during the fit.
+    kernel : {"auto", "numpy", "numba"}, default="auto"
+        How blocks of rows are summed. `"auto"` takes compiled kernels for large sparse matrices.
+    n_jobs : int, default=None
+        Number of threads, all available ones by default. The result does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the starts. The same seed gives the same result to the last bit.
+    verbose : int, default=0
+        1 logs every start, 2 every iteration, through the logger `"neocc"`.
+
+    Attributes
+    ----------
+    row_membership_ : ndarray of bool, shape (n_rows, n_row_clusters)
+        Which row belongs to which row clusters (U in the paper).
+    column_membership_ : ndarray of bool, shape (n_columns, n_column_clusters)
+        Which column belongs to which column clusters (V).
+    row_outliers_, column_outliers_ : ndarray of bool
+        Rows and columns that belong to no cluster.
+    block_means_ : ndarray of shape (n_row_clusters, n_column_clusters)
+        Mean of the data over each row cluster and column cluster.
+    objective_ : float
+        Objective of the memberships.
+    history_ : ndarray
+        Objective of the start and after each half-iteration (rows, columns, rows, ...).
+    n_iter_ : int
+        Number of iterations of the kept start.
+    rows_, columns_, biclusters_ : ndarray of bool
+        Co-clusters in scikit-learn's form, one per pair of a row and a column cluster.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str
+        Names of the columns, where X has them.
+
+    See Also
+    --------
+    NEOKMeans : The same for the rows alone.
+    MSSR : Co-clustering without overlap and outliers.
+
+    Notes
+    -----
+    Among equal distances the lowest row, then the lowest cluster, is assigned first; distances that agree to about twelve
+    digits of the terms they are made of count as equal. A cluster that loses all members is re-seeded with
+    the row that fits its own cluster worst.
+
+    References
+    ----------
+    J. J. Whang and I. S. Dhillon, "Non-Exhaustive, Overlapping Co-Clustering", CIKM 2017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from neocc import NEOCC
+    >>> X = np.array([[5, 5, 0, 0], [5, 5, 0, 0], [5, 5, 5, 5], [0, 0, 5, 5], [0, 0, 5, 5], [9, 0, 9, 0]])
+    >>> model = NEOCC(
+    ...     n_row_clusters=2, n_column_clusters=2, row_overlap=0, row_outliers=1 / 6, random_state=0
+    ... ).fit(X)
+    >>> model.row_membership_.sum(axis=1)  # row 2 is in both clusters, row 5 in none
+    array([1, 1, 2, 1, 1, 0])
+    >>> model.row_outliers_
+    array([False, False, False, False, False,  True])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseNEO._parameter_constraints,
+        "n_row_clusters": [None, Interval(Integral, 1, None, closed="left")],
+        "n_column_clusters": [None, Interval(Integral, 1, None, closed="left")],
+        "objective": [StrOptions({"mean", "residue"})],
+        "row_overlap": [Interval(Real, None, None, closed="neither")],
+        "row_outliers": [Interval(Real, 0, 1, closed="left")],
+        "column_overlap": [Interval(Real, None, None, closed="neither")],
+        "column_outliers": [Interval(Real, 0, 1, closed="left")],
+        "init": [StrOptions({"neo-kmeans", "random"}), tuple, list],
+    }
+
+    def __init__(
+        self,
+        n_row_clusters: int | None = None,
+        n_column_clusters: int | None = None,
+        *,
+        objective: str = "mean",
+        row_overlap: float = 0.0,
+        row_outliers: float = 0.0,
+        column_overlap: float = 0.0,
+        column_outliers: float = 0.0,
+        init: Any = "neo-kmeans",
+        n_init: int = 10,
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        engine: str = "auto",
+        kernel: str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_row_clusters = n_row_clusters
+        self.n_column_clusters = n_column_clusters
+        self.objective = objective
+        self.row_overlap = row_overlap
+        self.row_outliers = row_outliers
+        self.column_overlap = column_overlap
+        self.column_outliers = column_outliers
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.engine = engine
+        self.kernel = kernel
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> NEOCC:
+        """Co-cluster the rows and columns of X.
+
+        Interrupting a fit (Ctrl-C) keeps the best start finished so far in the attributes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_columns)
+            The data: any real type, dense, or any SciPy sparse format. It is neither changed nor copied,
+            but sparse formats other than CSR are converted once.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : NEOCC
+            The fitted estimator.
+        """
+        matrix = read_matrix(self, X, reset=True)
+        n, m = matrix.shape
+        problem = Problem(
+            self.objective,  # type: ignore[arg-type]
+            make_counts("row", n, self.n_row_clusters, self.row_overlap, self.row_outliers),
+            make_counts(
+                "column", m, self.n_column_clusters, self.column_overlap, self.column_outliers
+            ),
+            self.max_iter,
+            self.tol,
+        )
+        self._solve(matrix, problem, self._read_init(matrix, problem))
+        return self
+
+    def _publish(self, engine: MemoryEngine, problem: Problem, solution: Solution) -> None:
+        super()._publish(engine, problem, solution)
+        self.row_membership_ = self._row_members
+        self.column_membership_ = self._column_members
+        self.row_outliers_ = ~self.row_membership_.any(axis=1)
+        self.column_outliers_ = ~self.column_membership_.any(axis=1)

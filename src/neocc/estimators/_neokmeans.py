@@ -1,0 +1,175 @@
+"""NEO-K-Means: one-way clustering with overlap and outliers."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from neocc.core.objectives import mean_vectors
+from neocc.core.problem import Counts, Problem
+from neocc.core.restarts import Init
+from neocc.core.solve import Solution
+from neocc.engines import MemoryEngine
+from neocc.estimators._base import BaseNEO
+from neocc.estimators._progress import with_callbacks
+from neocc.estimators._validation import (
+    check_feasible,
+    make_counts,
+    read_matrix,
+    read_memberships,
+)
+
+
+class NEOKMeans(BaseNEO):
+    r"""Non-exhaustive, overlapping k-means (NEO-K-Means).
+
+    Minimises :math:`\sum_c \sum_{i \in C_c} \|x_i - \mu_c\|^2` over clusters that may overlap and may leave
+    points out: n points receive exactly n + round(overlap * n) memberships, and at most
+    round(outliers * n) of them receive none. With both fractions 0 it is k-means; with
+    `overlap = -outliers` it is k-means with outliers (k-means--).
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    overlap : float, default=0.0
+        Extra memberships as a fraction of the number of points, between `-outliers` and
+        `n_clusters - 1`.
+    outliers : float in [0, 1), default=0.0
+        Largest fraction of points left in no cluster.
+    init : {"k-means++", "random"} or array of shape (n_points, n_clusters), default="k-means++"
+        How the memberships start: the two-stage assignment to k-means++ seeds, random
+        feasible memberships, or a given membership matrix.
+    n_init : int, default=10
+        Number of starts; the one of lowest objective is kept.
+    max_iter : int, default=100
+        Largest number of iterations of one start.
+    tol : float, default=1e-6
+        A start ends when an iteration lowers the objective by no more than this fraction of it.
+    engine : {"auto", "memory"}, default="auto"
+        Where the data live during the fit.
+    kernel : {"auto", "numpy", "numba"}, default="auto"
+        How blocks of rows are summed.
+    n_jobs : int, default=None
+        Number of threads, all available ones by default. The result does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the starts.
+    verbose : int, default=0
+        1 logs every start, 2 every iteration, through the logger `"neocc"`.
+
+    Attributes
+    ----------
+    membership_ : ndarray of bool, shape (n_points, n_clusters)
+        Which point belongs to which clusters.
+    outliers_ : ndarray of bool, shape (n_points,)
+        Points that belong to no cluster.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Mean of the members of each cluster.
+    objective_ : float
+        Objective of the memberships.
+    history_ : ndarray
+        Objective of the start and after each iteration.
+    n_iter_ : int
+        Number of iterations of the kept start.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, where X has them.
+
+    See Also
+    --------
+    NEOCC : Clusters the columns at the same time.
+
+    References
+    ----------
+    J. J. Whang, I. S. Dhillon and D. F. Gleich, "Non-Exhaustive, Overlapping k-Means", SDM 2015.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from neocc import NEOKMeans
+    >>> X = np.array([[0.0], [0.2], [2.0], [3.8], [4.0], [50.0]])
+    >>> model = NEOKMeans(n_clusters=2, overlap=0, outliers=1 / 6, random_state=0).fit(X)
+    >>> model.membership_.sum(axis=1)  # the point in the middle is in both clusters
+    array([1, 1, 2, 1, 1, 0])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseNEO._parameter_constraints,
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "overlap": [Interval(Real, None, None, closed="neither")],
+        "outliers": [Interval(Real, 0, 1, closed="left")],
+        "init": [StrOptions({"k-means++", "random"}), "array-like", "sparse matrix"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        overlap: float = 0.0,
+        outliers: float = 0.0,
+        init: Any = "k-means++",
+        n_init: int = 10,
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        engine: str = "auto",
+        kernel: str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.overlap = overlap
+        self.outliers = outliers
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.engine = engine
+        self.kernel = kernel
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> NEOKMeans:
+        """Cluster the rows of X.
+
+        Interrupting a fit (Ctrl-C) keeps the best start finished so far in the attributes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_points, n_features)
+            The data.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : NEOKMeans
+            The fitted estimator.
+        """
+        matrix = read_matrix(self, X, reset=True)
+        counts = make_counts("", matrix.shape[0], self.n_clusters, self.overlap, self.outliers)
+        problem = Problem("vectors", counts, None, self.max_iter, self.tol)
+        self._solve(matrix, problem, self._read_init(counts))
+        return self
+
+    def _read_init(self, counts: Counts) -> Init:
+        if isinstance(self.init, str):
+            return "random" if self.init == "random" else "neo-kmeans"
+        U = read_memberships(self.init, "init", counts.n_items, counts.n_clusters)
+        check_feasible(U, counts, "init", "")
+        return U, None
+
+    def _publish(self, engine: MemoryEngine, problem: Problem, solution: Solution) -> None:
+        super()._publish(engine, problem, solution)
+        assert solution.U is not None and solution.sums.by_cluster is not None
+        self.membership_ = self._row_members
+        self.outliers_ = ~self.membership_.any(axis=1)
+        centers = mean_vectors(solution.sums.by_cluster.T, solution.U.sizes)
+        self.cluster_centers_ = engine.restore_vectors(centers, solution.U)

@@ -1,0 +1,126 @@
+"""Who belongs where: the 0/1 matrices U and V of the paper, stored as short lists.
+
+Nearly every item has exactly one membership, so a membership matrix is kept as the first cluster of each
+item plus a list of the few further ones. Kernels read these flat arrays; `dense` gives the boolean matrix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from neocc._typing import BoolArray, FloatArray, IntArray, LabelArray
+
+
+@dataclass(frozen=True)
+class Memberships:
+    """Memberships of `n_items` items in `n_clusters` clusters.
+
+    Parameters
+    ----------
+    first : int32 array of shape (n_items,)
+        One cluster of each item, -1 for an item whose memberships (if any) are all in the extra list.
+    extra_items, extra_clusters : arrays of equal length
+        The further memberships, ordered by item. No pair occurs twice, in `first` or here.
+    n_clusters : int
+        Number of clusters, empty ones included.
+    """
+
+    first: LabelArray
+    extra_items: IntArray
+    extra_clusters: LabelArray
+    n_clusters: int
+
+    @classmethod
+    def from_dense(cls, matrix: BoolArray) -> Memberships:
+        """Read a boolean matrix of shape (n_items, n_clusters)."""
+        matrix = np.asarray(matrix, dtype=bool)
+        covered = matrix.any(axis=1)
+        first = np.where(covered, matrix.argmax(axis=1), -1).astype(np.int32)
+        rest = matrix.copy()
+        at = np.flatnonzero(covered)
+        rest[at, first[at]] = False
+        items, clusters = np.nonzero(rest)
+        return cls(first, items, clusters.astype(np.int32), matrix.shape[1])
+
+    @classmethod
+    def from_labels(cls, labels: LabelArray, n_clusters: int) -> Memberships:
+        """One cluster per item, -1 for none."""
+        nothing = np.empty(0, dtype=np.intp)
+        return cls(labels.astype(np.int32, copy=False), nothing, nothing.astype(np.int32), n_clusters)
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return len(self.first)
+
+    @cached_property
+    def dense(self) -> BoolArray:
+        """The boolean membership matrix of shape (n_items, n_clusters)."""
+        matrix = np.zeros((self.n_items, self.n_clusters), dtype=bool)
+        at = np.flatnonzero(self.first >= 0)
+        matrix[at, self.first[at]] = True
+        matrix[self.extra_items, self.extra_clusters] = True
+        return matrix
+
+    @cached_property
+    def indicator(self) -> FloatArray:
+        """The membership matrix in float64, for matrix products."""
+        return self.dense.astype(np.float64)
+
+    @cached_property
+    def sizes(self) -> FloatArray:
+        """Number of members of each cluster, n_i in the paper."""
+        firsts = np.bincount(self.first + 1, minlength=self.n_clusters + 1)[1:]
+        extras = np.bincount(self.extra_clusters, minlength=self.n_clusters)
+        return (firsts + extras).astype(np.float64)
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """Number of clusters that hold each item, f = U 1."""
+        extra = np.bincount(self.extra_items, minlength=self.n_items)
+        return (extra + (self.first >= 0)).astype(np.float64)
+
+    @cached_property
+    def extra_ptr(self) -> IntArray:
+        """Where the extra memberships of item i start (`extra_ptr[i]`) and end (`extra_ptr[i + 1]`)."""
+        ptr = np.zeros(self.n_items + 1, dtype=np.intp)
+        np.cumsum(np.bincount(self.extra_items, minlength=self.n_items), out=ptr[1:])
+        return ptr
+
+    @cached_property
+    def has_extra(self) -> BoolArray:
+        """Which items have extra memberships."""
+        flags = np.zeros(self.n_items, dtype=bool)
+        flags[self.extra_items] = True
+        return flags
+
+    @property
+    def n_total(self) -> int:
+        """Total number of memberships."""
+        return int(np.count_nonzero(self.first >= 0)) + len(self.extra_items)
+
+    @property
+    def outliers(self) -> BoolArray:
+        """Which items belong to no cluster."""
+        return np.asarray((self.first < 0) & ~self.has_extra)
+
+    def slice(self, start: int, stop: int) -> Memberships:
+        """Return the memberships of items `start` to `stop`, renumbered from zero."""
+        if (start, stop) == (0, self.n_items):
+            return self
+        low, high = np.searchsorted(self.extra_items, (start, stop))
+        return Memberships(
+            self.first[start:stop],
+            self.extra_items[low:high] - start,
+            self.extra_clusters[low:high],
+            self.n_clusters,
+        )
+
+    def total(self, table: FloatArray) -> float:
+        """Sum the entries of an (n_items, n_clusters) table at all memberships."""
+        at = np.flatnonzero(self.first >= 0)
+        extras = table[self.extra_items, self.extra_clusters].sum()
+        return float(table[at, self.first[at]].sum() + extras)

@@ -1,0 +1,71 @@
+"""Reference kernels on NumPy and SciPy: the meaning of the two operations, in a few lines each.
+
+For a block X of rows, column memberships V (weights w = V 1), row memberships U (weights f = U 1) and a
+thin table P:
+
+* `gather` writes, for each row p,   sums_pj = sum over t in cluster j of x_pt   (X V),
+  squares_p = sum_t w_t x_pt^2, and products = X P;
+* `scatter` adds, for each column t, sums_it = sum over p in cluster i of x_pt   (U' X),
+  squares_t = sum_p f_p x_pt^2, and products = X' P.
+
+Memberships of `None` mean that every item is its own cluster: all weights are one and `sums`, which would
+be a copy of X, is not asked for. Each output may be None: it is then not computed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neocc._typing import FloatArray
+from neocc.kernels.blocks import Block, SparseBlock
+from neocc.kernels.memberships import Memberships
+
+
+def gather(
+    block: Block,
+    columns: Memberships | None,
+    table: FloatArray | None,
+    *,
+    sums: FloatArray | None,
+    squares: FloatArray | None,
+    products: FloatArray | None,
+) -> None:
+    """Write row-wise sums (X V), weighted squares and products (X P) of a block."""
+    X = block.matrix() if isinstance(block, SparseBlock) else block
+    if sums is not None:
+        assert columns is not None
+        sums[...] = X @ columns.indicator
+    if squares is not None:
+        weights = np.ones(X.shape[1]) if columns is None else columns.weights
+        squares[...] = _squared(block) @ weights
+    if products is not None:
+        products[...] = X @ table
+
+
+def scatter(
+    block: Block,
+    rows: Memberships | None,
+    table: FloatArray | None,
+    *,
+    sums: FloatArray | None,
+    squares: FloatArray | None,
+    products: FloatArray | None,
+) -> None:
+    """Add column-wise sums (U' X), weighted squares and products (X' P) of a block."""
+    X = block.matrix() if isinstance(block, SparseBlock) else block
+    if sums is not None:
+        assert rows is not None
+        sums += (X.T @ rows.indicator).T
+    if squares is not None:
+        weights = np.ones(X.shape[0]) if rows is None else rows.weights
+        squares += _squared(block).T @ weights
+    if products is not None:
+        products += X.T @ table
+
+
+def _squared(block: Block) -> FloatArray:
+    """Square a block element by element, in float64. The copy is of one block, never of the matrix."""
+    if isinstance(block, SparseBlock):
+        values = block.data[block.stored()].astype(np.float64)
+        return block.matrix(values * values)
+    return block * block

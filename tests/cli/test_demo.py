@@ -1,0 +1,254 @@
+"""The ``neocc`` command and its demo."""
+
+from __future__ import annotations
+
+import io
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from neocc import __version__
+from neocc.cli import app
+from neocc.cli._arrange import cluster_order, segments
+from neocc.cli._page import page
+from neocc.cli._picture import ASCII, UNICODE, bands, draw, whole
+from neocc.cli.demo import make_view, neutral_order, run_demo
+
+
+@pytest.fixture(scope="module")
+def demo_output():
+    """What ``neocc demo`` prints into a pipe."""
+    result = CliRunner().invoke(app, ["demo"], catch_exceptions=False)
+    assert result.exit_code == 0
+    return result.output
+
+
+@pytest.fixture
+def view():
+    """A hand-made result: one woman in both groups, one outlier, one event outside."""
+    data = neutral_order()
+    n_rows, n_columns = data.data.shape
+    U = np.zeros((n_rows, 2), dtype=bool)
+    U[: n_rows // 2, 1] = U[n_rows // 2 :, 0] = True
+    U[3] = True
+    U[5] = False
+    V = np.eye(3, dtype=bool)[np.arange(n_columns) % 3]
+    V[-1] = False
+    model = SimpleNamespace(
+        row_membership_=U,
+        column_membership_=V,
+        block_means_=(U.T @ data.data @ V) / np.outer(U.sum(axis=0), V.sum(axis=0)),
+        history_=np.array([50.0, 41.25, 40.5]),
+        n_iter_=1,
+    )
+    return make_view(data, model)
+
+
+def printed(view, glyphs=UNICODE, **options):
+    console = Console(file=io.StringIO(), highlight=False, **{"width": 80, **options})
+    for part in page(view, glyphs):
+        console.print(part)
+    return console.file.getvalue()
+
+
+def random_membership(seed, n_items=40, n_clusters=4):
+    rng = np.random.default_rng(seed)
+    return rng.random((n_items, n_clusters)) < 0.35
+
+
+# ---------------------------------------------------------------------------------- arranging
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_segments_hold_every_item_once(seed):
+    membership = random_membership(seed)
+    parts = segments(membership)
+    items = [item for part in parts for item in part.items]
+    assert sorted(items) == list(range(len(membership)))
+    for part in parts:
+        assert list(part.items) == sorted(part.items)
+        for item in part.items:
+            assert tuple(np.flatnonzero(membership[item])) == part.clusters
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_outliers_stand_last(seed):
+    parts = segments(random_membership(seed))
+    assert [part.is_outlier for part in parts[:-1]] == [False] * (len(parts) - 1)
+    assert parts[-1].is_outlier
+
+
+def test_overlap_stands_between_its_clusters():
+    membership = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 1], [1, 1, 0], [0, 1, 0]], dtype=bool)
+    assert [part.clusters for part in segments(membership)] == [(0,), (0, 1), (1,), (1, 2), (2,)]
+
+
+def test_cluster_order_ignores_the_numbering_of_clusters():
+    rng = np.random.default_rng(0)
+    U = np.eye(3, dtype=bool)[[0, 0, 1, 2, 2]]
+    means = rng.random((3, 4))
+    rows, columns = cluster_order(U, means)
+    shuffled_rows, shuffled_columns = rng.permutation(3), rng.permutation(4)
+    again = cluster_order(U[:, shuffled_rows], means[np.ix_(shuffled_rows, shuffled_columns)])
+    assert shuffled_rows[again[0]].tolist() == rows
+    assert shuffled_columns[again[1]].tolist() == columns
+
+
+def test_cluster_order_survives_empty_clusters():
+    U = np.array([[False, True], [False, True]])
+    assert cluster_order(U, np.array([[0.0, 0.0], [0.0, 1.0]])) == ([1, 0], [1, 0])
+
+
+# ------------------------------------------------------------------------------------ drawing
+
+
+def test_draw_marks_members_overlap_and_outliers():
+    X = np.ones((3, 3))
+    U = np.array([[1, 0], [1, 1], [0, 0]], dtype=bool)
+    V = np.array([[1], [1], [0]], dtype=bool)
+    picture = draw(
+        X,
+        ["one", "two", "three"],
+        ["x", "y", "z"],
+        bands(segments(U), ["A", "B"]),
+        bands(segments(V), ["1"]),
+        ASCII,
+    )
+    rows = [line for line in picture.plain.splitlines() if re.match("one|two|three", line)]
+    assert [re.sub(r"\s+", " ", row).strip() for row in rows] == [
+        "one A # # | o",
+        "two A+B @ @ | o",
+        "three out o o | o",
+    ]
+
+
+def test_draw_whole_shows_every_entry():
+    X = np.array([[1.0, 0.0], [1.0, 1.0]])
+    picture = draw(X, ["a", "b"], ["x", "y"], whole(2), whole(2)).plain
+    assert picture.count(UNICODE.member) == 3
+    assert picture.count(UNICODE.zero) == 1
+    assert UNICODE.horizontal not in picture
+
+
+def test_page_fits_80_columns(view):
+    assert max(map(len, printed(view).splitlines())) <= 80
+
+
+def test_page_has_an_ascii_form(view):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    console = Console(file=stream, width=80, highlight=False)
+    for part in page(view, ASCII):
+        console.print(part)
+    stream.flush()
+    text = stream.buffer.getvalue().decode("ascii")
+    assert "A+B" in text
+    assert text.count(ASCII.overlap) > 1
+
+
+def test_page_shows_the_numbers_of_the_model(view):
+    text = printed(view)
+    assert "from 50.00 to 40.50 in 1 iteration:" in text
+    assert "50.00 → 41.25 → 40.50" in text
+    for mean in view.block_means.ravel():
+        assert f"{mean:.0%}" in text
+
+
+def test_long_history_is_shortened(view):
+    view = replace(view, history=np.linspace(20.0, 1.0, 20))
+    assert "20.00 → 19.00 → 18.00 → 17.00 → 16.00 → ... → 1.00" in printed(view)
+
+
+def test_colour_is_never_the_only_sign(view):
+    coloured = printed(view, force_terminal=True, color_system="256")
+    assert "\x1b[" in coloured
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == printed(view)
+
+
+# ------------------------------------------------------------------------------------ command
+
+
+def test_demo_is_plain_and_narrow_in_a_pipe(demo_output):
+    assert "\x1b" not in demo_output
+    assert max(map(len, demo_output.splitlines())) <= 80
+
+
+def test_demo_shows_everyone_before_and_after(demo_output):
+    data = neutral_order()
+    for name in data.row_names:
+        assert demo_output.count(name) >= 3
+    attended = sum(map(demo_output.count, (UNICODE.member, UNICODE.overlap, UNICODE.outlier)))
+    in_legends = 4
+    assert attended == 2 * int(data.data.sum()) + in_legends
+
+
+def test_demo_finds_overlap_and_an_outlier(demo_output):
+    groups = demo_output.split("Groups of women")[1].split("Groups of events")[0]
+    assert re.search(r"A and B +\w+", groups)
+    assert re.search(r"outlier +\w+", groups)
+
+
+def test_demo_lowers_the_objective(demo_output):
+    text = " ".join(demo_output.split())
+    start, end = map(float, re.search(r"went from ([\d.]+) to ([\d.]+) in", text).groups())
+    assert end <= start
+
+
+def test_demo_repeats_itself(demo_output):
+    assert CliRunner().invoke(app, ["demo"]).output == demo_output
+
+
+def test_demo_draws_ascii_where_nothing_else_can_be_shown():
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    run_demo(Console(file=stream, width=80, highlight=False))
+    stream.flush()
+    assert b"attended" in stream.buffer.getvalue()
+
+
+def test_demo_says_when_the_terminal_is_too_narrow():
+    console = Console(file=io.StringIO(), width=60, highlight=False)
+    run_demo(console)
+    lines = console.file.getvalue().splitlines()
+    assert max(map(len, lines)) <= 60
+    assert "need 80 columns" in " ".join(lines[-2:])
+
+
+def test_version():
+    result = CliRunner().invoke(app, ["--version"])
+    assert result.exit_code == 0
+    assert result.output.strip() == f"neocc {__version__}"
+
+
+def test_help_lists_demo_as_a_command():
+    result = CliRunner().invoke(app, ["--help"])
+    assert result.exit_code == 0
+    assert re.search(r"\bdemo\b", result.output)
+
+
+def test_unknown_command_exits_with_2():
+    assert CliRunner().invoke(app, ["no-such-command"]).exit_code == 2
+
+
+def test_module_runs_without_loading_numerical_libraries():
+    code = (
+        "import sys; from neocc.cli import app\n"
+        "try:\n    app(['--version'])\n"
+        "except SystemExit: pass\n"
+        "print({'numpy', 'scipy', 'sklearn', 'numba'} & set(sys.modules))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.split() == ["neocc", __version__, "set()"]
+
+
+def test_python_m_neocc():
+    command = [sys.executable, "-m", "neocc", "--version"]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == f"neocc {__version__}"
