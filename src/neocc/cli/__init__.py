@@ -16,7 +16,9 @@ from neocc import __version__
 
 __all__ = ["app", "main"]
 
-app = typer.Typer(name="neocc", no_args_is_help=True, add_completion=False)
+app = typer.Typer(
+    name="neocc", no_args_is_help=True, add_completion=False, pretty_exceptions_show_locals=False
+)
 
 
 def _show_version(wanted: bool) -> None:

@@ -34,20 +34,13 @@ class Assignment:
 
 
 def assign(
-    d: FloatArray,
-    counts: Counts,
-    nearest: tuple[IntArray, FloatArray] | None = None,
+    d: FloatArray, labels: IntArray, minima: FloatArray, counts: Counts
 ) -> Assignment:
-    """Assign items to clusters from their distances, an (n_items, n_clusters) table that is overwritten.
+    """Assign items to clusters from comparable distances `d` and the nearest cluster of each item.
 
-    `nearest` are the row-wise argmin and min of `d`, where the caller has them already.
+    `d`, of shape (n_items, n_clusters), with `labels` and `minima` is what a kernel's `nearest` returns.
     """
     n, k = d.shape
-    if nearest is None:
-        labels = d.argmin(axis=1)
-        minima = d[np.arange(n), labels]
-    else:
-        labels, minima = nearest
     first = labels.astype(np.int32)
     nearest_limit = np.inf
     if counts.n_covered < n:
@@ -60,12 +53,13 @@ def assign(
     extra = np.empty(0, dtype=np.intp)
     extra_limit = -np.inf
     if counts.n_extra > 0:
-        used = np.flatnonzero(first >= 0)
-        d[used, first[used]] = np.inf
         flat = d.reshape(-1)
+        covered = np.flatnonzero(first >= 0)
+        used = covered * k + first[covered]
+        flat[used] = np.inf
         extra = np.sort(smallest(flat, counts.n_extra))
         extra_limit = float(flat[extra].max())
-        d[used, first[used]] = minima[used]
+        flat[used] = minima[covered]
     members = Memberships(first, extra // k, (extra % k).astype(np.int32), k)
     return Assignment(fill_empty(members, d), nearest_limit, extra_limit)
 

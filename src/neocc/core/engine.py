@@ -59,7 +59,8 @@ class Engine(Protocol):
     ) -> Sums:
         """Return the sums for the distances of all columns, given row memberships U.
 
-        With V also the products X' D(f) A and their energy, A being the mean of each row over each column cluster.
+        With V also the products X' P, P = -2 D(f) A, and the energy sum_p f_p A_pj^2, where A holds the
+        mean of each row over each column cluster.
         """
 
     def row_distances(

@@ -16,10 +16,11 @@ import numpy as np
 from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.core.assign import assign
 from neocc.core.engine import Engine
-from neocc.core.objectives import Tables, comparable, distances, make_tables
+from neocc.core.objectives import Sums, Tables, distances, make_tables
 from neocc.core.problem import Counts, Problem
 from neocc.core.solve import centring, column_tables, row_tables, solve
 from neocc.kernels import Memberships
+from neocc.kernels.numpy_ import nearest
 
 # A start need not have converged: the alternation takes over from wherever it stands.
 _ONE_WAY_ITERATIONS = 10
@@ -115,7 +116,7 @@ def _seed_rows(engine: Engine, counts: Counts, rng: np.random.Generator) -> Memb
         C = engine.take_rows(rows)
         energy = np.einsum("qt,qt->q", C, C)
         sizes = np.ones(len(rows))
-        return make_tables("vectors", sizes, None, None, np.ascontiguousarray(C.T), energy)
+        return make_tables("vectors", sizes, None, None, np.ascontiguousarray(-2.0 * C.T), energy)
 
     def distances_to(row: int) -> FloatArray:
         return engine.row_distances(tables_to(np.array([row])), None)[0][:, 0]
@@ -127,18 +128,20 @@ def _seed_rows(engine: Engine, counts: Counts, rng: np.random.Generator) -> Memb
 def _seed_columns(engine: Engine, counts: Counts, rng: np.random.Generator) -> Memberships:
     problem = Problem("vectors", None, counts)
 
-    def table_to(columns: IntArray) -> FloatArray:
+    def distances_to_all(columns: IntArray) -> tuple[FloatArray, Sums, Tables]:
         labels = np.full(counts.n_items, -1, dtype=np.int32)
         labels[columns] = np.arange(len(columns))
         V = Memberships.from_labels(labels, len(columns))
         sums = engine.column_sums(None, V)
         tables = column_tables(problem, sums, None, V)
-        return comparable(distances(sums, tables), sums.squares, tables)
+        return distances(sums, tables), sums, tables
 
     def distances_to(column: int) -> FloatArray:
-        return table_to(np.array([column]))[:, 0]
+        return distances_to_all(np.array([column]))[0][:, 0]
 
-    return assign(table_to(plus_plus(counts, distances_to, rng)), counts).members
+    d, sums, tables = distances_to_all(plus_plus(counts, distances_to, rng))
+    labels, minima = nearest(d, sums.squares, tables.magnitude)
+    return assign(d, labels, minima, counts).members
 
 
 def plus_plus(

@@ -2,16 +2,16 @@
 
 For fixed V, the distance of row p to row cluster q is, in every case,
 
-    d_pq = base_p + offset_q - 2 H_pq + sum_j slope_qj S_pj - sum_j shrink_j S_pj^2
+    d_pq = base_p + offset_q + H_pq + sum_j slope_qj S_pj - sum_j shrink_j S_pj^2
 
 where S = X V, base_p = sum_t w_t x_pt^2 and H = X P come from the engine, and only the small tables
 differ. With n_q, m_j the cluster sizes, M the block means, C the mean rows of the row clusters
 and e_q = sum_t w_t C_qt^2:
 
 * `"mean"` (NEO-CC-M, eq. dpq):     slope = -2 M,  offset_q = sum_j m_j M_qj^2;
-* `"residue"` (NEO-CC-RCM, dpq2):   slope = +2 M,  offset_q = e_q - sum_j m_j M_qj^2,  P = D(w) C',
-  shrink_j = 1 / m_j;
-* `"vectors"` (NEO-K-Means, V = I): offset_q = e_q,  P = C'.
+* `"residue"` (NEO-CC-RCM, dpq2):   slope = +2 M,  offset_q = e_q - sum_j m_j M_qj^2,
+  P = -2 D(w) C',  shrink_j = 1 / m_j;
+* `"vectors"` (NEO-K-Means, V = I): offset_q = e_q,  P = -2 C'.
 
 Columns follow the same formulas with the roles of U and V exchanged. In all cases the objective of the
 current memberships is the sum of d over them.
@@ -23,13 +23,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neocc._typing import BoolArray, FloatArray
+from neocc._typing import FloatArray
 from neocc.core.problem import Objective
-
-# Distances are known to about 2**-50 of the terms they are made of. Rounding them to 2**-40 of those terms
-# makes equal distances compare equal, whichever kernel, block size or order of summation produced them.
-_TIE_SCALE = 2.0**12
-
 
 @dataclass(frozen=True)
 class Sums:
@@ -57,8 +52,8 @@ class Sums:
 class Tables:
     """The small tables of one half-step: everything in the distance but the data.
 
-    `magnitude` bounds, per cluster, the size of the terms that cancel in a distance;
-    `empty` marks clusters without members, which no item may join.
+    `magnitude` bounds, per cluster, the size of the terms that cancel in a distance. It is infinite for a
+    cluster without members, which no item may join.
     """
 
     offset: FloatArray
@@ -66,17 +61,21 @@ class Tables:
     product: FloatArray | None
     shrink: FloatArray | None
     magnitude: FloatArray
-    empty: BoolArray
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return len(self.offset)
 
 
 def block_means(sums: FloatArray, own_sizes: FloatArray, other_sizes: FloatArray) -> FloatArray:
     """M: block sums over block sizes, 0 for a block without entries."""
-    return sums * np.outer(_inverse(own_sizes), _inverse(other_sizes))
+    return sums * np.outer(inverse(own_sizes), inverse(other_sizes))
 
 
 def mean_vectors(sums: FloatArray, sizes: FloatArray) -> FloatArray:
     """C: cluster sums over cluster sizes, 0 for an empty cluster."""
-    return sums * _inverse(sizes)[:, None]
+    return sums * inverse(sizes)[:, None]
 
 
 def make_tables(
@@ -88,46 +87,40 @@ def make_tables(
     energy: FloatArray | None,
 ) -> Tables:
     """Assemble the tables of a half-step from block means M, product table P and cluster energy e."""
-    empty = own_sizes == 0
     if objective == "vectors":
         assert energy is not None
-        return Tables(energy, None, product, None, energy, empty)
+        return Tables(energy, None, product, None, _bound(energy, own_sizes))
     assert means is not None and other_sizes is not None
     explained = (means * means) @ other_sizes
     if objective == "mean":
-        return Tables(explained, -2.0 * means, None, None, explained, empty)
+        return Tables(explained, -2.0 * means, None, None, _bound(explained, own_sizes))
     assert energy is not None
-    shrink = _inverse(other_sizes)
-    return Tables(energy - explained, 2.0 * means, product, shrink, energy, empty)
+    shrink = inverse(other_sizes)
+    return Tables(energy - explained, 2.0 * means, product, shrink, _bound(energy, own_sizes))
 
 
-def distances(sums: Sums, tables: Tables) -> FloatArray:
-    """Return d for every item of `sums` and every cluster, exactly as the formula gives it."""
-    d = np.add.outer(sums.squares, tables.offset)
-    if tables.slope is not None:
-        assert sums.by_cluster is not None
-        d += sums.by_cluster @ tables.slope.T
+def distances(sums: Sums, tables: Tables, out: FloatArray | None = None) -> FloatArray:
+    """Return d for every item of `sums` and every cluster; `out` may be the products themselves."""
     if sums.products is not None:
-        d -= 2.0 * sums.products
+        d = np.add(sums.products, tables.offset, out=out)
+        if tables.slope is not None:
+            d += sums.by_cluster @ tables.slope.T
+    else:
+        assert sums.by_cluster is not None and tables.slope is not None
+        d = np.matmul(sums.by_cluster, tables.slope.T, out=out)
+        d += tables.offset
+    rest = sums.squares
     if tables.shrink is not None:
         assert sums.by_cluster is not None
-        d -= ((sums.by_cluster * sums.by_cluster) @ tables.shrink)[:, None]
+        rest = rest - (sums.by_cluster * sums.by_cluster) @ tables.shrink
+    d += rest[:, None]
     return d
 
 
-def comparable(d: FloatArray, squares: FloatArray, tables: Tables) -> FloatArray:
-    """Make distances comparable in place: no negative noise, equal ones equal, no joining empty clusters.
-
-    Adding and subtracting a large number rounds to a multiple of that number's last bit.
-    """
-    anchor = np.add.outer(squares * _TIE_SCALE, tables.magnitude * _TIE_SCALE)
-    d += anchor
-    d -= anchor
-    np.maximum(d, 0.0, out=d)
-    if tables.empty.any():
-        d[:, tables.empty] = np.inf
-    return d
-
-
-def _inverse(sizes: FloatArray) -> FloatArray:
+def inverse(sizes: FloatArray) -> FloatArray:
+    """1 / size, and 0 for an empty cluster: its sums are 0 and so shall be its means."""
     return np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+
+
+def _bound(terms: FloatArray, own_sizes: FloatArray) -> FloatArray:
+    return np.where(own_sizes > 0, terms, np.inf)

@@ -20,13 +20,13 @@ from neocc.core.objectives import (
     Sums,
     Tables,
     block_means,
-    comparable,
     distances,
     make_tables,
     mean_vectors,
 )
 from neocc.core.problem import Problem
 from neocc.kernels import Memberships
+from neocc.kernels.numpy_ import nearest
 
 Report = Callable[[int, float], bool]
 """Called after each iteration with its number and the objective; True asks the run to stop there."""
@@ -97,7 +97,8 @@ class _Run:
         tables = column_tables(self.problem, self.sums, self.U, self.V)
         d = distances(self.sums, tables)
         self.history.append(self.V.total(d))
-        return assign(comparable(d, self.sums.squares, tables), self.problem.columns)
+        labels, minima = nearest(d, self.sums.squares, tables.magnitude)
+        return assign(d, labels, minima, self.problem.columns)
 
 
 def centring(problem: Problem) -> Centring:
@@ -163,10 +164,9 @@ def row_tables(problem: Problem, sums: Sums, U: Memberships, V: Memberships | No
     product = energy = None
     if problem.objective != "mean":
         C = mean_vectors(R, U.sizes)
-        product = np.ascontiguousarray(C.T)
-        if V is not None:
-            product *= V.weights[:, None]
-        energy = np.einsum("tq,qt->q", product, C)
+        weighted = C if V is None else C * V.weights
+        energy = np.einsum("qt,qt->q", weighted, C)
+        product = np.ascontiguousarray(-2.0 * weighted.T)
     other_sizes = None if V is None else V.sizes
     return make_tables(problem.objective, U.sizes, other_sizes, means, product, energy)
 

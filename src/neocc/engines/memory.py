@@ -14,7 +14,7 @@ import numpy as np
 from neocc._typing import FloatArray, IntArray
 from neocc.core.assign import assign
 from neocc.core.engine import Centring, RowStep
-from neocc.core.objectives import Sums, Tables, comparable, distances
+from neocc.core.objectives import Sums, Tables, distances, inverse
 from neocc.core.problem import Counts
 from neocc.engines.matrix import Matrix
 from neocc.engines.workers import Workers
@@ -33,6 +33,9 @@ class MemoryEngine:
     matrix: Matrix
     kernels: Kernels
     workers: Workers
+    # S = X V of the last row pass that also asked for products: the column pass of the same V needs it again.
+    _kept_sums: tuple[Memberships, FloatArray] | None = None
+    _norms: FloatArray | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -71,7 +74,7 @@ class MemoryEngine:
         m = self.shape[1]
         k = 0 if U is None else U.n_clusters
         l = 0 if V is None else V.n_clusters
-        inverse_sizes = None if V is None else _safe_inverse(V.sizes)
+        inverse_sizes = None if V is None else inverse(V.sizes)
 
         def one_block(rows: tuple[int, int]) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
             block = self.matrix.block(*rows)
@@ -80,13 +83,10 @@ class MemoryEngine:
             products, energy = np.zeros((m, l)), np.zeros(l)
             table = None
             if V is not None and inverse_sizes is not None:
-                table = np.empty((rows[1] - rows[0], l))
-                self.kernels.gather(block, V, None, sums=table, squares=None, products=None)
-                table *= inverse_sizes
-                means = table.copy()
-                if members is not None:
-                    table *= members.weights[:, None]
-                energy = np.einsum("pj,pj->j", table, means)
+                means = self._sums_over(V, rows) * inverse_sizes
+                weighted = means if members is None else means * members.weights[:, None]
+                energy = np.einsum("pj,pj->j", weighted, means)
+                table = -2.0 * weighted
             self.kernels.scatter(
                 block,
                 members,
@@ -118,13 +118,17 @@ class MemoryEngine:
         self, tables: Tables, V: Memberships | None
     ) -> tuple[FloatArray, FloatArray]:
         """Return the distance of every row to every row cluster, and the weighted squares of the rows."""
+        self._kept_sums = None
+        if V is None:
+            self._prepare_norms()
         d = np.empty((self.shape[0], len(tables.offset)))
         squares = np.empty(self.shape[0])
 
         def one_block(rows: tuple[int, int]) -> float:
-            sums = self._row_sums(rows, tables, V)
-            d[slice(*rows)] = distances(sums, tables)
-            squares[slice(*rows)] = sums.squares
+            at = slice(*rows)
+            sums = self._row_sums(rows, tables, V, d[at])
+            distances(sums, tables, out=d[at])
+            squares[at] = sums.squares
             return 0.0
 
         self._over_row_blocks(one_block)
@@ -135,21 +139,24 @@ class MemoryEngine:
     ) -> RowStep:
         """Return the objective of U and the two-stage assignment of all rows."""
         n = self.shape[0]
+        self._kept_sums = None
+        if V is None:
+            self._prepare_norms()
+        elif tables.product is not None:
+            self._kept_sums = V, np.empty((n, V.n_clusters))
         d = np.empty((n, counts.n_clusters))
         labels, minima = np.empty(n, dtype=np.intp), np.empty(n)
 
         def one_block(rows: tuple[int, int]) -> float:
             at = slice(*rows)
-            sums = self._row_sums(rows, tables, V)
-            exact = distances(sums, tables)
+            sums = self._row_sums(rows, tables, V, d[at])
+            exact = distances(sums, tables, out=d[at])
             objective = 0.0 if U is None else U.slice(*rows).total(exact)
-            d[at] = comparable(exact, sums.squares, tables)
-            d[at].argmin(axis=1, out=labels[at])
-            minima[at] = np.take_along_axis(d[at], labels[at, None], axis=1)[:, 0]
+            labels[at], minima[at] = self.kernels.nearest(d[at], sums.squares, tables.magnitude)
             return objective
 
         objective = sum(self._over_row_blocks(one_block))
-        return RowStep(float(objective), assign(d, counts, (labels, minima)))
+        return RowStep(float(objective), assign(d, labels, minima, counts))
 
     def restore_vectors(self, vectors: FloatArray, U: Memberships) -> FloatArray:
         """Turn mean rows of centred data into mean rows of the data as given."""
@@ -167,28 +174,55 @@ class MemoryEngine:
             means = means + _cluster_means(self.matrix.row_effects, U)[:, None]
         return means
 
-    def _row_sums(self, rows: tuple[int, int], tables: Tables, V: Memberships | None) -> Sums:
+    def _sums_over(self, V: Memberships, rows: tuple[int, int]) -> FloatArray:
+        """Return S = X V for a block of rows, from the last row pass where that had the same V."""
+        if self._kept_sums is not None and self._kept_sums[0] is V:
+            return self._kept_sums[1][slice(*rows)]
+        sums = np.empty((rows[1] - rows[0], V.n_clusters))
+        self.kernels.gather(
+            self.matrix.block(*rows), V, None, sums=sums, squares=None, products=None
+        )
+        return sums
+
+    def _row_sums(
+        self, rows: tuple[int, int], tables: Tables, V: Memberships | None, out: FloatArray
+    ) -> Sums:
+        """Return the sums for the distances of a block of rows; products, if any, are written to `out`."""
+        at = slice(*rows)
         n_rows = rows[1] - rows[0]
-        sums = None if V is None else np.empty((n_rows, V.n_clusters))
-        squares = np.empty(n_rows)
-        products = None if tables.product is None else np.empty((n_rows, len(tables.offset)))
+        sums = None
+        if V is not None:
+            kept = self._kept_sums
+            sums = kept[1][at] if kept else np.empty((n_rows, V.n_clusters))
+        known = V is None and self._norms is not None
+        squares = self._norms[at] if known else np.empty(n_rows)
+        products = None if tables.product is None else out
         self.kernels.gather(
             self.matrix.block(*rows),
             V,
             tables.product,
             sums=sums,
-            squares=squares,
+            squares=None if known else squares,
             products=products,
         )
         return Sums(sums, squares, products)
+
+    def _prepare_norms(self) -> None:
+        """Compute the squared norms of all rows once: one-way steps use them in every iteration."""
+        if self._norms is None:
+            norms = np.empty(self.shape[0])
+
+            def one_block(rows: tuple[int, int]) -> float:
+                block, out = self.matrix.block(*rows), norms[slice(*rows)]
+                self.kernels.gather(block, None, None, sums=None, squares=out, products=None)
+                return 0.0
+
+            self._over_row_blocks(one_block)
+            self._norms = norms
 
     def _over_row_blocks(self, function: Callable[[tuple[int, int]], float]) -> list[float]:
         return list(self.workers.ordered(function, self.matrix.partition(_ROW_PASS_ENTRIES)))
 
 
 def _cluster_means(values: FloatArray, members: Memberships) -> FloatArray:
-    return (values @ members.indicator) * _safe_inverse(members.sizes)
-
-
-def _safe_inverse(sizes: FloatArray) -> FloatArray:
-    return np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+    return (values @ members.indicator) * inverse(members.sizes)

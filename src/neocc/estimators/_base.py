@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.core.engine import Centring
-from neocc.core.objectives import Tables, comparable
+from neocc.core.objectives import Tables
 from neocc.core.problem import Problem
 from neocc.core.restarts import Init, run_starts
 from neocc.core.solve import Solution, centring, row_tables
@@ -22,6 +22,7 @@ from neocc.engines import ENGINE_NAMES, DenseMatrix, Matrix, MemoryEngine, Spars
 from neocc.estimators._progress import CallbackSupportMixin, Progress
 from neocc.estimators._validation import read_matrix
 from neocc.kernels import KERNEL_NAMES, Memberships, get_kernels
+from neocc.kernels.numpy_ import nearest
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class RowModel:
     nearest_limit: float
     extra_limit: float
     centring: Centring
-    column_effects: FloatArray | None
+    column_effects: FloatArray
 
 
 class BaseNEO(
@@ -89,25 +90,21 @@ class BaseNEO(
             row_tables(problem, solution.sums, solution.U, solution.V),
             solution.V,
             *solution.limits,
-            "none" if effects is None else centring(problem),
-            effects,
+            centring(problem),
+            np.zeros(engine.shape[1]) if effects is None else effects,
         )
 
-    def _new_distances(self, X: Any, *, for_assignment: bool) -> FloatArray:
-        """Distances of new rows to the row clusters, as computed or made comparable for assignment."""
+    def _new_distances(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        """Distances of new rows to the row clusters, and the weighted squares of the rows."""
         check_is_fitted(self)
         matrix = read_matrix(self, X, reset=False)
         model = self._row_model
-        if model.column_effects is not None and isinstance(matrix, SparseMatrix):
+        if model.column_effects.any() and isinstance(matrix, SparseMatrix):
             matrix = DenseMatrix(matrix.scipy())
         with Workers(self.n_jobs) as workers:
             engine = make_engine(matrix, self.kernel, workers)
             engine = engine.centred(model.centring, model.column_effects)
-            d, squares = engine.row_distances(model.tables, model.V)
-        if for_assignment:
-            return comparable(d, squares, model.tables)
-        d[:, model.tables.empty] = np.inf
-        return np.maximum(d, 0.0, out=d)
+            return engine.row_distances(model.tables, model.V)
 
     def predict_membership(self, X: Any) -> BoolArray:
         """Return the memberships of rows, seen or new, in the row clusters of the fit.
@@ -127,11 +124,11 @@ class BaseNEO(
         membership : ndarray of bool, shape (n_rows, n_row_clusters)
             Memberships; a row without any is an outlier.
         """
-        d = self._new_distances(X, for_assignment=True)
-        members: BoolArray = d <= self._row_model.extra_limit
-        nearest = d.argmin(axis=1)
-        rows = np.arange(len(d))
-        members[rows, nearest] |= d[rows, nearest] <= self._row_model.nearest_limit
+        d, squares = self._new_distances(X)
+        model = self._row_model
+        labels, minima = nearest(d, squares, model.tables.magnitude)
+        members: BoolArray = d <= model.extra_limit
+        members[np.arange(len(d)), labels] |= minima <= model.nearest_limit
         return members
 
     def predict(self, X: Any) -> BoolArray | IntArray:
@@ -191,7 +188,9 @@ class BaseNEO(
             Squared distances as the objective measures them: what each membership would add to it.
             Infinite for a cluster without members.
         """
-        return self._new_distances(X, for_assignment=False)
+        d, _ = self._new_distances(X)
+        d[:, np.isinf(self._row_model.tables.magnitude)] = np.inf
+        return np.maximum(d, 0.0, out=d)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -201,5 +200,4 @@ class BaseNEO(
 
 def make_engine(matrix: Matrix, kernel: str, workers: Workers) -> MemoryEngine:
     """Put a matrix into the engine that holds it in memory."""
-    sparse = isinstance(matrix, SparseMatrix)
-    return MemoryEngine(matrix, get_kernels(kernel, matrix.n_stored, sparse=sparse), workers)
+    return MemoryEngine(matrix, get_kernels(kernel, matrix.n_stored), workers)

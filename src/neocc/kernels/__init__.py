@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from neocc._typing import FloatArray
+from neocc._typing import FloatArray, IntArray
 from neocc.kernels.blocks import Block, SparseBlock
 from neocc.kernels.memberships import Memberships
 
@@ -48,13 +48,15 @@ class Kernels(Protocol):
     ) -> None:
         """Add column-wise sums, weighted squares and products of a block to the outputs."""
 
+    def nearest(
+        self, d: FloatArray, squares: FloatArray, magnitude: FloatArray
+    ) -> tuple[IntArray, FloatArray]:
+        """Round distances in place so that ties compare equal; return each row's argmin and min."""
 
-def get_kernels(name: str, n_stored: int, *, sparse: bool) -> Kernels:
-    """Return the kernel set called `name`; `"auto"` compiles only where compiling pays.
 
-    Dense blocks always use the reference: their work is matrix products, which BLAS does best.
-    """
-    if name == "numba" or (name == "auto" and sparse and n_stored >= NUMBA_THRESHOLD):
+def get_kernels(name: str, n_stored: int) -> Kernels:
+    """Return the kernel set called `name`; `"auto"` compiles only where compiling pays."""
+    if name == "numba" or (name == "auto" and n_stored >= NUMBA_THRESHOLD):
         from neocc.kernels import numba_
 
         return numba_

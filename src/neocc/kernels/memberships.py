@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy import sparse
 
 from neocc._typing import BoolArray, FloatArray, IntArray, LabelArray
 
@@ -69,6 +70,18 @@ class Memberships:
     def indicator(self) -> FloatArray:
         """The membership matrix in float64, for matrix products."""
         return self.dense.astype(np.float64)
+
+    def sparse_parts(self) -> list[sparse.csr_array]:
+        """Return sparse matrices whose sum is the membership matrix: the first memberships, the extra ones."""
+        shape = (self.n_items, self.n_clusters)
+        has_first = self.first >= 0
+        ptr = np.zeros(self.n_items + 1, dtype=np.intp)
+        np.cumsum(has_first, out=ptr[1:])
+        firsts = self.first if ptr[-1] == self.n_items else self.first[has_first]
+        lists = [(firsts, ptr)]
+        if len(self.extra_items):
+            lists.append((self.extra_clusters, self.extra_ptr))
+        return [sparse.csr_array((np.ones(len(i)), i, p), shape=shape) for i, p in lists]
 
     @cached_property
     def sizes(self) -> FloatArray:

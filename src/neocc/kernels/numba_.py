@@ -78,6 +78,13 @@ def scatter(
         _column_products(*X, table, products)
 
 
+def nearest(d: FloatArray, squares: FloatArray, magnitude: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Round distances in place so that equal ones compare equal; return each row's argmin and min."""
+    labels, minima = np.empty(len(d), dtype=np.intp), np.empty(len(d))
+    _nearest(d, squares * numpy_.TIE_SCALE, magnitude * numpy_.TIE_SCALE, labels, minima)
+    return labels, minima
+
+
 def _lists(members: Memberships) -> tuple[LabelArray, BoolArray, IntArray, LabelArray]:
     return members.first, members.has_extra, members.extra_ptr, members.extra_clusters
 
@@ -105,22 +112,25 @@ def _row_sums(
     squares: FloatArray,
     found: IntArray,
 ) -> None:
-    """`found` is scratch space: the entries of one row whose column lies in several clusters."""
+    """`found` is scratch space: the entries of one row whose column lies in several clusters.
+
+    Whether a column is an outlier or overlaps is unpredictable, and a mispredicted branch costs more than
+    the work it saves: outliers go to a slot of their own, entries with extra clusters are collected.
+    """
     some_extra = len(extra_clusters) > 0
+    n_clusters = sums.shape[1]
+    slots = np.empty(n_clusters + 1)
     for p in range(len(indptr) - 1):
-        row = sums[p]
-        row[:] = 0.0
+        slots[:] = 0.0
         total = 0.0
         n_found = 0
         for e in range(indptr[p], indptr[p + 1]):
             t = indices[e]
             x = np.float64(data[e])
             cluster = first[t]
-            if cluster >= 0:
-                row[cluster] += x
-                total += x * x
+            slots[cluster + 1] += x
+            total += x * x if cluster >= 0 else 0.0
             if some_extra:
-                # Collecting without a branch: overlap is unpredictable, and a missed guess costs more.
                 found[n_found] = e
                 n_found += has_extra[t]
         for i in range(n_found):
@@ -128,8 +138,9 @@ def _row_sums(
             t = indices[e]
             x = np.float64(data[e])
             for a in range(extra_ptr[t], extra_ptr[t + 1]):
-                row[extra_clusters[a]] += x
+                slots[extra_clusters[a] + 1] += x
                 total += x * x
+        sums[p, :] = slots[1:]
         squares[p] = total
 
 
@@ -141,11 +152,21 @@ def _row_products(
     for p in range(len(indptr) - 1):
         row = products[p]
         row[:] = 0.0
-        for e in range(indptr[p], indptr[p + 1]):
-            x = np.float64(data[e])
-            line = table[indices[e]]
+        e, stop = indptr[p], indptr[p + 1]
+        # Four entries at a time: each visit to `row` is a load and a store, the table lines are the work.
+        while e + 3 < stop:
+            x0, line0 = np.float64(data[e]), table[indices[e]]
+            x1, line1 = np.float64(data[e + 1]), table[indices[e + 1]]
+            x2, line2 = np.float64(data[e + 2]), table[indices[e + 2]]
+            x3, line3 = np.float64(data[e + 3]), table[indices[e + 3]]
             for q in range(width):
-                row[q] += x * line[q]
+                row[q] += (x0 * line0[q] + x1 * line1[q]) + (x2 * line2[q] + x3 * line3[q])
+            e += 4
+        while e < stop:
+            x0, line0 = np.float64(data[e]), table[indices[e]]
+            for q in range(width):
+                row[q] += x0 * line0[q]
+            e += 1
 
 
 @_compiled
@@ -200,3 +221,20 @@ def _column_products(
                 line[q] += x * row[q]
 
 
+@_compiled
+def _nearest(
+    d: FloatArray, squares: FloatArray, magnitude: FloatArray, labels: IntArray, minima: FloatArray
+) -> None:
+    n_clusters = d.shape[1]
+    for p in range(len(d)):
+        row = d[p]
+        for q in range(n_clusters):
+            anchor = squares[p] + magnitude[q]
+            row[q] = (row[q] + anchor) - anchor
+        label, least = 0, np.inf
+        for q in range(n_clusters):
+            if magnitude[q] == np.inf:
+                row[q] = np.inf
+            if row[q] < least:
+                label, least = q, row[q]
+        labels[p], minima[p] = label, least

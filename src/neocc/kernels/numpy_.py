@@ -1,4 +1,4 @@
-"""Reference kernels on NumPy and SciPy: the meaning of the two operations, in a few lines each.
+"""Reference kernels on NumPy and SciPy: the meaning of the operations, in a few lines each.
 
 For a block X of rows, column memberships V (weights w = V 1), row memberships U (weights f = U 1) and a
 thin table P:
@@ -8,6 +8,8 @@ thin table P:
 * `scatter` adds, for each column t, sums_it = sum over p in cluster i of x_pt   (U' X),
   squares_t = sum_p f_p x_pt^2, and products = X' P.
 
+* `nearest` makes distances comparable and finds the nearest cluster of each item.
+
 Memberships of `None` mean that every item is its own cluster: all weights are one and `sums`, which would
 be a copy of X, is not asked for. Each output may be None: it is then not computed.
 """
@@ -16,9 +18,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from neocc._typing import FloatArray
+from neocc._typing import FloatArray, IntArray
 from neocc.kernels.blocks import Block, SparseBlock
 from neocc.kernels.memberships import Memberships
+
+
+TIE_SCALE = 2.0**12
 
 
 def gather(
@@ -55,12 +60,35 @@ def scatter(
     X = block.matrix() if isinstance(block, SparseBlock) else block
     if sums is not None:
         assert rows is not None
-        sums += (X.T @ rows.indicator).T
+        if isinstance(block, SparseBlock):
+            sums += (X.T @ rows.indicator).T
+        else:
+            for part in rows.sparse_parts():
+                sums += part.T @ X
     if squares is not None:
         weights = np.ones(X.shape[0]) if rows is None else rows.weights
         squares += _squared(block).T @ weights
     if products is not None:
         products += X.T @ table
+
+
+def nearest(d: FloatArray, squares: FloatArray, magnitude: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Round distances in place so that equal ones compare equal; return each row's argmin and min.
+
+    A distance is known to about 2**-50 of the terms it is made of, here bounded by `squares` of the item plus
+    `magnitude` of the cluster. Rounding to 2**-40 of that bound makes ties independent of the kernel, the
+    block size and the order of summation: adding and subtracting a large number rounds to a
+    multiple of that number's last bit. An infinite magnitude marks an empty cluster, which becomes infinitely far.
+    """
+    anchor = np.add.outer(squares * TIE_SCALE, magnitude * TIE_SCALE)
+    d += anchor
+    with np.errstate(invalid="ignore"):
+        d -= anchor
+    empty = np.isinf(magnitude)
+    if empty.any():
+        d[:, empty] = np.inf
+    labels = d.argmin(axis=1)
+    return labels, d[np.arange(len(d)), labels]
 
 
 def _squared(block: Block) -> FloatArray:
