@@ -44,54 +44,55 @@ def assign(
     first = labels.astype(np.int32)
     nearest_limit = np.inf
     if counts.n_covered < n:
-        keep = smallest(minima, counts.n_covered)
-        nearest_limit = float(minima[keep].max(initial=0.0))
+        kept, nearest_limit = smallest(minima, counts.n_covered)
         left_out = np.ones(n, dtype=bool)
-        left_out[keep] = False
+        left_out[kept] = False
         first[left_out] = -1
 
-    extra = np.empty(0, dtype=np.intp)
-    extra_limit = -np.inf
+    extra, extra_limit = np.empty(0, dtype=np.intp), -np.inf
     if counts.n_extra > 0:
         flat = d.reshape(-1)
-        covered = np.flatnonzero(first >= 0)
-        used = covered * k + first[covered]
+        used = np.arange(0, n * k, k) + labels
+        if counts.n_covered < n:
+            used = used[first >= 0]
+        saved = flat[used]
         flat[used] = np.inf
-        extra = np.sort(smallest(flat, counts.n_extra))
-        extra_limit = float(flat[extra].max())
-        flat[used] = minima[covered]
+        extra, extra_limit = smallest(flat, counts.n_extra)
+        flat[used] = saved
     members = Memberships(first, extra // k, (extra % k).astype(np.int32), k)
     return Assignment(fill_empty(members, d), nearest_limit, extra_limit)
 
 
-def smallest(values: FloatArray, count: int) -> IntArray:
-    """Return the indices of the `count` smallest values, ties by lowest index, in no particular order.
+def smallest(values: FloatArray, count: int) -> tuple[IntArray, float]:
+    """Return the ordered indices of the `count` smallest values, ties by lowest index, and the largest of them.
 
     A pilot sample guesses a threshold that keeps little more than `count` values; only those are partitioned.
     """
     if count <= 0:
-        return np.empty(0, dtype=np.intp)
-    if count >= len(values):
-        return np.arange(len(values))
+        return np.empty(0, dtype=np.intp), 0.0
     candidates = _candidates(values, count)
-    limit = np.partition(values[candidates], count - 1)[count - 1]
-    chosen = candidates[values[candidates] < limit]
-    tied = candidates[values[candidates] == limit]
-    return np.concatenate([chosen, tied[: count - len(chosen)]])
+    kept = values if candidates is None else values[candidates]
+    limit = np.partition(kept, count - 1)[count - 1]
+    chosen = kept <= limit
+    surplus = np.count_nonzero(chosen) - count
+    if surplus > 0:
+        chosen[np.flatnonzero(kept == limit)[-surplus:]] = False
+    indices = np.flatnonzero(chosen) if candidates is None else candidates[chosen]
+    return indices, float(limit)
 
 
-def _candidates(values: FloatArray, count: int) -> IntArray:
-    """Return the ordered indices of a superset of the `count` smallest values, ties at its edge included."""
+def _candidates(values: FloatArray, count: int) -> IntArray | None:
+    """Return ordered indices of a superset of the `count` smallest values with all ties; None for all."""
     n = len(values)
-    if n > 4 * _PILOT:
-        pilot = np.sort(values[:: n // _PILOT])
-        share = count / n
-        rank = int(len(pilot) * (share + 4.0 * np.sqrt(share / len(pilot)))) + 8
-        if rank < len(pilot) // 2:
-            found = np.flatnonzero(values <= pilot[rank])
-            if len(found) >= count:
-                return found
-    return np.arange(n)
+    if n <= 4 * _PILOT:
+        return None
+    pilot = np.sort(values[:: n // _PILOT])
+    share = count / n
+    rank = int(len(pilot) * (share + 4.0 * np.sqrt(share / len(pilot)))) + 8
+    if rank >= len(pilot) // 2:
+        return None
+    found = np.flatnonzero(values <= pilot[rank])
+    return found if len(found) >= count else None
 
 
 def fill_empty(members: Memberships, d: FloatArray) -> Memberships:

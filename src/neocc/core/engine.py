@@ -63,10 +63,13 @@ class Engine(Protocol):
         mean of each row over each column cluster.
         """
 
-    def row_distances(
+    def row_distances(self, tables: Tables, V: Memberships | None) -> FloatArray:
+        """Return the distance of every row to every row cluster."""
+
+    def nearest_rows(
         self, tables: Tables, V: Memberships | None
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the distance of every row to every row cluster, and the weighted squares of the rows."""
+    ) -> tuple[FloatArray, IntArray, FloatArray]:
+        """Return comparable distances of every row, its nearest row cluster and the distance to that."""
 
     def reassign_rows(
         self, tables: Tables, U: Memberships | None, V: Memberships | None, counts: Counts

@@ -16,11 +16,17 @@ import numpy as np
 from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.core.assign import assign
 from neocc.core.engine import Engine
-from neocc.core.objectives import Sums, Tables, distances, make_tables
+from neocc.core.objectives import (
+    Sums,
+    Tables,
+    cross_terms,
+    distances,
+    find_nearest,
+    make_tables,
+)
 from neocc.core.problem import Counts, Problem
 from neocc.core.solve import centring, column_tables, row_tables, solve
-from neocc.kernels import Memberships
-from neocc.kernels.numpy_ import nearest
+from neocc.kernels import Memberships, numpy_
 
 # A start need not have converged: the alternation takes over from wherever it stands.
 _ONE_WAY_ITERATIONS = 10
@@ -119,7 +125,7 @@ def _seed_rows(engine: Engine, counts: Counts, rng: np.random.Generator) -> Memb
         return make_tables("vectors", sizes, None, None, np.ascontiguousarray(-2.0 * C.T), energy)
 
     def distances_to(row: int) -> FloatArray:
-        return engine.row_distances(tables_to(np.array([row])), None)[0][:, 0]
+        return engine.row_distances(tables_to(np.array([row])), None)[:, 0]
 
     seeds = plus_plus(counts, distances_to, rng)
     return engine.reassign_rows(tables_to(seeds), None, None, counts).assignment.members
@@ -128,19 +134,20 @@ def _seed_rows(engine: Engine, counts: Counts, rng: np.random.Generator) -> Memb
 def _seed_columns(engine: Engine, counts: Counts, rng: np.random.Generator) -> Memberships:
     problem = Problem("vectors", None, counts)
 
-    def distances_to_all(columns: IntArray) -> tuple[FloatArray, Sums, Tables]:
+    def sums_of(columns: IntArray) -> tuple[Sums, Tables]:
         labels = np.full(counts.n_items, -1, dtype=np.int32)
         labels[columns] = np.arange(len(columns))
         V = Memberships.from_labels(labels, len(columns))
         sums = engine.column_sums(None, V)
         tables = column_tables(problem, sums, None, V)
-        return distances(sums, tables), sums, tables
+        return sums, tables
 
     def distances_to(column: int) -> FloatArray:
-        return distances_to_all(np.array([column]))[0][:, 0]
+        return distances(*sums_of(np.array([column])))[:, 0]
 
-    d, sums, tables = distances_to_all(plus_plus(counts, distances_to, rng))
-    labels, minima = nearest(d, sums.squares, tables.magnitude)
+    sums, tables = sums_of(plus_plus(counts, distances_to, rng))
+    d = cross_terms(sums, tables)
+    labels, minima, _ = find_nearest(numpy_, d, sums, tables, None)
     return assign(d, labels, minima, counts).members
 
 

@@ -23,8 +23,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neocc._typing import FloatArray
+from neocc._typing import FloatArray, IntArray
 from neocc.core.problem import Objective
+from neocc.kernels import Kernels, Memberships
 
 @dataclass(frozen=True)
 class Sums:
@@ -99,22 +100,41 @@ def make_tables(
     return Tables(energy - explained, 2.0 * means, product, shrink, _bound(energy, own_sizes))
 
 
-def distances(sums: Sums, tables: Tables, out: FloatArray | None = None) -> FloatArray:
-    """Return d for every item of `sums` and every cluster; `out` may be the products themselves."""
-    if sums.products is not None:
-        d = np.add(sums.products, tables.offset, out=out)
-        if tables.slope is not None:
-            d += sums.by_cluster @ tables.slope.T
-    else:
+def cross_terms(sums: Sums, tables: Tables, out: FloatArray | None = None) -> FloatArray:
+    """Return the part of d that couples items and clusters; `out` may be the products themselves."""
+    if sums.products is None:
         assert sums.by_cluster is not None and tables.slope is not None
-        d = np.matmul(sums.by_cluster, tables.slope.T, out=out)
-        d += tables.offset
-    rest = sums.squares
-    if tables.shrink is not None:
-        assert sums.by_cluster is not None
-        rest = rest - (sums.by_cluster * sums.by_cluster) @ tables.shrink
-    d += rest[:, None]
+        d: FloatArray = np.matmul(sums.by_cluster, tables.slope.T, out=out)
+        return d
+    if tables.slope is None:
+        return sums.products
+    return np.add(sums.products, sums.by_cluster @ tables.slope.T, out=out)
+
+
+def item_terms(sums: Sums, tables: Tables) -> FloatArray:
+    """Return the part of d that depends on the item alone."""
+    if tables.shrink is None:
+        return sums.squares
+    assert sums.by_cluster is not None
+    return sums.squares - (sums.by_cluster * sums.by_cluster) @ tables.shrink
+
+
+def distances(sums: Sums, tables: Tables, out: FloatArray | None = None) -> FloatArray:
+    """Return d for every item of `sums` and every cluster."""
+    d = np.add(cross_terms(sums, tables, out), tables.offset, out=out)
+    d += item_terms(sums, tables)[:, None]
     return d
+
+
+def find_nearest(
+    kernels: Kernels, d: FloatArray, sums: Sums, tables: Tables, members: Memberships | None
+) -> tuple[IntArray, FloatArray, float]:
+    """Complete `d`, which holds the cross terms, for assignment: nearest clusters, their distances, and the
+    objective of `members`.
+    """
+    return kernels.nearest(
+        d, item_terms(sums, tables), tables.offset, sums.squares, tables.magnitude, members
+    )
 
 
 def inverse(sizes: FloatArray) -> FloatArray:

@@ -20,13 +20,13 @@ from neocc.core.objectives import (
     Sums,
     Tables,
     block_means,
-    distances,
+    cross_terms,
+    find_nearest,
     make_tables,
     mean_vectors,
 )
 from neocc.core.problem import Problem
-from neocc.kernels import Memberships
-from neocc.kernels.numpy_ import nearest
+from neocc.kernels import Memberships, numpy_
 
 Report = Callable[[int, float], bool]
 """Called after each iteration with its number and the objective; True asks the run to stop there."""
@@ -95,9 +95,9 @@ class _Run:
         """Record the objective and return the best memberships of the columns."""
         assert self.sums is not None and self.V is not None and self.problem.columns is not None
         tables = column_tables(self.problem, self.sums, self.U, self.V)
-        d = distances(self.sums, tables)
-        self.history.append(self.V.total(d))
-        labels, minima = nearest(d, self.sums.squares, tables.magnitude)
+        d = cross_terms(self.sums, tables)
+        labels, minima, objective = find_nearest(numpy_, d, self.sums, tables, self.V)
+        self.history.append(objective)
         return assign(d, labels, minima, self.problem.columns)
 
 

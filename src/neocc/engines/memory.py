@@ -14,14 +14,14 @@ import numpy as np
 from neocc._typing import FloatArray, IntArray
 from neocc.core.assign import assign
 from neocc.core.engine import Centring, RowStep
-from neocc.core.objectives import Sums, Tables, distances, inverse
+from neocc.core.objectives import Sums, Tables, cross_terms, distances, find_nearest, inverse
 from neocc.core.problem import Counts
 from neocc.engines.matrix import Matrix
 from neocc.engines.workers import Workers
 from neocc.kernels import Kernels, Memberships
 
 # Enough entries that a block outweighs the cost of handing it to a thread, few enough for the cache.
-_ROW_PASS_ENTRIES = 1 << 18
+_ROW_PASS_ENTRIES = 1 << 19
 # A block of a column pass must outweigh the table it returns by this much.
 _ENTRIES_PER_CELL = 8
 
@@ -36,6 +36,8 @@ class MemoryEngine:
     # S = X V of the last row pass that also asked for products: the column pass of the same V needs it again.
     _kept_sums: tuple[Memberships, FloatArray] | None = None
     _norms: FloatArray | None = None
+    # Made once and written over in every row step.
+    _distances: FloatArray | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -114,49 +116,52 @@ class MemoryEngine:
             None if V is None else energy,
         )
 
-    def row_distances(
-        self, tables: Tables, V: Memberships | None
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the distance of every row to every row cluster, and the weighted squares of the rows."""
-        self._kept_sums = None
-        if V is None:
-            self._prepare_norms()
-        d = np.empty((self.shape[0], len(tables.offset)))
-        squares = np.empty(self.shape[0])
+    def row_distances(self, tables: Tables, V: Memberships | None) -> FloatArray:
+        """Return the distance of every row to every row cluster."""
+        d = np.empty((self.shape[0], tables.n_clusters))
 
         def one_block(rows: tuple[int, int]) -> float:
-            at = slice(*rows)
-            sums = self._row_sums(rows, tables, V, d[at])
-            distances(sums, tables, out=d[at])
-            squares[at] = sums.squares
+            out = d[slice(*rows)]
+            distances(self._row_sums(rows, tables, V, out), tables, out=out)
             return 0.0
 
-        self._over_row_blocks(one_block)
-        return d, squares
+        self._row_pass(one_block, tables, V)
+        return d
+
+    def nearest_rows(
+        self, tables: Tables, V: Memberships | None
+    ) -> tuple[FloatArray, IntArray, FloatArray]:
+        """Return comparable distances of every row, its nearest row cluster and the distance to that."""
+        d, labels, minima, _ = self._nearest(tables, None, V)
+        return d, labels, minima
 
     def reassign_rows(
         self, tables: Tables, U: Memberships | None, V: Memberships | None, counts: Counts
     ) -> RowStep:
         """Return the objective of U and the two-stage assignment of all rows."""
-        n = self.shape[0]
-        self._kept_sums = None
-        if V is None:
-            self._prepare_norms()
-        elif tables.product is not None:
-            self._kept_sums = V, np.empty((n, V.n_clusters))
-        d = np.empty((n, counts.n_clusters))
+        d, labels, minima, objective = self._nearest(tables, U, V)
+        return RowStep(objective, assign(d, labels, minima, counts))
+
+    def _nearest(
+        self, tables: Tables, U: Memberships | None, V: Memberships | None
+    ) -> tuple[FloatArray, IntArray, FloatArray, float]:
+        n, k = self.shape[0], tables.n_clusters
+        if self._distances is None or self._distances.shape != (n, k):
+            self._distances = np.empty((n, k))
+        d = self._distances
         labels, minima = np.empty(n, dtype=np.intp), np.empty(n)
 
         def one_block(rows: tuple[int, int]) -> float:
             at = slice(*rows)
             sums = self._row_sums(rows, tables, V, d[at])
-            exact = distances(sums, tables, out=d[at])
-            objective = 0.0 if U is None else U.slice(*rows).total(exact)
-            labels[at], minima[at] = self.kernels.nearest(d[at], sums.squares, tables.magnitude)
+            cross_terms(sums, tables, out=d[at])
+            members = None if U is None else U.slice(*rows)
+            labels[at], minima[at], objective = find_nearest(
+                self.kernels, d[at], sums, tables, members
+            )
             return objective
 
-        objective = sum(self._over_row_blocks(one_block))
-        return RowStep(float(objective), assign(d, labels, minima, counts))
+        return d, labels, minima, float(sum(self._row_pass(one_block, tables, V)))
 
     def restore_vectors(self, vectors: FloatArray, U: Memberships) -> FloatArray:
         """Turn mean rows of centred data into mean rows of the data as given."""
@@ -206,6 +211,20 @@ class MemoryEngine:
             products=products,
         )
         return Sums(sums, squares, products)
+
+    def _row_pass(
+        self,
+        function: Callable[[tuple[int, int]], float],
+        tables: Tables,
+        V: Memberships | None,
+    ) -> list[float]:
+        """Run `function` over blocks of rows, with the tables it reuses in place."""
+        self._kept_sums = None
+        if V is None:
+            self._prepare_norms()
+        elif tables.product is not None:
+            self._kept_sums = V, np.empty((self.shape[0], V.n_clusters))
+        return self._over_row_blocks(function)
 
     def _prepare_norms(self) -> None:
         """Compute the squared norms of all rows once: one-way steps use them in every iteration."""

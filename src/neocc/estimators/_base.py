@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -22,7 +24,6 @@ from neocc.engines import ENGINE_NAMES, DenseMatrix, Matrix, MemoryEngine, Spars
 from neocc.estimators._progress import CallbackSupportMixin, Progress
 from neocc.estimators._validation import read_matrix
 from neocc.kernels import KERNEL_NAMES, Memberships, get_kernels
-from neocc.kernels.numpy_ import nearest
 
 
 @dataclass(frozen=True)
@@ -94,8 +95,9 @@ class BaseNEO(
             np.zeros(engine.shape[1]) if effects is None else effects,
         )
 
-    def _new_distances(self, X: Any) -> tuple[FloatArray, FloatArray]:
-        """Distances of new rows to the row clusters, and the weighted squares of the rows."""
+    @contextmanager
+    def _engine_of(self, X: Any) -> Iterator[MemoryEngine]:
+        """Put new rows into an engine, centred as the rows of the fit were."""
         check_is_fitted(self)
         matrix = read_matrix(self, X, reset=False)
         model = self._row_model
@@ -103,8 +105,7 @@ class BaseNEO(
             matrix = DenseMatrix(matrix.scipy())
         with Workers(self.n_jobs) as workers:
             engine = make_engine(matrix, self.kernel, workers)
-            engine = engine.centred(model.centring, model.column_effects)
-            return engine.row_distances(model.tables, model.V)
+            yield engine.centred(model.centring, model.column_effects)
 
     def predict_membership(self, X: Any) -> BoolArray:
         """Return the memberships of rows, seen or new, in the row clusters of the fit.
@@ -124,9 +125,9 @@ class BaseNEO(
         membership : ndarray of bool, shape (n_rows, n_row_clusters)
             Memberships; a row without any is an outlier.
         """
-        d, squares = self._new_distances(X)
-        model = self._row_model
-        labels, minima = nearest(d, squares, model.tables.magnitude)
+        with self._engine_of(X) as engine:
+            model = self._row_model
+            d, labels, minima = engine.nearest_rows(model.tables, model.V)
         members: BoolArray = d <= model.extra_limit
         members[np.arange(len(d)), labels] |= minima <= model.nearest_limit
         return members
@@ -188,8 +189,10 @@ class BaseNEO(
             Squared distances as the objective measures them: what each membership would add to it.
             Infinite for a cluster without members.
         """
-        d, _ = self._new_distances(X)
-        d[:, np.isinf(self._row_model.tables.magnitude)] = np.inf
+        with self._engine_of(X) as engine:
+            model = self._row_model
+            d = engine.row_distances(model.tables, model.V)
+        d[:, np.isinf(model.tables.magnitude)] = np.inf
         return np.maximum(d, 0.0, out=d)
 
     def __sklearn_tags__(self) -> Any:

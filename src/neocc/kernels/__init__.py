@@ -49,9 +49,15 @@ class Kernels(Protocol):
         """Add column-wise sums, weighted squares and products of a block to the outputs."""
 
     def nearest(
-        self, d: FloatArray, squares: FloatArray, magnitude: FloatArray
-    ) -> tuple[IntArray, FloatArray]:
-        """Round distances in place so that ties compare equal; return each row's argmin and min."""
+        self,
+        d: FloatArray,
+        item_terms: FloatArray,
+        cluster_terms: FloatArray,
+        squares: FloatArray,
+        magnitude: FloatArray,
+        members: Memberships | None,
+    ) -> tuple[IntArray, FloatArray, float]:
+        """Complete the distances in `d` and make them comparable; return argmin and min of each row."""
 
 
 def get_kernels(name: str, n_stored: int) -> Kernels:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import sparse
 
 from neocc._typing import BoolArray, FloatArray, IntArray, LabelArray
 
@@ -71,18 +70,6 @@ class Memberships:
         """The membership matrix in float64, for matrix products."""
         return self.dense.astype(np.float64)
 
-    def sparse_parts(self) -> list[sparse.csr_array]:
-        """Return sparse matrices whose sum is the membership matrix: the first memberships, the extra ones."""
-        shape = (self.n_items, self.n_clusters)
-        has_first = self.first >= 0
-        ptr = np.zeros(self.n_items + 1, dtype=np.intp)
-        np.cumsum(has_first, out=ptr[1:])
-        firsts = self.first if ptr[-1] == self.n_items else self.first[has_first]
-        lists = [(firsts, ptr)]
-        if len(self.extra_items):
-            lists.append((self.extra_clusters, self.extra_ptr))
-        return [sparse.csr_array((np.ones(len(i)), i, p), shape=shape) for i, p in lists]
-
     @cached_property
     def sizes(self) -> FloatArray:
         """Number of members of each cluster, n_i in the paper."""
@@ -134,6 +121,9 @@ class Memberships:
 
     def total(self, table: FloatArray) -> float:
         """Sum the entries of an (n_items, n_clusters) table at all memberships."""
-        at = np.flatnonzero(self.first >= 0)
-        extras = table[self.extra_items, self.extra_clusters].sum()
-        return float(table[at, self.first[at]].sum() + extras)
+        at, first = np.arange(self.n_items), self.first
+        if (first < 0).any():
+            at = np.flatnonzero(first >= 0)
+            first = first[at]
+        extras = table[self.extra_items, self.extra_clusters]
+        return float(table[at, first].sum() + extras.sum())

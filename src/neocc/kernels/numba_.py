@@ -63,7 +63,9 @@ def scatter(
 ) -> None:
     """Add column-wise sums (U' X), weighted squares and products (X' P) of a block."""
     if not isinstance(block, SparseBlock):
-        numpy_.scatter(block, rows, table, sums=sums, squares=squares, products=products)
+        if rows is not None and sums is not None:
+            _add_rows(block, rows.first, rows.extra_items, rows.extra_clusters, sums)
+        numpy_.scatter(block, rows, table, sums=None, squares=squares, products=products)
         return
     X = (block.indptr, block.indices, block.data)
     if rows is None:
@@ -78,11 +80,31 @@ def scatter(
         _column_products(*X, table, products)
 
 
-def nearest(d: FloatArray, squares: FloatArray, magnitude: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Round distances in place so that equal ones compare equal; return each row's argmin and min."""
+def nearest(
+    d: FloatArray,
+    item_terms: FloatArray,
+    cluster_terms: FloatArray,
+    squares: FloatArray,
+    magnitude: FloatArray,
+    members: Memberships | None,
+) -> tuple[IntArray, FloatArray, float]:
+    """Complete the distances in `d` and make them comparable; return argmin and min of each row."""
+    if members is None:
+        members = Memberships.from_labels(np.full(len(d), -1, dtype=np.int32), d.shape[1])
     labels, minima = np.empty(len(d), dtype=np.intp), np.empty(len(d))
-    _nearest(d, squares * numpy_.TIE_SCALE, magnitude * numpy_.TIE_SCALE, labels, minima)
-    return labels, minima
+    total = _nearest(
+        d,
+        item_terms,
+        cluster_terms,
+        squares * numpy_.TIE_SCALE,
+        magnitude * numpy_.TIE_SCALE,
+        members.first,
+        members.extra_items,
+        members.extra_clusters,
+        labels,
+        minima,
+    )
+    return labels, minima, total
 
 
 def _lists(members: Memberships) -> tuple[LabelArray, BoolArray, IntArray, LabelArray]:
@@ -222,12 +244,50 @@ def _column_products(
 
 
 @_compiled
-def _nearest(
-    d: FloatArray, squares: FloatArray, magnitude: FloatArray, labels: IntArray, minima: FloatArray
+def _add_rows(
+    X: FloatArray,
+    first: LabelArray,
+    extra_items: IntArray,
+    extra_clusters: LabelArray,
+    sums: FloatArray,
 ) -> None:
+    n_columns = X.shape[1]
+    for p in range(len(X)):
+        if first[p] >= 0:
+            line = sums[first[p]]
+            for t in range(n_columns):
+                line[t] += X[p, t]
+    for a in range(len(extra_items)):
+        row, line = X[extra_items[a]], sums[extra_clusters[a]]
+        for t in range(n_columns):
+            line[t] += row[t]
+
+
+@_compiled
+def _nearest(
+    d: FloatArray,
+    item_terms: FloatArray,
+    cluster_terms: FloatArray,
+    squares: FloatArray,
+    magnitude: FloatArray,
+    first: LabelArray,
+    extra_items: IntArray,
+    extra_clusters: LabelArray,
+    labels: IntArray,
+    minima: FloatArray,
+) -> float:
     n_clusters = d.shape[1]
+    total = 0.0
+    a = 0
     for p in range(len(d)):
         row = d[p]
+        for q in range(n_clusters):
+            row[q] += item_terms[p] + cluster_terms[q]
+        if first[p] >= 0:
+            total += row[first[p]]
+        while a < len(extra_items) and extra_items[a] == p:
+            total += row[extra_clusters[a]]
+            a += 1
         for q in range(n_clusters):
             anchor = squares[p] + magnitude[q]
             row[q] = (row[q] + anchor) - anchor
@@ -238,3 +298,4 @@ def _nearest(
             if row[q] < least:
                 label, least = q, row[q]
         labels[p], minima[p] = label, least
+    return total

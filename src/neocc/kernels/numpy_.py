@@ -60,11 +60,7 @@ def scatter(
     X = block.matrix() if isinstance(block, SparseBlock) else block
     if sums is not None:
         assert rows is not None
-        if isinstance(block, SparseBlock):
-            sums += (X.T @ rows.indicator).T
-        else:
-            for part in rows.sparse_parts():
-                sums += part.T @ X
+        sums += (X.T @ rows.indicator).T
     if squares is not None:
         weights = np.ones(X.shape[0]) if rows is None else rows.weights
         squares += _squared(block).T @ weights
@@ -72,23 +68,33 @@ def scatter(
         products += X.T @ table
 
 
-def nearest(d: FloatArray, squares: FloatArray, magnitude: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Round distances in place so that equal ones compare equal; return each row's argmin and min.
+def nearest(
+    d: FloatArray,
+    item_terms: FloatArray,
+    cluster_terms: FloatArray,
+    squares: FloatArray,
+    magnitude: FloatArray,
+    members: Memberships | None,
+) -> tuple[IntArray, FloatArray, float]:
+    """Complete the distances in `d` and make them comparable; return argmin and min of each row.
+
+    The third result is the sum of the distances at `members`, taken before anything is rounded.
 
     A distance is known to about 2**-50 of the terms it is made of, here bounded by `squares` of the item plus
     `magnitude` of the cluster. Rounding to 2**-40 of that bound makes ties independent of the kernel, the
     block size and the order of summation: adding and subtracting a large number rounds to a
-    multiple of that number's last bit. An infinite magnitude marks an empty cluster, which becomes infinitely far.
+    multiple of that number's last bit. An infinite magnitude marks an empty cluster, which becomes
+    infinitely far.
     """
+    d += np.add.outer(item_terms, cluster_terms)
+    total = 0.0 if members is None else members.total(d)
     anchor = np.add.outer(squares * TIE_SCALE, magnitude * TIE_SCALE)
     d += anchor
     with np.errstate(invalid="ignore"):
         d -= anchor
-    empty = np.isinf(magnitude)
-    if empty.any():
-        d[:, empty] = np.inf
+    d[:, np.isinf(magnitude)] = np.inf
     labels = d.argmin(axis=1)
-    return labels, d[np.arange(len(d)), labels]
+    return labels, d[np.arange(len(d)), labels], total
 
 
 def _squared(block: Block) -> FloatArray:

@@ -1,0 +1,31 @@
+"""Settings shared by all tests: helper modules importable by name, reproducible hypothesis runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# `oracle` and `instances` live beside this file; importlib mode does not put them on the path.
+sys.path.insert(0, str(Path(__file__).parent))
+
+settings.register_profile(
+    "neocc",
+    derandomize=True,
+    deadline=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("neocc")
+
+
+@pytest.fixture
+def data_folder() -> Path:
+    """Folder of the data sets that may not be passed on."""
+    folder = os.environ.get("NEOCC_DATA")
+    if not folder:
+        pytest.skip("NEOCC_DATA is not set: it names the folder of the local data sets")
+    return Path(folder)

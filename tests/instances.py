@@ -1,0 +1,131 @@
+"""Random problems: data of many kinds, feasible memberships, and hypothesis strategies over both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import strategies as st
+
+from neocc.core.problem import Counts
+from neocc.engines import DenseMatrix, MemoryEngine, SparseMatrix, Workers
+from neocc.kernels import Memberships, get_kernels
+
+OBJECTIVES = ("mean", "residue")
+KINDS = (
+    "gaussian",
+    "tied",
+    "sparse",
+    "duplicated",
+    "zeros",
+    "constant",
+    "one_row",
+    "one_column",
+    "one_cluster_per_item",
+)
+
+
+def make_data(kind: str, rng: np.random.Generator, n: int, m: int) -> np.ndarray:
+    """Draw an n x m matrix; `one_row` and `one_column` have a single one."""
+    n = 1 if kind == "one_row" else n
+    m = 1 if kind == "one_column" else m
+    X = rng.normal(size=(n, m)) * rng.choice([1e-3, 1.0, 1e3])
+    if kind == "tied":
+        return rng.integers(0, 3, size=(n, m)).astype(float)
+    if kind == "sparse":
+        return np.where(rng.random((n, m)) < 0.3, rng.integers(1, 6, size=(n, m)), 0).astype(float)
+    if kind == "duplicated":
+        return X[rng.integers(0, max(1, n // 2), size=n)]
+    if kind == "zeros":
+        X[rng.random(n) < 0.4] = 0.0
+        X[:, rng.random(m) < 0.4] = 0.0
+    if kind == "constant":
+        return np.full((n, m), rng.choice([0.0, 0.1, 3.0]))
+    return X
+
+
+def make_counts(rng: np.random.Generator, n: int, k: int) -> Counts:
+    """Draw feasible counts: overlap and outliers, a third of them with fewer memberships than items."""
+    b = int(rng.integers(0, n))
+    low, high = n - b, n * k
+    if rng.random() < 0.3:
+        high = min(high, n)
+    elif rng.random() < 0.6:
+        high = min(high, n + n // 2 + 1)
+    return Counts(n, k, int(rng.integers(low, high + 1)), b)
+
+
+def make_membership(rng: np.random.Generator, counts: Counts) -> np.ndarray:
+    """Draw a feasible membership matrix; some clusters may be empty, some items in none."""
+    n, k, T = counts.n_items, counts.n_clusters, counts.n_memberships
+    fewest = -(-T // n)
+    clusters = rng.permutation(k)[: rng.integers(fewest, k + 1)]
+    U = np.zeros((n, k), dtype=bool)
+    for item in rng.permutation(n)[: counts.n_covered]:
+        U[item, rng.choice(clusters)] = True
+    free = [(i, j) for i in range(n) for j in clusters if not U[i, j]]
+    for at in rng.permutation(len(free))[: counts.n_extra]:
+        U[free[at]] = True
+    return U
+
+
+def any_membership(rng: np.random.Generator, n: int, k: int) -> np.ndarray:
+    """Draw a membership matrix with overlap, outliers and, at times, empty clusters."""
+    U = rng.random((n, k)) < rng.choice([0.2, 0.5, 0.8])
+    U[:, rng.random(k) < 0.15] = False
+    return U
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A matrix with feasible memberships of both sides."""
+
+    kind: str
+    X: np.ndarray
+    rows: Counts
+    columns: Counts
+    U: np.ndarray
+    V: np.ndarray
+
+
+def make_instance(
+    rng: np.random.Generator, kind: str | None = None, largest: int = 9
+) -> Instance:
+    kind = str(rng.choice(KINDS)) if kind is None else kind
+    X = make_data(kind, rng, *rng.integers(1, largest + 1, size=2))
+    n, m = X.shape
+    k, l = int(rng.integers(1, min(n, 4) + 1)), int(rng.integers(1, min(m, 4) + 1))
+    if kind == "one_cluster_per_item":
+        k, l = n, m
+    rows, columns = make_counts(rng, n, k), make_counts(rng, m, l)
+    return Instance(
+        kind, X, rows, columns, make_membership(rng, rows), make_membership(rng, columns)
+    )
+
+
+def instances(kinds=KINDS, largest: int = 8) -> st.SearchStrategy[Instance]:
+    """Hypothesis: an instance of one of `kinds`."""
+    return st.builds(
+        lambda seed, kind: make_instance(np.random.default_rng(seed), kind, largest),
+        st.integers(0, 2**32 - 1),
+        st.sampled_from(kinds),
+    )
+
+
+def make_engine(X, kernel: str = "numpy", workers: Workers | None = None) -> MemoryEngine:
+    """Put an array or a CSR matrix into an engine; without `workers` it runs on the calling thread."""
+    matrix = SparseMatrix.from_scipy(X) if hasattr(X, "indptr") else DenseMatrix(X)
+    return MemoryEngine(matrix, get_kernels(kernel, 0), workers or Workers(1))
+
+
+def members(U) -> Memberships:
+    return Memberships.from_dense(np.asarray(U, dtype=bool))
+
+
+def planted(
+    rng: np.random.Generator, n: int = 40, m: int = 30, k: int = 3, l: int = 3, noise: float = 0.1
+) -> np.ndarray:
+    """Draw a matrix of k x l blocks with Gaussian noise: no two distances tie."""
+    means = 3.0 * rng.normal(size=(k, l))
+    rows, columns = rng.permutation(np.arange(n) % k), rng.permutation(np.arange(m) % l)
+    return means[rows][:, columns] + noise * rng.normal(size=(n, m))

@@ -1,0 +1,224 @@
+"""The paper's formulas, word for word: slow, obvious, and independent of the code under test.
+
+Letters are the paper's. U (n x k) and V (m x l) are 0/1 matrices; `u_hat` is a column divided by the square
+root of its sum. Empty clusters have no mean: they add nothing to an objective and are infinitely far.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+
+# ---------------------------------------------------------------------------------- counts
+
+
+def matlab_round(value: float) -> int:
+    """Halves go away from zero."""
+    return int(math.floor(value + 0.5)) if value >= 0 else -int(math.floor(-value + 0.5))
+
+
+def counts(n: int, alpha: float, beta: float) -> tuple[int, int]:
+    """(T, b): the total number of memberships and the largest number of outliers."""
+    return n + matlab_round(alpha * n), matlab_round(beta * n)
+
+
+# ------------------------------------------------------------------------------- objectives
+
+
+def energy(X, U, V) -> float:
+    """f'(X o X)w, the scale against which objectives are compared."""
+    X, U, V = _floats(X, U, V)
+    return float(U.sum(axis=1) @ (X * X) @ V.sum(axis=1))
+
+
+def objective_mean(X, U, V) -> float:
+    """J_M, one block and one entry at a time."""
+    X, U, V = _floats(X, U, V)
+    total = 0.0
+    for rows, columns in _blocks(U, V):
+        mean = sum(X[p, t] for p in rows for t in columns) / (len(rows) * len(columns))
+        total += sum((X[p, t] - mean) ** 2 for p in rows for t in columns)
+    return float(total)
+
+
+def objective_residue(X, U, V) -> float:
+    """J_RCM, one block and one entry at a time."""
+    X, U, V = _floats(X, U, V)
+    total = 0.0
+    for rows, columns in _blocks(U, V):
+        block = X[np.ix_(rows, columns)]
+        of_column, of_row, of_block = block.mean(axis=0), block.mean(axis=1), block.mean()
+        for a in range(len(rows)):
+            for b in range(len(columns)):
+                total += (block[a, b] - of_column[b] - of_row[a] + of_block) ** 2
+    return float(total)
+
+
+def objective(X, U, V, name: str) -> float:
+    return {"mean": objective_mean, "residue": objective_residue}[name](X, U, V)
+
+
+def objective_residue_matrix_form(X, U, V) -> float:
+    """Sum of ||(D(u) - u_hat u_hat') X (D(v) - v_hat v_hat')||^2: the paper's form, misprint corrected."""
+    X, U, V = _floats(X, U, V)
+    return float(
+        sum(
+            np.sum((_centre(u) @ X @ _centre(v)) ** 2)
+            for u in U.T
+            for v in V.T
+            if u.any() and v.any()
+        )
+    )
+
+
+def objective_neo_kmeans(X, U) -> float:
+    X, U = _floats(X, U)
+    total = 0.0
+    for u in U.T:
+        members = X[u > 0]
+        if len(members):
+            total += sum(np.sum((x - members.mean(axis=0)) ** 2) for x in members)
+    return float(total)
+
+
+def mssr1(A, row_labels, column_labels) -> float:
+    """||A - RR'ACC'||^2."""
+    R, C = _normalised(row_labels), _normalised(column_labels)
+    return float(np.sum((A - R @ R.T @ A @ C @ C.T) ** 2))
+
+
+def mssr2(A, row_labels, column_labels) -> float:
+    """||A - RR'A - ACC' + RR'ACC'||^2."""
+    R, C = _normalised(row_labels), _normalised(column_labels)
+    return float(np.sum((A - R @ R.T @ A - A @ C @ C.T + R @ R.T @ A @ C @ C.T) ** 2))
+
+
+# -------------------------------------------------------------------------------- distances
+
+
+def distances_rows(X, U, V, name: str) -> np.ndarray:
+    """Eqs. dpq (mean) and dpq2 (residue)."""
+    X, U, V = _floats(X, U, V)
+    n, k = U.shape
+    d = np.full((n, k), np.inf)
+    for q in range(k):
+        if not U[:, q].any():
+            continue
+        u_hat = _hat(U[:, q])
+        for p in range(n):
+            d[p, q] = 0.0
+            for v in V.T:
+                if not v.any():
+                    continue
+                D, v_hat = np.diag(v), _hat(v)
+                outer = np.outer(v_hat, v_hat)
+                if name == "mean":
+                    part = X[p] @ D - u_hat @ X @ outer / math.sqrt(U[:, q].sum())
+                else:
+                    part = X[p] @ (D - outer) - u_hat @ X @ (D - outer) / math.sqrt(U[:, q].sum())
+                d[p, q] += part @ part
+    return d
+
+
+def distances_columns(X, U, V, name: str) -> np.ndarray:
+    """Eqs. dpq3 (mean) and dpq4 (residue)."""
+    X, U, V = _floats(X, U, V)
+    m, l = V.shape
+    d = np.full((m, l), np.inf)
+    for q in range(l):
+        if not V[:, q].any():
+            continue
+        v_hat = _hat(V[:, q])
+        for p in range(m):
+            d[p, q] = 0.0
+            for u in U.T:
+                if not u.any():
+                    continue
+                D, u_hat = np.diag(u), _hat(u)
+                outer = np.outer(u_hat, u_hat)
+                if name == "mean":
+                    part = D @ X[:, p] - outer @ X @ v_hat / math.sqrt(V[:, q].sum())
+                else:
+                    part = (D - outer) @ X[:, p] - (D - outer) @ X @ v_hat / math.sqrt(
+                        V[:, q].sum()
+                    )
+                d[p, q] += part @ part
+    return d
+
+
+def distances_neo_kmeans(X, U) -> np.ndarray:
+    """Squared Euclidean distances to the cluster means."""
+    X, U = _floats(X, U)
+    d = np.full(U.shape, np.inf)
+    for q, u in enumerate(U.T):
+        if u.any():
+            d[:, q] = ((X - X[u > 0].mean(axis=0)) ** 2).sum(axis=1)
+    return d
+
+
+# ------------------------------------------------------------------------------- assignment
+
+
+def two_stage(d, n_memberships: int, n_covered: int) -> np.ndarray:
+    """The while loop of Algorithm 1; ties go to the lowest item, then to the lowest cluster."""
+    n, k = d.shape
+    U = np.zeros((n, k), dtype=bool)
+    covered: set[int] = set()
+    for w in range(n_memberships):
+        free = [
+            (d[i, j], i, j)
+            for i in range(n)
+            for j in range(k)
+            if not U[i, j] and (w >= n_covered or i not in covered)
+        ]
+        _, i, j = min(free)
+        U[i, j] = True
+        covered.add(i)
+    return U
+
+
+def feasible_memberships(n: int, k: int, n_memberships: int, max_outliers: int):
+    """Every feasible U, for tiny sizes."""
+    pairs = list(itertools.product(range(n), range(k)))
+    for chosen in itertools.combinations(pairs, n_memberships):
+        if n - len({i for i, _ in chosen}) <= max_outliers:
+            U = np.zeros((n, k), dtype=bool)
+            U[tuple(np.transpose(chosen))] = True
+            yield U
+
+
+def lowest_cost(d, n_memberships: int, max_outliers: int) -> float:
+    """The smallest sum of u * d over every feasible U."""
+    n, k = d.shape
+    return min(float(d[U].sum()) for U in feasible_memberships(n, k, n_memberships, max_outliers))
+
+
+# ---------------------------------------------------------------------------------- helpers
+
+
+def _floats(*arrays):
+    return [np.asarray(a, dtype=np.float64) for a in arrays]
+
+
+def _blocks(U, V):
+    for u in U.T:
+        for v in V.T:
+            if u.any() and v.any():
+                yield np.flatnonzero(u), np.flatnonzero(v)
+
+
+def _hat(u):
+    return u / math.sqrt(u.sum())
+
+
+def _centre(u):
+    u_hat = _hat(u)
+    return np.diag(u) - np.outer(u_hat, u_hat)
+
+
+def _normalised(labels):
+    labels = np.asarray(labels)
+    one_hot = (labels[:, None] == np.unique(labels)).astype(np.float64)
+    return one_hot / np.sqrt(one_hot.sum(axis=0))
