@@ -1,4 +1,4 @@
-"""Non-exhaustive, overlapping co-clustering: group rows and columns at once, with overlap and outliers."""
+"""Non-exhaustive, overlapping co-clustering of the rows and columns of a matrix."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The two-stage assignment: exact counts, at the smallest total distance.
 
-Stage 1 gives the N1 = n - b items with the smallest row minima to their nearest cluster. Stage 2 hands out the
-a + b memberships still missing to the smallest distances not used yet, whoever they belong to. Together
-they minimise the sum of the chosen distances over all feasible memberships.
+Stage 1 gives the N1 = n - b items with the smallest row minima to their nearest cluster. Stage 2
+hands out the a + b memberships still missing to the smallest distances not used yet, whoever they
+belong to. Together they minimise the sum of the chosen distances over all feasible memberships.
 
 Ties go to the smallest distance, then the lowest item, then the lowest cluster.
 """
@@ -24,8 +24,8 @@ _PILOT = 4096
 class Assignment:
     """New memberships, and the largest distance that each stage accepted.
 
-    `nearest_limit` is infinite where no item may be left out, `extra_limit` is -inf where stage 2 had
-    nothing to hand out; predicting new items reuses both.
+    `nearest_limit` is infinite where no item may be left out, `extra_limit` is -inf where stage 2
+    had nothing to hand out; predicting new items reuses both.
     """
 
     members: Memberships
@@ -33,12 +33,11 @@ class Assignment:
     extra_limit: float
 
 
-def assign(
-    d: FloatArray, labels: IntArray, minima: FloatArray, counts: Counts
-) -> Assignment:
+def assign(d: FloatArray, labels: IntArray, minima: FloatArray, counts: Counts) -> Assignment:
     """Assign items to clusters from comparable distances `d` and the nearest cluster of each item.
 
-    `d`, of shape (n_items, n_clusters), with `labels` and `minima` is what a kernel's `nearest` returns.
+    `d`, of shape (n_items, n_clusters), with `labels` and `minima` is what a kernel's `nearest`
+    returns.
     """
     n, k = d.shape
     first = labels.astype(np.int32)
@@ -64,9 +63,10 @@ def assign(
 
 
 def smallest(values: FloatArray, count: int) -> tuple[IntArray, float]:
-    """Return the ordered indices of the `count` smallest values, ties by lowest index, and the largest of them.
+    """Return the ordered indices of the `count` smallest values, and the largest of these values.
 
-    A pilot sample guesses a threshold that keeps little more than `count` values; only those are partitioned.
+    Among equal values the lowest indices are taken. A pilot sample guesses a threshold that keeps
+    little more than `count` values; only those are partitioned.
     """
     if count <= 0:
         return np.empty(0, dtype=np.intp), 0.0
@@ -82,7 +82,7 @@ def smallest(values: FloatArray, count: int) -> tuple[IntArray, float]:
 
 
 def _candidates(values: FloatArray, count: int) -> IntArray | None:
-    """Return ordered indices of a superset of the `count` smallest values with all ties; None for all."""
+    """Return ordered indices of all values up to some limit, at least `count`; None for all."""
     n = len(values)
     if n <= 4 * _PILOT:
         return None
@@ -96,10 +96,11 @@ def _candidates(values: FloatArray, count: int) -> IntArray | None:
 
 
 def fill_empty(members: Memberships, d: FloatArray) -> Memberships:
-    """Re-seed each empty cluster with the membership of largest distance that its cluster can spare.
+    """Re-seed each empty cluster with the membership of largest distance that can be spared.
 
     The moved item becomes the only member of the empty cluster, which costs it at most its old
-    distance: the objective does not rise, and all counts stay as they were. With fewer memberships than clusters some stay empty.
+    distance: the objective does not rise, and all counts stay as they were. With fewer memberships
+    than clusters some stay empty.
     """
     sizes = members.sizes.copy()
     empty = np.flatnonzero(sizes == 0)

@@ -1,7 +1,8 @@
 """What the solver asks of an engine: the few operations that touch the data.
 
-An engine knows where the rows live (memory, disk, a cluster) and nothing about objectives. It belongs
-to `core` because the solver is its only customer; `neocc.engines` holds the implementations.
+An engine knows where the rows live (memory, disk, a cluster) and nothing about objectives. It
+belongs to `core` because the solver is its only customer; `neocc.engines` holds the
+implementations.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from neocc.core.problem import Counts
 from neocc.kernels import Memberships
 
 Centring: TypeAlias = Literal["none", "global", "rows", "columns", "double"]
-"""What may be subtracted from X without changing the problem; it keeps large offsets from cancelling."""
+"""What is subtracted from X where that changes nothing but the accuracy of the sums."""
 
 
 @dataclass(frozen=True)
 class RowStep:
-    """The objective of the memberships a row step started from, and the assignment it arrived at."""
+    """The objective of the memberships before a row step, and the assignment after it."""
 
     objective: float
     assignment: Assignment
@@ -59,8 +60,8 @@ class Engine(Protocol):
     ) -> Sums:
         """Return the sums for the distances of all columns, given row memberships U.
 
-        With V also the products X' P, P = -2 D(f) A, and the energy sum_p f_p A_pj^2, where A holds the
-        mean of each row over each column cluster.
+        With V also the products X' P, P = -2 D(f) A, and the energy sum_p f_p A_pj^2, where A
+        holds the mean of each row over each column cluster.
         """
 
     def row_distances(self, tables: Tables, V: Memberships | None) -> FloatArray:
@@ -69,7 +70,7 @@ class Engine(Protocol):
     def nearest_rows(
         self, tables: Tables, V: Memberships | None
     ) -> tuple[FloatArray, IntArray, FloatArray]:
-        """Return comparable distances of every row, its nearest row cluster and the distance to that."""
+        """Return comparable distances of all rows, their nearest clusters, and how near these are."""
 
     def reassign_rows(
         self, tables: Tables, U: Memberships | None, V: Memberships | None, counts: Counts

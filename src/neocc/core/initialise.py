@@ -1,9 +1,10 @@
 """Feasible starts for U and V.
 
 * `random_start`: memberships drawn at random with the exact counts.
-* `one_way_start`: the paper's way, one-way NEO-K-Means on the rows and on the columns, each from
-  k-means++ seeds. On large matrices both are found on a sample of the rows; the row memberships then come from one
-  assignment of all rows to the clusters found.
+* `seeded_start`: a one-way problem from its k-means++ seeds.
+* `one_way_start`: the paper's way, one-way NEO-K-Means on the rows and on the columns.
+* `sampled_start`: for large matrices, the alternation itself on a sample of the rows; all rows
+  then join the clusters found.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from neocc._typing import BoolArray, FloatArray, IntArray
+from neocc._typing import BoolArray, FloatArray, IntArray, LabelArray
 from neocc.core.assign import assign
 from neocc.core.engine import Engine
 from neocc.core.objectives import (
@@ -30,13 +31,15 @@ from neocc.kernels import Memberships, numpy_
 
 # A start need not have converged: the alternation takes over from wherever it stands.
 _ONE_WAY_ITERATIONS = 10
-# A start reads about this many entries per pass, and at least this many rows per cluster.
-_SAMPLE_ENTRIES = 250_000
+_SAMPLE_ITERATIONS = 30
+_SAMPLE_TOL = 1e-4
+# A sample holds about this many entries, and at least this many rows per cluster.
+_SAMPLE_ENTRIES = 500_000
 _SAMPLE_ROWS_PER_CLUSTER = 50
 
 
 def random_start(counts: Counts, rng: np.random.Generator) -> Memberships:
-    """Draw feasible memberships: no empty cluster (where the counts allow), exact counts, coverage."""
+    """Draw memberships with the exact counts, without empty clusters where the counts allow."""
     n, k = counts.n_items, counts.n_clusters
     order = rng.permutation(n)
     labels = np.concatenate([rng.permutation(k)[:n], rng.integers(k, size=max(0, n - k))])
@@ -47,8 +50,8 @@ def random_start(counts: Counts, rng: np.random.Generator) -> Memberships:
     return Memberships(first, extra // k, (extra % k).astype(np.int32), k)
 
 
-def _draw_pairs(first: np.ndarray, counts: Counts, rng: np.random.Generator) -> IntArray:
-    """Draw `n_extra` distinct (item, cluster) pairs that `first` does not hold, as sorted flat indices."""
+def _draw_pairs(first: LabelArray, counts: Counts, rng: np.random.Generator) -> IntArray:
+    """Draw `n_extra` distinct (item, cluster) pairs not in `first`, as sorted flat indices."""
     n, k = counts.n_items, counts.n_clusters
     used = np.flatnonzero(first >= 0)
     taken = np.sort(used * k + first[used])
@@ -61,16 +64,48 @@ def _draw_pairs(first: np.ndarray, counts: Counts, rng: np.random.Generator) -> 
 
 def one_way_start(
     engine: Engine, problem: Problem, rng: np.random.Generator
-) -> tuple[Memberships | None, Memberships | None]:
-    """Start each clustered side from one-way NEO-K-Means."""
-    sample = _sample(engine, problem, rng)
-    U = V = None
-    if problem.rows is not None:
-        U = _row_start(engine, sample, problem, rng)
-    if problem.columns is not None:
-        columns = problem.one_way("columns", _ONE_WAY_ITERATIONS)
-        V = _solve_columns(sample.centred(centring(columns)), columns, rng)
+) -> tuple[Memberships, Memberships]:
+    """Start both sides from one-way NEO-K-Means, itself started from k-means++ seeds."""
+    rows = problem.one_way("rows", _ONE_WAY_ITERATIONS)
+    data = engine.centred(centring(rows))
+    U = solve(data, rows, seeded_start(data, rows, rng), None).U
+    columns = problem.one_way("columns", _ONE_WAY_ITERATIONS)
+    data = engine.centred(centring(columns))
+    V = solve(data, columns, None, seeded_start(data, columns, rng)).V
+    assert U is not None and V is not None
     return U, V
+
+
+def sampled_start(
+    engine: Engine, data: Engine, problem: Problem, rng: np.random.Generator
+) -> tuple[Memberships, Memberships] | None:
+    """Start from the better of two short runs on a sample of the rows, if the matrix is large.
+
+    On large sparse data one-way clusters can be worse than none, since single rows share few
+    columns: so one of the runs starts from them, the other at random. `data` is `engine` centred
+    for the problem.
+    """
+    assert problem.rows is not None and problem.columns is not None
+    n = engine.shape[0]
+    n_clusters = max(problem.rows.n_clusters, problem.columns.n_clusters)
+    size = max(
+        int(np.ceil(_SAMPLE_ENTRIES * n / max(1, engine.n_stored))),
+        _SAMPLE_ROWS_PER_CLUSTER * n_clusters,
+    )
+    if 4 * size > n:
+        return None
+    sample = engine.sample_rows(np.sort(rng.choice(n, size=size, replace=False)))
+    few = sample.centred(centring(problem), data.column_effects)
+    rows = problem.rows.resized(size)
+    short = replace(problem, rows=rows, max_iter=_SAMPLE_ITERATIONS, tol=_SAMPLE_TOL)
+    starts = (
+        one_way_start(sample, short, rng),
+        (random_start(rows, rng), random_start(problem.columns, rng)),
+    )
+    best = min((solve(few, short, U, V) for U, V in starts), key=lambda found: found.objective)
+    assert best.U is not None and best.V is not None
+    tables = row_tables(short, best.sums, best.U, best.V)
+    return data.reassign_rows(tables, None, best.V, problem.rows).assignment.members, best.V
 
 
 def seeded_start(engine: Engine, problem: Problem, rng: np.random.Generator) -> Memberships:
@@ -79,42 +114,6 @@ def seeded_start(engine: Engine, problem: Problem, rng: np.random.Generator) -> 
         return _seed_rows(engine, problem.rows, rng)
     assert problem.columns is not None
     return _seed_columns(engine, problem.columns, rng)
-
-
-def _sample(engine: Engine, problem: Problem, rng: np.random.Generator) -> Engine:
-    n = engine.shape[0]
-    n_clusters = max(side.n_clusters for side in (problem.rows, problem.columns) if side)
-    by_entries = int(np.ceil(_SAMPLE_ENTRIES * n / max(1, engine.n_stored)))
-    size = max(by_entries, _SAMPLE_ROWS_PER_CLUSTER * n_clusters)
-    if 4 * size > n:
-        return engine
-    return engine.sample_rows(np.sort(rng.choice(n, size=size, replace=False)))
-
-
-def _row_start(
-    engine: Engine, sample: Engine, problem: Problem, rng: np.random.Generator
-) -> Memberships:
-    assert problem.rows is not None
-    one_way = problem.one_way("rows", _ONE_WAY_ITERATIONS)
-    data = sample.centred(centring(one_way))
-    counts = problem.rows
-    if sample is not engine:
-        counts = counts.resized(sample.shape[0])
-    one_way = replace(one_way, rows=counts)
-    U = solve(data, one_way, _seed_rows(data, counts, rng), None).U
-    assert U is not None
-    if sample is engine:
-        return U
-    tables = row_tables(one_way, data.column_sums(U, None, squares=False), U, None)
-    everything = engine.centred(centring(one_way), data.column_effects)
-    return everything.reassign_rows(tables, None, None, problem.rows).assignment.members
-
-
-def _solve_columns(data: Engine, one_way: Problem, rng: np.random.Generator) -> Memberships:
-    assert one_way.columns is not None
-    V = solve(data, one_way, None, _seed_columns(data, one_way.columns, rng)).V
-    assert V is not None
-    return V
 
 
 def _seed_rows(engine: Engine, counts: Counts, rng: np.random.Generator) -> Memberships:
@@ -154,8 +153,11 @@ def _seed_columns(engine: Engine, counts: Counts, rng: np.random.Generator) -> M
 def plus_plus(
     counts: Counts, distances_to: Callable[[int], FloatArray], rng: np.random.Generator
 ) -> IntArray:
-    """Choose distinct items as seeds by k-means++: each with probability proportional to its squared
-    distance from the nearest seed so far (Arthur and Vassilvitskii, 2007).
+    """Choose distinct items as seeds by k-means++ (Arthur and Vassilvitskii, 2007).
+
+    Each seed is drawn with probability proportional to its squared distance from the nearest one
+    so far. As many of the farthest items as may become outliers are passed over, or they would be
+    the likeliest seeds of all.
     """
     n = counts.n_items
     seeds = [int(rng.integers(n))]
@@ -164,7 +166,10 @@ def plus_plus(
     closest = np.full(n, np.inf)
     while len(seeds) < counts.n_clusters:
         np.minimum(closest, distances_to(seeds[-1]), out=closest)
-        cumulative = np.cumsum(np.where(free, np.maximum(closest, 0.0), 0.0))
+        weights = np.where(free, np.maximum(closest, 0.0), 0.0)
+        if counts.max_outliers > 0:
+            weights[np.argpartition(weights, counts.n_covered - 1)[counts.n_covered :]] = 0.0
+        cumulative = np.cumsum(weights)
         if cumulative[-1] > 0:
             draw = min(rng.random() * cumulative[-1], np.nextafter(cumulative[-1], 0.0))
             seed = int(np.searchsorted(cumulative, draw, side="right"))

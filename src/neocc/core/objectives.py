@@ -13,8 +13,8 @@ and e_q = sum_t w_t C_qt^2:
   P = -2 D(w) C',  shrink_j = 1 / m_j;
 * `"vectors"` (NEO-K-Means, V = I): offset_q = e_q,  P = -2 C'.
 
-Columns follow the same formulas with the roles of U and V exchanged. In all cases the objective of the
-current memberships is the sum of d over them.
+Columns follow the same formulas with the roles of U and V exchanged. In all cases the objective of
+the current memberships is the sum of d over them.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import numpy as np
 from neocc._typing import FloatArray, IntArray
 from neocc.core.problem import Objective
 from neocc.kernels import Kernels, Memberships
+
 
 @dataclass(frozen=True)
 class Sums:
@@ -53,8 +54,8 @@ class Sums:
 class Tables:
     """The small tables of one half-step: everything in the distance but the data.
 
-    `magnitude` bounds, per cluster, the size of the terms that cancel in a distance. It is infinite for a
-    cluster without members, which no item may join.
+    `magnitude` bounds, per cluster, the size of the terms that cancel in a distance. It is
+    infinite for a cluster without members, which no item may join.
     """
 
     offset: FloatArray
@@ -87,7 +88,7 @@ def make_tables(
     product: FloatArray | None,
     energy: FloatArray | None,
 ) -> Tables:
-    """Assemble the tables of a half-step from block means M, product table P and cluster energy e."""
+    """Assemble the tables of a half-step from block means M, product table P and energy e."""
     if objective == "vectors":
         assert energy is not None
         return Tables(energy, None, product, None, _bound(energy, own_sizes))
@@ -101,12 +102,12 @@ def make_tables(
 
 
 def cross_terms(sums: Sums, tables: Tables, out: FloatArray | None = None) -> FloatArray:
-    """Return the part of d that couples items and clusters; `out` may be the products themselves."""
+    """Return the part of d that couples items and clusters, in `out` (or the products) if given."""
     if sums.products is None:
         assert sums.by_cluster is not None and tables.slope is not None
         d: FloatArray = np.matmul(sums.by_cluster, tables.slope.T, out=out)
         return d
-    if tables.slope is None:
+    if tables.slope is None or sums.by_cluster is None:
         return sums.products
     return np.add(sums.products, sums.by_cluster @ tables.slope.T, out=out)
 
@@ -129,8 +130,9 @@ def distances(sums: Sums, tables: Tables, out: FloatArray | None = None) -> Floa
 def find_nearest(
     kernels: Kernels, d: FloatArray, sums: Sums, tables: Tables, members: Memberships | None
 ) -> tuple[IntArray, FloatArray, float]:
-    """Complete `d`, which holds the cross terms, for assignment: nearest clusters, their distances, and the
-    objective of `members`.
+    """Complete `d`, which holds the cross terms, for assignment.
+
+    Returns the nearest cluster of each item, the distance to it, and the objective of `members`.
     """
     return kernels.nearest(
         d, item_terms(sums, tables), tables.offset, sums.squares, tables.magnitude, members

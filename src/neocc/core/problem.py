@@ -11,9 +11,10 @@ Objective: TypeAlias = Literal["mean", "residue", "vectors"]
 
 
 def round_half_away(value: float) -> int:
-    """Round to the nearest integer, halves away from zero (MATLAB's rule, used by the method's authors).
+    """Round to the nearest integer, halves away from zero: the rule of the method's authors.
 
-    A product such as 0.145 * 100 that misses a half only by floating-point error counts as that half.
+    A product such as 0.145 * 100 that misses a half only by floating-point error counts as that
+    half.
 
     Examples
     --------
@@ -44,7 +45,9 @@ class Counts:
     max_outliers: int
 
     @classmethod
-    def from_fractions(cls, n_items: int, n_clusters: int, overlap: float, outliers: float) -> Counts:
+    def from_fractions(
+        cls, n_items: int, n_clusters: int, overlap: float, outliers: float
+    ) -> Counts:
         """Turn the fractions alpha (`overlap`) and beta (`outliers`) into counts."""
         extra = round_half_away(overlap * n_items)
         return cls(n_items, n_clusters, n_items + extra, round_half_away(outliers * n_items))
@@ -71,7 +74,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Problem:
-    """An objective with the counts of both sides; a side of `None` is not clustered (V = I or U = I)."""
+    """An objective with the counts of both sides; None for a side that is not clustered."""
 
     objective: Objective
     rows: Counts | None
@@ -81,6 +84,6 @@ class Problem:
 
     def one_way(self, side: Literal["rows", "columns"], max_iter: int) -> Problem:
         """Return the NEO-K-Means problem of one side."""
-        other: Literal["rows", "columns"] = "columns" if side == "rows" else "rows"
-        problem = replace(self, objective="vectors", max_iter=max_iter)
-        return replace(problem, **{other: None})
+        rows = self.rows if side == "rows" else None
+        columns = self.columns if side == "columns" else None
+        return Problem("vectors", rows, columns, max_iter, self.tol)

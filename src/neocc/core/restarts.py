@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from neocc.core.engine import Engine
-from neocc.core.initialise import one_way_start, random_start, seeded_start
+from neocc.core.initialise import one_way_start, random_start, sampled_start, seeded_start
 from neocc.core.problem import Problem
 from neocc.core.solve import Report, Solution, centring, solve
 from neocc.kernels import Memberships
@@ -46,4 +46,4 @@ def _start(
     if problem.objective == "vectors":
         seeds = seeded_start(data, problem, rng)
         return (seeds, None) if problem.rows is not None else (None, seeds)
-    return one_way_start(engine, problem, rng)
+    return sampled_start(engine, data, problem, rng) or one_way_start(engine, problem, rng)

@@ -1,9 +1,9 @@
 """The loop: alternate row and column steps until the objective stops falling.
 
-One iteration computes row distances and new row memberships, then column sums, column distances and new column
-memberships: two passes over the data. The sums U' X of the column step also give the block
-means of the next row step, so none is ever computed twice. NEO-CC (both objectives), MSSR, and NEO-K-Means
-on rows or on columns are this loop with different problems.
+One iteration computes row distances and new row memberships, then column sums, column distances
+and new column memberships: two passes over the data. The sums U' X of the column step also give
+the block means of the next row step, so none is ever computed twice. NEO-CC (both objectives),
+MSSR, and NEO-K-Means on rows or on columns are this loop with different problems.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from neocc.core.problem import Problem
 from neocc.kernels import Memberships, numpy_
 
 Report = Callable[[int, float], bool]
-"""Called after each iteration with its number and the objective; True asks the run to stop there."""
+"""Called after each iteration with its number and the objective; returning True ends the run."""
 
 
 @dataclass(frozen=True)
@@ -119,13 +119,14 @@ def solve(
 ) -> Solution:
     """Minimise the objective from feasible memberships U and V.
 
-    `engine` should be centred as `centring(problem)` says. The objective never rises from one half-step to the next. The run ends
-    when one iteration lowers it by no more than `tol` times its value, or after `max_iter` iterations.
+    `engine` should be centred as `centring(problem)` says. The objective never rises from one
+    half-step to the next. The run ends when one iteration lowers it by no more than `tol` times
+    its value, or after `max_iter` iterations.
     """
     run = _Run(engine, problem, U, V)
     rows_lead = problem.rows is not None
     run.update_sums()
-    converged = False
+    converged, previous = False, np.inf
     for iteration in range(problem.max_iter + 1):
         assignment = run.row_step() if rows_lead else run.column_step()
         current = run.history[-1]
@@ -181,6 +182,6 @@ def column_tables(problem: Problem, sums: Sums, U: Memberships | None, V: Member
 
 
 def cocluster_means(sums: Sums, U: Memberships, V: Memberships) -> FloatArray:
-    """Return M, the mean of every row cluster in every column cluster, from the column sums of U."""
+    """Return M, the means of row clusters in column clusters, from the column sums of U."""
     assert sums.by_cluster is not None
     return block_means(sums.by_cluster.T @ V.indicator, U.sizes, V.sizes)

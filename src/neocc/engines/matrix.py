@@ -1,4 +1,4 @@
-"""The matrix as it was given, cut into blocks of rows: sparse rows untouched, dense rows centred on the fly."""
+"""The matrix as given, in blocks of rows: sparse ones untouched, dense ones centred on the fly."""
 
 from __future__ import annotations
 
@@ -39,17 +39,13 @@ class SparseMatrix:
         """Number of stored entries."""
         return len(self.data)
 
-    def centred(
-        self, centring: Centring, column_effects: FloatArray | None = None
-    ) -> SparseMatrix:
+    def centred(self, *_: object) -> SparseMatrix:
         """Return the matrix itself; subtracting anything would fill it."""
         return self
 
     def block(self, start: int, stop: int) -> SparseBlock:
         """Return rows `start` to `stop` as views."""
-        return SparseBlock(
-            self.indptr[start : stop + 1], self.indices, self.data, self.shape[1]
-        )
+        return SparseBlock(self.indptr[start : stop + 1], self.indices, self.data, self.shape[1])
 
     def take(self, rows: IntArray) -> SparseMatrix:
         """Return a copy of some rows."""
@@ -65,7 +61,7 @@ class SparseMatrix:
         return SparseBlock(self.indptr, self.indices, self.data, self.shape[1]).matrix()
 
     def partition(self, entries: int) -> list[tuple[int, int]]:
-        """Cut the rows into ranges of about `entries` stored entries; a row counts as a few more."""
+        """Cut the rows into ranges of about `entries` entries; a row counts as a few more."""
         work = self.indptr[1:] - self.indptr[0] + 16 * np.arange(1, self.shape[0] + 1)
         n_parts = max(1, round(int(work[-1]) / entries))
         inner = np.searchsorted(work, work[-1] * (np.arange(1, n_parts) / n_parts), side="right")
@@ -75,10 +71,10 @@ class SparseMatrix:
 
 @dataclass(frozen=True)
 class DenseMatrix:
-    """A matrix of any real type, read as dense float64 minus row and column effects, a block at a time.
+    """A matrix of any real type, read a block at a time as float64 minus row and column effects.
 
-    `values` may be a CSR matrix too: it is then made dense one block at a time (new sparse rows that are
-    compared with clusters of centred dense ones).
+    `values` may be a CSR matrix too: it is then made dense one block at a time (new sparse rows
+    that are compared with clusters of centred dense ones).
     """
 
     values: Any
@@ -95,14 +91,13 @@ class DenseMatrix:
         """Number of entries."""
         return self.shape[0] * self.shape[1]
 
-    def centred(
-        self, centring: Centring, column_effects: FloatArray | None = None
-    ) -> DenseMatrix:
+    def centred(self, centring: Centring, column_effects: FloatArray | None = None) -> DenseMatrix:
         """Return the same data minus typical values of its rows, its columns, both, or all of it.
 
-        Which values are subtracted changes no result, only its accuracy. Medians of a few evenly spaced rows and columns serve:
-        outliers do not move them. Effects that are small against the spread are left alone,
-        for then nothing cancels and blocks need no copy. Given column effects replace the matrix's own.
+        Which values are subtracted changes no result, only its accuracy. Medians of a few evenly
+        spaced rows and columns serve: outliers do not move them. Effects that are small against
+        the spread are left alone, for then nothing cancels and blocks need no copy. Given column
+        effects replace the matrix's own.
         """
         columns = column_effects
         if columns is None and centring in ("global", "columns", "double"):
@@ -137,9 +132,7 @@ class DenseMatrix:
         return block
 
     def _some_columns(self, step: int) -> FloatArray:
-        parts = [
-            self._raw(start, stop)[:, ::step] for start, stop in self.partition(_CHUNK)
-        ]
+        parts = [self._raw(start, stop)[:, ::step] for start, stop in self.partition(_CHUNK)]
         return np.concatenate(parts)
 
     def take(self, rows: IntArray) -> DenseMatrix:
@@ -164,7 +157,7 @@ def _step(size: int, wanted: int) -> int:
 
 
 def _unless_small(effects: FloatArray, deviations: FloatArray) -> FloatArray | None:
-    """Return the effects, or None where they are no larger than a few times the typical deviation."""
+    """Return the effects, or None if they are no larger than a few typical deviations."""
     spread = float(np.median(np.abs(deviations)))
     return None if np.mean(effects * effects) <= 16.0 * spread * spread else effects
 

@@ -1,13 +1,14 @@
 """The engine for one machine: blocks of rows on threads, reduced in block order.
 
-The partition into blocks depends on the matrix and the number of clusters alone, never on the number of threads, so a
-fit gives the same bits for any `n_jobs`.
+The partition into blocks depends on the matrix and the number of clusters alone, never on the
+number of threads, so a fit gives the same bits for any `n_jobs`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -20,10 +21,43 @@ from neocc.engines.matrix import Matrix
 from neocc.engines.workers import Workers
 from neocc.kernels import Kernels, Memberships
 
-# Enough entries that a block outweighs the cost of handing it to a thread, few enough for the cache.
+# Enough entries that a block outweighs the cost of handing it to a thread, few enough for the
+# cache.
 _ROW_PASS_ENTRIES = 1 << 19
-# A block of a column pass must outweigh the table it returns by this much.
-_ENTRIES_PER_CELL = 8
+# A block of a column pass is read more than once and should stay in a core's own cache.
+_CACHED_ENTRIES = 1 << 17
+# A group of blocks of a column pass must outweigh the table it returns by this much.
+_ENTRIES_PER_CELL = 4
+
+
+@dataclass
+class ColumnTotals:
+    """Sums down the columns over some rows: U' X, weighted squares, X' P and the energy of P."""
+
+    sums: FloatArray
+    squares: FloatArray
+    products: FloatArray
+    energy: FloatArray
+
+    @classmethod
+    def zeros(cls, n_row_clusters: int, n_columns: int, n_column_clusters: int) -> ColumnTotals:
+        """Return totals over no rows."""
+        return cls(
+            np.zeros((n_row_clusters, n_columns)),
+            np.zeros(n_columns),
+            np.zeros((n_columns, n_column_clusters)),
+            np.zeros(n_column_clusters),
+        )
+
+    def tables(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Return all four tables."""
+        return self.sums, self.squares, self.products, self.energy
+
+    def move_from(self, other: ColumnTotals) -> None:
+        """Add the totals over further rows, and leave the other ones at zero for the next user."""
+        for total, part in zip(self.tables(), other.tables(), strict=True):
+            np.add(total, part, out=total)
+            part.fill(0.0)
 
 
 @dataclass
@@ -33,8 +67,6 @@ class MemoryEngine:
     matrix: Matrix
     kernels: Kernels
     workers: Workers
-    # S = X V of the last row pass that also asked for products: the column pass of the same V needs it again.
-    _kept_sums: tuple[Memberships, FloatArray] | None = None
     _norms: FloatArray | None = None
     # Made once and written over in every row step.
     _distances: FloatArray | None = None
@@ -54,10 +86,11 @@ class MemoryEngine:
         """What is subtracted from every row; None where nothing is."""
         return self.matrix.column_effects
 
-    def centred(
-        self, centring: Centring, column_effects: FloatArray | None = None
-    ) -> MemoryEngine:
-        """Return an engine over X with effects subtracted on the fly; sparse data stays as it is."""
+    def centred(self, centring: Centring, column_effects: FloatArray | None = None) -> MemoryEngine:
+        """Return an engine over X with effects subtracted on the fly.
+
+        Sparse data stays as it is.
+        """
         matrix = self.matrix.centred(centring, column_effects)
         return MemoryEngine(matrix, self.kernels, self.workers)
 
@@ -72,48 +105,62 @@ class MemoryEngine:
     def column_sums(
         self, U: Memberships | None, V: Memberships | None, *, squares: bool = True
     ) -> Sums:
-        """Return the sums for the distances of all columns, given row memberships U (see `Engine`)."""
+        """Return the sums for the distances of all columns.
+
+        Given row memberships U (see `Engine`).
+        """
         m = self.shape[1]
-        k = 0 if U is None else U.n_clusters
-        l = 0 if V is None else V.n_clusters
-        inverse_sizes = None if V is None else inverse(V.sizes)
+        k, width = (0 if side is None else side.n_clusters for side in (U, V))
 
-        def one_block(rows: tuple[int, int]) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-            block = self.matrix.block(*rows)
-            members = None if U is None else U.slice(*rows)
-            sums, base = np.zeros((k, m)), np.zeros(m)
-            products, energy = np.zeros((m, l)), np.zeros(l)
-            table = None
-            if V is not None and inverse_sizes is not None:
-                means = self._sums_over(V, rows) * inverse_sizes
-                weighted = means if members is None else means * members.weights[:, None]
-                energy = np.einsum("pj,pj->j", weighted, means)
-                table = -2.0 * weighted
-            self.kernels.scatter(
-                block,
-                members,
-                table,
-                sums=None if U is None else sums,
-                squares=base if squares else None,
-                products=None if V is None else products,
-            )
-            return sums, base, products, energy
+        def one_group(blocks: list[tuple[int, int]]) -> ColumnTotals:
+            part = spare.pop()
+            for rows in blocks:
+                self._add_block(rows, U, V, part, squares=squares)
+            return part
 
-        entries = max(_ROW_PASS_ENTRIES, _ENTRIES_PER_CELL * m * (k + l + 1))
-        totals = None
-        for parts in self.workers.ordered(one_block, self.matrix.partition(entries)):
-            if totals is None:
-                totals = parts
-            else:
-                for total, part in zip(totals, parts, strict=True):
-                    total += part
-        assert totals is not None
-        sums, base, products, energy = totals
+        n_groups = self.n_stored // max(_ROW_PASS_ENTRIES, _ENTRIES_PER_CELL * m * (k + width + 1))
+        groups = _grouped(self.matrix.partition(_CACHED_ENTRIES), max(1, n_groups))
+        # Made here rather than by the threads, whose allocators would each keep what they free.
+        n_alive = min(len(groups), self.workers.n_jobs)
+        spare = [ColumnTotals.zeros(k, m, width) for _ in range(n_alive + 1)]
+        parts = self.workers.ordered(one_group, groups)
+        totals = next(parts)
+        for part in parts:
+            totals.move_from(part)
+            spare.append(part)
         return Sums(
-            None if U is None else sums.T,
-            base,
-            None if V is None else products,
-            None if V is None else energy,
+            None if U is None else totals.sums.T,
+            totals.squares,
+            None if V is None else totals.products,
+            None if V is None else totals.energy,
+        )
+
+    def _add_block(
+        self,
+        rows: tuple[int, int],
+        U: Memberships | None,
+        V: Memberships | None,
+        totals: ColumnTotals,
+        *,
+        squares: bool,
+    ) -> None:
+        block = self.matrix.block(*rows)
+        members = None if U is None else U.slice(*rows)
+        table = None
+        if V is not None:
+            means = np.empty((rows[1] - rows[0], V.n_clusters))
+            self.kernels.gather(block, V, None, sums=means, squares=None, products=None)
+            means *= inverse(V.sizes)
+            weighted = means if members is None else means * members.weights[:, None]
+            totals.energy += np.einsum("pj,pj->j", weighted, means)
+            table = -2.0 * weighted
+        self.kernels.scatter(
+            block,
+            members,
+            table,
+            sums=None if U is None else totals.sums,
+            squares=totals.squares if squares else None,
+            products=None if V is None else totals.products,
         )
 
     def row_distances(self, tables: Tables, V: Memberships | None) -> FloatArray:
@@ -125,13 +172,13 @@ class MemoryEngine:
             distances(self._row_sums(rows, tables, V, out), tables, out=out)
             return 0.0
 
-        self._row_pass(one_block, tables, V)
+        self._row_pass(one_block, V)
         return d
 
     def nearest_rows(
         self, tables: Tables, V: Memberships | None
     ) -> tuple[FloatArray, IntArray, FloatArray]:
-        """Return comparable distances of every row, its nearest row cluster and the distance to that."""
+        """Return comparable distances of all rows, their nearest clusters, and how near these are."""
         d, labels, minima, _ = self._nearest(tables, None, V)
         return d, labels, minima
 
@@ -161,7 +208,7 @@ class MemoryEngine:
             )
             return objective
 
-        return d, labels, minima, float(sum(self._row_pass(one_block, tables, V)))
+        return d, labels, minima, float(sum(self._row_pass(one_block, V)))
 
     def restore_vectors(self, vectors: FloatArray, U: Memberships) -> FloatArray:
         """Turn mean rows of centred data into mean rows of the data as given."""
@@ -179,51 +226,37 @@ class MemoryEngine:
             means = means + _cluster_means(self.matrix.row_effects, U)[:, None]
         return means
 
-    def _sums_over(self, V: Memberships, rows: tuple[int, int]) -> FloatArray:
-        """Return S = X V for a block of rows, from the last row pass where that had the same V."""
-        if self._kept_sums is not None and self._kept_sums[0] is V:
-            return self._kept_sums[1][slice(*rows)]
-        sums = np.empty((rows[1] - rows[0], V.n_clusters))
-        self.kernels.gather(
-            self.matrix.block(*rows), V, None, sums=sums, squares=None, products=None
-        )
-        return sums
-
     def _row_sums(
         self, rows: tuple[int, int], tables: Tables, V: Memberships | None, out: FloatArray
     ) -> Sums:
-        """Return the sums for the distances of a block of rows; products, if any, are written to `out`."""
+        """Return the sums for the distances of a block of rows, products written to `out`."""
         at = slice(*rows)
         n_rows = rows[1] - rows[0]
-        sums = None
-        if V is not None:
-            kept = self._kept_sums
-            sums = kept[1][at] if kept else np.empty((n_rows, V.n_clusters))
-        known = V is None and self._norms is not None
-        squares = self._norms[at] if known else np.empty(n_rows)
+        sums = None if V is None else np.empty((n_rows, V.n_clusters))
+        squares = None if V is None and self._norms is not None else np.empty(n_rows)
         products = None if tables.product is None else out
         self.kernels.gather(
             self.matrix.block(*rows),
             V,
             tables.product,
             sums=sums,
-            squares=None if known else squares,
+            squares=squares,
             products=products,
         )
+        if squares is None:
+            assert self._norms is not None
+            squares = self._norms[at]
         return Sums(sums, squares, products)
 
     def _row_pass(
-        self,
-        function: Callable[[tuple[int, int]], float],
-        tables: Tables,
-        V: Memberships | None,
+        self, function: Callable[[tuple[int, int]], float], V: Memberships | None
     ) -> list[float]:
-        """Run `function` over blocks of rows, with the tables it reuses in place."""
-        self._kept_sums = None
+        """Run `function` over blocks of rows.
+
+        With the norms that one-way distances need in place.
+        """
         if V is None:
             self._prepare_norms()
-        elif tables.product is not None:
-            self._kept_sums = V, np.empty((self.shape[0], V.n_clusters))
         return self._over_row_blocks(function)
 
     def _prepare_norms(self) -> None:
@@ -241,6 +274,11 @@ class MemoryEngine:
 
     def _over_row_blocks(self, function: Callable[[tuple[int, int]], float]) -> list[float]:
         return list(self.workers.ordered(function, self.matrix.partition(_ROW_PASS_ENTRIES)))
+
+
+def _grouped(blocks: list[tuple[int, int]], n_groups: int) -> list[list[tuple[int, int]]]:
+    edges = np.linspace(0, len(blocks), min(n_groups, len(blocks)) + 1).astype(int).tolist()
+    return [blocks[start:stop] for start, stop in pairwise(edges)]
 
 
 def _cluster_means(values: FloatArray, members: Memberships) -> FloatArray:

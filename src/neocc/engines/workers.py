@@ -23,7 +23,7 @@ def _controller() -> ThreadpoolController:
 
 
 def effective_n_jobs(n_jobs: int | None) -> int:
-    """Return the number of threads to use: all available ones for `None`, `n_cpus + 1 + n_jobs` for negatives.
+    """Return the number of threads to use: all for None, all but a few for negative numbers.
 
     `OMP_NUM_THREADS` bounds the default, as it does for scikit-learn's own compiled loops.
     """
@@ -39,8 +39,8 @@ def effective_n_jobs(n_jobs: int | None) -> int:
 class Workers:
     """A pool of threads that lives as long as one fit.
 
-    BLAS is held to one thread meanwhile: blocks are already spread over threads, and one thread adds
-    the same numbers in the same order on every machine.
+    BLAS is held to one thread meanwhile: blocks are already spread over threads, and one thread
+    adds the same numbers in the same order on every machine.
     """
 
     def __init__(self, n_jobs: int | None = None) -> None:
@@ -69,7 +69,7 @@ class Workers:
     def ordered(
         self, function: Callable[[Task], Result], tasks: Sequence[Task]
     ) -> Iterator[Result]:
-        """Yield `function(task)` in the order of `tasks`, at most `n_jobs + 1` results alive at a time."""
+        """Yield `function(task)` in the order of `tasks`, at most `n_jobs` of them under way."""
         if self._pool is None or len(tasks) == 1:
             yield from map(function, tasks)
             return
@@ -77,7 +77,7 @@ class Workers:
         try:
             for task in tasks:
                 waiting.append(self._pool.submit(function, task))
-                if len(waiting) > self.n_jobs:
+                if len(waiting) >= self.n_jobs:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()

@@ -1,4 +1,4 @@
-"""The public estimators: parameters, validation and attributes around the solver in `neocc.core`."""
+"""The public estimators: parameters, validation and attributes around the solver in `core`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the estimators share: running the starts, remembering the row clusters, and using them on new rows."""
+"""What the estimators share: running the starts, and comparing new rows with the clusters."""
 
 from __future__ import annotations
 
@@ -25,6 +25,18 @@ from neocc.estimators._progress import CallbackSupportMixin, Progress
 from neocc.estimators._validation import read_matrix
 from neocc.kernels import KERNEL_NAMES, Memberships, get_kernels
 
+SHARED_CONSTRAINTS: dict[str, list[Any]] = {
+    "n_init": [Interval(Integral, 1, None, closed="left")],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "tol": [Interval(Real, 0, None, closed="left")],
+    "engine": [StrOptions(set(ENGINE_NAMES))],
+    "kernel": [StrOptions(set(KERNEL_NAMES))],
+    "n_jobs": [None, Integral],
+    "random_state": ["random_state"],
+    "verbose": ["verbose"],
+}
+"""Rules for the parameters that all estimators have."""
+
 
 @dataclass(frozen=True)
 class RowModel:
@@ -42,17 +54,6 @@ class BaseNEO(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSupportMixin, BaseEstimator
 ):
     """Base of all estimators that run the solver of `neocc.core`."""
-
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - scikit-learn's protocol
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "engine": [StrOptions(set(ENGINE_NAMES))],
-        "kernel": [StrOptions(set(KERNEL_NAMES))],
-        "n_jobs": [None, Integral],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
-    }
 
     _row_model: RowModel
     _row_members: BoolArray
@@ -110,10 +111,11 @@ class BaseNEO(
     def predict_membership(self, X: Any) -> BoolArray:
         """Return the memberships of rows, seen or new, in the row clusters of the fit.
 
-        Each row is decided by itself, by the limits that the fit arrived at: it joins its nearest cluster
-        if it is no farther than the farthest row the fit accepted at its nearest cluster (always, where
-        no outliers were asked for), and any other cluster within the largest distance of an extra
-        membership. On the rows of a converged fit this gives the fit's own memberships, up to ties at the limits.
+        Each row is decided by itself, by the limits that the fit arrived at: it joins its nearest
+        cluster if it is no farther than the farthest row the fit accepted at its nearest cluster
+        (always, where no outliers were asked for), and any other cluster within the largest
+        distance of an extra membership. On the rows of a converged fit this gives the fit's own
+        memberships, up to ties at the limits.
 
         Parameters
         ----------
@@ -135,9 +137,9 @@ class BaseNEO(
     def predict(self, X: Any) -> BoolArray | IntArray:
         """Return the clusters of rows, seen or new, in the form that fits the model.
 
-        As with scikit-learn's classifiers, whose prediction is a vector of labels or, for multi-label
-        problems, an indicator matrix: labels where every row has exactly one cluster (no
-        overlap and no outliers asked for), else what `predict_membership` returns.
+        As with scikit-learn's classifiers, whose prediction is a vector of labels or, for
+        multi-label problems, an indicator matrix: labels where every row has exactly one cluster
+        (no overlap and no outliers asked for), else what `predict_membership` returns.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What NEOCC and MSSR share: two clustered sides, and scikit-learn's bicluster members derived from them."""
+"""What NEOCC and MSSR share: two clustered sides, and scikit-learn's view of them."""
 
 from __future__ import annotations
 

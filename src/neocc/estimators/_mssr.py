@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from neocc.core.problem import Problem
 from neocc.core.solve import Solution
 from neocc.engines import MemoryEngine
-from neocc.estimators._base import BaseNEO
+from neocc.estimators._base import SHARED_CONSTRAINTS
 from neocc.estimators._coclusterer import BaseCoclusterer
 from neocc.estimators._progress import with_callbacks
 from neocc.estimators._validation import make_counts, read_matrix
@@ -25,9 +25,11 @@ class MSSR(BaseCoclusterer):
     Parameters
     ----------
     n_row_clusters, n_column_clusters : int or None, default=None
-        Numbers of clusters. None asks for three, or for as many as there are rows (columns) if fewer.
+        Numbers of clusters. None asks for three, or for as many as there are rows (columns) if
+        fewer.
     objective : {"mean", "residue"}, default="mean"
-        `"mean"` is MSSR1 (blocks of constant value), `"residue"` MSSR2 (blocks with a common pattern).
+        `"mean"` is MSSR1 (blocks of constant value), `"residue"` MSSR2 (blocks with a common
+        pattern).
     init : {"neo-kmeans", "random"} or pair (U, V), default="neo-kmeans"
         How the memberships start: one-way k-means of rows and columns from k-means++ seeds, at
         random, or as given.
@@ -87,7 +89,7 @@ class MSSR(BaseCoclusterer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseNEO._parameter_constraints,
+        **SHARED_CONSTRAINTS,
         "n_row_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "n_column_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "objective": [StrOptions({"mean", "residue"})],

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from neocc.core.problem import Problem
 from neocc.core.solve import Solution
 from neocc.engines import MemoryEngine
-from neocc.estimators._base import BaseNEO
+from neocc.estimators._base import SHARED_CONSTRAINTS
 from neocc.estimators._coclusterer import BaseCoclusterer
 from neocc.estimators._progress import with_callbacks
 from neocc.estimators._validation import make_counts, read_matrix
@@ -20,8 +20,9 @@ from neocc.estimators._validation import make_counts, read_matrix
 class NEOCC(BaseCoclusterer):
     r"""Non-exhaustive, overlapping co-clustering (NEO-CC) of a matrix.
 
-    Rows and columns are grouped at the same time. A row (or a column) may belong to several clusters, and a
-    given fraction may belong to none. The clusters :math:`C^r_i` of rows and :math:`C^c_j` of columns minimise
+    Rows and columns are grouped at the same time. A row (or a column) may belong to several
+    clusters, and a given fraction may belong to none. The clusters :math:`C^r_i` of rows and
+    :math:`C^c_j` of columns minimise
 
     .. math:: \sum_{i,j} \sum_{p \in C^r_i} \sum_{t \in C^c_j} (x_{pt} - \mu_{ij})^2
               \quad\text{or}\quad
@@ -29,13 +30,14 @@ class NEOCC(BaseCoclusterer):
               (x_{pt} - \bar{x}_{it} - \bar{x}_{pj} + \mu_{ij})^2
 
     (objectives `"mean"` and `"residue"`), where :math:`\mu_{ij}` is the mean of block (i, j),
-    :math:`\bar{x}_{it}` the mean of column t over row cluster i and :math:`\bar{x}_{pj}` the mean of
-    row p over column cluster j.
+    :math:`\bar{x}_{it}` the mean of column t over row cluster i and :math:`\bar{x}_{pj}` the mean
+    of row p over column cluster j.
 
     Parameters
     ----------
     n_row_clusters, n_column_clusters : int or None, default=None
-        Numbers of clusters. None asks for three, or for as many as there are rows (columns) if fewer.
+        Numbers of clusters. None asks for three, or for as many as there are rows (columns) if
+        fewer.
     objective : {"mean", "residue"}, default="mean"
         `"mean"` (NEO-CC-M) looks for blocks of constant value, `"residue"` (NEO-CC-RCM) for blocks
         in which rows and columns follow a common pattern up to row and column offsets.
@@ -47,8 +49,8 @@ class NEOCC(BaseCoclusterer):
         Largest fraction of rows (columns) left in no cluster.
     init : {"neo-kmeans", "random"} or pair (U, V), default="neo-kmeans"
         How the memberships start: one-way NEO-K-Means of the rows and of the columns from k-means++
-        seeds (found on a sample of the rows when the matrix is large), random feasible memberships, or given membership matrices
-        that meet the counts above.
+        seeds (found on a sample of the rows when the matrix is large), random feasible
+        memberships, or given membership matrices that meet the counts above.
     n_init : int, default=10
         Number of starts; the one of lowest objective is kept. Given memberships are run once.
     max_iter : int, default=100
@@ -96,9 +98,9 @@ class NEOCC(BaseCoclusterer):
 
     Notes
     -----
-    Among equal distances the lowest row, then the lowest cluster, is assigned first; distances that agree to about twelve
-    digits of the terms they are made of count as equal. A cluster that loses all members is re-seeded with
-    the row that fits its own cluster worst.
+    Among equal distances the lowest row, then the lowest cluster, is assigned first; distances
+    that agree to about twelve digits of the terms they are made of count as equal. A cluster that
+    loses all members is re-seeded with the row that fits its own cluster worst.
 
     References
     ----------
@@ -108,7 +110,9 @@ class NEOCC(BaseCoclusterer):
     --------
     >>> import numpy as np
     >>> from neocc import NEOCC
-    >>> X = np.array([[5, 5, 0, 0], [5, 5, 0, 0], [5, 5, 5, 5], [0, 0, 5, 5], [0, 0, 5, 5], [9, 0, 9, 0]])
+    >>> X = np.array(
+    ...     [[5, 5, 0, 0], [5, 5, 0, 0], [5, 5, 5, 5], [0, 0, 5, 5], [0, 0, 5, 5], [9, 0, 9, 0]]
+    ... )
     >>> model = NEOCC(
     ...     n_row_clusters=2, n_column_clusters=2, row_overlap=0, row_outliers=1 / 6, random_state=0
     ... ).fit(X)
@@ -119,7 +123,7 @@ class NEOCC(BaseCoclusterer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseNEO._parameter_constraints,
+        **SHARED_CONSTRAINTS,
         "n_row_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "n_column_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "objective": [StrOptions({"mean", "residue"})],
@@ -177,8 +181,8 @@ class NEOCC(BaseCoclusterer):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_columns)
-            The data: any real type, dense, or any SciPy sparse format. It is neither changed nor copied,
-            but sparse formats other than CSR are converted once.
+            The data: any real type, dense, or any SciPy sparse format. It is neither changed nor
+            copied, but sparse formats other than CSR are converted once.
         y : None
             Ignored.
 

@@ -13,7 +13,7 @@ from neocc.core.problem import Counts, Problem
 from neocc.core.restarts import Init
 from neocc.core.solve import Solution
 from neocc.engines import MemoryEngine
-from neocc.estimators._base import BaseNEO
+from neocc.estimators._base import SHARED_CONSTRAINTS, BaseNEO
 from neocc.estimators._progress import with_callbacks
 from neocc.estimators._validation import (
     check_feasible,
@@ -26,8 +26,8 @@ from neocc.estimators._validation import (
 class NEOKMeans(BaseNEO):
     r"""Non-exhaustive, overlapping k-means (NEO-K-Means).
 
-    Minimises :math:`\sum_c \sum_{i \in C_c} \|x_i - \mu_c\|^2` over clusters that may overlap and may leave
-    points out: n points receive exactly n + round(overlap * n) memberships, and at most
+    Minimises :math:`\sum_c \sum_{i \in C_c} \|x_i - \mu_c\|^2` over clusters that may overlap and
+    may leave points out: n points receive exactly n + round(overlap * n) memberships, and at most
     round(outliers * n) of them receive none. With both fractions 0 it is k-means; with
     `overlap = -outliers` it is k-means with outliers (k-means--).
 
@@ -98,7 +98,7 @@ class NEOKMeans(BaseNEO):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseNEO._parameter_constraints,
+        **SHARED_CONSTRAINTS,
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "overlap": [Interval(Real, None, None, closed="neither")],
         "outliers": [Interval(Real, 0, 1, closed="left")],

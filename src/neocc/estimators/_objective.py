@@ -55,6 +55,4 @@ def objective_value(X: Any, U: Any, V: Any, objective: str = "mean") -> float:
 
 
 def _counts(members: Memberships) -> Counts:
-    return Counts(
-        members.n_items, members.n_clusters, members.n_total, int(members.outliers.sum())
-    )
+    return Counts(members.n_items, members.n_clusters, members.n_total, int(members.outliers.sum()))

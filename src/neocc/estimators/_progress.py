@@ -1,4 +1,4 @@
-"""Progress of long fits: scikit-learn's callback protocol where it exists, and `verbose` through logging."""
+"""Progress of long fits, to scikit-learn's callbacks where they exist and to the log."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ logger = logging.getLogger("neocc")
 
 
 class Progress:
-    """Reports the starts of a fit, and the iterations of each start, to callbacks and to the log."""
+    """Reports the starts of a fit and their iterations to callbacks and to the log."""
 
     def __init__(self, estimator: Any, n_starts: int, max_iter: int, verbose: int) -> None:
         self._estimator = estimator
@@ -59,7 +59,10 @@ class Progress:
         if self._verbose > 1:
             logger.info(
                 "start %d/%d, iteration %d: objective %.6g",
-                self._number, self._n_starts, iteration, objective,
+                self._number,
+                self._n_starts,
+                iteration,
+                objective,
             )
         if self._start is None:
             return False
@@ -72,7 +75,10 @@ class Progress:
         if self._verbose:
             logger.info(
                 "start %d/%d: objective %.6g after %d iterations%s",
-                self._number, self._n_starts, solution.objective, solution.n_iter,
+                self._number,
+                self._n_starts,
+                solution.objective,
+                solution.n_iter,
                 "" if solution.converged else " (not converged)",
             )
         if self._start is None:

@@ -1,4 +1,4 @@
-"""Input at the edge: matrices, memberships and counts are checked here, once, and trusted everywhere else."""
+"""Input at the edge: checked here, once, and trusted everywhere else."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ def read_matrix(estimator: Any, X: Any, *, reset: bool) -> Matrix:
 
 
 def _canonical(X: Any) -> Any:
-    """CSR with sorted, unique indices and float32 or float64 data; the caller's matrix is not changed."""
+    """CSR with sorted, unique indices and float32 or float64 data.
+
+    The caller's matrix is not changed.
+    """
     given = X
     X = X.tocsr()
     if not X.has_canonical_format:

@@ -1,8 +1,9 @@
 """How a block of rows is computed: two interchangeable sets of the same few functions.
 
-`numpy_` is the reference (NumPy and SciPy, nothing to compile), `numba_` the compiled twin for large
-sparse matrices. Both offer `gather` (sums along each row of a block) and `scatter` (sums down each
-column of a block) with identical signatures; `get_kernels` picks a set by name or by size.
+`numpy_` is the reference (NumPy and SciPy, nothing to compile), `numba_` the compiled twin for
+large sparse matrices. Both offer `gather` (sums along each row of a block) and `scatter` (sums
+down each column of a block) with identical signatures; `get_kernels` picks a set by name or by
+size.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from neocc._typing import FloatArray, IntArray
 from neocc.kernels.blocks import Block, SparseBlock
 from neocc.kernels.memberships import Memberships
 
-__all__ = ["Block", "KERNEL_NAMES", "Kernels", "Memberships", "SparseBlock", "get_kernels"]
+__all__ = ["KERNEL_NAMES", "Block", "Kernels", "Memberships", "SparseBlock", "get_kernels"]
 
 KERNEL_NAMES = ("auto", "numpy", "numba")
 
-# Below this many stored entries the reference kernels finish a whole fit before numba is even imported.
+# Below this many stored entries the reference kernels finish a whole fit before numba is even
+# imported.
 NUMBA_THRESHOLD = 1_000_000
 
 
@@ -57,7 +59,10 @@ class Kernels(Protocol):
         magnitude: FloatArray,
         members: Memberships | None,
     ) -> tuple[IntArray, FloatArray, float]:
-        """Complete the distances in `d` and make them comparable; return argmin and min of each row."""
+        """Complete the distances in `d` and make them comparable.
+
+        Return argmin and min of each row.
+        """
 
 
 def get_kernels(name: str, n_stored: int) -> Kernels:

@@ -1,4 +1,4 @@
-"""A block of consecutive rows, as the kernels see it: dense float64, or three views into a CSR matrix."""
+"""A block of consecutive rows as the kernels see it: dense float64, or views into a CSR matrix."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from neocc._typing import AnyArray, FloatArray
 
 @dataclass(frozen=True)
 class SparseBlock:
-    """Rows of a CSR matrix. `indptr` keeps its positions in the whole matrix, so nothing is copied."""
+    """Rows of a CSR matrix as views; `indptr` keeps its positions in the whole matrix."""
 
     indptr: AnyArray
     indices: AnyArray

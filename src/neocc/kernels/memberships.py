@@ -1,7 +1,8 @@
 """Who belongs where: the 0/1 matrices U and V of the paper, stored as short lists.
 
-Nearly every item has exactly one membership, so a membership matrix is kept as the first cluster of each
-item plus a list of the few further ones. Kernels read these flat arrays; `dense` gives the boolean matrix.
+Nearly every item has exactly one membership, so a membership matrix is kept as the first cluster
+of each item plus a list of the few further ones. Kernels read these flat arrays; `dense` gives the
+boolean matrix.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ class Memberships:
     Parameters
     ----------
     first : int32 array of shape (n_items,)
-        One cluster of each item, -1 for an item whose memberships (if any) are all in the extra list.
+        One cluster of each item, -1 for an item whose memberships (if any) are all in the extra
+        list.
     extra_items, extra_clusters : arrays of equal length
         The further memberships, ordered by item. No pair occurs twice, in `first` or here.
     n_clusters : int
@@ -49,7 +51,9 @@ class Memberships:
     def from_labels(cls, labels: LabelArray, n_clusters: int) -> Memberships:
         """One cluster per item, -1 for none."""
         nothing = np.empty(0, dtype=np.intp)
-        return cls(labels.astype(np.int32, copy=False), nothing, nothing.astype(np.int32), n_clusters)
+        return cls(
+            labels.astype(np.int32, copy=False), nothing, nothing.astype(np.int32), n_clusters
+        )
 
     @property
     def n_items(self) -> int:
@@ -85,7 +89,7 @@ class Memberships:
 
     @cached_property
     def extra_ptr(self) -> IntArray:
-        """Where the extra memberships of item i start (`extra_ptr[i]`) and end (`extra_ptr[i + 1]`)."""
+        """Extra memberships of item i lie from `extra_ptr[i]` to `extra_ptr[i + 1]`."""
         ptr = np.zeros(self.n_items + 1, dtype=np.intp)
         np.cumsum(np.bincount(self.extra_items, minlength=self.n_items), out=ptr[1:])
         return ptr

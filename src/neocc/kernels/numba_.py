@@ -1,9 +1,9 @@
 """Compiled kernels for sparse blocks; same functions and meaning as `neocc.kernels.numpy_`.
 
-Each compiled function walks the rows of one block once, releases the interpreter lock, allocates nothing
-of the size of the data and is cached on disk, so that a machine compiles it only once. Parallelism
-is the engine's: it runs blocks on threads and adds their results in block order. Sums are float64
-whatever the type of the data.
+Each compiled function walks the rows of one block once, releases the interpreter lock, allocates
+nothing of the size of the data and is cached on disk, so that a machine compiles it only once.
+Parallelism is the engine's: it runs blocks on threads and adds their results in block order. Sums
+are float64 whatever the type of the data.
 """
 
 from __future__ import annotations
@@ -42,12 +42,21 @@ def gather(
     X = (block.indptr, block.indices, block.data)
     if columns is None:
         if squares is not None:
-            _row_squares(*X, squares)
+            _row_squares(block.indptr, block.data, squares)
     elif sums is not None or squares is not None:
         sums = np.empty((block.n_rows, columns.n_clusters)) if sums is None else sums
         squares = np.empty(block.n_rows) if squares is None else squares
         longest = int(np.diff(block.indptr).max(initial=0)) if len(columns.extra_items) else 0
-        _row_sums(*X, *_lists(columns), sums, squares, np.empty(longest + 1, dtype=np.intp))
+        _row_sums(
+            *X,
+            columns.first,
+            columns.has_extra,
+            columns.extra_ptr,
+            columns.extra_clusters,
+            sums,
+            squares,
+            np.empty(longest + 1, dtype=np.intp),
+        )
     if products is not None and table is not None:
         _row_products(*X, table, products)
 
@@ -74,8 +83,7 @@ def scatter(
     elif sums is not None or squares is not None:
         sums = np.zeros((rows.n_clusters, block.n_columns)) if sums is None else sums
         squares = np.zeros(block.n_columns) if squares is None else squares
-        first, _, extra_ptr, extra_clusters = _lists(rows)
-        _column_sums(*X, first, extra_ptr, extra_clusters, sums, squares)
+        _column_sums(*X, rows.first, rows.extra_ptr, rows.extra_clusters, sums, squares)
     if products is not None and table is not None:
         _column_products(*X, table, products)
 
@@ -107,12 +115,8 @@ def nearest(
     return labels, minima, total
 
 
-def _lists(members: Memberships) -> tuple[LabelArray, BoolArray, IntArray, LabelArray]:
-    return members.first, members.has_extra, members.extra_ptr, members.extra_clusters
-
-
 @_compiled
-def _row_squares(indptr: AnyArray, indices: AnyArray, data: AnyArray, squares: FloatArray) -> None:
+def _row_squares(indptr: AnyArray, data: AnyArray, squares: FloatArray) -> None:
     for p in range(len(indptr) - 1):
         total = 0.0
         for e in range(indptr[p], indptr[p + 1]):
@@ -136,8 +140,9 @@ def _row_sums(
 ) -> None:
     """`found` is scratch space: the entries of one row whose column lies in several clusters.
 
-    Whether a column is an outlier or overlaps is unpredictable, and a mispredicted branch costs more than
-    the work it saves: outliers go to a slot of their own, entries with extra clusters are collected.
+    Whether a column is an outlier or overlaps is unpredictable, and a mispredicted branch costs
+    more than the work it saves: outliers go to a slot of their own, entries with extra clusters
+    are collected.
     """
     some_extra = len(extra_clusters) > 0
     n_clusters = sums.shape[1]
@@ -175,7 +180,8 @@ def _row_products(
         row = products[p]
         row[:] = 0.0
         e, stop = indptr[p], indptr[p + 1]
-        # Four entries at a time: each visit to `row` is a load and a store, the table lines are the work.
+        # Four entries at a time: each visit to `row` is a load and a store, the table lines are
+        # the work.
         while e + 3 < stop:
             x0, line0 = np.float64(data[e]), table[indices[e]]
             x1, line1 = np.float64(data[e + 1]), table[indices[e + 1]]

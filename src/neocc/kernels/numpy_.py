@@ -1,7 +1,7 @@
 """Reference kernels on NumPy and SciPy: the meaning of the operations, in a few lines each.
 
-For a block X of rows, column memberships V (weights w = V 1), row memberships U (weights f = U 1) and a
-thin table P:
+For a block X of rows, column memberships V (weights w = V 1), row memberships U (weights f = U 1)
+and a thin table P:
 
 * `gather` writes, for each row p,   sums_pj = sum over t in cluster j of x_pt   (X V),
   squares_p = sum_t w_t x_pt^2, and products = X P;
@@ -10,18 +10,19 @@ thin table P:
 
 * `nearest` makes distances comparable and finds the nearest cluster of each item.
 
-Memberships of `None` mean that every item is its own cluster: all weights are one and `sums`, which would
-be a copy of X, is not asked for. Each output may be None: it is then not computed.
+Memberships of `None` mean that every item is its own cluster: all weights are one and `sums`,
+which would be a copy of X, is not asked for. Each output may be None: it is then not computed.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from neocc._typing import FloatArray, IntArray
 from neocc.kernels.blocks import Block, SparseBlock
 from neocc.kernels.memberships import Memberships
-
 
 TIE_SCALE = 2.0**12
 
@@ -36,7 +37,7 @@ def gather(
     products: FloatArray | None,
 ) -> None:
     """Write row-wise sums (X V), weighted squares and products (X P) of a block."""
-    X = block.matrix() if isinstance(block, SparseBlock) else block
+    X = _matrix(block)
     if sums is not None:
         assert columns is not None
         sums[...] = X @ columns.indicator
@@ -57,7 +58,7 @@ def scatter(
     products: FloatArray | None,
 ) -> None:
     """Add column-wise sums (U' X), weighted squares and products (X' P) of a block."""
-    X = block.matrix() if isinstance(block, SparseBlock) else block
+    X = _matrix(block)
     if sums is not None:
         assert rows is not None
         sums += (X.T @ rows.indicator).T
@@ -80,11 +81,11 @@ def nearest(
 
     The third result is the sum of the distances at `members`, taken before anything is rounded.
 
-    A distance is known to about 2**-50 of the terms it is made of, here bounded by `squares` of the item plus
-    `magnitude` of the cluster. Rounding to 2**-40 of that bound makes ties independent of the kernel, the
-    block size and the order of summation: adding and subtracting a large number rounds to a
-    multiple of that number's last bit. An infinite magnitude marks an empty cluster, which becomes
-    infinitely far.
+    A distance is known to about 2**-50 of the terms it is made of, here bounded by `squares` of
+    the item plus `magnitude` of the cluster. Rounding to 2**-40 of that bound makes ties
+    independent of the kernel, the block size and the order of summation: adding and subtracting a
+    large number rounds to a multiple of that number's last bit. An infinite magnitude marks an
+    empty cluster, which becomes infinitely far.
     """
     d += np.add.outer(item_terms, cluster_terms)
     total = 0.0 if members is None else members.total(d)
@@ -97,8 +98,12 @@ def nearest(
     return labels, d[np.arange(len(d)), labels], total
 
 
-def _squared(block: Block) -> FloatArray:
-    """Square a block element by element, in float64. The copy is of one block, never of the matrix."""
+def _matrix(block: Block) -> Any:
+    return block.matrix() if isinstance(block, SparseBlock) else block
+
+
+def _squared(block: Block) -> Any:
+    """Square one block, never the whole matrix, element by element in float64."""
     if isinstance(block, SparseBlock):
         values = block.data[block.stored()].astype(np.float64)
         return block.matrix(values * values)
