@@ -1,4 +1,7 @@
-"""Random problems: data of many kinds, feasible memberships, and hypothesis strategies over both."""
+"""Random problems: data of many kinds, feasible memberships.
+
+And hypothesis strategies over both.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,10 @@ def make_data(kind: str, rng: np.random.Generator, n: int, m: int) -> np.ndarray
 
 
 def make_counts(rng: np.random.Generator, n: int, k: int) -> Counts:
-    """Draw feasible counts: overlap and outliers, a third of them with fewer memberships than items."""
+    """Draw feasible counts: overlap and outliers.
+
+    A third of them with fewer memberships than items.
+    """
     b = int(rng.integers(0, n))
     low, high = n - b, n * k
     if rng.random() < 0.3:
@@ -88,16 +94,14 @@ class Instance:
     V: np.ndarray
 
 
-def make_instance(
-    rng: np.random.Generator, kind: str | None = None, largest: int = 9
-) -> Instance:
+def make_instance(rng: np.random.Generator, kind: str | None = None, largest: int = 9) -> Instance:
     kind = str(rng.choice(KINDS)) if kind is None else kind
     X = make_data(kind, rng, *rng.integers(1, largest + 1, size=2))
     n, m = X.shape
-    k, l = int(rng.integers(1, min(n, 4) + 1)), int(rng.integers(1, min(m, 4) + 1))
+    sizes = [int(rng.integers(1, min(size, 4) + 1)) for size in (n, m)]
     if kind == "one_cluster_per_item":
-        k, l = n, m
-    rows, columns = make_counts(rng, n, k), make_counts(rng, m, l)
+        sizes = [n, m]
+    rows, columns = make_counts(rng, n, sizes[0]), make_counts(rng, m, sizes[1])
     return Instance(
         kind, X, rows, columns, make_membership(rng, rows), make_membership(rng, columns)
     )
@@ -113,7 +117,10 @@ def instances(kinds=KINDS, largest: int = 8) -> st.SearchStrategy[Instance]:
 
 
 def make_engine(X, kernel: str = "numpy", workers: Workers | None = None) -> MemoryEngine:
-    """Put an array or a CSR matrix into an engine; without `workers` it runs on the calling thread."""
+    """Put an array or a CSR matrix into an engine.
+
+    Without `workers` it runs on the calling thread.
+    """
     matrix = SparseMatrix.from_scipy(X) if hasattr(X, "indptr") else DenseMatrix(X)
     return MemoryEngine(matrix, get_kernels(kernel, 0), workers or Workers(1))
 
@@ -123,9 +130,15 @@ def members(U) -> Memberships:
 
 
 def planted(
-    rng: np.random.Generator, n: int = 40, m: int = 30, k: int = 3, l: int = 3, noise: float = 0.1
+    rng: np.random.Generator,
+    n: int = 40,
+    m: int = 30,
+    n_row_clusters: int = 3,
+    n_column_clusters: int = 3,
+    noise: float = 0.1,
 ) -> np.ndarray:
-    """Draw a matrix of k x l blocks with Gaussian noise: no two distances tie."""
-    means = 3.0 * rng.normal(size=(k, l))
-    rows, columns = rng.permutation(np.arange(n) % k), rng.permutation(np.arange(m) % l)
+    """Draw a matrix of blocks with Gaussian noise: no two distances tie."""
+    means = 3.0 * rng.normal(size=(n_row_clusters, n_column_clusters))
+    rows = rng.permutation(np.arange(n) % n_row_clusters)
+    columns = rng.permutation(np.arange(m) % n_column_clusters)
     return means[rows][:, columns] + noise * rng.normal(size=(n, m))

@@ -1,7 +1,8 @@
 """The paper's formulas, word for word: slow, obvious, and independent of the code under test.
 
-Letters are the paper's. U (n x k) and V (m x l) are 0/1 matrices; `u_hat` is a column divided by the square
-root of its sum. Empty clusters have no mean: they add nothing to an objective and are infinitely far.
+Letters are the paper's. U (n x k) and V (m x l) are 0/1 matrices; `u_hat` is a column divided by
+the square root of its sum. Empty clusters have no mean: they add nothing to an objective and are
+infinitely far.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 
 def matlab_round(value: float) -> int:
     """Halves go away from zero."""
-    return int(math.floor(value + 0.5)) if value >= 0 else -int(math.floor(-value + 0.5))
+    return math.floor(value + 0.5) if value >= 0 else -math.floor(-value + 0.5)
 
 
 def counts(n: int, alpha: float, beta: float) -> tuple[int, int]:
@@ -61,7 +62,10 @@ def objective(X, U, V, name: str) -> float:
 
 
 def objective_residue_matrix_form(X, U, V) -> float:
-    """Sum of ||(D(u) - u_hat u_hat') X (D(v) - v_hat v_hat')||^2: the paper's form, misprint corrected."""
+    """Sum of ||(D(u) - u_hat u_hat') X (D(v) - v_hat v_hat')||^2: the paper's form.
+
+    Misprint corrected.
+    """
     X, U, V = _floats(X, U, V)
     return float(
         sum(
@@ -125,9 +129,9 @@ def distances_rows(X, U, V, name: str) -> np.ndarray:
 def distances_columns(X, U, V, name: str) -> np.ndarray:
     """Eqs. dpq3 (mean) and dpq4 (residue)."""
     X, U, V = _floats(X, U, V)
-    m, l = V.shape
-    d = np.full((m, l), np.inf)
-    for q in range(l):
+    m, n_clusters = V.shape
+    d = np.full((m, n_clusters), np.inf)
+    for q in range(n_clusters):
         if not V[:, q].any():
             continue
         v_hat = _hat(V[:, q])

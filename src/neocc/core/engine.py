@@ -40,8 +40,8 @@ class Engine(Protocol):
         """Number of stored entries."""
 
     @property
-    def column_effects(self) -> FloatArray | None:
-        """What is subtracted from every row; None where nothing is."""
+    def column_effects(self) -> FloatArray:
+        """What is subtracted from every row."""
 
     def centred(self, centring: Centring, column_effects: FloatArray | None = None) -> Engine:
         """Return an engine over X with effects subtracted on the fly; sparse data stays as it is.
@@ -70,7 +70,7 @@ class Engine(Protocol):
     def nearest_rows(
         self, tables: Tables, V: Memberships | None
     ) -> tuple[FloatArray, IntArray, FloatArray]:
-        """Return comparable distances of all rows, their nearest clusters, and how near these are."""
+        """Return comparable distances of all rows, and their nearest clusters with distances."""
 
     def reassign_rows(
         self, tables: Tables, U: Memberships | None, V: Memberships | None, counts: Counts

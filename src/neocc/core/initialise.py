@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from neocc._typing import BoolArray, FloatArray, IntArray, LabelArray
-from neocc.core.assign import assign
+from neocc.core.assign import assign, fill_empty
 from neocc.core.engine import Engine
 from neocc.core.objectives import (
     Sums,
@@ -47,7 +47,8 @@ def random_start(counts: Counts, rng: np.random.Generator) -> Memberships:
     kept = order[: counts.n_covered]
     first[kept] = labels[: counts.n_covered]
     extra = _draw_pairs(first, counts, rng)
-    return Memberships(first, extra // k, (extra % k).astype(np.int32), k)
+    members = Memberships(first, extra // k, (extra % k).astype(np.int32), k)
+    return fill_empty(members, np.broadcast_to(0.0, (n, k)))
 
 
 def _draw_pairs(first: LabelArray, counts: Counts, rng: np.random.Generator) -> IntArray:

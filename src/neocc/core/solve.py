@@ -145,11 +145,13 @@ def solve(
         if rows_lead and problem.columns is not None:
             run.V = run.column_step().members
     assert run.sums is not None
+    # A perfect fit can come out below zero by the rounding of its sums.
+    history = np.maximum(run.history, 0.0)
     return Solution(
         run.U,
         run.V,
-        run.history[-1],
-        np.array(run.history),
+        float(history[-1]),
+        history,
         iteration,
         converged,
         run.sums,

@@ -99,41 +99,48 @@ class DenseMatrix:
         the spread are left alone, for then nothing cancels and blocks need no copy. Given column
         effects replace the matrix's own.
         """
-        columns = column_effects
-        if columns is None and centring in ("global", "columns", "double"):
-            some_rows = self._raw(0, self.shape[0], _step(self.shape[0], _SAMPLED_ROWS))
+        own_columns = column_effects is None and centring in ("global", "columns", "double")
+        some = slice(None, None, max(1, self.shape[0] // _SAMPLED_ROWS))
+        some_rows = self._raw(some)
+        columns = np.zeros(self.shape[1]) if column_effects is None else column_effects
+        if own_columns:
             columns = np.median(some_rows, axis=0)
             if centring == "global":
                 columns = np.full_like(columns, np.median(columns))
-            columns = _unless_small(columns, some_rows - columns)
-        rows = None
+        rows = np.zeros(self.shape[0])
         if centring in ("rows", "double"):
-            step = _step(self.shape[1], _SAMPLED_COLUMNS)
-            some_columns = self._some_columns(step)
-            if columns is not None:
-                some_columns -= columns[::step]
-            rows = np.median(some_columns, axis=1)
-            rows = _unless_small(rows, some_columns - rows[:, None])
-        return replace(self, row_effects=rows, column_effects=columns)
+            rows = self._row_medians(columns)
+        # Judged with both removed: large effects of one kind would hide those of the other.
+        spread = np.median(np.abs(some_rows - columns - rows[some, None]))
+        return replace(
+            self,
+            row_effects=_unless_small(rows, spread),
+            column_effects=_unless_small(columns, spread if own_columns else 0.0),
+        )
+
+    def _row_medians(self, columns: FloatArray) -> FloatArray:
+        """Return the median of each row minus the column effects, over evenly spaced columns."""
+        medians = np.empty(self.shape[0])
+        some = slice(None, None, max(1, self.shape[1] // _SAMPLED_COLUMNS))
+        for start, stop in self.partition(_CHUNK):
+            block = self._raw(slice(start, stop))
+            medians[start:stop] = np.median(block[:, some] - columns[some], axis=1)
+        return medians
 
     def block(self, start: int, stop: int) -> FloatArray:
         """Return rows `start` to `stop`, centred: read-only, it may be a view of the data."""
-        block = self._raw(start, stop)
+        block = self._raw(slice(start, stop))
         if self.column_effects is not None:
             block = block - self.column_effects
         if self.row_effects is not None:
             block = block - self.row_effects[start:stop, None]
         return block
 
-    def _raw(self, start: int, stop: int, step: int = 1) -> FloatArray:
-        rows = self.values[start:stop:step]
+    def _raw(self, at: slice) -> FloatArray:
+        rows = self.values[at]
         rows = rows.toarray() if sparse.issparse(rows) else rows
         block: FloatArray = np.ascontiguousarray(rows, dtype=np.float64)
         return block
-
-    def _some_columns(self, step: int) -> FloatArray:
-        parts = [self._raw(start, stop)[:, ::step] for start, stop in self.partition(_CHUNK)]
-        return np.concatenate(parts)
 
     def take(self, rows: IntArray) -> DenseMatrix:
         """Return a copy of some rows, with the effects they had."""
@@ -152,13 +159,8 @@ class DenseMatrix:
         return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
 
 
-def _step(size: int, wanted: int) -> int:
-    return max(1, size // wanted)
-
-
-def _unless_small(effects: FloatArray, deviations: FloatArray) -> FloatArray | None:
-    """Return the effects, or None if they are no larger than a few typical deviations."""
-    spread = float(np.median(np.abs(deviations)))
+def _unless_small(effects: FloatArray, spread: float) -> FloatArray | None:
+    """Return the effects, or None if they are no larger than a few times the spread."""
     return None if np.mean(effects * effects) <= 16.0 * spread * spread else effects
 
 

@@ -82,9 +82,10 @@ class MemoryEngine:
         return self.matrix.n_stored
 
     @property
-    def column_effects(self) -> FloatArray | None:
-        """What is subtracted from every row; None where nothing is."""
-        return self.matrix.column_effects
+    def column_effects(self) -> FloatArray:
+        """What is subtracted from every row."""
+        effects = self.matrix.column_effects
+        return np.zeros(self.shape[1]) if effects is None else effects
 
     def centred(self, centring: Centring, column_effects: FloatArray | None = None) -> MemoryEngine:
         """Return an engine over X with effects subtracted on the fly.
@@ -178,7 +179,7 @@ class MemoryEngine:
     def nearest_rows(
         self, tables: Tables, V: Memberships | None
     ) -> tuple[FloatArray, IntArray, FloatArray]:
-        """Return comparable distances of all rows, their nearest clusters, and how near these are."""
+        """Return comparable distances of all rows, and their nearest clusters with distances."""
         d, labels, minima, _ = self._nearest(tables, None, V)
         return d, labels, minima
 

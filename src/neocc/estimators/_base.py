@@ -31,7 +31,11 @@ SHARED_CONSTRAINTS: dict[str, list[Any]] = {
     "tol": [Interval(Real, 0, None, closed="left")],
     "engine": [StrOptions(set(ENGINE_NAMES))],
     "kernel": [StrOptions(set(KERNEL_NAMES))],
-    "n_jobs": [None, Integral],
+    "n_jobs": [
+        None,
+        Interval(Integral, None, -1, closed="right"),
+        Interval(Integral, 1, None, closed="left"),
+    ],
     "random_state": ["random_state"],
     "verbose": ["verbose"],
 }
@@ -87,13 +91,12 @@ class BaseNEO(
         self.n_iter_ = solution.n_iter
         self._n_features_out = solution.U.n_clusters
         self._row_members = solution.U.dense
-        effects = engine.column_effects
         self._row_model = RowModel(
             row_tables(problem, solution.sums, solution.U, solution.V),
             solution.V,
             *solution.limits,
             centring(problem),
-            np.zeros(engine.shape[1]) if effects is None else effects,
+            engine.column_effects,
         )
 
     @contextmanager
@@ -196,6 +199,22 @@ class BaseNEO(
             d = engine.row_distances(model.tables, model.V)
         d[:, np.isinf(model.tables.magnitude)] = np.inf
         return np.maximum(d, 0.0, out=d)
+
+    @contextmanager
+    def _keeping_earlier_fit(self) -> Iterator[None]:
+        """Leave the names of an earlier fit in place when a new one is refused."""
+        names = ("n_features_in_", "feature_names_in_")
+        earlier = {name: getattr(self, name) for name in names if hasattr(self, name)}
+        try:
+            yield
+        except Exception:
+            for name in names:
+                self.__dict__.pop(name, None)
+            self.__dict__.update(earlier)
+            raise
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_row_model")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

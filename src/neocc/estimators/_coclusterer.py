@@ -55,6 +55,3 @@ class BaseCoclusterer(BiclusterMixin, BaseNEO):
     def columns_(self) -> BoolArray:
         """Columns of each co-cluster, of shape (n_row_clusters * n_column_clusters, n_columns)."""
         return np.tile(self._column_members.T, (self._row_members.shape[1], 1))
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "objective_")

@@ -144,15 +144,16 @@ class MSSR(BaseCoclusterer):
         self : MSSR
             The fitted estimator.
         """
-        matrix = read_matrix(self, X, reset=True)
-        problem = Problem(
-            self.objective,  # type: ignore[arg-type]
-            make_counts("row", matrix.shape[0], self.n_row_clusters),
-            make_counts("column", matrix.shape[1], self.n_column_clusters),
-            self.max_iter,
-            self.tol,
-        )
-        self._solve(matrix, problem, self._read_init(matrix, problem))
+        with self._keeping_earlier_fit():
+            matrix = read_matrix(self, X, reset=True)
+            problem = Problem(
+                self.objective,  # type: ignore[arg-type]
+                make_counts("row", matrix.shape[0], self.n_row_clusters),
+                make_counts("column", matrix.shape[1], self.n_column_clusters),
+                self.max_iter,
+                self.tol,
+            )
+            self._solve(matrix, problem, self._read_init(matrix, problem))
         return self
 
     def _publish(self, engine: MemoryEngine, problem: Problem, solution: Solution) -> None:

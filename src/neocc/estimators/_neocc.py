@@ -191,18 +191,19 @@ class NEOCC(BaseCoclusterer):
         self : NEOCC
             The fitted estimator.
         """
-        matrix = read_matrix(self, X, reset=True)
-        n, m = matrix.shape
-        problem = Problem(
-            self.objective,  # type: ignore[arg-type]
-            make_counts("row", n, self.n_row_clusters, self.row_overlap, self.row_outliers),
-            make_counts(
-                "column", m, self.n_column_clusters, self.column_overlap, self.column_outliers
-            ),
-            self.max_iter,
-            self.tol,
-        )
-        self._solve(matrix, problem, self._read_init(matrix, problem))
+        with self._keeping_earlier_fit():
+            matrix = read_matrix(self, X, reset=True)
+            n, m = matrix.shape
+            problem = Problem(
+                self.objective,  # type: ignore[arg-type]
+                make_counts("row", n, self.n_row_clusters, self.row_overlap, self.row_outliers),
+                make_counts(
+                    "column", m, self.n_column_clusters, self.column_overlap, self.column_outliers
+                ),
+                self.max_iter,
+                self.tol,
+            )
+            self._solve(matrix, problem, self._read_init(matrix, problem))
         return self
 
     def _publish(self, engine: MemoryEngine, problem: Problem, solution: Solution) -> None:

@@ -153,10 +153,11 @@ class NEOKMeans(BaseNEO):
         self : NEOKMeans
             The fitted estimator.
         """
-        matrix = read_matrix(self, X, reset=True)
-        counts = make_counts("", matrix.shape[0], self.n_clusters, self.overlap, self.outliers)
-        problem = Problem("vectors", counts, None, self.max_iter, self.tol)
-        self._solve(matrix, problem, self._read_init(counts))
+        with self._keeping_earlier_fit():
+            matrix = read_matrix(self, X, reset=True)
+            counts = make_counts("", matrix.shape[0], self.n_clusters, self.overlap, self.outliers)
+            problem = Problem("vectors", counts, None, self.max_iter, self.tol)
+            self._solve(matrix, problem, self._read_init(counts))
         return self
 
     def _read_init(self, counts: Counts) -> Init:

@@ -51,7 +51,7 @@ def objective_value(X: Any, U: Any, V: Any, objective: str = "mean") -> float:
     )
     with Workers() as workers:
         engine = make_engine(matrix, "auto", workers).centred(centring(problem))
-        return max(0.0, solve(engine, problem, rows, columns).objective)
+        return solve(engine, problem, rows, columns).objective
 
 
 def _counts(members: Memberships) -> Counts:

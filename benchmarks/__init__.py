@@ -1,0 +1,1 @@
+"""Benchmarks: ratios against named rivals and limits, both timed in the same run."""

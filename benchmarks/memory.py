@@ -1,0 +1,45 @@
+"""Peak memory of a fit beyond its input, as the operating system sees it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+
+from benchmarks.measure import Row, in_fresh_process
+
+_CODE = """
+import numpy as np
+from pathlib import Path
+from scipy import sparse
+from benchmarks import data
+from neocc import NEOCC
+
+def status(key):
+    text = Path("/proc/self/status").read_text()
+    return 1024 * int(text.split(key + ":")[1].split()[0])
+
+def fit(X, kernel):
+    NEOCC(20, 20, objective={objective!r}, n_init=1, refine=False, random_state=0, max_iter=5,
+          kernel=kernel).fit(X)
+
+# Code and caches are loaded by a small fit first: they do not grow with the data.
+fit(sparse.random(2000, 500, 0.05, format="csr", dtype=np.float32, random_state=0), "numba")
+X = data.planted()
+Path("/proc/self/clear_refs").write_text("5")
+before = status("VmRSS")
+fit(X, "auto")
+print(status("VmHWM") - before, X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
+"""
+
+
+def memory_rows() -> Iterator[Row]:
+    """Measure both objectives on the matrix of 10 million entries, each in a fresh process."""
+    if not (sys.platform == "linux" and os.access("/proc/self/clear_refs", os.W_OK)):
+        return
+    for objective, label in (("mean", "NEO-CC-M"), ("residue", "NEO-CC-RCM")):
+        peak, size = map(int, in_fresh_process(_CODE.format(objective=objective)).split())
+        name = f"peak memory of a {label} fit beyond its input, 10 million"
+        yield Row(name, "the input", peak / 2**20, size / 2**20, 0.6, "MiB")
+
+

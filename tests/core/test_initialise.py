@@ -1,0 +1,207 @@
+"""Starts are feasible, use every cluster and draw distinct seeds, sampled or not."""
+
+from __future__ import annotations
+
+import numpy as np
+import oracle
+import pytest
+from instances import KINDS, OBJECTIVES, make_counts, make_data, make_engine, planted
+from scipy import sparse
+
+from neocc.core import initialise
+from neocc.core.initialise import (
+    one_way_start,
+    plus_plus,
+    random_start,
+    sampled_start,
+    seeded_start,
+)
+from neocc.core.problem import Counts, Problem
+from neocc.core.solve import centring
+
+
+def assert_feasible(members, counts):
+    U = members.dense
+    assert U.shape == (counts.n_items, counts.n_clusters)
+    assert U.sum() == members.n_total == counts.n_memberships
+    assert (~U.any(axis=1)).sum() <= counts.max_outliers
+
+
+def assert_no_empty_cluster(members, counts):
+    expected = min(counts.n_clusters, counts.n_memberships)
+    assert members.dense.any(axis=0).sum() == expected
+
+
+def draw(kind, seed):
+    rng = np.random.default_rng(seed)
+    X = make_data(kind, rng, *rng.integers(2, 12, size=2))
+    n, m = X.shape
+    sizes = [int(rng.integers(1, min(size, 4) + 1)) for size in (n, m)]
+    if kind == "one_cluster_per_item":
+        sizes = [n, m]
+    return X, make_counts(rng, n, sizes[0]), make_counts(rng, m, sizes[1]), rng
+
+
+def random_starts():
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(1, 12))
+        counts = make_counts(rng, n, int(rng.integers(1, n + 1)))
+        yield random_start(counts, rng), counts
+
+
+def test_random_start_is_feasible():
+    for start, counts in random_starts():
+        assert_feasible(start, counts)
+
+
+def test_random_start_uses_every_cluster_where_the_counts_allow():
+    for start, counts in random_starts():
+        assert_no_empty_cluster(start, counts)
+
+
+def test_random_start_reaches_every_feasible_pair():
+    counts = Counts(4, 3, 5, 1)
+    rng = np.random.default_rng(0)
+    mean = np.mean([random_start(counts, rng).dense for _ in range(600)], axis=0)
+    np.testing.assert_allclose(mean, 5 / 12, atol=0.1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_one_way_start_is_feasible_and_uses_every_cluster(make, kind, seed):
+    X, rows, columns, rng = draw(kind, seed)
+    U, V = one_way_start(make_engine(make(X)), Problem("mean", rows, columns), rng)
+    for start, counts in ((U, rows), (V, columns)):
+        assert_feasible(start, counts)
+        assert_no_empty_cluster(start, counts)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_seeded_start_of_either_side_is_feasible_and_uses_every_cluster(kind):
+    X, rows, columns, rng = draw(kind, 9)
+    engine = make_engine(X)
+    for problem in (Problem("vectors", rows, None), Problem("vectors", None, columns)):
+        counts = problem.rows or problem.columns
+        start = seeded_start(engine, problem, rng)
+        assert_feasible(start, counts)
+        assert_no_empty_cluster(start, counts)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("offset", [0.0, 1000.0])
+def test_start_on_a_sample_is_feasible_and_near_the_best(monkeypatch, make, objective, offset):
+    monkeypatch.setattr(initialise, "_SAMPLE_ENTRIES", 100)
+    monkeypatch.setattr(initialise, "_SAMPLE_ROWS_PER_CLUSTER", 8)
+    X = planted(np.random.default_rng(0), 300, 12, 3, 3, noise=0.1)
+    X += np.random.default_rng(1).normal(size=300)[:, None] if objective == "residue" else 0.0
+    engine = make_engine(make(X + offset))
+    rows, columns = Counts(300, 3, 300, 0), Counts(12, 3, 12, 0)
+    problem = Problem(objective, rows, columns)
+    data = engine.centred(centring(problem))
+    energy = oracle.objective(X, np.ones((300, 1)), np.ones((12, 1)), objective)
+    n_good = 0
+    for seed in range(8):
+        U, V = sampled_start(engine, data, problem, np.random.default_rng(seed))
+        assert_feasible(U, rows)
+        assert_feasible(V, columns)
+        n_good += oracle.objective(X, U.dense, V.dense, objective) < 0.2 * energy
+    assert n_good >= 4
+
+
+def test_start_on_a_sample_meets_counts_with_overlap_and_outliers(monkeypatch):
+    monkeypatch.setattr(initialise, "_SAMPLE_ENTRIES", 100)
+    monkeypatch.setattr(initialise, "_SAMPLE_ROWS_PER_CLUSTER", 8)
+    X = np.random.default_rng(0).normal(size=(300, 12))
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        rows, columns = make_counts(rng, 300, 3), make_counts(rng, 12, 3)
+        problem = Problem("mean", rows, columns)
+        U, V = sampled_start(make_engine(X), make_engine(X), problem, rng)
+        assert_feasible(U, rows)
+        assert_feasible(V, columns)
+
+
+def test_start_on_a_sample_reads_the_sample_and_the_data_alike(monkeypatch):
+    monkeypatch.setattr(initialise, "_SAMPLE_ENTRIES", 100)
+    monkeypatch.setattr(initialise, "_SAMPLE_ROWS_PER_CLUSTER", 8)
+    # Every tenth row, from which the engine judges the offset of the data, lies around zero.
+    X = 100.0 + planted(np.random.default_rng(0), 1280, 12, 3, 3, noise=0.1)
+    X[::10] -= 100.0
+    engine = make_engine(X)
+    problem = Problem("mean", Counts(1280, 3, 1280, 0), Counts(12, 3, 12, 0))
+    plain = engine.centred("none", np.zeros(12))
+    for seed in range(3):
+        pairs = [
+            sampled_start(engine, data, problem, np.random.default_rng(seed))
+            for data in (engine.centred(centring(problem)), plain)
+        ]
+        np.testing.assert_array_equal(pairs[0][0].dense, pairs[1][0].dense)
+
+
+def test_a_sample_holds_distinct_rows_and_is_much_smaller(monkeypatch):
+    monkeypatch.setattr(initialise, "_SAMPLE_ENTRIES", 100)
+    monkeypatch.setattr(initialise, "_SAMPLE_ROWS_PER_CLUSTER", 8)
+    engine = make_engine(np.random.default_rng(0).normal(size=(300, 12)))
+    taken = []
+    take = type(engine).sample_rows
+    monkeypatch.setattr(
+        type(engine), "sample_rows", lambda self, rows: taken.append(rows) or take(self, rows)
+    )
+    problem = Problem("mean", Counts(300, 3, 300, 0), Counts(12, 3, 12, 0))
+    sampled_start(engine, engine, problem, np.random.default_rng(0))
+    assert len(taken) == 1
+    assert len(np.unique(taken[0])) == len(taken[0]) == 24
+
+
+def test_small_matrices_are_not_sampled():
+    engine = make_engine(np.random.default_rng(0).normal(size=(60, 5)))
+    problem = Problem("mean", Counts(60, 3, 60, 0), Counts(5, 2, 5, 0))
+    assert sampled_start(engine, engine, problem, np.random.default_rng(0)) is None
+
+
+# ---------------------------------------------------------------------------------- k-means++
+
+
+def euclidean(X):
+    return lambda item: ((X - X[item]) ** 2).sum(axis=1)
+
+
+@pytest.mark.parametrize("kind", [k for k in KINDS if k != "one_row"])
+@pytest.mark.parametrize("seed", range(5))
+def test_seeds_are_distinct_items(kind, seed):
+    rng = np.random.default_rng(seed)
+    X = make_data(kind, rng, 9, 4)
+    for k in (1, 4, 9):
+        seeds = plus_plus(Counts(9, k, 9, 0), euclidean(X), rng)
+        assert len(set(seeds.tolist())) == k
+        assert set(seeds.tolist()) <= set(range(9))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_copy_of_a_seed_is_chosen_only_when_nothing_else_is_left(seed):
+    X = np.repeat([[0.0], [1.0], [5.0]], 6, axis=0)
+    seeds = plus_plus(Counts(18, 3, 18, 0), euclidean(X), np.random.default_rng(seed))
+    assert len(np.unique(X[seeds])) == 3
+
+
+def test_seeds_follow_the_squared_distance():
+    X = np.array([[0.0], [1.0], [3.0]])
+    rng = np.random.default_rng(0)
+    pairs = [plus_plus(Counts(3, 2, 3, 0), euclidean(X), rng) for _ in range(6000)]
+    after_zero = [second for first, second in pairs if first == 0]
+    assert np.mean(np.array(after_zero) == 2) == pytest.approx(9 / 10, abs=0.03)
+    firsts = np.bincount([first for first, _ in pairs], minlength=3) / len(pairs)
+    np.testing.assert_allclose(firsts, 1 / 3, atol=0.03)
+
+
+def test_the_farthest_items_are_no_seeds_where_they_may_become_outliers():
+    X = np.append(np.random.default_rng(0).normal(size=20), [1e6, -1e6])[:, None]
+    n_hit = 0
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        seeds = plus_plus(Counts(22, 3, 20, 2), euclidean(X), rng)
+        n_hit += bool({20, 21} & set(seeds[1:].tolist()))
+    assert n_hit <= 10  # only where the first seed, drawn evenly, is one itself

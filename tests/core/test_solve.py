@@ -1,0 +1,233 @@
+"""The loop: the objective never rises, counts hold, and special cases are the classic methods."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import oracle
+import pytest
+from instances import OBJECTIVES, make_engine, make_instance, make_membership, members, planted
+from scipy import sparse
+
+from neocc.core.problem import Counts, Problem
+from neocc.core.solve import centring, solve
+
+CASES = ("mean", "residue", "rows", "columns")
+N_INSTANCES = 500
+N_SLOW_INSTANCES = 10_000
+
+
+def run(case, instance, engine=None, **options):
+    """Solve an instance from its own memberships; "rows" and "columns" are one-way."""
+    rows, columns = instance.rows, instance.columns
+    U, V = members(instance.U), members(instance.V)
+    if case == "rows":
+        problem, V = Problem("vectors", rows, None, **options), None
+    elif case == "columns":
+        problem, U = Problem("vectors", None, columns, **options), None
+    else:
+        problem = Problem(case, rows, columns, **options)
+    engine = make_engine(instance.X) if engine is None else engine
+    return solve(engine.centred(centring(problem)), problem, U, V)
+
+
+def literal_objective(case, X, U, V):
+    if case == "rows":
+        return oracle.objective_neo_kmeans(X, U)
+    if case == "columns":
+        return oracle.objective_neo_kmeans(X.T, V)
+    return oracle.objective(X, U, V, case)
+
+
+def energy(case, X, U, V):
+    """f'(X o X)w of the memberships that the case clusters."""
+    n, m = X.shape
+    U = np.eye(n) if case == "columns" else U
+    V = np.eye(m) if case == "rows" else V
+    return oracle.energy(X, U, V)
+
+
+def dense(solution):
+    return tuple(None if side is None else side.dense for side in (solution.U, solution.V))
+
+
+def check_one_run(case, seed):
+    """Run one random instance, dense or sparse, to its end; return how far the objective fell."""
+    rng = np.random.default_rng([CASES.index(case), seed])
+    instance = make_instance(rng)
+    X = instance.X
+    engine = make_engine(sparse.csr_array(X)) if rng.random() < 0.3 else make_engine(X)
+    solution = run(case, instance, engine, tol=0.0)
+    scale = max((X**2).sum(), energy(case, X, instance.U, instance.V))
+    assert np.diff(solution.history).max(initial=0.0) <= 1e-9 * scale, (case, seed, instance.kind)
+    for found, counts in ((solution.U, instance.rows), (solution.V, instance.columns)):
+        if found is not None:
+            assert found.dense.sum() == counts.n_memberships
+            assert (~found.dense.any(axis=1)).sum() <= counts.max_outliers
+            assert found.dense.any(axis=0).sum() == min(counts.n_clusters, counts.n_memberships)
+    return solution.history[0] - solution.history[-1]
+
+
+@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("case", CASES)
+def test_objective_never_rises_and_counts_hold(case, part):
+    size = N_INSTANCES // 4
+    falls = [check_one_run(case, seed) for seed in range(part * size, (part + 1) * size)]
+    assert np.mean(np.array(falls) > 0) > 0.3  # the instances are no formality
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(20))
+@pytest.mark.parametrize("case", CASES)
+def test_objective_never_rises_and_counts_hold_over_many_instances(case, part):
+    size = N_SLOW_INSTANCES // 20
+    start = N_INSTANCES + part * size
+    for seed in range(start, start + size):
+        check_one_run(case, seed)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_history_starts_and_ends_at_the_literal_objective(case):
+    for seed in range(40):
+        instance = make_instance(np.random.default_rng(seed))
+        X = instance.X
+        solution = run(case, instance)
+        scale = max(energy(case, X, instance.U, instance.V), energy(case, X, *dense(solution)))
+        first = literal_objective(case, X, instance.U, instance.V)
+        last = literal_objective(case, X, *dense(solution))
+        assert solution.history[0] == pytest.approx(first, rel=1e-10, abs=1e-12 * scale)
+        assert solution.history[-1] == pytest.approx(last, rel=1e-10, abs=1e-12 * scale)
+        assert solution.objective == solution.history[-1]
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_each_sweep_is_the_papers_algorithm(objective):
+    n_sweeps = 0
+    for seed in range(40):
+        instance = make_instance(np.random.default_rng(seed), "gaussian")
+        X, U, V = instance.X, instance.U, instance.V
+        for sweep in range(1, 4):
+            d = comparable(oracle.distances_rows(X, U, V, objective), X)
+            U = oracle.two_stage(d, instance.rows.n_memberships, instance.rows.n_covered)
+            d = comparable(oracle.distances_columns(X, U, V, objective), X)
+            V = oracle.two_stage(d, instance.columns.n_memberships, instance.columns.n_covered)
+            if not (U.any(axis=0).all() and V.any(axis=0).all()):
+                break  # re-seeding empty clusters is ours, not the paper's
+            solution = run(objective, instance, max_iter=sweep, tol=0.0)
+            if solution.n_iter < sweep:
+                break
+            np.testing.assert_array_equal(solution.U.dense, U)
+            np.testing.assert_array_equal(solution.V.dense, V)
+            n_sweeps += 1
+    assert n_sweeps > 20
+
+
+def comparable(d, X):
+    """Round off what floating point adds, so that ties of the mathematics are ties here."""
+    step = 1e-11 * (X**2).sum()
+    return np.round(d / step) * step
+
+
+def test_single_columns_as_clusters_give_neo_kmeans_step_for_step():
+    n_steps = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        instance = make_instance(rng, "gaussian")
+        m = instance.X.shape[1]
+        single = Counts(m, m, m, 0)
+        for max_iter in (1, 2, 3, 100):
+            one_way = run("rows", instance, max_iter=max_iter, tol=0.0)
+            problem = Problem("mean", instance.rows, single, max_iter=max_iter, tol=0.0)
+            engine = make_engine(instance.X).centred(centring(problem))
+            two_way = solve(engine, problem, members(instance.U), members(np.eye(m)))
+            np.testing.assert_array_equal(two_way.V.dense, np.eye(m, dtype=bool))
+            np.testing.assert_array_equal(two_way.U.dense, one_way.U.dense)
+            # The last sweeps change nothing: rounding alone decides how many are made.
+            n_common = min(len(one_way.history), len(two_way.history[::2]))
+            np.testing.assert_allclose(
+                two_way.history[::2][:n_common],
+                one_way.history[:n_common],
+                rtol=1e-10,
+                atol=1e-12 * energy("rows", instance.X, instance.U, None),
+            )
+            n_steps += one_way.n_iter
+    assert n_steps > 100
+
+
+def test_columns_alone_are_the_rows_of_the_transpose():
+    for seed in range(40):
+        instance = make_instance(np.random.default_rng(seed), "gaussian")
+        columns = run("columns", instance)
+        turned = Problem("vectors", instance.columns, None)
+        engine = make_engine(instance.X.T).centred(centring(turned))
+        rows = solve(engine, turned, members(instance.V), None)
+        np.testing.assert_array_equal(columns.V.dense, rows.U.dense)
+        assert columns.objective == pytest.approx(rows.objective, rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("objective", "literal"), [("mean", oracle.mssr1), ("residue", oracle.mssr2)]
+)
+def test_without_overlap_and_outliers_the_objective_is_that_of_mssr(objective, literal):
+    X = np.random.default_rng(0).normal(size=(20, 15))
+    rng = np.random.default_rng(1)
+    rows, columns = Counts(20, 3, 20, 0), Counts(15, 2, 15, 0)
+    U, V = np.eye(3)[rng.permutation(20) % 3], np.eye(2)[rng.permutation(15) % 2]
+    solution = solve(make_engine(X), Problem(objective, rows, columns), members(U), members(V))
+    np.testing.assert_array_equal(solution.U.weights, 1)
+    np.testing.assert_array_equal(solution.V.weights, 1)
+    assert solution.history[0] == pytest.approx(literal(X, U.argmax(1), V.argmax(1)), rel=1e-10)
+    assert solution.objective == pytest.approx(
+        literal(X, solution.U.first, solution.V.first), rel=1e-10
+    )
+
+
+# ---------------------------------------------------------------------------------- stopping
+
+
+@pytest.fixture
+def slow_instance():
+    """A problem that takes several iterations."""
+    rng = np.random.default_rng(5)
+    X = planted(rng, 60, 40, 4, 4, noise=1.5)
+    rows, columns = Counts(60, 4, 66, 3), Counts(40, 4, 44, 2)
+    U, V = make_membership(rng, rows), make_membership(rng, columns)
+    return make_engine(X), Problem("mean", rows, columns, tol=0.0), members(U), members(V)
+
+
+def test_max_iter_bounds_the_iterations(slow_instance):
+    engine, problem, U, V = slow_instance
+    full = solve(engine, problem, U, V)
+    assert full.converged
+    assert full.n_iter > 3
+    cut = solve(engine, replace(problem, max_iter=2), U, V)
+    assert cut.n_iter == 2
+    assert not cut.converged
+    np.testing.assert_array_equal(cut.history, full.history[: len(cut.history)])
+
+
+def test_a_larger_tolerance_stops_earlier(slow_instance):
+    engine, problem, U, V = slow_instance
+    full = solve(engine, problem, U, V)
+    early = solve(engine, replace(problem, tol=0.05), U, V)
+    assert early.converged
+    assert early.n_iter < full.n_iter
+    falls = -np.diff(early.history[::2]) / early.history[:-1:2]
+    assert (falls[:-1] > 0.05).all()
+    assert falls[-1] <= 0.05
+
+
+def test_the_report_sees_each_iteration_and_can_stop_the_run(slow_instance):
+    engine, problem, U, V = slow_instance
+    seen = []
+
+    def report(iteration, objective):
+        seen.append((iteration, objective))
+        return iteration == 2
+
+    solution = solve(engine, problem, U, V, report)
+    assert [iteration for iteration, _ in seen] == [1, 2]
+    assert solution.n_iter == 2
+    assert not solution.converged
+    assert seen[-1][1] == solution.objective

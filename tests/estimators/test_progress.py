@@ -1,0 +1,208 @@
+"""Long fits can be watched, stopped and interrupted."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from instances import planted
+from models import NAMES, make_model, row_members
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from neocc.core import restarts
+
+
+@pytest.fixture
+def X():
+    return planted(np.random.default_rng(0), 40, 30, 3, 3, noise=1.5)
+
+
+class Recorder:
+    """A callback that remembers what it was told, and stops or fails where asked."""
+
+    def __init__(self, stop_at=None, fail_at=None):
+        self.events = []
+        self.stop_at, self.fail_at = stop_at, fail_at
+
+    def setup(self, estimator, context):
+        self.events.append(("setup", context.task_name, context.task_id))
+
+    def teardown(self, estimator, context):
+        self.events.append(("teardown", context.task_name, context.task_id))
+
+    def on_fit_task_begin(self, estimator, context):
+        self.events.append(("begin", context.task_name, context.task_id))
+        if self.fail_at == (context.task_name, context.task_id):
+            raise KeyboardInterrupt
+
+    def on_fit_task_end(self, estimator, context):
+        self.events.append(("end", context.task_name, context.task_id))
+        return self.stop_at == (context.task_name, context.task_id)
+
+    def count(self, event, task):
+        return sum(e[:2] == (event, task) for e in self.events)
+
+
+@pytest.fixture
+def callbacks():
+    return pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9")
+
+
+# --------------------------------------------------------------------------------- callbacks
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.usefixtures("callbacks")
+def test_callbacks_see_every_start_and_iteration(X, name):
+    recorder = Recorder()
+    model = make_model(name, n_init=3).set_callbacks(recorder).fit(X)
+    assert recorder.events[0][0] == "setup"
+    assert recorder.events[-1][0] == "teardown"
+    assert recorder.count("begin", "fit") == recorder.count("end", "fit") == 1
+    assert recorder.count("begin", "start") == recorder.count("end", "start") == 3
+    n_iterations = recorder.count("begin", "iteration")
+    assert n_iterations == recorder.count("end", "iteration") >= model.n_iter_
+    starts = [
+        number for event, task, number in recorder.events if (event, task) == ("begin", "start")
+    ]
+    assert starts == [0, 1, 2]
+
+
+@pytest.mark.usefixtures("callbacks")
+def test_tasks_are_nested(X):
+    recorder = Recorder()
+    make_model("NEOCC mean", n_init=2).set_callbacks(recorder).fit(X)
+    open_tasks = []
+    for event, task, number in recorder.events[1:-1]:
+        if event == "begin":
+            open_tasks.append((task, number))
+        else:
+            assert open_tasks.pop() == (task, number)
+    assert not open_tasks
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.usefixtures("callbacks")
+def test_callbacks_do_not_change_the_result(X, name):
+    plain = make_model(name).fit(X)
+    watched = make_model(name).set_callbacks(Recorder()).fit(X)
+    np.testing.assert_array_equal(plain.history_, watched.history_)
+
+
+@pytest.mark.usefixtures("callbacks")
+def test_a_callback_can_stop_the_starts(X):
+    recorder = Recorder(stop_at=("start", 1))
+    model = make_model("NEOCC mean", n_init=5).set_callbacks(recorder).fit(X)
+    assert recorder.count("begin", "start") == 2
+    assert model.objective_ == make_model("NEOCC mean", n_init=2).fit(X).objective_
+
+
+@pytest.mark.usefixtures("callbacks")
+def test_a_callback_can_stop_the_iterations_of_a_start(X):
+    recorder = Recorder(stop_at=("iteration", 0))
+    model = make_model("NEOCC mean", n_init=2, init="random").set_callbacks(recorder).fit(X)
+    assert model.n_iter_ == 1
+    assert recorder.count("end", "iteration") == 2
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_progress_bar_draws(X, name, callbacks, capsys):
+    pytest.importorskip("rich")
+    model = make_model(name).set_callbacks(callbacks.ProgressBar()).fit(X)
+    assert type(model).__name__ in capsys.readouterr().out
+
+
+# ------------------------------------------------------------------------------- interruption
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.usefixtures("callbacks")
+def test_an_interrupted_fit_keeps_its_best_start(X, name):
+    recorder = Recorder(fail_at=("start", 2))
+    model = make_model(name, n_init=6).set_callbacks(recorder)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X)
+    assert recorder.events[-1][0] == "teardown"
+    expected = make_model(name, n_init=2).fit(X)
+    check_is_fitted(model)
+    np.testing.assert_array_equal(model.history_, expected.history_)
+    np.testing.assert_array_equal(row_members(model), row_members(expected))
+    np.testing.assert_array_equal(model.predict(X), expected.predict(X))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_fit_interrupted_inside_the_solver_keeps_its_best_start(X, name, monkeypatch):
+    solve, calls = restarts.solve, []
+
+    def interrupted(*args, **kwargs):
+        calls.append(None)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return solve(*args, **kwargs)
+
+    monkeypatch.setattr(restarts, "solve", interrupted)
+    model = make_model(name, n_init=6, init="random")
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X)
+    monkeypatch.undo()
+    expected = make_model(name, n_init=2, init="random").fit(X)
+    np.testing.assert_array_equal(model.history_, expected.history_)
+    assert_usable(model, X)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.usefixtures("callbacks")
+def test_a_fit_interrupted_in_its_first_start_is_no_fit(X, name):
+    model = make_model(name).set_callbacks(Recorder(fail_at=("start", 0)))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    assert_usable(model.set_callbacks(), X)
+
+
+def assert_usable(model, X):
+    expected = type(model)(**model.get_params()).fit(X)
+    np.testing.assert_array_equal(model.fit(X).history_, expected.history_)
+
+
+# ------------------------------------------------------------------------------------ verbose
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_verbose_logs_and_prints_nothing(X, name, caplog, capsys):
+    with caplog.at_level(logging.INFO, logger="neocc"):
+        make_model(name, verbose=1, n_init=3).fit(X)
+    lines = [r.getMessage() for r in caplog.records if r.name == "neocc"]
+    assert len(lines) == 3
+    assert all("objective" in line for line in lines)
+    assert lines[0].startswith("start 1/3")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_more_verbose_logs_iterations(X, caplog):
+    with caplog.at_level(logging.INFO, logger="neocc"):
+        model = make_model("NEOCC mean", verbose=2, n_init=1).fit(X)
+    lines = [r.getMessage() for r in caplog.records if r.name == "neocc"]
+    assert sum("iteration" in line for line in lines) >= model.n_iter_
+
+
+def test_silence_by_default(X, caplog, capsys):
+    with caplog.at_level(logging.DEBUG):
+        make_model("NEOCC mean").fit(X)
+    assert not [r for r in caplog.records if r.name.startswith("neocc")]
+    assert capsys.readouterr() == ("", "")
+
+
+def test_verbose_is_visible_without_any_logging_set_up():
+    code = (
+        "import numpy as np; from neocc import NEOCC; "
+        "NEOCC(2, 2, n_init=2, verbose=1).fit(np.arange(20.0).reshape(5, 4) ** 2)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == ""
+    assert run.stderr.count("objective") == 2

@@ -1,0 +1,50 @@
+"""The estimators in the settings that most tests run over."""
+
+from __future__ import annotations
+
+from neocc import MSSR, NEOCC, NEOKMeans
+
+OVERLAP = {"row_overlap": 0.2, "row_outliers": 0.1, "column_overlap": 0.1, "column_outliers": 0.1}
+
+# Name: class and parameters. Three clusters on each clustered side.
+SETTINGS = {
+    "NEOCC mean": (NEOCC, {"n_row_clusters": 3, "n_column_clusters": 3}),
+    "NEOCC residue": (
+        NEOCC,
+        {"n_row_clusters": 3, "n_column_clusters": 3, "objective": "residue"},
+    ),
+    "NEOCC mean overlap": (NEOCC, {"n_row_clusters": 3, "n_column_clusters": 3, **OVERLAP}),
+    "NEOCC residue overlap": (
+        NEOCC,
+        {"n_row_clusters": 3, "n_column_clusters": 3, "objective": "residue", **OVERLAP},
+    ),
+    "NEOKMeans": (NEOKMeans, {"n_clusters": 3}),
+    "NEOKMeans overlap": (NEOKMeans, {"n_clusters": 3, "overlap": 0.2, "outliers": 0.1}),
+    "MSSR mean": (MSSR, {"n_row_clusters": 3, "n_column_clusters": 3}),
+    "MSSR residue": (MSSR, {"n_row_clusters": 3, "n_column_clusters": 3, "objective": "residue"}),
+}
+NAMES = tuple(SETTINGS)
+
+
+def make_model(name: str, **options):
+    """Return an unfitted estimator; `options` replace its parameters."""
+    kind, parameters = SETTINGS[name]
+    return kind(**{"random_state": 0, "n_init": 3, **parameters, **options})
+
+
+def row_members(model):
+    """Row memberships under whatever name the estimator has for them."""
+    if isinstance(model, NEOCC):
+        return model.row_membership_
+    if isinstance(model, NEOKMeans):
+        return model.membership_
+    return model.row_labels_[:, None] == range(model.block_means_.shape[0])
+
+
+def column_members(model):
+    """Column memberships; None for a one-way estimator."""
+    if isinstance(model, NEOCC):
+        return model.column_membership_
+    if isinstance(model, NEOKMeans):
+        return None
+    return model.column_labels_[:, None] == range(model.block_means_.shape[1])

@@ -1,0 +1,73 @@
+"""The public face: names that exist, and imports that cost nothing until they are needed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import neocc
+
+
+def modules_after(code: str) -> set[str]:
+    """Run code in a fresh interpreter and return the modules it imported."""
+    code += "\nimport json, sys; print(json.dumps(sorted(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(json.loads(run.stdout))
+
+
+def test_every_public_name_can_be_imported():
+    for name in neocc.__all__:
+        assert getattr(neocc, name) is not None
+    assert sorted(dir(neocc)) == sorted(neocc.__all__)
+
+
+def test_public_names_are_those_of_the_estimators():
+    from neocc import estimators
+
+    assert set(neocc.__all__) == {*estimators.__all__, "__version__"}
+    assert {"NEOCC", "NEOKMeans", "MSSR", "objective_value"} <= set(neocc.__all__)
+
+
+def test_star_import_gives_all_public_names():
+    names: dict[str, object] = {}
+    exec("from neocc import *", names)
+    assert set(neocc.__all__) <= set(names)
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(AttributeError, match="no attribute 'NEOC'"):
+        neocc.NEOC  # noqa: B018
+
+
+@pytest.mark.parametrize("package", ["estimators", "kernels", "engines", "datasets"])
+def test_subpackages_export_what_they_say(package):
+    module = __import__(f"neocc.{package}", fromlist=["*"])
+    for name in module.__all__:
+        assert hasattr(module, name)
+
+
+def test_import_loads_no_heavy_package():
+    loaded = modules_after("import neocc")
+    assert not loaded & {"numpy", "scipy", "sklearn", "numba", "joblib", "typer", "rich"}
+
+
+def test_a_small_fit_compiles_nothing():
+    loaded = modules_after(
+        "import numpy as np\n"
+        "from neocc import NEOCC, NEOKMeans, MSSR\n"
+        "X = np.random.default_rng(0).normal(size=(100, 80))\n"
+        "NEOCC(3, 3, random_state=0).fit(X).predict(X)\n"
+        "NEOCC(3, 3, objective='residue', row_overlap=0.1, row_outliers=0.1).fit(X)\n"
+        "NEOKMeans(3).fit(X)\n"
+        "MSSR(3, 3).fit(X)"
+    )
+    assert not {name for name in loaded if name.split(".")[0] in {"numba", "llvmlite"}}
+    assert "neocc.kernels.numba_" not in loaded
+
+
+def test_importing_an_estimator_loads_no_optional_package():
+    loaded = modules_after("from neocc import NEOCC")
+    assert not loaded & {"typer", "polars", "numba", "llvmlite"}
