@@ -29,7 +29,8 @@ NAMES = tuple(SETTINGS)
 def make_model(name: str, **options):
     """Return an unfitted estimator; `options` replace its parameters."""
     kind, parameters = SETTINGS[name]
-    return kind(**{"random_state": 0, "n_init": 3, **parameters, **options})
+    plain = {} if kind is NEOKMeans else {"refine": False}
+    return kind(**{"random_state": 0, "n_init": 3, **plain, **parameters, **options})
 
 
 def row_members(model):

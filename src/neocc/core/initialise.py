@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from neocc.core.objectives import (
     make_tables,
 )
 from neocc.core.problem import Counts, Problem
-from neocc.core.solve import centring, column_tables, row_tables, solve
+from neocc.core.solve import Solution, centring, column_tables, row_tables, solve
 from neocc.kernels import Memberships, numpy_
 
 # A start need not have converged: the alternation takes over from wherever it stands.
@@ -77,16 +77,21 @@ def one_way_start(
     return U, V
 
 
-def sampled_start(
-    engine: Engine, data: Engine, problem: Problem, rng: np.random.Generator
-) -> tuple[Memberships, Memberships] | None:
-    """Start from the better of two short runs on a sample of the rows, if the matrix is large.
+@dataclass(frozen=True)
+class Sample:
+    """A problem on some of the rows, with their data as given and centred."""
 
-    On large sparse data one-way clusters can be worse than none, since single rows share few
-    columns: so one of the runs starts from them, the other at random. `data` is `engine` centred
-    for the problem.
-    """
-    assert problem.rows is not None and problem.columns is not None
+    engine: Engine
+    data: Engine
+    problem: Problem
+
+
+def draw_sample(
+    engine: Engine, data: Engine, problem: Problem, rng: np.random.Generator
+) -> Sample | None:
+    """Draw rows to search on, or None if the matrix is not large; `data` is `engine` centred."""
+    if problem.rows is None or problem.columns is None:
+        return None
     n = engine.shape[0]
     n_clusters = max(problem.rows.n_clusters, problem.columns.n_clusters)
     size = max(
@@ -95,18 +100,38 @@ def sampled_start(
     )
     if 4 * size > n:
         return None
-    sample = engine.sample_rows(np.sort(rng.choice(n, size=size, replace=False)))
-    few = sample.centred(centring(problem), data.column_effects)
+    some = engine.sample_rows(np.sort(rng.choice(n, size=size, replace=False)))
+    few = some.centred(centring(problem), data.column_effects)
     rows = problem.rows.resized(size)
-    short = replace(problem, rows=rows, max_iter=_SAMPLE_ITERATIONS, tol=_SAMPLE_TOL)
+    return Sample(some, few, replace(problem, rows=rows, tol=max(problem.tol, _SAMPLE_TOL)))
+
+
+def promote(
+    sample: Sample, solution: Solution, data: Engine, problem: Problem
+) -> tuple[Memberships, Memberships]:
+    """Let all rows join the clusters found on a sample."""
+    assert solution.U is not None and solution.V is not None and problem.rows is not None
+    tables = row_tables(sample.problem, solution.sums, solution.U, solution.V)
+    step = data.reassign_rows(tables, None, solution.V, problem.rows)
+    return step.assignment.members, solution.V
+
+
+def sampled_start(
+    sample: Sample, data: Engine, problem: Problem, rng: np.random.Generator
+) -> tuple[Memberships, Memberships]:
+    """Start from the better of two short runs on a sample of the rows.
+
+    On large sparse data one-way clusters can be worse than none, since single rows share few
+    columns: so one of the runs starts from them, the other at random.
+    """
+    short = replace(sample.problem, max_iter=_SAMPLE_ITERATIONS)
+    assert short.rows is not None and short.columns is not None
     starts = (
-        one_way_start(sample, short, rng),
-        (random_start(rows, rng), random_start(problem.columns, rng)),
+        one_way_start(sample.engine, short, rng),
+        (random_start(short.rows, rng), random_start(short.columns, rng)),
     )
-    best = min((solve(few, short, U, V) for U, V in starts), key=lambda found: found.objective)
-    assert best.U is not None and best.V is not None
-    tables = row_tables(short, best.sums, best.U, best.V)
-    return data.reassign_rows(tables, None, best.V, problem.rows).assignment.members, best.V
+    found = [solve(sample.data, short, U, V) for U, V in starts]
+    return promote(sample, min(found, key=lambda each: each.objective), data, problem)
 
 
 def seeded_start(engine: Engine, problem: Problem, rng: np.random.Generator) -> Memberships:

@@ -49,7 +49,7 @@ class Solution:
     converged : bool
         False when `max_iter` or the caller ended the run.
     sums : Sums
-        Column sums of the final U: what the tables of the row step are made of.
+        Column sums over the final U; products, if any, may be those of an earlier V.
     limits : pair of float
         Largest distances that the two stages of the last assignment accepted.
     """
@@ -76,12 +76,8 @@ class _Run:
     history: list[float] = field(default_factory=list)
 
     def update_sums(self) -> None:
-        """Column sums for the current memberships; the row step needs those of U only."""
-        objective, two_sided = self.problem.objective, self.problem.columns is not None
-        needs_products = objective == "residue" or (objective == "vectors" and two_sided)
-        self.sums = self.engine.column_sums(
-            self.U, self.V if needs_products else None, squares=two_sided
-        )
+        """Column sums for the current memberships."""
+        self.sums = sums_of(self.engine, self.problem, self.U, self.V)
 
     def row_step(self) -> Assignment:
         """Record the objective and return the best memberships of the rows."""
@@ -157,6 +153,15 @@ def solve(
         run.sums,
         (assignment.nearest_limit, assignment.extra_limit),
     )
+
+
+def sums_of(engine: Engine, problem: Problem, U: Memberships | None, V: Memberships | None) -> Sums:
+    """Return the column sums that a problem needs; the row step uses only those over U."""
+    clusters_columns = problem.columns is not None
+    needs_products = problem.objective == "residue" or (
+        problem.objective == "vectors" and clusters_columns
+    )
+    return engine.column_sums(U, V if needs_products else None, squares=clusters_columns)
 
 
 def row_tables(problem: Problem, sums: Sums, U: Memberships, V: Memberships | None) -> Tables:

@@ -7,7 +7,7 @@ number of threads, so a fit gives the same bits for any `n_jobs`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -68,6 +68,7 @@ class MemoryEngine:
     kernels: Kernels
     workers: Workers
     _norms: FloatArray | None = None
+    _partitions: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
     # Made once and written over in every row step.
     _distances: FloatArray | None = None
 
@@ -120,7 +121,7 @@ class MemoryEngine:
             return part
 
         n_groups = self.n_stored // max(_ROW_PASS_ENTRIES, _ENTRIES_PER_CELL * m * (k + width + 1))
-        groups = _grouped(self.matrix.partition(_CACHED_ENTRIES), max(1, n_groups))
+        groups = _grouped(self._blocks(_CACHED_ENTRIES), max(1, n_groups))
         # Made here rather than by the threads, whose allocators would each keep what they free.
         n_alive = min(len(groups), self.workers.n_jobs)
         spare = [ColumnTotals.zeros(k, m, width) for _ in range(n_alive + 1)]
@@ -274,10 +275,17 @@ class MemoryEngine:
             self._norms = norms
 
     def _over_row_blocks(self, function: Callable[[tuple[int, int]], float]) -> list[float]:
-        return list(self.workers.ordered(function, self.matrix.partition(_ROW_PASS_ENTRIES)))
+        return list(self.workers.ordered(function, self._blocks(_ROW_PASS_ENTRIES)))
+
+    def _blocks(self, entries: int) -> list[tuple[int, int]]:
+        if entries not in self._partitions:
+            self._partitions[entries] = self.matrix.partition(entries)
+        return self._partitions[entries]
 
 
 def _grouped(blocks: list[tuple[int, int]], n_groups: int) -> list[list[tuple[int, int]]]:
+    if n_groups == 1:
+        return [blocks]
     edges = np.linspace(0, len(blocks), min(n_groups, len(blocks)) + 1).astype(int).tolist()
     return [blocks[start:stop] for start, stop in pairwise(edges)]
 

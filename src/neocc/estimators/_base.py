@@ -18,7 +18,7 @@ from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.core.engine import Centring
 from neocc.core.objectives import Tables
 from neocc.core.problem import Problem
-from neocc.core.restarts import Init, run_starts
+from neocc.core.restarts import Init, n_search_steps, run_starts, search
 from neocc.core.solve import Solution, centring, row_tables
 from neocc.engines import ENGINE_NAMES, DenseMatrix, Matrix, MemoryEngine, SparseMatrix, Workers
 from neocc.estimators._progress import CallbackSupportMixin, Progress
@@ -64,23 +64,40 @@ class BaseNEO(
 
     def _solve(self, matrix: Matrix, problem: Problem, init: Init) -> None:
         """Run all starts and publish the best; an interrupted fit keeps the best start it has."""
-        # Given memberships leave nothing to chance: one start tells all.
-        n_starts = 1 if isinstance(init, tuple) else self.n_init
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        rngs = np.random.default_rng(seed).spawn(n_starts)
-        progress = Progress(self, n_starts, problem.max_iter, self.verbose)
+        rng = np.random.default_rng(seed)
         best: Solution | None = None
         with Workers(self.n_jobs) as workers:
             engine = make_engine(matrix, self.kernel, workers)
             try:
-                for solution in run_starts(engine, problem, init, rngs, progress.begin_start):
+                for solution in self._solutions(engine, problem, init, rng):
                     if best is None or solution.objective < best.objective:
                         best = solution
-                    if progress.end_start(solution):
-                        break
             finally:
                 if best is not None:
                     self._publish(engine.centred(centring(problem)), problem, best)
+
+    def _solutions(
+        self, engine: MemoryEngine, problem: Problem, init: Init, rng: np.random.Generator
+    ) -> Iterator[Solution]:
+        """Yield solutions as they are found, and report each step."""
+        if getattr(self, "refine", False):
+            progress = Progress(self, n_search_steps(init, self.n_init), 0, self.verbose)
+            for number, found in enumerate(search(engine, problem, init, self.n_init, rng)):
+                progress.begin_start(number)
+                if found is not None:
+                    yield found
+                if progress.end_start(found):
+                    break
+        else:
+            # Given memberships leave nothing to chance: one start tells all.
+            n_starts = 1 if isinstance(init, tuple) else self.n_init
+            progress = Progress(self, n_starts, problem.max_iter, self.verbose)
+            rngs = rng.spawn(n_starts)
+            for solution in run_starts(engine, problem, init, rngs, progress.begin_start):
+                yield solution
+                if progress.end_start(solution):
+                    break
         progress.end()
 
     def _publish(self, engine: MemoryEngine, problem: Problem, solution: Solution) -> None:

@@ -35,6 +35,8 @@ class MSSR(BaseCoclusterer):
         random, or as given.
     n_init : int, default=10
         Number of starts; the one of lowest objective is kept.
+    refine : bool, default=True
+        Spend the starts on a search (see `NEOCC`); with False every start is run once.
     max_iter : int, default=100
         Largest number of iterations of one start.
     tol : float, default=1e-6
@@ -94,6 +96,7 @@ class MSSR(BaseCoclusterer):
         "n_column_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "objective": [StrOptions({"mean", "residue"})],
         "init": [StrOptions({"neo-kmeans", "random"}), tuple, list],
+        "refine": ["boolean"],
     }
 
     def __init__(
@@ -104,6 +107,7 @@ class MSSR(BaseCoclusterer):
         objective: str = "mean",
         init: Any = "neo-kmeans",
         n_init: int = 10,
+        refine: bool = True,
         max_iter: int = 100,
         tol: float = 1e-6,
         engine: str = "auto",
@@ -117,6 +121,7 @@ class MSSR(BaseCoclusterer):
         self.objective = objective
         self.init = init
         self.n_init = n_init
+        self.refine = refine
         self.max_iter = max_iter
         self.tol = tol
         self.engine = engine

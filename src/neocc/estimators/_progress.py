@@ -70,9 +70,9 @@ class Progress:
         task.call_on_fit_task_begin(estimator=self._estimator)
         return bool(task.call_on_fit_task_end(estimator=self._estimator))
 
-    def end_start(self, solution: Solution) -> bool:
+    def end_start(self, solution: Solution | None) -> bool:
         """Close the start; True when a callback asks for no further ones."""
-        if self._verbose:
+        if self._verbose and solution is not None:
             logger.info(
                 "start %d/%d: objective %.6g after %d iterations%s",
                 self._number,

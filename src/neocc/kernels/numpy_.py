@@ -16,6 +16,7 @@ which would be a copy of X, is not asked for. Each output may be None: it is the
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from neocc.kernels.blocks import Block, SparseBlock
 from neocc.kernels.memberships import Memberships
 
 TIE_SCALE = 2.0**12
+_BUFFER_ENTRIES = 1 << 15
 
 
 def gather(
@@ -43,7 +45,8 @@ def gather(
         sums[...] = X @ columns.indicator
     if squares is not None:
         weights = np.ones(X.shape[1]) if columns is None else columns.weights
-        squares[...] = _squared(block) @ weights
+        for at, squared in _squared(block):
+            squares[at] = squared @ weights
     if products is not None:
         products[...] = X @ table
 
@@ -64,7 +67,8 @@ def scatter(
         sums += (X.T @ rows.indicator).T
     if squares is not None:
         weights = np.ones(X.shape[0]) if rows is None else rows.weights
-        squares += _squared(block).T @ weights
+        for at, squared in _squared(block):
+            squares += squared.T @ weights[at]
     if products is not None:
         products += X.T @ table
 
@@ -102,9 +106,17 @@ def _matrix(block: Block) -> Any:
     return block.matrix() if isinstance(block, SparseBlock) else block
 
 
-def _squared(block: Block) -> Any:
-    """Square one block, never the whole matrix, element by element in float64."""
+def _squared(block: Block) -> Iterator[tuple[slice, Any]]:
+    """Yield ranges of rows with their element-wise squares, in float64.
+
+    Dense rows are squared a few at a time in the same buffer: it stays in the cache.
+    """
     if isinstance(block, SparseBlock):
         values = block.data[block.stored()].astype(np.float64)
-        return block.matrix(values * values)
-    return block * block
+        yield slice(0, block.n_rows), block.matrix(values * values)
+        return
+    step = max(1, _BUFFER_ENTRIES // max(1, block.shape[1]))
+    buffer = np.empty((min(step, len(block)), block.shape[1]))
+    for start in range(0, len(block), step):
+        rows = block[start : start + step]
+        yield slice(start, start + len(rows)), np.multiply(rows, rows, out=buffer[: len(rows)])

@@ -1,0 +1,120 @@
+"""Exact moves of single memberships, where the alternation is stuck.
+
+The alternation compares items with cluster means that the items themselves have pulled; moving one
+membership at a time takes that into account. With the other side fixed, let c_p be the part of d_pq
+that no cluster can explain and delta = d_pq - c_p. Then, n_q being the size of cluster q,
+
+    adding p to q costs      c_p + n_q / (n_q + 1) * delta,
+    removing p from q saves  c_p + n_q / (n_q - 1) * delta      (n_q >= 2).
+
+A swap removes one membership and adds another in a different cluster, so the number of memberships
+stays. Clusters enter the objective separately: swaps that share no cluster add up exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from neocc._typing import BoolArray, FloatArray
+from neocc.core.problem import Counts
+
+
+@dataclass(frozen=True)
+class Swap:
+    """Remove `source` = (item, cluster), add `target` = (item, cluster), and gain `gain`."""
+
+    source: tuple[int, int]
+    target: tuple[int, int]
+    gain: float
+
+
+@dataclass
+class Exchange:
+    """The gains of all swaps on one side, for memberships that the swaps change in place.
+
+    Attributes
+    ----------
+    members : bool array of shape (n_items, n_clusters)
+        Memberships; changed by `apply`.
+    savings, costs : arrays of the same shape
+        What removing a membership saves (-inf where there is none, or where it is the last of its
+        cluster), and what adding one costs (inf where there is one already).
+    spare_outliers : int
+        How many more items may be left in no cluster.
+    """
+
+    members: BoolArray
+    savings: FloatArray
+    costs: FloatArray
+    spare_outliers: int
+
+    @classmethod
+    def of(
+        cls, members: BoolArray, d: FloatArray, constant: FloatArray, counts: Counts
+    ) -> Exchange:
+        """Compute savings and costs from exact distances `d` and their unexplained part."""
+        sizes = members.sum(axis=0).astype(np.float64)
+        excess = np.maximum(d - constant[:, None], 0.0)
+        removable = members & (sizes > 1)
+        shrink = sizes / np.maximum(sizes - 1.0, 1.0)
+        savings = np.where(removable, constant[:, None] + shrink * excess, -np.inf)
+        costs = np.where(members, np.inf, constant[:, None] + sizes / (sizes + 1.0) * excess)
+        n_outliers = int(np.count_nonzero(~members.any(axis=1)))
+        return cls(members, savings, costs, counts.max_outliers - n_outliers)
+
+    def best(self, open_items: BoolArray, open_clusters: BoolArray) -> Swap | None:
+        """Return the swap of largest gain, be it negative, among the open items and clusters."""
+        savings = np.where(open_items[:, None] & open_clusters, self.savings, -np.inf)
+        costs = np.where(open_items[:, None] & open_clusters, self.costs, np.inf)
+        found = [
+            swap
+            for swap in (self._within_item(savings, costs), self._between_items(savings, costs))
+            if swap is not None and np.isfinite(swap.gain)
+        ]
+        return max(found, key=lambda swap: swap.gain, default=None)
+
+    def _within_item(self, savings: FloatArray, costs: FloatArray) -> Swap | None:
+        """Return the best move of one item from a cluster to another; its coverage stays."""
+        source, target = savings.argmax(axis=1), costs.argmin(axis=1)
+        items = np.arange(len(savings))
+        gains = savings[items, source] - costs[items, target]
+        item = int(gains.argmax())
+        return Swap((item, int(source[item])), (item, int(target[item])), float(gains[item]))
+
+    def _between_items(self, savings: FloatArray, costs: FloatArray) -> Swap | None:
+        """Return the best removal of a dispensable membership with the best addition elsewhere."""
+        dispensable = self.members.sum(axis=1) > (0 if self.spare_outliers > 0 else 1)
+        free = np.where(dispensable[:, None], savings, -np.inf)
+        sources, targets = free.argmax(axis=0), costs.argmin(axis=0)
+        clusters = np.arange(savings.shape[1])
+        gains = np.subtract.outer(free[sources, clusters], costs[targets, clusters])
+        # Within one cluster the two changes would not be independent.
+        np.fill_diagonal(gains, -np.inf)
+        gains[np.equal.outer(sources, targets)] = -np.inf
+        q, r = np.unravel_index(gains.argmax(), gains.shape)
+        return Swap((int(sources[q]), int(q)), (int(targets[r]), int(r)), float(gains[q, r]))
+
+    def apply(self, swap: Swap) -> None:
+        """Carry out a swap; savings and costs of its two clusters are stale from then on."""
+        was_outlier = not self.members[swap.target[0]].any()
+        self.members[swap.source] = False
+        self.members[swap.target] = True
+        becomes_outlier = not self.members[swap.source[0]].any()
+        self.spare_outliers += int(was_outlier) - int(becomes_outlier)
+
+
+def independent_swaps(exchange: Exchange, least_gain: float) -> float:
+    """Carry out the best swaps that share no item and no cluster; return their total gain."""
+    open_items = np.ones(len(exchange.members), dtype=bool)
+    open_clusters = np.ones(exchange.members.shape[1], dtype=bool)
+    total = 0.0
+    while True:
+        swap = exchange.best(open_items, open_clusters)
+        if swap is None or swap.gain <= least_gain:
+            return total
+        exchange.apply(swap)
+        total += swap.gain
+        for item, cluster in (swap.source, swap.target):
+            open_items[item] = open_clusters[cluster] = False

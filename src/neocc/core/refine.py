@@ -1,0 +1,166 @@
+"""Refinement: leave the basin that a start fell into, and never end higher than it began.
+
+Three means, from cheap to strong. *Swaps* move single memberships by their exact gains. A *chain*
+makes several best swaps in a row, even if they raise the objective at first, and keeps the best
+prefix (Kernighan and Lin's idea, used for co-clustering by Cho and Dhillon). *Rounds* of iterated
+local search move a fraction of the memberships at random and run the alternation again, keeping the
+result if it is lower.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from neocc._typing import BoolArray, FloatArray
+from neocc.core.engine import Engine
+from neocc.core.moves import Exchange, independent_swaps
+from neocc.core.objectives import Sums, Tables, distances, inverse
+from neocc.core.problem import Problem
+from neocc.core.solve import Solution, column_tables, row_tables, solve, sums_of
+from neocc.kernels import Memberships
+
+Side: TypeAlias = Literal["rows", "columns"]
+
+# A result counts as lower if it is lower by this fraction, so that rounding cannot cycle.
+_LEAST_GAIN = 1e-9
+_CHAIN_LENGTH = 6
+# Fractions of row and column memberships that a round moves at random.
+_SHAKES = ((0.1, 0.3), (0.1, 0.1), (0.03, 0.3))
+# A round is abandoned when, loosely converged, it is still this far above the best.
+_LOOSE_TOL = 1e-4
+_HOPELESS = 5e-4
+
+
+def shake(members: Memberships, fraction: float, rng: np.random.Generator) -> Memberships:
+    """Move about a fraction of the memberships to random clusters, item by item.
+
+    An item keeps its number of memberships, so counts and outliers stay as they are.
+    """
+    matrix = members.dense.copy()
+    items, clusters = np.nonzero(matrix)
+    chosen = rng.random(len(items)) < fraction
+    targets = rng.integers(members.n_clusters, size=len(items))
+    for item, source, target in zip(
+        items[chosen].tolist(), clusters[chosen].tolist(), targets[chosen].tolist(), strict=True
+    ):
+        if not matrix[item, target]:
+            matrix[item, source] = False
+            matrix[item, target] = True
+    return Memberships.from_dense(matrix)
+
+
+def rounds(
+    engine: Engine, problem: Problem, best: Solution, n_rounds: int, rng: np.random.Generator
+) -> Solution:
+    """Shake and solve `n_rounds` times from the best solution so far."""
+    loose = replace(problem, tol=max(problem.tol, _LOOSE_TOL))
+    for _ in range(n_rounds):
+        fractions = _SHAKES[rng.integers(len(_SHAKES))]
+        U, V = (
+            None if side is None else shake(side, fraction, rng)
+            for side, fraction in zip((best.U, best.V), fractions, strict=True)
+        )
+        found = solve(engine, loose, U, V)
+        if found.objective < best.objective * (1.0 + _HOPELESS):
+            found = solve(engine, problem, found.U, found.V)
+        if found.objective < best.objective * (1.0 - _LEAST_GAIN):
+            best = found
+    return best
+
+
+def settle(engine: Engine, problem: Problem, solution: Solution) -> Solution:
+    """Alternate exact swaps and chains with the alternation until neither lowers the objective."""
+    while True:
+        found = solution
+        for side in _sides(problem):
+            found = _swap(engine, problem, found, side)
+            found = _chain(engine, problem, found, side)
+        if found.objective >= solution.objective * (1.0 - _LEAST_GAIN):
+            return solution
+        solution = found
+
+
+def _sides(problem: Problem) -> list[Side]:
+    sides: tuple[Side, Side] = ("columns", "rows")
+    return [side for side in sides if getattr(problem, side) is not None]
+
+
+def _swap(engine: Engine, problem: Problem, solution: Solution, side: Side) -> Solution:
+    exchange = _exchange(engine, problem, solution.U, solution.V, solution.sums, side)
+    if independent_swaps(exchange, _LEAST_GAIN * solution.objective) <= 0.0:
+        return solution
+    return _better(solution, _resolve(engine, problem, solution, side, exchange.members))
+
+
+def _chain(engine: Engine, problem: Problem, solution: Solution, side: Side) -> Solution:
+    """Make the best swaps one after the other, each from exact gains, and keep the best prefix."""
+    U, V, sums = solution.U, solution.V, solution.sums
+    gain = best_gain = 0.0
+    best_members = None
+    open_items = open_clusters = None
+    for _ in range(_CHAIN_LENGTH):
+        exchange = _exchange(engine, problem, U, V, sums, side)
+        if open_items is None or open_clusters is None:
+            open_items = np.ones(len(exchange.members), dtype=bool)
+            open_clusters = np.ones(exchange.members.shape[1], dtype=bool)
+        swap = exchange.best(open_items, open_clusters)
+        if swap is None:
+            break
+        exchange.apply(swap)
+        open_items[[swap.source[0], swap.target[0]]] = False
+        gain += swap.gain
+        members = Memberships.from_dense(exchange.members)
+        if gain > best_gain:
+            best_gain, best_members = gain, members
+        U, V = (members, V) if side == "rows" else (U, members)
+        sums = sums_of(engine, problem, U, V)
+    if best_members is None or best_gain <= _LEAST_GAIN * solution.objective:
+        return solution
+    return _better(solution, _resolve(engine, problem, solution, side, best_members.dense))
+
+
+def _resolve(
+    engine: Engine, problem: Problem, solution: Solution, side: Side, members: BoolArray
+) -> Solution:
+    changed = Memberships.from_dense(members)
+    U, V = (changed, solution.V) if side == "rows" else (solution.U, changed)
+    return solve(engine, problem, U, V)
+
+
+def _better(old: Solution, new: Solution) -> Solution:
+    return new if new.objective < old.objective else old
+
+
+def _exchange(
+    engine: Engine,
+    problem: Problem,
+    U: Memberships | None,
+    V: Memberships | None,
+    sums: Sums,
+    side: Side,
+) -> Exchange:
+    if side == "rows":
+        assert U is not None and problem.rows is not None
+        tables = row_tables(problem, sums, U, V)
+        d = engine.row_distances(tables, V)
+        constant = np.zeros(len(d))
+        if problem.objective == "mean" and V is not None:
+            constant = engine.row_distances(_unexplained(V.sizes), V)[:, 0]
+        return Exchange.of(U.dense.copy(), d, constant, problem.rows)
+    assert V is not None and problem.columns is not None
+    if problem.objective != "mean":
+        sums = sums_of(engine, problem, U, V)
+    d = distances(sums, column_tables(problem, sums, U, V))
+    constant = np.zeros(len(d))
+    if problem.objective == "mean" and U is not None:
+        constant = distances(sums, _unexplained(U.sizes))[:, 0]
+    return Exchange.of(V.dense.copy(), d, constant, problem.columns)
+
+
+def _unexplained(other_sizes: FloatArray) -> Tables:
+    """Return tables whose one distance is c_p = base_p - sum_j S_pj^2 / m_j."""
+    zero = np.zeros(1)
+    return Tables(zero, np.zeros((1, len(other_sizes))), None, inverse(other_sizes), zero)
