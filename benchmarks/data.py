@@ -37,7 +37,7 @@ def planted(
 
 @cache
 def movielens_1m() -> sparse.csr_array | None:
-    """Return the ratings of MovieLens 1M, users x movies, or None where NEOCC_DATA does not hold it."""
+    """Return the ratings of MovieLens 1M, users x movies, or None without NEOCC_DATA."""
     path = Path(os.environ.get("NEOCC_DATA", "")) / "movielens-1m" / "ratings.csv.gz"
     if "NEOCC_DATA" not in os.environ or not path.exists():
         return None

@@ -13,7 +13,7 @@ Run = Callable[[], object]
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: `ours` and `rival` in the same unit, their ratio, and the goal for it."""
+    """One line of the table: two values in the same unit, their ratio, and the goal for it."""
 
     name: str
     rival_name: str
@@ -67,7 +67,9 @@ def iteration_beside(
 
 def in_fresh_process(code: str) -> str:
     """Run Python code in a process of its own and return what it prints."""
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     return result.stdout.strip()
 
 

@@ -41,5 +41,3 @@ def memory_rows() -> Iterator[Row]:
         peak, size = map(int, in_fresh_process(_CODE.format(objective=objective)).split())
         name = f"peak memory of a {label} fit beyond its input, 10 million"
         yield Row(name, "the input", peak / 2**20, size / 2**20, 0.6, "MiB")
-
-

@@ -16,7 +16,9 @@ from neocc import NEOCC, NEOKMeans
 OVERLAP, OUTLIERS = 0.1, 0.05
 
 
-def sparse_rows(name: str, X: sparse.csr_array, k: int, fit_goal: float, repeats: int) -> Iterator[Row]:
+def sparse_rows(
+    name: str, X: sparse.csr_array, k: int, fit_goal: float, repeats: int
+) -> Iterator[Row]:
     """Compare iterations and fits on one sparse matrix with k row and k column clusters."""
     n, m = X.shape
     ones_m, ones_n = np.ones(m, dtype=X.dtype), np.ones(n, dtype=X.dtype)
@@ -26,7 +28,9 @@ def sparse_rows(name: str, X: sparse.csr_array, k: int, fit_goal: float, repeats
         start = data.memberships(n, k, overlap, outliers), data.memberships(m, k, overlap, outliers)
         kind = "overlap and outliers" if overlap else "disjoint"
 
-        def fit(objective: str, n_iter: int, start=start, overlap=overlap, outliers=outliers) -> None:
+        def fit(
+            objective: str, n_iter: int, start=start, overlap=overlap, outliers=outliers
+        ) -> None:
             NEOCC(
                 k,
                 k,
@@ -59,7 +63,9 @@ def sparse_rows(name: str, X: sparse.csr_array, k: int, fit_goal: float, repeats
         lambda: SpectralCoclustering(k, n_init=1, random_state=0).fit(X),
         repeats,
     )
-    yield Row(f"NEOCC fit with its start, {name}", "SpectralCoclustering fit", ours, theirs, fit_goal)
+    yield Row(
+        f"NEOCC fit with its start, {name}", "SpectralCoclustering fit", ours, theirs, fit_goal
+    )
 
 
 def kmeans_rows(repeats: int) -> Iterator[Row]:

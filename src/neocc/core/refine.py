@@ -24,7 +24,6 @@ from neocc.kernels import Memberships
 
 Side: TypeAlias = Literal["rows", "columns"]
 
-# A result counts as lower if it is lower by this fraction, so that rounding cannot cycle.
 _LEAST_GAIN = 1e-9
 _CHAIN_LENGTH = 6
 # Fractions of row and column memberships that a round moves at random.
@@ -32,6 +31,11 @@ _SHAKES = ((0.1, 0.3), (0.1, 0.1), (0.03, 0.3))
 # A round is abandoned when, loosely converged, it is still this far above the best.
 _LOOSE_TOL = 1e-4
 _HOPELESS = 5e-4
+
+
+def least_gain(solution: Solution) -> float:
+    """Return how much lower than a solution another must be to be better than rounding makes it."""
+    return _LEAST_GAIN * solution.objective + solution.noise
 
 
 def shake(members: Memberships, fraction: float, rng: np.random.Generator) -> Memberships:
@@ -66,7 +70,7 @@ def rounds(
         found = solve(engine, loose, U, V)
         if found.objective < best.objective * (1.0 + _HOPELESS):
             found = solve(engine, problem, found.U, found.V)
-        if found.objective < best.objective * (1.0 - _LEAST_GAIN):
+        if found.objective < best.objective - least_gain(best):
             best = found
     return best
 
@@ -78,7 +82,7 @@ def settle(engine: Engine, problem: Problem, solution: Solution) -> Solution:
         for side in _sides(problem):
             found = _swap(engine, problem, found, side)
             found = _chain(engine, problem, found, side)
-        if found.objective >= solution.objective * (1.0 - _LEAST_GAIN):
+        if found.objective >= solution.objective - least_gain(solution):
             return solution
         solution = found
 
@@ -90,7 +94,7 @@ def _sides(problem: Problem) -> list[Side]:
 
 def _swap(engine: Engine, problem: Problem, solution: Solution, side: Side) -> Solution:
     exchange = _exchange(engine, problem, solution.U, solution.V, solution.sums, side)
-    if independent_swaps(exchange, _LEAST_GAIN * solution.objective) <= 0.0:
+    if independent_swaps(exchange, least_gain(solution)) <= 0.0:
         return solution
     return _better(solution, _resolve(engine, problem, solution, side, exchange.members))
 
@@ -117,7 +121,7 @@ def _chain(engine: Engine, problem: Problem, solution: Solution, side: Side) -> 
             best_gain, best_members = gain, members
         U, V = (members, V) if side == "rows" else (U, members)
         sums = sums_of(engine, problem, U, V)
-    if best_members is None or best_gain <= _LEAST_GAIN * solution.objective:
+    if best_members is None or best_gain <= least_gain(solution):
         return solution
     return _better(solution, _resolve(engine, problem, solution, side, best_members.dense))
 

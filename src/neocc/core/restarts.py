@@ -122,10 +122,11 @@ def _tournament(
 
 def _agreed(pool: list[Solution]) -> bool:
     """Tell whether enough runs ended at the lowest value to believe that there is none lower."""
-    lowest = pool[0].objective
-    if lowest <= 1e-12 * pool[0].history[0]:
+    best = pool[0]
+    if best.objective <= best.noise:
         return True
-    return sum(each.objective <= lowest * (1.0 + _SAME) for each in pool) >= _ENOUGH_ALIKE
+    limit = best.objective * (1.0 + _SAME) + best.noise
+    return sum(each.objective <= limit for each in pool) >= _ENOUGH_ALIKE
 
 
 def _kept(share: float, n_init: int) -> int:

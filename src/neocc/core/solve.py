@@ -28,6 +28,9 @@ from neocc.core.objectives import (
 from neocc.core.problem import Problem
 from neocc.kernels import Memberships, numpy_
 
+# Of the sum of all squares, the part that rounding may add to or take from the objective.
+_ROUNDING = 1e-13
+
 Report = Callable[[int, float], bool]
 """Called after each iteration with its number and the objective; returning True ends the run."""
 
@@ -50,6 +53,8 @@ class Solution:
         False when `max_iter` or the caller ended the run.
     sums : Sums
         Column sums over the final U; products, if any, may be those of an earlier V.
+    noise : float
+        Differences between objectives that rounding alone can make.
     limits : pair of float
         Largest distances that the two stages of the last assignment accepted.
     """
@@ -61,6 +66,7 @@ class Solution:
     n_iter: int
     converged: bool
     sums: Sums
+    noise: float
     limits: tuple[float, float]
 
 
@@ -78,6 +84,13 @@ class _Run:
     def update_sums(self) -> None:
         """Column sums for the current memberships."""
         self.sums = sums_of(self.engine, self.problem, self.U, self.V)
+
+    @property
+    def noise(self) -> float:
+        """The objective is a difference of sums of squares, and no more accurate than these."""
+        if self.V is None or self.sums is None:
+            return 0.0
+        return _ROUNDING * float(self.V.weights @ self.sums.squares)
 
     def row_step(self) -> Assignment:
         """Record the objective and return the best memberships of the rows."""
@@ -128,7 +141,7 @@ def solve(
         current = run.history[-1]
         stop = iteration == problem.max_iter
         if iteration > 0:
-            converged = previous - current <= problem.tol * previous
+            converged = previous - current <= problem.tol * previous + run.noise
             stop |= report is not None and report(iteration, current)
         if converged or stop:
             break
@@ -151,6 +164,7 @@ def solve(
         iteration,
         converged,
         run.sums,
+        run.noise,
         (assignment.nearest_limit, assignment.extra_limit),
     )
 
