@@ -214,7 +214,7 @@ def _quality(view: View, glyphs: Glyphs) -> Text:
     exceptions = f" The exceptions: {', '.join(differs)}." if differs else ""
     return Text(
         f"The objective adds up, over all blocks, the squared differences between the cells and "
-        f"the mean of their block; lower is better. The best of {view.settings['n_init']} starts "
+        f"the mean of their block; lower is better. The best start "
         f"went from {start:.2f} to {end:.2f} in {view.n_iter} "
         f"iteration{'s' if view.n_iter != 1 else ''}:\n"
         f"{_steps(view.history, glyphs)}\n\n"

@@ -19,7 +19,15 @@ from neocc.core.engine import Engine
 from neocc.core.moves import Exchange, independent_swaps
 from neocc.core.objectives import Sums, Tables, distances, inverse
 from neocc.core.problem import Problem
-from neocc.core.solve import Solution, column_tables, row_tables, solve, sums_of
+from neocc.core.solve import (
+    Solution,
+    column_tables,
+    continued,
+    improved,
+    row_tables,
+    solve,
+    sums_of,
+)
 from neocc.kernels import Memberships
 
 Side: TypeAlias = Literal["rows", "columns"]
@@ -69,9 +77,9 @@ def rounds(
         )
         found = solve(engine, loose, U, V)
         if found.objective < best.objective * (1.0 + _HOPELESS):
-            found = solve(engine, problem, found.U, found.V)
+            found = continued(found, solve(engine, problem, found.U, found.V))
         if found.objective < best.objective - least_gain(best):
-            best = found
+            best = improved(best, found)
     return best
 
 
@@ -135,7 +143,7 @@ def _resolve(
 
 
 def _better(old: Solution, new: Solution) -> Solution:
-    return new if new.objective < old.objective else old
+    return improved(old, new) if new.objective < old.objective else old
 
 
 def _exchange(

@@ -25,7 +25,7 @@ from neocc.core.initialise import (
 )
 from neocc.core.problem import Problem
 from neocc.core.refine import rounds, settle
-from neocc.core.solve import Report, Solution, centring, solve
+from neocc.core.solve import Report, Solution, centring, continued, solve
 from neocc.kernels import Memberships
 
 Pair: TypeAlias = tuple[Memberships | None, Memberships | None]
@@ -108,7 +108,7 @@ def _tournament(
         U, V = _start(where.engine, data, problem, kind, rng)
         pool = _ranked([*pool, solve(data, short, U, V)])[:n_init]
         yield pool[0]
-    pool = _ranked([solve(data, problem, each.U, each.V) for each in pool])
+    pool = _ranked([continued(each, solve(data, problem, each.U, each.V)) for each in pool])
     for share, n_rounds in _STAGES:
         if not given and _agreed(pool):
             break

@@ -9,7 +9,7 @@ MSSR, and NEO-K-Means on rows or on columns are this loop with different problem
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -46,7 +46,8 @@ class Solution:
     objective : float
         Objective of (U, V).
     history : array
-        Objective of the start and after every half-step; its last entry is `objective`.
+        Objective of the start and after every half-step (and, refined, after every improvement); it
+        never rises, and its last entry is `objective`.
     n_iter : int
         Number of iterations that changed memberships.
     converged : bool
@@ -68,6 +69,18 @@ class Solution:
     sums: Sums
     noise: float
     limits: tuple[float, float]
+
+
+def continued(old: Solution, new: Solution) -> Solution:
+    """Return `new` with the history of the solution that it started from before its own."""
+    history = np.concatenate([old.history, new.history[1:]])
+    return replace(new, history=history, n_iter=old.n_iter + new.n_iter)
+
+
+def improved(old: Solution, new: Solution) -> Solution:
+    """Return `new`, reached from `old` by a jump, with a history that never rises."""
+    history = np.append(old.history, new.objective)
+    return replace(new, history=history, n_iter=old.n_iter + new.n_iter)
 
 
 @dataclass

@@ -86,9 +86,10 @@ class NEOCC(BaseCoclusterer):
     objective_ : float
         Objective of the memberships.
     history_ : ndarray
-        Objective of the start and after each half-iteration (rows, columns, rows, ...).
+        Objective of the kept start and after each half-iteration (rows, columns, rows, ...); with
+        `refine`, then after each improvement. It never rises.
     n_iter_ : int
-        Number of iterations of the kept start.
+        Number of iterations that led there.
     rows_, columns_, biclusters_ : ndarray of bool
         Co-clusters in scikit-learn's form, one per pair of a row and a column cluster.
     n_features_in_ : int
