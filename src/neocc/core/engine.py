@@ -55,6 +55,18 @@ class Engine(Protocol):
     def take_rows(self, rows: IntArray) -> FloatArray:
         """Return a few rows, centred, as a dense table."""
 
+    def over_table(self, table: FloatArray) -> Engine:
+        """Return an engine of the same kind over a dense table."""
+
+    def row_squares(self) -> FloatArray:
+        """Return the squared norm of every row."""
+
+    def multiply(self, table: FloatArray) -> FloatArray:
+        """Return X times a thin table."""
+
+    def multiply_transposed(self, table: FloatArray) -> FloatArray:
+        """Return X' times a thin table."""
+
     def column_sums(
         self, U: Memberships | None, V: Memberships | None, *, squares: bool = True
     ) -> Sums:

@@ -36,6 +36,9 @@ _SAMPLE_TOL = 1e-4
 # A sample holds about this many entries, and at least this many rows per cluster.
 _SAMPLE_ENTRIES = 500_000
 _SAMPLE_ROWS_PER_CLUSTER = 50
+# Shares of the allowed outliers that are let go one after the other.
+_PRESSURE = (0.0, 0.5, 0.75)
+_PRESSURE_ITERATIONS = 3
 
 
 def random_start(counts: Counts, rng: np.random.Generator) -> Memberships:
@@ -132,6 +135,23 @@ def sampled_start(
     )
     found = [solve(sample.data, short, U, V) for U, V in starts]
     return promote(sample, min(found, key=lambda each: each.objective), data, problem)
+
+
+def pressurised(
+    data: Engine, problem: Problem, U: Memberships | None, V: Memberships | None
+) -> tuple[Memberships | None, Memberships | None]:
+    """Let outliers go a few at a time, instead of freezing those that a poor start makes.
+
+    The alternation runs for a little while with every number of outliers from none to the largest
+    allowed, each time closing half of the gap (Bregman bubble clustering, Gupta and Ghosh 2006).
+    """
+    for share in (*_PRESSURE, 1.0):
+        sides = (side and side.with_outliers(share) for side in (problem.rows, problem.columns))
+        rows, columns = sides
+        phase = replace(problem, rows=rows, columns=columns, max_iter=_PRESSURE_ITERATIONS)
+        found = solve(data, phase, U, V)
+        U, V = found.U, found.V
+    return U, V
 
 
 def seeded_start(engine: Engine, problem: Problem, rng: np.random.Generator) -> Memberships:

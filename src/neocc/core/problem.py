@@ -59,6 +59,12 @@ class Counts:
         """a + b, the number of memberships handed out in the second stage."""
         return self.n_memberships - self.n_covered
 
+    def with_outliers(self, share: float) -> Counts:
+        """Return counts with a share of the outliers, and the memberships that covers the rest."""
+        max_outliers = round_half_away(share * self.max_outliers)
+        n_memberships = max(self.n_memberships, self.n_items - max_outliers)
+        return replace(self, n_memberships=n_memberships, max_outliers=max_outliers)
+
     def resized(self, n_items: int) -> Counts:
         """Return counts of the same proportions for a sample of `n_items` items."""
         overlap = (self.n_memberships - self.n_items) / self.n_items
@@ -78,6 +84,11 @@ class Problem:
     columns: Counts | None
     max_iter: int = 100
     tol: float = 1e-6
+
+    @property
+    def allows_outliers(self) -> bool:
+        """Whether some items may stay outside."""
+        return any(side.max_outliers > 0 for side in (self.rows, self.columns) if side)
 
     def one_way(self, side: Literal["rows", "columns"], max_iter: int) -> Problem:
         """Return the NEO-K-Means problem of one side."""

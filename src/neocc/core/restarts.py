@@ -18,23 +18,25 @@ from neocc.core.initialise import (
     Sample,
     draw_sample,
     one_way_start,
+    pressurised,
     promote,
     random_start,
     sampled_start,
     seeded_start,
 )
 from neocc.core.problem import Problem
+from neocc.core.projections import sketched_start, spectral_start
 from neocc.core.refine import rounds, settle
 from neocc.core.solve import Report, Solution, centring, continued, solve
 from neocc.kernels import Memberships
 
 Pair: TypeAlias = tuple[Memberships | None, Memberships | None]
-Init: TypeAlias = Literal["neo-kmeans", "random"] | Pair
+Init: TypeAlias = Literal["neo-kmeans", "random", "spectral", "sketch"] | Pair
 
 # How `search` spends n_init starts: short runs per start, one in so many of them one-way; then
 # stages of (share of n_init that is kept, rounds of refinement for each).
 _SHORT_RUNS = 5
-_ONE_WAY_SHARE = 10
+_CHOSEN_SHARE = 2
 _SHORT_TOL = 1e-3
 _STAGES = ((1.0, 10), (0.5, 20), (0.2, 20))
 # Small problems need no stages: the search ends when so many runs agree on the lowest value.
@@ -104,8 +106,10 @@ def _tournament(
     n_init = 1 if given else n_init
     pool: list[Solution] = []
     for i in range(1 if given else _SHORT_RUNS * n_init):
-        kind: Init = init if given or i % _ONE_WAY_SHARE == 0 else "random"
+        kind: Init = init if given or i % _CHOSEN_SHARE == 0 else "random"
         U, V = _start(where.engine, data, problem, kind, rng)
+        if not given and problem.allows_outliers:
+            U, V = pressurised(data, problem, U, V)
         pool = _ranked([*pool, solve(data, short, U, V)])[:n_init]
         yield pool[0]
     pool = _ranked([continued(each, solve(data, problem, each.U, each.V)) for each in pool])
@@ -146,6 +150,10 @@ def _start(
         rows = None if problem.rows is None else random_start(problem.rows, rng)
         columns = None if problem.columns is None else random_start(problem.columns, rng)
         return rows, columns
+    if init == "spectral":
+        return spectral_start(data, problem, rng)
+    if init == "sketch":
+        return sketched_start(data, problem, rng)
     if problem.objective == "vectors":
         seeds = seeded_start(data, problem, rng)
         return (seeds, None) if problem.rows is not None else (None, seeds)

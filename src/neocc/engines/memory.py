@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 
@@ -17,7 +16,8 @@ from neocc.core.assign import assign
 from neocc.core.engine import Centring, RowStep
 from neocc.core.objectives import Sums, Tables, cross_terms, distances, find_nearest, inverse
 from neocc.core.problem import Counts
-from neocc.engines.matrix import Matrix
+from neocc.engines.matrix import DenseMatrix, Matrix
+from neocc.engines.totals import ColumnTotals, grouped
 from neocc.engines.workers import Workers
 from neocc.kernels import Kernels, Memberships
 
@@ -28,36 +28,6 @@ _ROW_PASS_ENTRIES = 1 << 19
 _CACHED_ENTRIES = 1 << 17
 # A group of blocks of a column pass must outweigh the table it returns by this much.
 _ENTRIES_PER_CELL = 4
-
-
-@dataclass
-class ColumnTotals:
-    """Sums down the columns over some rows: U' X, weighted squares, X' P and the energy of P."""
-
-    sums: FloatArray
-    squares: FloatArray
-    products: FloatArray
-    energy: FloatArray
-
-    @classmethod
-    def zeros(cls, n_row_clusters: int, n_columns: int, n_column_clusters: int) -> ColumnTotals:
-        """Return totals over no rows."""
-        return cls(
-            np.zeros((n_row_clusters, n_columns)),
-            np.zeros(n_columns),
-            np.zeros((n_columns, n_column_clusters)),
-            np.zeros(n_column_clusters),
-        )
-
-    def tables(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Return all four tables."""
-        return self.sums, self.squares, self.products, self.energy
-
-    def move_from(self, other: ColumnTotals) -> None:
-        """Add the totals over further rows, and leave the other ones at zero for the next user."""
-        for total, part in zip(self.tables(), other.tables(), strict=True):
-            np.add(total, part, out=total)
-            part.fill(0.0)
 
 
 @dataclass
@@ -104,6 +74,33 @@ class MemoryEngine:
         """Return a few rows, centred, as a dense table."""
         return self.matrix.dense_rows(rows)
 
+    def over_table(self, table: FloatArray) -> MemoryEngine:
+        """Return an engine over a dense table, with the same kernels and threads."""
+        return MemoryEngine(DenseMatrix(table), self.kernels, self.workers)
+
+    def multiply(self, table: FloatArray) -> FloatArray:
+        """Return X times a thin table."""
+        products = np.empty((self.shape[0], table.shape[1]))
+
+        def one_block(rows: tuple[int, int]) -> float:
+            block, out = self.matrix.block(*rows), products[slice(*rows)]
+            self.kernels.gather(block, None, table, sums=None, squares=None, products=out)
+            return 0.0
+
+        self._over_row_blocks(one_block)
+        return products
+
+    def multiply_transposed(self, table: FloatArray) -> FloatArray:
+        """Return X' times a thin table."""
+
+        def add(rows: tuple[int, int], totals: ColumnTotals) -> None:
+            block, part = self.matrix.block(*rows), np.ascontiguousarray(table[slice(*rows)])
+            self.kernels.scatter(
+                block, None, part, sums=None, squares=None, products=totals.products
+            )
+
+        return self._column_pass(0, table.shape[1], add).products
+
     def column_sums(
         self, U: Memberships | None, V: Memberships | None, *, squares: bool = True
     ) -> Sums:
@@ -111,17 +108,33 @@ class MemoryEngine:
 
         Given row memberships U (see `Engine`).
         """
-        m = self.shape[1]
         k, width = (0 if side is None else side.n_clusters for side in (U, V))
+
+        def add(rows: tuple[int, int], totals: ColumnTotals) -> None:
+            self._add_block(rows, U, V, totals, squares=squares)
+
+        totals = self._column_pass(k, width, add)
+        return Sums(
+            None if U is None else totals.sums.T,
+            totals.squares,
+            None if V is None else totals.products,
+            None if V is None else totals.energy,
+        )
+
+    def _column_pass(
+        self, k: int, width: int, add: Callable[[tuple[int, int], ColumnTotals], None]
+    ) -> ColumnTotals:
+        """Add up totals of k clusters and products of a given width over all blocks of rows."""
+        m = self.shape[1]
 
         def one_group(blocks: list[tuple[int, int]]) -> ColumnTotals:
             part = spare.pop()
             for rows in blocks:
-                self._add_block(rows, U, V, part, squares=squares)
+                add(rows, part)
             return part
 
         n_groups = self.n_stored // max(_ROW_PASS_ENTRIES, _ENTRIES_PER_CELL * m * (k + width + 1))
-        groups = _grouped(self._blocks(_CACHED_ENTRIES), max(1, n_groups))
+        groups = grouped(self._blocks(_CACHED_ENTRIES), max(1, n_groups))
         # Made here rather than by the threads, whose allocators would each keep what they free.
         n_alive = min(len(groups), self.workers.n_jobs)
         spare = [ColumnTotals.zeros(k, m, width) for _ in range(n_alive + 1)]
@@ -130,12 +143,7 @@ class MemoryEngine:
         for part in parts:
             totals.move_from(part)
             spare.append(part)
-        return Sums(
-            None if U is None else totals.sums.T,
-            totals.squares,
-            None if V is None else totals.products,
-            None if V is None else totals.energy,
-        )
+        return totals
 
     def _add_block(
         self,
@@ -168,13 +176,15 @@ class MemoryEngine:
     def row_distances(self, tables: Tables, V: Memberships | None) -> FloatArray:
         """Return the distance of every row to every row cluster."""
         d = np.empty((self.shape[0], tables.n_clusters))
+        if V is None:
+            self.row_squares()
 
         def one_block(rows: tuple[int, int]) -> float:
             out = d[slice(*rows)]
             distances(self._row_sums(rows, tables, V, out), tables, out=out)
             return 0.0
 
-        self._row_pass(one_block, V)
+        self._over_row_blocks(one_block)
         return d
 
     def nearest_rows(
@@ -199,6 +209,8 @@ class MemoryEngine:
             self._distances = np.empty((n, k))
         d = self._distances
         labels, minima = np.empty(n, dtype=np.intp), np.empty(n)
+        if V is None:
+            self.row_squares()
 
         def one_block(rows: tuple[int, int]) -> float:
             at = slice(*rows)
@@ -210,7 +222,7 @@ class MemoryEngine:
             )
             return objective
 
-        return d, labels, minima, float(sum(self._row_pass(one_block, V)))
+        return d, labels, minima, float(sum(self._over_row_blocks(one_block)))
 
     def restore_vectors(self, vectors: FloatArray, U: Memberships) -> FloatArray:
         """Turn mean rows of centred data into mean rows of the data as given."""
@@ -235,7 +247,7 @@ class MemoryEngine:
         at = slice(*rows)
         n_rows = rows[1] - rows[0]
         sums = None if V is None else np.empty((n_rows, V.n_clusters))
-        squares = None if V is None and self._norms is not None else np.empty(n_rows)
+        squares = None if V is None else np.empty(n_rows)
         products = None if tables.product is None else out
         self.kernels.gather(
             self.matrix.block(*rows),
@@ -246,23 +258,11 @@ class MemoryEngine:
             products=products,
         )
         if squares is None:
-            assert self._norms is not None
-            squares = self._norms[at]
+            squares = self.row_squares()[at]
         return Sums(sums, squares, products)
 
-    def _row_pass(
-        self, function: Callable[[tuple[int, int]], float], V: Memberships | None
-    ) -> list[float]:
-        """Run `function` over blocks of rows.
-
-        With the norms that one-way distances need in place.
-        """
-        if V is None:
-            self._prepare_norms()
-        return self._over_row_blocks(function)
-
-    def _prepare_norms(self) -> None:
-        """Compute the squared norms of all rows once: one-way steps use them in every iteration."""
+    def row_squares(self) -> FloatArray:
+        """Return the squared norm of every row, computed once: one-way steps use it every time."""
         if self._norms is None:
             norms = np.empty(self.shape[0])
 
@@ -273,6 +273,7 @@ class MemoryEngine:
 
             self._over_row_blocks(one_block)
             self._norms = norms
+        return self._norms
 
     def _over_row_blocks(self, function: Callable[[tuple[int, int]], float]) -> list[float]:
         return list(self.workers.ordered(function, self._blocks(_ROW_PASS_ENTRIES)))
@@ -281,13 +282,6 @@ class MemoryEngine:
         if entries not in self._partitions:
             self._partitions[entries] = self.matrix.partition(entries)
         return self._partitions[entries]
-
-
-def _grouped(blocks: list[tuple[int, int]], n_groups: int) -> list[list[tuple[int, int]]]:
-    if n_groups == 1:
-        return [blocks]
-    edges = np.linspace(0, len(blocks), min(n_groups, len(blocks)) + 1).astype(int).tolist()
-    return [blocks[start:stop] for start, stop in pairwise(edges)]
 
 
 def _cluster_means(values: FloatArray, members: Memberships) -> FloatArray:

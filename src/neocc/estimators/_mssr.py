@@ -30,7 +30,7 @@ class MSSR(BaseCoclusterer):
     objective : {"mean", "residue"}, default="mean"
         `"mean"` is MSSR1 (blocks of constant value), `"residue"` MSSR2 (blocks with a common
         pattern).
-    init : {"neo-kmeans", "random"} or pair (U, V), default="neo-kmeans"
+    init : {"neo-kmeans", "random", "spectral", "sketch"} or pair (U, V), default="neo-kmeans"
         How the memberships start: one-way k-means of rows and columns from k-means++ seeds, at
         random, or as given.
     n_init : int, default=10
@@ -95,7 +95,7 @@ class MSSR(BaseCoclusterer):
         "n_row_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "n_column_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "objective": [StrOptions({"mean", "residue"})],
-        "init": [StrOptions({"neo-kmeans", "random"}), tuple, list],
+        "init": [StrOptions({"neo-kmeans", "random", "spectral", "sketch"}), tuple, list],
         "refine": ["boolean"],
     }
 

@@ -47,7 +47,7 @@ class NEOCC(BaseCoclusterer):
         clusters minus one; may be negative down to minus the fraction of outliers.
     row_outliers, column_outliers : float in [0, 1), default=0.0
         Largest fraction of rows (columns) left in no cluster.
-    init : {"neo-kmeans", "random"} or pair (U, V), default="neo-kmeans"
+    init : {"neo-kmeans", "random", "spectral", "sketch"} or pair (U, V), default="neo-kmeans"
         How the memberships start: one-way NEO-K-Means of the rows and of the columns from k-means++
         seeds (found on a sample of the rows when the matrix is large), random feasible
         memberships, or given membership matrices that meet the counts above.
@@ -137,7 +137,7 @@ class NEOCC(BaseCoclusterer):
         "row_outliers": [Interval(Real, 0, 1, closed="left")],
         "column_overlap": [Interval(Real, None, None, closed="neither")],
         "column_outliers": [Interval(Real, 0, 1, closed="left")],
-        "init": [StrOptions({"neo-kmeans", "random"}), tuple, list],
+        "init": [StrOptions({"neo-kmeans", "random", "spectral", "sketch"}), tuple, list],
         "refine": ["boolean"],
     }
 

@@ -1,0 +1,93 @@
+"""From an array to a matrix that engines read: values checked, nothing copied that need not be.
+
+The array has passed scikit-learn's `check_array` (or `validate_data`) with `READ_OPTIONS`: it is a
+two-dimensional NumPy array or a SciPy sparse matrix. Which cells are not finite is found here, so
+that the error can say where.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from neocc._typing import AnyArray
+from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix
+
+__all__ = ["READ_OPTIONS", "as_matrix", "check_values"]
+
+READ_OPTIONS: dict[str, Any] = {
+    "accept_sparse": ("csr", "csc", "coo", "lil", "dia", "dok", "bsr"),
+    "ensure_all_finite": False,
+}
+# Squares of larger values, and sums of many of them, would overflow.
+_LARGEST = 1e150
+
+
+def as_matrix(X: Any, names: Any = None) -> Matrix:
+    """Wrap X without copying, but for one conversion of sparse formats other than CSR.
+
+    `names` are the names of the columns, for error messages.
+    """
+    if not sparse.issparse(X):
+        check_values(X, X.shape, names, None)
+        return DenseMatrix(X)
+    X = _canonical(X)
+    check_values(X.data, X.shape, names, X)
+    if X.nnz == X.shape[0] * X.shape[1]:
+        # Nothing is missing: the stored values are the dense matrix, and can be centred.
+        return DenseMatrix(X.data.reshape(X.shape))
+    return SparseMatrix.from_scipy(X)
+
+
+def _canonical(X: Any) -> Any:
+    """CSR with sorted, unique indices and float32 or float64 data.
+
+    The caller's matrix is not changed.
+    """
+    given = X
+    X = X.tocsr()
+    if not X.has_canonical_format:
+        X = X.copy() if X is given or np.shares_memory(X.data, given.data) else X
+        X.sum_duplicates()
+    if X.data.dtype not in (np.float32, np.float64):
+        small = X.data.dtype.itemsize <= 2
+        X = sparse.csr_array(
+            (X.data.astype(np.float32 if small else np.float64), X.indices, X.indptr), shape=X.shape
+        )
+    return X
+
+
+def check_values(values: AnyArray, shape: tuple[int, int], names: Any, where: Any) -> None:
+    """Refuse NaN, infinities and values too large to square, naming the first such cell.
+
+    `values` is the dense matrix, or the data of the CSR matrix `where`.
+    """
+    if values.dtype.kind not in "fc" or values.size == 0:
+        return
+    low, high = float(values.min()), float(values.max())
+    if np.isfinite(low) and np.isfinite(high) and max(-low, high) <= _LARGEST:
+        return
+    bad = ~np.isfinite(values)
+    if not bad.any():
+        bad = np.abs(values) > _LARGEST
+    flat = int(np.argmax(bad))
+    if where is None:
+        row, column = divmod(flat, shape[1])
+        value = values[row, column]
+    else:
+        row = int(np.searchsorted(where.indptr, flat, side="right")) - 1
+        column, value = int(where.indices[flat]), values[flat]
+    place = f"row {row}, column {column}" + ("" if names is None else f" ({names[column]!r})")
+    if np.isfinite(value):
+        raise ValueError(
+            f"Input X holds {value:g} at {place}, larger than {_LARGEST:g}: its square would "
+            "overflow. Rescale the data."
+        )
+    kind = "NaN" if np.isnan(value) else "infinity"
+    count = int(np.count_nonzero(bad))
+    raise ValueError(
+        f"Input X contains {kind}: {count} of its values are not finite, the first at {place}. "
+        "Fill or drop these cells before fitting."
+    )
