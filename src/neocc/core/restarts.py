@@ -39,7 +39,7 @@ _SHORT_RUNS = 5
 _CHOSEN_SHARE = 2
 _SHORT_TOL = 1e-3
 _STAGES = ((1.0, 10), (0.5, 20), (0.2, 20))
-# Small problems need no stages: the search ends when so many runs agree on the lowest value.
+# Where so many runs agree on the lowest value, one stage that finds none lower ends the search.
 _ENOUGH_ALIKE = 3
 _SAME = 1e-9
 
@@ -113,24 +113,33 @@ def _tournament(
         pool = _ranked([*pool, solve(data, short, U, V)])[:n_init]
         yield pool[0]
     pool = _ranked([continued(each, solve(data, problem, each.U, each.V)) for each in pool])
+    yield pool[0]
+    agreed = not given and _agreed(pool)
     for share, n_rounds in _STAGES:
-        if not given and _agreed(pool):
+        if pool[0].objective <= pool[0].noise:
             break
-        pool = pool[: _kept(share, n_init)]
+        before = pool[0]
+        pool = _distinct(pool)[: _kept(share, n_init)]
         for i, each in enumerate(pool):
             pool[i] = rounds(data, problem, each, n_rounds, rng)
             yield _ranked(pool)[0]
         pool = _ranked(pool)
-    yield pool[0]
+        if agreed and pool[0] is before:
+            break
 
 
 def _agreed(pool: list[Solution]) -> bool:
     """Tell whether enough runs ended at the lowest value to believe that there is none lower."""
-    best = pool[0]
-    if best.objective <= best.noise:
-        return True
-    limit = best.objective * (1.0 + _SAME) + best.noise
-    return sum(each.objective <= limit for each in pool) >= _ENOUGH_ALIKE
+    return sum(_alike(pool[0], each) for each in pool) >= _ENOUGH_ALIKE
+
+
+def _alike(best: Solution, other: Solution) -> bool:
+    return other.objective <= best.objective * (1.0 + _SAME) + best.noise
+
+
+def _distinct(pool: list[Solution]) -> list[Solution]:
+    """Keep one of all solutions of equal objective; `pool` is ranked."""
+    return [each for i, each in enumerate(pool) if i == 0 or not _alike(pool[i - 1], each)]
 
 
 def _kept(share: float, n_init: int) -> int:
