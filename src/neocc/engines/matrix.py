@@ -61,8 +61,8 @@ class SparseMatrix:
         return SparseBlock(self.indptr, self.indices, self.data, self.shape[1]).matrix()
 
     def partition(self, entries: int) -> list[tuple[int, int]]:
-        """Cut the rows into ranges of about `entries` entries; a row counts as a few more."""
-        work = self.indptr[1:] - self.indptr[0] + 16 * np.arange(1, self.shape[0] + 1)
+        """Cut the rows into ranges of about `entries` entries; a row counts as 64 more."""
+        work = self.indptr[1:] - self.indptr[0] + 64 * np.arange(1, self.shape[0] + 1)
         n_parts = max(1, round(int(work[-1]) / entries))
         inner = np.searchsorted(work, work[-1] * (np.arange(1, n_parts) / n_parts), side="right")
         edges = np.unique(np.concatenate([[0], inner, [self.shape[0]]]))

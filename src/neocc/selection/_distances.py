@@ -58,12 +58,8 @@ def distances_to_centers(engine: MemoryEngine, side: Side, centers: AnyArray) ->
     effects = data.matrix.row_effects
     C = centers if effects is None else centers - effects
     energy = np.einsum("qt,qt->q", C, C)
-    squares, products = np.zeros(data.shape[1]), np.zeros((data.shape[1], len(C)))
-    table = np.ascontiguousarray(-2.0 * C.T)
-    for start, stop in data.matrix.partition(1 << 17):
-        block = data.matrix.block(start, stop)
-        part = table[start:stop]
-        data.kernels.scatter(block, None, part, sums=None, squares=squares, products=products)
+    products = data.multiply_transposed(np.ascontiguousarray(-2.0 * C.T))
+    squares = data.column_sums(None, None).squares
     return _columns(
         Sums(None, squares, products), make_tables("vectors", sizes, None, None, None, energy)
     )

@@ -1,0 +1,144 @@
+"""One good solution for every (k, l) of a grid, from the largest numbers of clusters down.
+
+A cell is solved from a few short runs and from its larger neighbours, whose two most similar
+clusters are merged: a solution with clusters to spare has found all of those that are there. Cells
+with equal k + l (positions in the grid, not values) do not depend on each other and are solved side
+by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from neocc._typing import FloatArray
+from neocc.core.assign import assign
+from neocc.core.engine import Engine
+from neocc.core.objectives import cross_terms, distances, find_nearest
+from neocc.core.problem import Problem
+from neocc.core.refine import rounds
+from neocc.core.restarts import Pair, run_starts
+from neocc.core.solve import Solution, centring, column_tables, row_tables, solve, sums_of
+from neocc.engines import Matrix, MemoryEngine, Workers
+from neocc.kernels import Memberships, get_kernels, numpy_
+from neocc.selection._data import Side
+
+# Above this many entries the threads share the rows of one cell; below, each has a cell of its own.
+_LARGE = 1 << 21
+_SHORT_TOL = 1e-3
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How hard each cell is tried: short runs, and rounds of refinement of the best of them."""
+
+    n_init: int
+    n_rounds: int
+
+
+@dataclass(frozen=True)
+class Task:
+    """A cell of the grid: its position, its problem, and its larger neighbours' solutions."""
+
+    at: tuple[int, int]
+    problem: Problem
+    rng: np.random.Generator
+    larger: list[Solution]
+
+
+def solve_grid(
+    matrix: Matrix,
+    problems: list[list[Problem]],
+    effort: Effort,
+    rng: np.random.Generator,
+    n_jobs: int | None,
+) -> Iterator[tuple[tuple[int, int], Solution]]:
+    """Yield the position and the solution of every cell, from the last one down to (0, 0).
+
+    `problems[i][j]` grows in k with i and in l with j. The solutions depend on the generator, not
+    on the number of threads.
+    """
+    height, width = len(problems), len(problems[0])
+    rngs = rng.spawn(height * width)
+    kernels = get_kernels("auto", matrix.n_stored)
+    solved: dict[tuple[int, int], Solution] = {}
+    with Workers(n_jobs) as workers:
+        share_rows = matrix.n_stored >= _LARGE
+
+        def one_cell(task: Task) -> Solution:
+            own = workers if share_rows else Workers(1)
+            return _solve_cell(MemoryEngine(matrix, kernels, own), task, effort)
+
+        for total in range(height + width - 2, -1, -1):
+            wave = [(i, total - i) for i in range(height) if 0 <= total - i < width]
+            tasks = [
+                Task((i, j), problems[i][j], rngs[i * width + j], _larger(solved, i, j))
+                for i, j in wave
+            ]
+            runs = map(one_cell, tasks) if share_rows else workers.ordered(one_cell, tasks)
+            found: dict[tuple[int, int], Solution] = {}
+            for task, solution in zip(tasks, runs, strict=True):
+                found[task.at] = solution
+                yield task.at, solution
+            solved = found
+
+
+def _larger(solved: dict[tuple[int, int], Solution], i: int, j: int) -> list[Solution]:
+    return [solved[at] for at in ((i + 1, j), (i, j + 1)) if at in solved]
+
+
+def _solve_cell(engine: MemoryEngine, task: Task, effort: Effort) -> Solution:
+    """Run the starts, keep the best, refine it."""
+    problem, rng = task.problem, task.rng
+    short = replace(problem, tol=max(problem.tol, _SHORT_TOL))
+    data = engine.centred(centring(problem))
+    found = [solve(data, short, *_merged(data, problem, each)) for each in task.larger]
+    rngs = rng.spawn(effort.n_init)
+    half = (effort.n_init + 1) // 2
+    for init, some in (("neo-kmeans", rngs[:half]), ("random", rngs[half:])):
+        found += run_starts(engine, short, init, some, lambda _: None)  # type: ignore[arg-type]
+    best = min(found, key=lambda solution: solution.objective)
+    best = solve(data, problem, best.U, best.V)
+    return rounds(data, problem, best, effort.n_rounds, rng)
+
+
+def _merged(data: Engine, problem: Problem, solution: Solution) -> Pair:
+    """Merge similar clusters of a larger solution until their numbers are those of the problem."""
+    U, V = solution.U, solution.V
+    assert U is not None and V is not None and problem.rows and problem.columns
+    while U.n_clusters > problem.rows.n_clusters:
+        sums = sums_of(data, problem, U, V)
+        U = _merge(U, data.row_distances(row_tables(problem, sums, U, V), V))
+    while V.n_clusters > problem.columns.n_clusters:
+        sums = sums_of(data, problem, U, V)
+        V = _merge(V, distances(sums, column_tables(problem, sums, U, V)))
+    if U.n_total != problem.rows.n_memberships:
+        tables = row_tables(problem, sums_of(data, problem, U, V), U, V)
+        U = data.reassign_rows(tables, None, V, problem.rows).assignment.members
+    if V.n_total != problem.columns.n_memberships:
+        sums = sums_of(data, problem, U, V)
+        tables = column_tables(problem, sums, U, V)
+        d = cross_terms(sums, tables)
+        labels, minima, _ = find_nearest(numpy_, d, sums, tables, None)
+        V = assign(d, labels, minima, problem.columns).members
+    return U, V
+
+
+def _merge(members: Memberships, d: FloatArray) -> Memberships:
+    """Merge the two clusters whose union raises the objective least.
+
+    Moving all members of a to the mean of b costs n_a delta, with delta the squared distance of
+    the two means; sharing a new mean costs n_a n_b / (n_a + n_b) delta (Ward, 1963).
+    """
+    sizes = members.sizes
+    moved = members.indicator.T @ d
+    delta = moved - np.diagonal(moved)[:, None]
+    delta /= np.maximum(sizes, 1.0)[:, None]
+    cost = delta * np.outer(sizes, sizes) / np.maximum(np.add.outer(sizes, sizes), 1.0)
+    np.fill_diagonal(cost, np.inf)
+    kept, gone = sorted(np.unravel_index(int(np.argmin(cost)), cost.shape))
+    matrix = members.dense.copy()
+    matrix[:, kept] |= matrix[:, gone]
+    return Memberships.from_dense(np.delete(matrix, gone, axis=1))
