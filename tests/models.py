@@ -24,6 +24,8 @@ SETTINGS = {
     "MSSR residue": (MSSR, {"n_row_clusters": 3, "n_column_clusters": 3, "objective": "residue"}),
 }
 NAMES = tuple(SETTINGS)
+# Those that can refine their solutions.
+TWO_WAY_NAMES = tuple(name for name in NAMES if not name.startswith("NEOKMeans"))
 
 
 def make_model(name: str, **options):

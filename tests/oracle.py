@@ -199,6 +199,32 @@ def lowest_cost(d, n_memberships: int, max_outliers: int) -> float:
     return min(float(d[U].sum()) for U in feasible_memberships(n, k, n_memberships, max_outliers))
 
 
+# ------------------------------------------------------------------------------------ moves
+
+
+def swaps(U, max_outliers: int):
+    """Every swap of memberships ((p, q), (r, s)) that leaves no cluster empty: (p, q) goes, (r, s)
+    comes.
+
+    An item may move on; or two different items change two different clusters, where p may lose its
+    only membership if fewer than `max_outliers` items have none, or if r had none.
+    """
+    spare = max_outliers - np.count_nonzero(~U.any(axis=1))
+    for p, q in np.argwhere(U).tolist():
+        if U[:, q].sum() == 1:
+            continue
+        for r, s in np.argwhere(~U).tolist():
+            dispensable = U[p].sum() > 1 or spare > 0 or not U[r].any()
+            if p == r or (q != s and dispensable):
+                yield (p, q), (r, s)
+
+
+def swapped(U, source, target) -> np.ndarray:
+    U = U.copy()
+    U[source], U[target] = False, True
+    return U
+
+
 # ---------------------------------------------------------------------------------- helpers
 
 

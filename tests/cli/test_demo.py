@@ -153,7 +153,7 @@ def test_page_has_an_ascii_form(view):
 
 
 def test_page_shows_the_numbers_of_the_model(view):
-    text = printed(view)
+    text = " ".join(printed(view).split())
     assert "from 50.00 to 40.50 in 1 iteration:" in text
     assert "50.00 → 41.25 → 40.50" in text
     for mean in view.block_means.ravel():

@@ -10,14 +10,16 @@ from scipy import sparse
 
 from neocc.core import initialise
 from neocc.core.initialise import (
+    draw_sample,
     one_way_start,
     plus_plus,
+    promote,
     random_start,
     sampled_start,
     seeded_start,
 )
 from neocc.core.problem import Counts, Problem
-from neocc.core.solve import centring
+from neocc.core.solve import centring, solve
 
 
 def assert_feasible(members, counts):
@@ -89,12 +91,24 @@ def test_seeded_start_of_either_side_is_feasible_and_uses_every_cluster(kind):
         assert_no_empty_cluster(start, counts)
 
 
+@pytest.fixture
+def small_samples(monkeypatch):
+    """Let samples of 24 rows do for three clusters."""
+    monkeypatch.setattr(initialise, "_SAMPLE_ENTRIES", 100)
+    monkeypatch.setattr(initialise, "_SAMPLE_ROWS_PER_CLUSTER", 8)
+
+
+def start_on_a_sample(engine, data, problem, rng):
+    sample = draw_sample(engine, data, problem, rng)
+    assert sample is not None
+    return sampled_start(sample, data, problem, rng)
+
+
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("offset", [0.0, 1000.0])
-def test_start_on_a_sample_is_feasible_and_near_the_best(monkeypatch, make, objective, offset):
-    monkeypatch.setattr(initialise, "_SAMPLE_ENTRIES", 100)
-    monkeypatch.setattr(initialise, "_SAMPLE_ROWS_PER_CLUSTER", 8)
+@pytest.mark.usefixtures("small_samples")
+def test_start_on_a_sample_is_feasible_and_near_the_best(make, objective, offset):
     X = planted(np.random.default_rng(0), 300, 12, 3, 3, noise=0.1)
     X += np.random.default_rng(1).normal(size=300)[:, None] if objective == "residue" else 0.0
     engine = make_engine(make(X + offset))
@@ -104,29 +118,27 @@ def test_start_on_a_sample_is_feasible_and_near_the_best(monkeypatch, make, obje
     energy = oracle.objective(X, np.ones((300, 1)), np.ones((12, 1)), objective)
     n_good = 0
     for seed in range(8):
-        U, V = sampled_start(engine, data, problem, np.random.default_rng(seed))
+        U, V = start_on_a_sample(engine, data, problem, np.random.default_rng(seed))
         assert_feasible(U, rows)
         assert_feasible(V, columns)
         n_good += oracle.objective(X, U.dense, V.dense, objective) < 0.2 * energy
     assert n_good >= 4
 
 
-def test_start_on_a_sample_meets_counts_with_overlap_and_outliers(monkeypatch):
-    monkeypatch.setattr(initialise, "_SAMPLE_ENTRIES", 100)
-    monkeypatch.setattr(initialise, "_SAMPLE_ROWS_PER_CLUSTER", 8)
+@pytest.mark.usefixtures("small_samples")
+def test_start_on_a_sample_meets_counts_with_overlap_and_outliers():
     X = np.random.default_rng(0).normal(size=(300, 12))
     for seed in range(30):
         rng = np.random.default_rng(seed)
         rows, columns = make_counts(rng, 300, 3), make_counts(rng, 12, 3)
         problem = Problem("mean", rows, columns)
-        U, V = sampled_start(make_engine(X), make_engine(X), problem, rng)
+        U, V = start_on_a_sample(make_engine(X), make_engine(X), problem, rng)
         assert_feasible(U, rows)
         assert_feasible(V, columns)
 
 
-def test_start_on_a_sample_reads_the_sample_and_the_data_alike(monkeypatch):
-    monkeypatch.setattr(initialise, "_SAMPLE_ENTRIES", 100)
-    monkeypatch.setattr(initialise, "_SAMPLE_ROWS_PER_CLUSTER", 8)
+@pytest.mark.usefixtures("small_samples")
+def test_start_on_a_sample_reads_the_sample_and_the_data_alike():
     # Every tenth row, from which the engine judges the offset of the data, lies around zero.
     X = 100.0 + planted(np.random.default_rng(0), 1280, 12, 3, 3, noise=0.1)
     X[::10] -= 100.0
@@ -135,15 +147,14 @@ def test_start_on_a_sample_reads_the_sample_and_the_data_alike(monkeypatch):
     plain = engine.centred("none", np.zeros(12))
     for seed in range(3):
         pairs = [
-            sampled_start(engine, data, problem, np.random.default_rng(seed))
+            start_on_a_sample(engine, data, problem, np.random.default_rng(seed))
             for data in (engine.centred(centring(problem)), plain)
         ]
         np.testing.assert_array_equal(pairs[0][0].dense, pairs[1][0].dense)
 
 
+@pytest.mark.usefixtures("small_samples")
 def test_a_sample_holds_distinct_rows_and_is_much_smaller(monkeypatch):
-    monkeypatch.setattr(initialise, "_SAMPLE_ENTRIES", 100)
-    monkeypatch.setattr(initialise, "_SAMPLE_ROWS_PER_CLUSTER", 8)
     engine = make_engine(np.random.default_rng(0).normal(size=(300, 12)))
     taken = []
     take = type(engine).sample_rows
@@ -151,15 +162,43 @@ def test_a_sample_holds_distinct_rows_and_is_much_smaller(monkeypatch):
         type(engine), "sample_rows", lambda self, rows: taken.append(rows) or take(self, rows)
     )
     problem = Problem("mean", Counts(300, 3, 300, 0), Counts(12, 3, 12, 0))
-    sampled_start(engine, engine, problem, np.random.default_rng(0))
+    sample = draw_sample(engine, engine, problem, np.random.default_rng(0))
     assert len(taken) == 1
     assert len(np.unique(taken[0])) == len(taken[0]) == 24
+    assert sample.engine.shape == sample.data.shape == (24, 12)
+    assert sample.problem.rows == Counts(24, 3, 24, 0)
+    assert sample.problem.columns == problem.columns
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.usefixtures("small_samples")
+def test_all_rows_join_the_clusters_of_a_sample(objective):
+    X = planted(np.random.default_rng(0), 300, 12, 3, 3, noise=0.01)
+    rows, columns = Counts(300, 3, 330, 15), Counts(12, 3, 13, 1)
+    problem = Problem(objective, rows, columns)
+    engine, rng = make_engine(X), np.random.default_rng(0)
+    data = engine.centred(centring(problem))
+    sample = draw_sample(engine, data, problem, rng)
+    starts = random_start(sample.problem.rows, rng), random_start(sample.problem.columns, rng)
+    found = solve(sample.data, sample.problem, *starts)
+    U, V = promote(sample, found, data, problem)
+    assert V is found.V
+    assert_feasible(U, rows)
 
 
 def test_small_matrices_are_not_sampled():
     engine = make_engine(np.random.default_rng(0).normal(size=(60, 5)))
     problem = Problem("mean", Counts(60, 3, 60, 0), Counts(5, 2, 5, 0))
-    assert sampled_start(engine, engine, problem, np.random.default_rng(0)) is None
+    assert draw_sample(engine, engine, problem, np.random.default_rng(0)) is None
+
+
+@pytest.mark.usefixtures("small_samples")
+def test_one_way_problems_are_not_sampled():
+    engine, rng = make_engine(np.random.default_rng(0).normal(size=(300, 12))), None
+    assert (
+        draw_sample(engine, engine, Problem("vectors", Counts(300, 3, 300, 0), None), rng) is None
+    )
+    assert draw_sample(engine, engine, Problem("vectors", None, Counts(12, 3, 12, 0)), rng) is None
 
 
 # ---------------------------------------------------------------------------------- k-means++

@@ -104,7 +104,7 @@ def test_history_starts_and_ends_at_the_literal_objective(case):
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_each_sweep_is_the_papers_algorithm(objective):
     n_sweeps = 0
-    for seed in range(40):
+    for seed in range(60):
         instance = make_instance(np.random.default_rng(seed), "gaussian")
         X, U, V = instance.X, instance.U, instance.V
         for sweep in range(1, 4):

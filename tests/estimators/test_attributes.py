@@ -9,7 +9,7 @@ import numpy as np
 import oracle
 import pytest
 from instances import planted
-from models import NAMES, column_members, make_model, row_members
+from models import NAMES, TWO_WAY_NAMES, column_members, make_model, row_members
 from sklearn.base import clone
 
 from neocc import MSSR, NEOCC, NEOKMeans, objective_value
@@ -56,8 +56,9 @@ def test_parameters_have_the_planned_names(kind, names):
 # -------------------------------------------------------------------------------- attributes
 
 
+@pytest.mark.parametrize("refine", [False, True])
 @pytest.mark.parametrize("objective", ["mean", "residue"])
-def test_neocc_attributes(X, objective):
+def test_neocc_attributes(X, objective, refine):
     model = NEOCC(
         4,
         3,
@@ -66,6 +67,7 @@ def test_neocc_attributes(X, objective):
         row_outliers=0.1,
         column_overlap=0.2,
         column_outliers=0.1,
+        refine=refine,
         random_state=0,
     ).fit(X)
     U, V = model.row_membership_, model.column_membership_
@@ -83,8 +85,11 @@ def test_neocc_attributes(X, objective):
     assert objective_value(X, U, V, objective) == pytest.approx(literal, rel=1e-10)
     assert isinstance(model.objective_, float)
     assert isinstance(model.n_iter_, int)
-    assert 1 <= model.n_iter_ <= 100
-    assert len(model.history_) == 2 * model.n_iter_ + 1
+    assert model.n_iter_ >= 1
+    if not refine:
+        assert model.n_iter_ <= 100
+        assert len(model.history_) == 2 * model.n_iter_ + 1
+    assert (np.diff(model.history_) <= 1e-12 * model.history_[0]).all()
     assert model.history_[-1] == model.objective_
     assert model.n_features_in_ == 30
 
@@ -155,7 +160,13 @@ def test_neocc_with_single_columns_as_clusters_is_neokmeans(X, max_iter):
     U[np.arange(8), (U[:8].argmax(axis=1) + 1) % 3] = 1
     one_way = NEOKMeans(3, overlap=0.2, outliers=0.1, init=U, max_iter=max_iter).fit(X)
     two_way = NEOCC(
-        3, 8, row_overlap=0.2, row_outliers=0.1, init=(U, np.eye(8)), max_iter=max_iter
+        3,
+        8,
+        row_overlap=0.2,
+        row_outliers=0.1,
+        init=(U, np.eye(8)),
+        refine=False,  # exact swaps would move columns too
+        max_iter=max_iter,
     ).fit(X)
     np.testing.assert_array_equal(two_way.row_membership_, one_way.membership_)
     np.testing.assert_allclose(two_way.block_means_, one_way.cluster_centers_, rtol=1e-10)
@@ -192,6 +203,29 @@ def test_same_bits_for_any_number_of_threads(X, name, n_jobs, monkeypatch):
     many = make_model(name, n_jobs=n_jobs).fit(X)
     assert_same_bits(one, many)
     np.testing.assert_array_equal(one.transform(X), many.transform(X))
+
+
+@pytest.mark.parametrize("name", TWO_WAY_NAMES)
+def test_refined_fits_have_the_same_bits_for_any_number_of_threads(X, name, monkeypatch):
+    monkeypatch.setattr("neocc.engines.memory._ROW_PASS_ENTRIES", 100)
+    monkeypatch.setattr("neocc.engines.memory._CACHED_ENTRIES", 50)
+    monkeypatch.setattr("neocc.engines.memory._ENTRIES_PER_CELL", 0)
+    one, three = (make_model(name, refine=True, n_init=2, n_jobs=n).fit(X) for n in (1, 3))
+    assert_same_bits(one, three)
+    np.testing.assert_array_equal(one.transform(X), three.transform(X))
+
+
+@pytest.mark.parametrize("name", TWO_WAY_NAMES)
+def test_refined_fits_are_reproducible(X, name):
+    first, second = (make_model(name, refine=True).fit(X) for _ in range(2))
+    assert_same_bits(first, second)
+    np.testing.assert_array_equal(first.predict(X), second.predict(X))
+
+
+@pytest.mark.parametrize("name", TWO_WAY_NAMES)
+def test_refined_fits_predict_their_own_rows(X, name):
+    model = make_model(name, refine=True, tol=0.0).fit(X)
+    np.testing.assert_array_equal(model.predict_membership(X), row_members(model))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -246,6 +280,24 @@ def test_given_memberships_are_the_start(X, make):
     U, V = np.eye(3)[rng.permutation(40) % 3] > 0, np.eye(2)[rng.permutation(30) % 2] > 0
     model = NEOCC(3, 2, init=(make(U), make(V))).fit(X)
     assert model.history_[0] == pytest.approx(oracle.objective_mean(X, U, V), rel=1e-10)
+
+
+@pytest.mark.parametrize("objective", ["mean", "residue"])
+@pytest.mark.parametrize("max_iter", [1, 100])
+def test_refinement_never_ends_above_given_memberships(X, objective, max_iter):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        U, V = np.eye(3)[rng.permutation(40) % 3] > 0, np.eye(2)[rng.permutation(30) % 2] > 0
+        for _ in range(2):  # from memberships at random, then from the refined ones
+            model = NEOCC(
+                3, 2, objective=objective, init=(U, V), max_iter=max_iter, random_state=seed
+            )
+            start = oracle.objective(X, U, V, objective)
+            model.fit(X)
+            U, V = model.row_membership_, model.column_membership_
+            assert model.history_[0] == pytest.approx(start, rel=1e-10)
+            assert model.objective_ == model.history_[-1] <= model.history_[0]
+            assert oracle.objective(X, U, V, objective) <= start * (1 + 1e-12)
 
 
 def test_given_memberships_may_hold_empty_clusters(X):

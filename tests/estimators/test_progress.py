@@ -9,11 +9,12 @@ import sys
 import numpy as np
 import pytest
 from instances import planted
-from models import NAMES, make_model, row_members
+from models import NAMES, TWO_WAY_NAMES, make_model, row_members
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from neocc.core import restarts
+from neocc.core import initialise, refine, restarts
+from neocc.estimators import _base
 
 
 @pytest.fixture
@@ -76,13 +77,7 @@ def test_callbacks_see_every_start_and_iteration(X, name):
 def test_tasks_are_nested(X):
     recorder = Recorder()
     make_model("NEOCC mean", n_init=2).set_callbacks(recorder).fit(X)
-    open_tasks = []
-    for event, task, number in recorder.events[1:-1]:
-        if event == "begin":
-            open_tasks.append((task, number))
-        else:
-            assert open_tasks.pop() == (task, number)
-    assert not open_tasks
+    assert_nested(recorder.events)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -114,6 +109,122 @@ def test_progress_bar_draws(X, name, callbacks, capsys):
     pytest.importorskip("rich")
     model = make_model(name).set_callbacks(callbacks.ProgressBar()).fit(X)
     assert type(model).__name__ in capsys.readouterr().out
+
+
+# ------------------------------------------------------------------------------- refined fits
+
+
+def assert_nested(events):
+    open_tasks = []
+    for event, task, number in events[1:-1]:
+        if event == "begin":
+            open_tasks.append((task, number))
+        else:
+            assert open_tasks.pop() == (task, number)
+    assert not open_tasks
+
+
+@pytest.fixture
+def sampled(monkeypatch):
+    """Return a matrix whose fits search on a sample of its rows."""
+    monkeypatch.setattr(initialise, "_SAMPLE_ENTRIES", 100)
+    monkeypatch.setattr(initialise, "_SAMPLE_ROWS_PER_CLUSTER", 8)
+    return planted(np.random.default_rng(0), 200, 12, 3, 3, noise=1.0)
+
+
+@pytest.mark.parametrize("name", TWO_WAY_NAMES)
+@pytest.mark.usefixtures("callbacks")
+def test_callbacks_see_every_step_of_a_search(X, name):
+    recorder = Recorder()
+    model = make_model(name, refine=True).set_callbacks(recorder).fit(X)
+    assert recorder.count("begin", "fit") == recorder.count("end", "fit") == 1
+    n_steps = recorder.count("begin", "step")
+    assert n_steps == recorder.count("end", "step")
+    assert 1 < n_steps <= restarts.n_search_steps(model.init, model.n_init)
+    numbers = [number for *what, number in recorder.events if what == ["begin", "step"]]
+    assert numbers == list(range(n_steps))
+    assert recorder.count("begin", "iteration") == recorder.count("end", "iteration")
+    assert_nested(recorder.events)
+
+
+@pytest.mark.usefixtures("callbacks")
+def test_callbacks_see_every_step_of_a_search_on_a_sample(sampled):
+    recorder = Recorder()
+    model = make_model("NEOCC mean", refine=True).set_callbacks(recorder).fit(sampled)
+    n_steps = recorder.count("begin", "step")
+    assert n_steps == recorder.count("end", "step")
+    assert 1 < n_steps <= restarts.n_search_steps(model.init, model.n_init)
+    assert_nested(recorder.events)
+
+
+@pytest.mark.parametrize("name", TWO_WAY_NAMES)
+def test_progress_bar_draws_a_search(X, name, callbacks, capsys):
+    pytest.importorskip("rich")
+    watched = make_model(name, refine=True).set_callbacks(callbacks.ProgressBar()).fit(X)
+    assert type(watched).__name__ in capsys.readouterr().out
+    plain = make_model(name, refine=True).fit(X)
+    np.testing.assert_array_equal(watched.history_, plain.history_)
+
+
+@pytest.mark.usefixtures("callbacks")
+def test_a_callback_can_stop_a_search(X):
+    recorder = Recorder(stop_at=("step", 2))
+    model = make_model("NEOCC mean", refine=True).set_callbacks(recorder).fit(X)
+    assert recorder.count("begin", "step") == recorder.count("end", "step") == 3
+    assert recorder.count("end", "fit") == 1
+    assert model.objective_ >= make_model("NEOCC mean", refine=True).fit(X).objective_
+
+
+@pytest.mark.usefixtures("callbacks")
+def test_a_callback_that_stops_a_search_on_a_sample_leaves_a_fit(sampled):
+    model = make_model("NEOCC mean", refine=True).set_callbacks(Recorder(stop_at=("step", 2)))
+    check_is_fitted(model.fit(sampled))
+    assert model.predict(sampled).shape == (200,)
+
+
+@pytest.mark.parametrize("name", TWO_WAY_NAMES)
+@pytest.mark.parametrize("n_steps", [1, 4, 20])
+def test_an_interrupted_search_keeps_the_best_so_far(X, name, n_steps, monkeypatch):
+    search, seen = _base.search, []
+
+    def interrupted(*args, **kwargs):
+        for number, found in enumerate(search(*args, **kwargs)):
+            if number == n_steps:
+                raise KeyboardInterrupt
+            seen.append(found)
+            yield found
+
+    monkeypatch.setattr(_base, "search", interrupted)
+    model = make_model(name, n_init=5, refine=True)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X)
+    monkeypatch.undo()
+    best = min(seen, key=lambda solution: solution.objective)
+    check_is_fitted(model)
+    assert model.objective_ == best.objective
+    np.testing.assert_array_equal(row_members(model), best.U.dense)
+    assert len(model.predict(X)) == len(X)
+    assert_usable(model, X)
+
+
+@pytest.mark.parametrize("module", [restarts, refine])
+def test_a_search_interrupted_inside_the_solver_keeps_the_best_so_far(X, module, monkeypatch):
+    solve, calls = module.solve, []
+
+    def interrupted(*args, **kwargs):
+        calls.append(None)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return solve(*args, **kwargs)
+
+    monkeypatch.setattr(module, "solve", interrupted)
+    model = make_model("NEOCC mean overlap", refine=True)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X)
+    monkeypatch.undo()
+    check_is_fitted(model)
+    assert model.objective_ >= make_model("NEOCC mean overlap", refine=True).fit(X).objective_
+    assert_usable(model, X)
 
 
 # ------------------------------------------------------------------------------- interruption
@@ -184,6 +295,15 @@ def test_verbose_logs_and_prints_nothing(X, name, caplog, capsys):
     assert capsys.readouterr() == ("", "")
 
 
+def test_verbose_logs_the_steps_of_a_search(X, caplog, capsys):
+    with caplog.at_level(logging.INFO, logger="neocc"):
+        model = make_model("NEOCC mean", verbose=1, refine=True).fit(X)
+    lines = [r.getMessage() for r in caplog.records if r.name == "neocc"]
+    assert 1 < len(lines) <= restarts.n_search_steps(model.init, model.n_init)
+    assert all("objective" in line for line in lines)
+    assert capsys.readouterr() == ("", "")
+
+
 def test_more_verbose_logs_iterations(X, caplog):
     with caplog.at_level(logging.INFO, logger="neocc"):
         model = make_model("NEOCC mean", verbose=2, n_init=1).fit(X)
@@ -201,7 +321,7 @@ def test_silence_by_default(X, caplog, capsys):
 def test_verbose_is_visible_without_any_logging_set_up():
     code = (
         "import numpy as np; from neocc import NEOCC; "
-        "NEOCC(2, 2, n_init=2, verbose=1).fit(np.arange(20.0).reshape(5, 4) ** 2)"
+        "NEOCC(2, 2, n_init=2, refine=False, verbose=1).fit(np.arange(20.0).reshape(5, 4) ** 2)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == ""

@@ -13,10 +13,11 @@ from scipy import sparse
 from neocc import MSSR, NEOCC, NEOKMeans, objective_value
 
 objectives = st.sampled_from(OBJECTIVES)
+refinements = st.booleans()
 seeds = st.integers(0, 2**31 - 1)
 
 
-def fit(instance: Instance, objective, X=None, U=None, V=None, **options):
+def fit(instance: Instance, objective, X=None, U=None, V=None, refine=False, **options):
     """Fit NEOCC from the instance's memberships."""
     rows, columns = instance.rows, instance.columns
     return NEOCC(
@@ -28,6 +29,8 @@ def fit(instance: Instance, objective, X=None, U=None, V=None, **options):
         column_overlap=columns.n_memberships / columns.n_items - 1,
         column_outliers=columns.max_outliers / columns.n_items,
         init=(instance.U if U is None else U, instance.V if V is None else V),
+        refine=refine,
+        random_state=0,
         n_jobs=1,
         **options,
     ).fit(instance.X if X is None else X)
@@ -37,15 +40,26 @@ def scale(instance):
     return max((instance.X**2).sum(), oracle.energy(instance.X, instance.U, instance.V))
 
 
-@given(instances(), objectives)
-def test_the_objective_never_rises(instance, objective):
-    model = fit(instance, objective)
+@given(instances(), objectives, refinements)
+def test_the_objective_never_rises(instance, objective, refine):
+    model = fit(instance, objective, refine=refine)
     assert np.diff(model.history_).max(initial=0.0) <= 1e-9 * scale(instance)
+    assert model.history_[0] == pytest.approx(
+        oracle.objective(instance.X, instance.U, instance.V, objective),
+        rel=1e-10,
+        abs=1e-12 * scale(instance),
+    )
 
 
 @given(instances(), objectives)
-def test_counts_are_exact(instance, objective):
-    model = fit(instance, objective)
+def test_refinement_from_given_memberships_never_ends_above_the_plain_run(instance, objective):
+    plain, refined = (fit(instance, objective, refine=refine) for refine in (False, True))
+    assert refined.objective_ <= plain.objective_ + 1e-12 * scale(instance)
+
+
+@given(instances(), objectives, refinements)
+def test_counts_are_exact(instance, objective, refine):
+    model = fit(instance, objective, refine=refine)
     for found, counts in (
         (model.row_membership_, instance.rows),
         (model.column_membership_, instance.columns),
@@ -54,9 +68,9 @@ def test_counts_are_exact(instance, objective):
         assert (~found.any(axis=1)).sum() <= counts.max_outliers
 
 
-@given(instances(), objectives)
-def test_the_objective_is_that_of_the_memberships(instance, objective):
-    model = fit(instance, objective)
+@given(instances(), objectives, refinements)
+def test_the_objective_is_that_of_the_memberships(instance, objective, refine):
+    model = fit(instance, objective, refine=refine)
     expected = oracle.objective(
         instance.X, model.row_membership_, model.column_membership_, objective
     )
@@ -105,10 +119,10 @@ def test_transposing_exchanges_the_roles(instance, objective):
     assert back == pytest.approx(there, rel=1e-10, abs=1e-12 * scale(instance))
 
 
-@given(instances(), objectives, st.sampled_from([2.0**-30, -1.0, 2.0**30]))
-def test_scaling_the_data_scales_the_objective_by_the_square(instance, objective, factor):
-    model = fit(instance, objective)
-    scaled = fit(instance, objective, factor * instance.X)
+@given(instances(), objectives, st.sampled_from([2.0**-30, -1.0, 2.0**30]), refinements)
+def test_scaling_the_data_scales_the_objective_by_the_square(instance, objective, factor, refine):
+    model = fit(instance, objective, refine=refine)
+    scaled = fit(instance, objective, factor * instance.X, refine=refine)
     np.testing.assert_array_equal(scaled.row_membership_, model.row_membership_)
     np.testing.assert_array_equal(scaled.column_membership_, model.column_membership_)
     tolerance = 1e-12 * factor**2 * scale(instance)
@@ -128,10 +142,11 @@ def test_dense_equals_sparse(instance, objective, kernel):
     )
 
 
-@given(instances(), objectives, seeds)
-def test_zero_overlap_and_outliers_equal_the_classic_method(instance, objective, seed):
+@given(instances(), objectives, refinements, seeds)
+def test_zero_overlap_and_outliers_equal_the_classic_method(instance, objective, refine, seed):
     X, sides = instance.X, (instance.rows.n_clusters, instance.columns.n_clusters)
     options = {"objective": objective, "n_init": 2, "random_state": seed, "n_jobs": 1}
+    options["refine"] = refine
     neo, classic = NEOCC(*sides, **options).fit(X), MSSR(*sides, **options).fit(X)
     np.testing.assert_array_equal(neo.row_membership_.argmax(axis=1), classic.row_labels_)
     np.testing.assert_array_equal(neo.column_membership_.argmax(axis=1), classic.column_labels_)
@@ -157,8 +172,8 @@ def test_neokmeans_keeps_its_counts_and_never_rises(instance, seed):
     assert np.diff(model.history_).max(initial=0.0) <= 1e-9 * scale(instance) * rows.n_clusters
 
 
-@given(instances(kinds=KINDS), objectives, seeds)
-def test_any_start_fits_degenerate_data(instance, objective, seed):
+@given(instances(kinds=KINDS), objectives, refinements, seeds)
+def test_any_start_fits_degenerate_data(instance, objective, refine, seed):
     rows, columns = instance.rows, instance.columns
     for init in ("neo-kmeans", "random"):
         model = NEOCC(
@@ -167,6 +182,7 @@ def test_any_start_fits_degenerate_data(instance, objective, seed):
             objective=objective,
             init=init,
             n_init=1,
+            refine=refine,
             random_state=seed,
             n_jobs=1,
         ).fit(instance.X)

@@ -68,14 +68,18 @@ class Exchange:
         """Return the swap of largest gain, be it negative, among the open items and clusters."""
         savings = np.where(open_items[:, None] & open_clusters, self.savings, -np.inf)
         costs = np.where(open_items[:, None] & open_clusters, self.costs, np.inf)
-        found = [
-            swap
-            for swap in (self._within_item(savings, costs), self._between_items(savings, costs))
-            if swap is not None and np.isfinite(swap.gain)
-        ]
-        return max(found, key=lambda swap: swap.gain, default=None)
+        n_memberships = self.members.sum(axis=1)
+        dispensable = n_memberships > (0 if self.spare_outliers > 0 else 1)
+        found = (
+            self._within_item(savings, costs),
+            self._between_items(np.where(dispensable[:, None], savings, -np.inf), costs),
+            # An outlier comes in for an item that becomes one.
+            self._between_items(savings, np.where(n_memberships[:, None] == 0, costs, np.inf)),
+        )
+        best = max(found, key=lambda swap: swap.gain)
+        return best if np.isfinite(best.gain) else None
 
-    def _within_item(self, savings: FloatArray, costs: FloatArray) -> Swap | None:
+    def _within_item(self, savings: FloatArray, costs: FloatArray) -> Swap:
         """Return the best move of one item from a cluster to another; its coverage stays."""
         source, target = savings.argmax(axis=1), costs.argmin(axis=1)
         items = np.arange(len(savings))
@@ -83,13 +87,12 @@ class Exchange:
         item = int(gains.argmax())
         return Swap((item, int(source[item])), (item, int(target[item])), float(gains[item]))
 
-    def _between_items(self, savings: FloatArray, costs: FloatArray) -> Swap | None:
-        """Return the best removal of a dispensable membership with the best addition elsewhere."""
-        dispensable = self.members.sum(axis=1) > (0 if self.spare_outliers > 0 else 1)
-        free = np.where(dispensable[:, None], savings, -np.inf)
-        sources, targets = free.argmax(axis=0), costs.argmin(axis=0)
+    def _between_items(self, savings: FloatArray, costs: FloatArray) -> Swap:
+        """Return the best removal together with the best addition of another item elsewhere."""
+        sources, targets = savings.argmax(axis=0), costs.argmin(axis=0)
         clusters = np.arange(savings.shape[1])
-        gains = np.subtract.outer(free[sources, clusters], costs[targets, clusters])
+        with np.errstate(invalid="ignore"):
+            gains = np.subtract.outer(savings[sources, clusters], costs[targets, clusters])
         # Within one cluster the two changes would not be independent.
         np.fill_diagonal(gains, -np.inf)
         gains[np.equal.outer(sources, targets)] = -np.inf

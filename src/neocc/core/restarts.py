@@ -44,20 +44,30 @@ _ENOUGH_ALIKE = 3
 _SAME = 1e-9
 
 
+Begin: TypeAlias = Callable[[], None]
+
+
+def _silently() -> None:
+    """Begin a step without telling anyone."""
+
+
 def run_starts(
     engine: Engine,
     problem: Problem,
     init: Init,
     rngs: list[np.random.Generator],
-    reports: Callable[[int], Report | None],
+    report: Report | None = None,
+    *,
+    begin: Begin = _silently,
 ) -> Iterator[Solution]:
     """Solve the problem once per generator and yield each solution as it is found.
 
-    `engine` holds the data as given; `reports(i)` supplies the progress report of start i.
+    `engine` holds the data as given; `begin` is called before each start, `report` after every
+    iteration.
     """
     data = engine.centred(centring(problem))
-    for i, rng in enumerate(rngs):
-        report = reports(i)
+    for rng in rngs:
+        begin()
         sample = None if init != "neo-kmeans" else draw_sample(engine, data, problem, rng)
         if sample is None:
             U, V = _start(engine, data, problem, init, rng)
@@ -67,28 +77,50 @@ def run_starts(
 
 
 def search(
-    engine: Engine, problem: Problem, init: Init, n_init: int, rng: np.random.Generator
+    engine: Engine,
+    problem: Problem,
+    init: Init,
+    n_init: int,
+    rng: np.random.Generator,
+    *,
+    begin: Begin = _silently,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> Iterator[Solution | None]:
     """Search with the effort of `n_init` starts; yield the best solution so far after each step.
 
-    None is yielded for steps on a sample, whose solutions are not solutions of the whole.
+    None is yielded for steps on a sample, whose solutions are not solutions of the whole. A search
+    that is stopped or interrupted there still yields one: all rows join the best clusters so far.
+    `begin` is called before each step.
     """
     data = engine.centred(centring(problem))
     sample = None if isinstance(init, tuple) else draw_sample(engine, data, problem, rng)
     best: Solution | None = None
     if sample is None:
-        for found in _tournament(Sample(engine, data, problem), init, n_init, rng):
+        for found in _tournament(Sample(engine, data, problem), init, n_init, rng, begin):
             best = found
             yield best
+            if stopped():
+                break
     else:
-        for on_sample in _tournament(sample, init, n_init, rng):
-            best = on_sample
-            yield None
+        try:
+            for on_sample in _tournament(sample, init, n_init, rng, begin):
+                best = on_sample
+                yield None
+                if stopped():
+                    break
+        except KeyboardInterrupt:
+            if best is not None:
+                as_is = replace(problem, max_iter=0)
+                yield solve(data, as_is, *promote(sample, best, data, problem))
+            raise
         assert best is not None
+        begin()
         best = solve(data, problem, *promote(sample, best, data, problem))
         yield best
     assert best is not None
-    yield settle(data, problem, best)
+    if not stopped():
+        begin()
+        yield settle(data, problem, best)
 
 
 def n_search_steps(init: Init, n_init: int) -> int:
@@ -98,7 +130,7 @@ def n_search_steps(init: Init, n_init: int) -> int:
 
 
 def _tournament(
-    where: Sample, init: Init, n_init: int, rng: np.random.Generator
+    where: Sample, init: Init, n_init: int, rng: np.random.Generator, begin: Begin
 ) -> Iterator[Solution]:
     problem, data = where.problem, where.data
     short = replace(problem, tol=max(problem.tol, _SHORT_TOL))
@@ -106,12 +138,13 @@ def _tournament(
     n_init = 1 if given else n_init
     pool: list[Solution] = []
     for i in range(1 if given else _SHORT_RUNS * n_init):
+        begin()
         kind: Init = init if given or i % _CHOSEN_SHARE == 0 else "random"
         U, V = _start(where.engine, data, problem, kind, rng)
-        if not given and problem.allows_outliers:
-            U, V = pressurised(data, problem, U, V)
-        pool = _ranked([*pool, solve(data, short, U, V)])[:n_init]
+        found = _short_run(data, short, U, V, pressure=not given)
+        pool = _ranked([*pool, found])[:n_init]
         yield pool[0]
+    begin()
     pool = _ranked([continued(each, solve(data, problem, each.U, each.V)) for each in pool])
     yield pool[0]
     agreed = not given and _agreed(pool)
@@ -121,11 +154,24 @@ def _tournament(
         before = pool[0]
         pool = _distinct(pool)[: _kept(share, n_init)]
         for i, each in enumerate(pool):
+            begin()
             pool[i] = rounds(data, problem, each, n_rounds, rng)
             yield _ranked(pool)[0]
         pool = _ranked(pool)
         if agreed and pool[0] is before:
             break
+
+
+def _short_run(
+    data: Engine, short: Problem, U: Memberships | None, V: Memberships | None, *, pressure: bool
+) -> Solution:
+    if not (pressure and short.allows_outliers):
+        return solve(data, short, U, V)
+    start = solve(data, replace(short, max_iter=0), U, V)
+    found = solve(data, short, *pressurised(data, short, U, V))
+    if start.objective >= found.history[0]:
+        found = replace(found, history=np.append(start.history, found.history))
+    return found
 
 
 def _agreed(pool: list[Solution]) -> bool:

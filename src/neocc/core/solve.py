@@ -8,7 +8,7 @@ MSSR, and NEO-K-Means on rows or on columns are this loop with different problem
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -71,15 +71,21 @@ class Solution:
     limits: tuple[float, float]
 
 
+def never_rising(values: Sequence[float]) -> FloatArray:
+    """Clear a history of rounding, which may take a perfect fit below 0 and the end of a run up."""
+    backwards = np.maximum.accumulate(np.maximum(values, 0.0)[::-1])
+    return backwards[::-1].copy()
+
+
 def continued(old: Solution, new: Solution) -> Solution:
     """Return `new` with the history of the solution that it started from before its own."""
-    history = np.concatenate([old.history, new.history[1:]])
+    history = never_rising([*old.history, *new.history[1:]])
     return replace(new, history=history, n_iter=old.n_iter + new.n_iter)
 
 
 def improved(old: Solution, new: Solution) -> Solution:
     """Return `new`, reached from `old` by a jump, with a history that never rises."""
-    history = np.append(old.history, new.objective)
+    history = never_rising([*old.history, new.objective])
     return replace(new, history=history, n_iter=old.n_iter + new.n_iter)
 
 
@@ -167,8 +173,7 @@ def solve(
         if rows_lead and problem.columns is not None:
             run.V = run.column_step().members
     assert run.sums is not None
-    # A perfect fit can come out below zero by the rounding of its sums.
-    history = np.maximum(run.history, 0.0)
+    history = never_rising(run.history)
     return Solution(
         run.U,
         run.V,

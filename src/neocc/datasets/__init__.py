@@ -1,6 +1,7 @@
 """Small data sets that ship with the library, and data made to order.
 
-Nothing is read, and neither NumPy nor scikit-learn is imported, before a name that needs it is used.
+Nothing is read, and neither NumPy nor scikit-learn is imported, before a name that needs it is
+used.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Planted co-clusters: matrices whose overlapping clusters and outliers are known.
 
-Letters as in the method's paper: U and V are the memberships of rows and columns, M the block means.
+Letters as in the method's paper: U and V are the memberships of rows and columns, M the block
+means.
 """
 
 from __future__ import annotations
@@ -50,15 +51,16 @@ def make_coclusters(
 ) -> tuple[Any, BoolArray, BoolArray] | Bunch:
     r"""Generate a matrix with overlapping co-clusters and outliers.
 
-    A cell in row cluster i and column cluster j has the mean :math:`M_{ij}`; a cell in several blocks,
-    because its row, its column or both are in several clusters, has the average of the means of all
-    blocks it is in. Cells of outlier rows and columns lie far from every block mean. Gaussian noise is
-    added to all:
+    A cell in row cluster i and column cluster j has the mean :math:`M_{ij}`; a cell in several
+    blocks, because its row, its column or both are in several clusters, has the average of the
+    means of all blocks it is in. Cells of outlier rows and columns lie far from every block mean.
+    Gaussian noise is added to all:
 
     .. math:: x_{pt} = \frac{1}{f_p w_t} \sum_{ij} u_{pi} v_{tj} (M_{ij} + r_{pj} + c_{it})
               + \varepsilon_{pt}
 
-    where row p is in :math:`f_p` and column t in :math:`w_t` clusters, and r and c are the `effects`.
+    where row p is in :math:`f_p` and column t in :math:`w_t` clusters, and r and c are the
+    `effects`.
 
     Parameters
     ----------
@@ -69,37 +71,39 @@ def make_coclusters(
     row_overlap, column_overlap : float, default=0.0
         As in :class:`neocc.NEOCC`: the n rows (columns) have exactly n + round(overlap * n)
         memberships, halves rounded away from zero. The memberships that outliers do not use go to
-        others, so clusters are disjoint if ``overlap = -outliers``, not if it is 0. Which items are in
-        which further clusters is drawn uniformly.
+        others, so clusters are disjoint if ``overlap = -outliers``, not if it is 0. Which items are
+        in which further clusters is drawn uniformly.
     row_outliers, column_outliers : float, default=0.0
         Exactly round(outliers * n) rows (columns) are in no cluster. Their cells have the mean
         :math:`\pm(\max |M| + \mathrm{separation} + 3 \, \mathrm{effects})`, with a random sign for
         each cell.
     separation : float, default=3.0
-        Smallest root-mean-square difference of the block means of two row clusters, or of two column
-        clusters. The block means are equally spaced numbers around zero in random order, scaled to
-        this.
+        Smallest root-mean-square difference of the block means of two row clusters, or of two
+        column clusters. The block means are equally spaced numbers around zero in random order,
+        scaled to this.
     noise : float, default=1.0
         Standard deviation of the Gaussian noise.
     effects : float, default=0.0
         Standard deviation of the effect :math:`r_{pj}` of row p in column cluster j, and of
-        :math:`c_{it}` of column t in row cluster i. The objective ``"residue"`` does not see them inside
-        a block, but tells clusters apart by them, and by them only: without effects it is near zero for
-        any row clusters as soon as the column clusters are right.
+        :math:`c_{it}` of column t in row cluster i. The objective ``"residue"`` does not see them
+        inside a block, but tells clusters apart by them, and by them only: without effects and
+        noise it is zero for any row clusters as soon as the column clusters are right.
     density : float, default=1.0
-        Exactly round(density * n_rows * n_columns) cells, drawn uniformly, keep their value; the others
-        are zero.
+        Exactly round(density * n_rows * n_columns) cells, drawn uniformly, keep their value; the
+        others are zero.
     integer : bool, default=False
-        Make positive whole numbers, like ratings or counts: all values are moved up by a constant that
-        puts the lowest mean 3 `noise` above 1, rounded, and raised to 1 if below. A zero is then always
-        a cell left out by `density`. Choose a `separation` of at least 1 for clusters to survive.
+        Make positive whole numbers, like ratings or counts: all values are moved up by a constant
+        that puts the lowest mean 3 `noise` above 1, rounded, and raised to 1 if below. A zero is
+        then always a cell left out by `density`. Choose a `separation` of at least 1 for clusters
+        to survive.
     format : {"dense", "csr"}, default="dense"
-        Kind of matrix. The values are the same. With ``"csr"`` and a `density` below 1, no dense matrix
-        is formed.
+        Kind of matrix. The values are the same. With ``"csr"`` and a `density` below 1, no dense
+        matrix is formed.
     dtype : dtype, default=numpy.float64
         Type of the values: float64, float32, or, with `integer`, any integer type that holds them.
     shuffle : bool, default=True
-        Mix rows and columns. If False they stand in the order of their first cluster, outliers last.
+        Mix rows and columns. If False they stand in the order of their first cluster, outliers
+        last.
     random_state : int, RandomState or None, default=None
         Seed; pass an int for the same matrix in every call.
     return_bunch : bool, default=False
@@ -165,23 +169,29 @@ def make_coclusters(
     return _bunch(X, U, V, cells) if return_bunch else (X, U, V)
 
 
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
 def _check_shape(shape: Any) -> tuple[int, int]:
     if not isinstance(shape, tuple | list) or len(shape) != 2:
         raise ValueError(f"shape must be a pair (n_rows, n_columns), got {shape!r}.")
     for size in shape:
-        if not isinstance(size, Integral) or size < 1:
+        if not _is_whole(size) or size < 1:
             raise ValueError(f"shape must hold two positive integers, got {shape!r}.")
     return int(shape[0]), int(shape[1])
 
 
-def _make_counts(
-    side: str, n_items: int, n_clusters: int, overlap: float, outliers: float
-) -> Counts:
+def _make_counts(side: str, n_items: int, n_clusters: Any, overlap: Any, outliers: Any) -> Counts:
     """Turn a side's parameters into exact counts, or say why nothing can be planted with them."""
-    if not isinstance(n_clusters, Integral) or n_clusters < 1:
+    if not _is_whole(n_clusters) or n_clusters < 1:
         raise ValueError(f"n_{side}_clusters must be a positive integer, got {n_clusters!r}.")
     _check_scales(**{f"{side}_outliers": outliers})
-    if not isinstance(overlap, Real) or not math.isfinite(overlap):
+    if not _is_real(overlap) or not math.isfinite(overlap):
         raise ValueError(f"{side}_overlap must be a finite number, got {overlap!r}.")
     counts = Counts.from_fractions(n_items, int(n_clusters), overlap, outliers)
     if counts.n_covered < n_clusters:
@@ -196,7 +206,7 @@ def _make_counts(
         )
     if counts.n_memberships > counts.n_covered * n_clusters:
         raise ValueError(
-            f"{side}_overlap={overlap} is too large: {counts.n_covered} {side}s that are not outliers "
+            f"{side}_overlap={overlap} is too large: {counts.n_covered} non-outliers "
             f"have at most {counts.n_covered * n_clusters} memberships in {n_clusters} clusters, "
             f"not {counts.n_memberships}."
         )
@@ -205,19 +215,20 @@ def _make_counts(
 
 def _check_scales(**values: Any) -> None:
     for name, value in values.items():
-        if not isinstance(value, Real) or not 0 <= value < math.inf:
+        if not _is_real(value) or not 0 <= value < math.inf:
             raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}.")
 
 
 def _check_form(density: Any, form: Any, dtype: DTypeLike, integer: bool) -> np.dtype[Any]:
-    if not isinstance(density, Real) or not 0 < density <= 1:
+    if not _is_real(density) or not 0 < density <= 1:
         raise ValueError(f"density must be above 0 and at most 1, got {density!r}.")
     if form not in ("dense", "csr"):
         raise ValueError(f'format must be "dense" or "csr", got {form!r}.')
     value_type = np.dtype(dtype)
     if value_type not in (np.float32, np.float64) and not (integer and value_type.kind in "iu"):
         raise ValueError(
-            f"dtype must be float64 or float32, or an integer type with integer=True; got {value_type}."
+            "dtype must be float64 or float32, or an integer type with integer=True; "
+            f"got {value_type}."
         )
     return value_type
 

@@ -1,6 +1,7 @@
 """How planted data is drawn: memberships with exact counts, block means, and the values of cells.
 
-Letters as in the method's paper: U and V are the memberships of rows and columns, M the block means.
+Letters as in the method's paper: U and V are the memberships of rows and columns, M the block
+means.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _N_ORDERS = 20
 
 
 def round_half_away(value: float) -> int:
-    """Round halves away from zero, as `neocc.core.problem` does: data sets may not import the core."""
+    """Round as `neocc.core.problem` does, which data sets may not import: halves away from zero."""
     whole = math.floor(abs(value))
     return int(math.copysign(whole + (abs(value) - whole >= 0.5), value))
 
@@ -76,7 +77,9 @@ def distinct_integers(rng: np.random.Generator, below: int, size: int) -> NDArra
     subset = np.empty(0, dtype=np.int64)
     while subset.size < size:
         more = rng.integers(below, size=size - subset.size + 16 + size // 8)
-        subset = np.unique(np.concatenate([subset, more]))
+        subset = np.concatenate([subset, more])
+        subset.sort()  # np.unique would hash, which is much slower here
+        subset = subset[np.append(True, subset[1:] != subset[:-1])]
     surplus = rng.choice(subset.size, subset.size - size, replace=False)
     return np.delete(subset, surplus)
 
@@ -145,7 +148,8 @@ class Cells:
         if effects:
             row_factors = np.hstack([row_factors + row_effects, row_shares])
             column_factors = np.hstack([column_shares, column_effects.T])
-        row_outliers, column_outliers = ~U.any(axis=1), ~V.any(axis=1)
+        row_outliers: BoolArray = np.logical_not(U.any(axis=1))
+        column_outliers: BoolArray = np.logical_not(V.any(axis=1))
         reach = float(np.abs(M).max()) + 3 * effects
         far = reach + separation
         any_outliers = bool(row_outliers.any() or column_outliers.any())
@@ -183,7 +187,7 @@ class Draw:
     sign_rng: np.random.Generator
 
     def all(self) -> AnyArray:
-        """The full matrix."""
+        """Draw the full matrix."""
         cells = self.cells
         X = np.empty((cells.row_outliers.size, cells.column_outliers.size), dtype=self.dtype)
         step = max(1, _CELLS_AT_A_TIME // X.shape[1])
@@ -194,7 +198,7 @@ class Draw:
         return X
 
     def some(self, n_cells: int, place_rng: np.random.Generator) -> Any:
-        """A CSR matrix of `n_cells` cells at random places."""
+        """Draw `n_cells` cells at random places, as a CSR array."""
         from scipy import sparse
 
         cells = self.cells
@@ -220,4 +224,9 @@ class Draw:
         n_outlying = np.count_nonzero(outlying)
         means[outlying] = self.cells.far * self.sign_rng.choice((-1.0, 1.0), n_outlying)
         values = means + self.cells.shift + self.noise * self.noise_rng.standard_normal(means.shape)
-        return np.maximum(np.rint(values), 1.0) if self.integer else values
+        if not self.integer:
+            return values
+        whole = np.maximum(np.rint(values), 1.0)
+        if self.dtype.kind in "iu" and whole.max() > np.iinfo(self.dtype).max:
+            raise ValueError(f"dtype {self.dtype} is too small: a cell holds {whole.max():.0f}.")
+        return whole

@@ -15,14 +15,67 @@ from scipy import sparse
 from neocc._typing import AnyArray
 from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix
 
-__all__ = ["READ_OPTIONS", "as_matrix", "check_values"]
+__all__ = ["READ_OPTIONS", "as_matrix", "check_values", "refuse_types"]
 
 READ_OPTIONS: dict[str, Any] = {
     "accept_sparse": ("csr", "csc", "coo", "lil", "dia", "dok", "bsr"),
     "ensure_all_finite": False,
 }
-# Squares of larger values, and sums of many of them, would overflow.
-_LARGEST = 1e150
+# Squares of larger values, summed and scaled for ties, could overflow.
+_LARGEST = 1e140
+
+
+def refuse_types(X: Any) -> None:
+    """Refuse text, complex numbers and dates, naming the first such column or cell.
+
+    To be called before `check_array`, whose own messages do not say where.
+    """
+    columns = getattr(X, "columns", None)
+    if columns is not None and hasattr(X, "dtypes"):
+        for name in columns:
+            _refuse_values(np.asarray(X[name])[:, None], f" in column {name!r}", 0)
+    elif isinstance(X, np.ndarray) or sparse.issparse(X):
+        _refuse_values(X if isinstance(X, np.ndarray) else X.data, "", None)
+    elif isinstance(X, list | tuple):
+        try:
+            _refuse_values(np.asarray(X), "", None)
+        except ValueError as error:
+            if "inhomogeneous" in str(error):
+                raise ValueError(
+                    "Input X is ragged: its rows have different lengths. Give every row the same "
+                    "number of values."
+                ) from error
+            raise
+
+
+def _refuse_values(values: AnyArray, where: str, column: int | None) -> None:
+    kind = values.dtype.kind
+    if kind == "c":
+        raise ValueError(
+            f"Complex data not supported: found {values.dtype}{where}. Pass the real part, the "
+            "imaginary part or the modulus."
+        )
+    if kind in "mM":
+        raise ValueError(
+            f"Input X holds dates or times ({values.dtype}){where}. Turn them into numbers first."
+        )
+    if kind in "OUST" and values.ndim == 2:
+        for place in np.ndindex(values.shape):
+            value: Any = values[place]
+            if isinstance(value, str) and not _is_number(value):
+                at = f"row {place[0]}" + (f", column {place[1]}" if column is None else where)
+                raise ValueError(
+                    f"could not convert string to float: {value!r} at {at}. Drop or encode "
+                    "columns of text before fitting."
+                )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def as_matrix(X: Any, names: Any = None) -> Matrix:

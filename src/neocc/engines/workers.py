@@ -6,7 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache
+from threading import Lock
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -17,9 +17,36 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
-@cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
+class _OneBlasThread:
+    """Holds BLAS to one thread while any fit of the process runs.
+
+    The limit is the process's, so fits in several threads share it: the first sets it, the last
+    lifts it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._n_users = 0
+        self._controller: Any = None
+        self._limit: Any = None
+
+    def enter(self) -> None:
+        with self._lock:
+            if self._n_users == 0:
+                if self._controller is None:
+                    self._controller = ThreadpoolController()
+                self._limit = self._controller.limit(limits=1, user_api="blas")
+                self._limit.__enter__()
+            self._n_users += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._n_users -= 1
+            if self._n_users == 0:
+                self._limit.__exit__(None, None, None)
+
+
+_one_blas_thread = _OneBlasThread()
 
 
 def effective_n_jobs(n_jobs: int | None) -> int:
@@ -46,11 +73,9 @@ class Workers:
     def __init__(self, n_jobs: int | None = None) -> None:
         self.n_jobs = effective_n_jobs(n_jobs)
         self._pool: ThreadPoolExecutor | None = None
-        self._blas: Any = None
 
     def __enter__(self) -> Workers:
-        self._blas = _controller().limit(limits=1, user_api="blas")
-        self._blas.__enter__()
+        _one_blas_thread.enter()
         if self.n_jobs > 1:
             self._pool = ThreadPoolExecutor(self.n_jobs, thread_name_prefix="neocc")
         return self
@@ -64,7 +89,7 @@ class Workers:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
-        self._blas.__exit__(kind, error, traceback)
+        _one_blas_thread.leave()
 
     def ordered(
         self, function: Callable[[Task], Result], tasks: Sequence[Task]

@@ -69,35 +69,47 @@ class BaseNEO(
         best: Solution | None = None
         with Workers(self.n_jobs) as workers:
             engine = make_engine(matrix, self.kernel, workers)
+            interrupt: KeyboardInterrupt | None = None
             try:
                 for solution in self._solutions(engine, problem, init, rng):
                     if best is None or solution.objective < best.objective:
                         best = solution
-            finally:
-                if best is not None:
-                    self._publish(engine.centred(centring(problem)), problem, best)
+            except KeyboardInterrupt as error:
+                interrupt = error
+            if best is not None:
+                self._publish(engine.centred(centring(problem)), problem, best)
+                self._published = True
+            if interrupt is not None:
+                raise interrupt
 
     def _solutions(
         self, engine: MemoryEngine, problem: Problem, init: Init, rng: np.random.Generator
     ) -> Iterator[Solution]:
         """Yield solutions as they are found, and report each step."""
         if getattr(self, "refine", False):
-            progress = Progress(self, n_search_steps(init, self.n_init), 0, self.verbose)
-            for number, found in enumerate(search(engine, problem, init, self.n_init, rng)):
-                progress.begin_start(number)
+            n_steps = n_search_steps(init, self.n_init)
+            progress = Progress(self, "step", n_steps, 0, self.verbose, ends_itself=True)
+            steps = search(
+                engine,
+                problem,
+                init,
+                self.n_init,
+                rng,
+                begin=progress.begin,
+                stopped=lambda: progress.stopped,
+            )
+            for found in progress.around(steps):
                 if found is not None:
                     yield found
-                if progress.end_start(found):
-                    break
         else:
             # Given memberships leave nothing to chance: one start tells all.
             n_starts = 1 if isinstance(init, tuple) else self.n_init
-            progress = Progress(self, n_starts, problem.max_iter, self.verbose)
+            progress = Progress(self, "start", n_starts, problem.max_iter, self.verbose)
             rngs = rng.spawn(n_starts)
-            for solution in run_starts(engine, problem, init, rngs, progress.begin_start):
-                yield solution
-                if progress.end_start(solution):
-                    break
+            starts = run_starts(
+                engine, problem, init, rngs, progress.iteration, begin=progress.begin
+            )
+            yield from progress.around(starts)
         progress.end()
 
     def _publish(self, engine: MemoryEngine, problem: Problem, solution: Solution) -> None:
@@ -219,16 +231,20 @@ class BaseNEO(
 
     @contextmanager
     def _keeping_earlier_fit(self) -> Iterator[None]:
-        """Leave the names of an earlier fit in place when a new one is refused."""
+        """Leave the names of an earlier fit in place when a new one ends with nothing."""
         names = ("n_features_in_", "feature_names_in_")
         earlier = {name: getattr(self, name) for name in names if hasattr(self, name)}
+        self._published = False
         try:
             yield
-        except Exception:
-            for name in names:
-                self.__dict__.pop(name, None)
-            self.__dict__.update(earlier)
+        except BaseException:
+            if not self._published:
+                for name in names:
+                    self.__dict__.pop(name, None)
+                self.__dict__.update(earlier)
             raise
+        finally:
+            del self._published
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_row_model")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import BiclusterMixin
+from sklearn.utils.validation import check_is_fitted
 
 from neocc._typing import BoolArray
 from neocc.core.problem import Problem
@@ -24,7 +25,7 @@ class BaseCoclusterer(BiclusterMixin, BaseNEO):
         if isinstance(self.init, str):
             name: Init = self.init  # type: ignore[assignment]
             return name
-        if len(self.init) != 2:
+        if isinstance(self.init, np.ndarray) or len(self.init) != 2:
             raise ValueError(
                 f"init must be a name or a pair (U, V) of membership matrices; got a "
                 f"{type(self.init).__name__} of length {len(self.init)}."
@@ -49,9 +50,11 @@ class BaseCoclusterer(BiclusterMixin, BaseNEO):
 
         Co-cluster `i * n_column_clusters + j` joins row cluster i and column cluster j.
         """
+        check_is_fitted(self)
         return np.repeat(self._row_members.T, self._column_members.shape[1], axis=0)
 
     @property
     def columns_(self) -> BoolArray:
         """Columns of each co-cluster, of shape (n_row_clusters * n_column_clusters, n_columns)."""
+        check_is_fitted(self)
         return np.tile(self._column_members.T, (self._row_members.shape[1], 1))

@@ -32,7 +32,8 @@ class MSSR(BaseCoclusterer):
         pattern).
     init : {"neo-kmeans", "random", "spectral", "sketch"} or pair (U, V), default="neo-kmeans"
         How the memberships start: one-way k-means of rows and columns from k-means++ seeds, at
-        random, or as given.
+        random, from the leading singular vectors, from random projections (see `NEOCC`), or as
+        given.
     n_init : int, default=10
         Number of starts; the one of lowest objective is kept.
     refine : bool, default=True
@@ -50,7 +51,8 @@ class MSSR(BaseCoclusterer):
     random_state : int, RandomState or None, default=None
         Seed of the starts.
     verbose : int, default=0
-        1 logs every start, 2 every iteration, through the logger `"neocc"`.
+        1 logs every start (or step of the search), 2 also every iteration of plain starts, through
+        the logger `"neocc"`.
 
     Attributes
     ----------

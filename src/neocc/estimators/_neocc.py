@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
+import numpy as np
 from sklearn.base import _fit_context
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from neocc.core.problem import Problem
+from neocc.core.problem import Counts, Problem
 from neocc.core.solve import Solution
-from neocc.engines import MemoryEngine
-from neocc.estimators._base import SHARED_CONSTRAINTS
+from neocc.engines import Matrix, MemoryEngine, Workers
+from neocc.estimators._base import SHARED_CONSTRAINTS, make_engine
 from neocc.estimators._coclusterer import BaseCoclusterer
 from neocc.estimators._progress import with_callbacks
 from neocc.estimators._validation import make_counts, read_matrix
+from neocc.selection import OverlapEstimate, estimate
 
 
 class NEOCC(BaseCoclusterer):
@@ -41,16 +44,19 @@ class NEOCC(BaseCoclusterer):
     objective : {"mean", "residue"}, default="mean"
         `"mean"` (NEO-CC-M) looks for blocks of constant value, `"residue"` (NEO-CC-RCM) for blocks
         in which rows and columns follow a common pattern up to row and column offsets.
-    row_overlap, column_overlap : float, default=0.0
+    row_overlap, column_overlap : float or "auto", default=0.0
         Extra memberships as a fraction of the number of rows (columns): n rows receive exactly
         n + round(row_overlap * n) memberships, halves rounded away from zero. At most the number of
-        clusters minus one; may be negative down to minus the fraction of outliers.
-    row_outliers, column_outliers : float in [0, 1), default=0.0
-        Largest fraction of rows (columns) left in no cluster.
+        clusters minus one; may be negative down to minus the fraction of outliers. `"auto"`
+        estimates it from a k-means solution (`neocc.selection.estimate_overlap_and_outliers`).
+    row_outliers, column_outliers : float in [0, 1) or "auto", default=0.0
+        Largest fraction of rows (columns) left in no cluster, or estimated likewise.
     init : {"neo-kmeans", "random", "spectral", "sketch"} or pair (U, V), default="neo-kmeans"
         How the memberships start: one-way NEO-K-Means of the rows and of the columns from k-means++
         seeds (found on a sample of the rows when the matrix is large), random feasible
-        memberships, or given membership matrices that meet the counts above.
+        memberships, clusters of the leading singular vectors of the scaled matrix, clusters of
+        random projections, or given membership matrices that meet the counts above. With `refine`,
+        every other start is random.
     n_init : int, default=10
         Number of starts; the one of lowest objective is kept. Given memberships are run once.
     refine : bool, default=True
@@ -71,7 +77,8 @@ class NEOCC(BaseCoclusterer):
     random_state : int, RandomState or None, default=None
         Seed of the starts. The same seed gives the same result to the last bit.
     verbose : int, default=0
-        1 logs every start, 2 every iteration, through the logger `"neocc"`.
+        1 logs every start (or step of the search), 2 also every iteration of plain starts, through
+        the logger `"neocc"`.
 
     Attributes
     ----------
@@ -90,6 +97,8 @@ class NEOCC(BaseCoclusterer):
         `refine`, then after each improvement. It never rises.
     n_iter_ : int
         Number of iterations that led there.
+    row_estimate_, column_estimate_ : OverlapEstimate or None
+        What `"auto"` found, with its reasons; None for a side whose fractions were given.
     rows_, columns_, biclusters_ : ndarray of bool
         Co-clusters in scikit-learn's form, one per pair of a row and a column cluster.
     n_features_in_ : int
@@ -133,10 +142,10 @@ class NEOCC(BaseCoclusterer):
         "n_row_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "n_column_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "objective": [StrOptions({"mean", "residue"})],
-        "row_overlap": [Interval(Real, None, None, closed="neither")],
-        "row_outliers": [Interval(Real, 0, 1, closed="left")],
-        "column_overlap": [Interval(Real, None, None, closed="neither")],
-        "column_outliers": [Interval(Real, 0, 1, closed="left")],
+        "row_overlap": [Interval(Real, None, None, closed="neither"), StrOptions({"auto"})],
+        "row_outliers": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
+        "column_overlap": [Interval(Real, None, None, closed="neither"), StrOptions({"auto"})],
+        "column_outliers": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
         "init": [StrOptions({"neo-kmeans", "random", "spectral", "sketch"}), tuple, list],
         "refine": ["boolean"],
     }
@@ -147,10 +156,10 @@ class NEOCC(BaseCoclusterer):
         n_column_clusters: int | None = None,
         *,
         objective: str = "mean",
-        row_overlap: float = 0.0,
-        row_outliers: float = 0.0,
-        column_overlap: float = 0.0,
-        column_outliers: float = 0.0,
+        row_overlap: float | str = 0.0,
+        row_outliers: float | str = 0.0,
+        column_overlap: float | str = 0.0,
+        column_outliers: float | str = 0.0,
         init: Any = "neo-kmeans",
         n_init: int = 10,
         refine: bool = True,
@@ -202,18 +211,37 @@ class NEOCC(BaseCoclusterer):
         """
         with self._keeping_earlier_fit():
             matrix = read_matrix(self, X, reset=True)
-            n, m = matrix.shape
+            rows, row_estimate = self._counts("rows", matrix)
+            columns, column_estimate = self._counts("columns", matrix)
             problem = Problem(
                 self.objective,  # type: ignore[arg-type]
-                make_counts("row", n, self.n_row_clusters, self.row_overlap, self.row_outliers),
-                make_counts(
-                    "column", m, self.n_column_clusters, self.column_overlap, self.column_outliers
-                ),
+                rows,
+                columns,
                 self.max_iter,
                 self.tol,
             )
             self._solve(matrix, problem, self._read_init(matrix, problem))
+            self.row_estimate_, self.column_estimate_ = row_estimate, column_estimate
         return self
+
+    def _counts(
+        self, side: Literal["rows", "columns"], matrix: Matrix
+    ) -> tuple[Counts, OverlapEstimate | None]:
+        """Return the counts of one side, its fractions estimated where they are "auto"."""
+        word, n_items = ("row", matrix.shape[0]) if side == "rows" else ("column", matrix.shape[1])
+        n_clusters, overlap, outliers = (
+            getattr(self, f"{prefix}{word}{suffix}")
+            for prefix, suffix in (("n_", "_clusters"), ("", "_overlap"), ("", "_outliers"))
+        )
+        if "auto" not in (overlap, outliers):
+            return make_counts(word, n_items, n_clusters, overlap, outliers), None
+        k = make_counts(word, n_items, n_clusters).n_clusters
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        with Workers(self.n_jobs) as workers:
+            found = estimate(make_engine(matrix, self.kernel, workers), side, k, rng)
+        overlap = found.overlap if overlap == "auto" else overlap
+        outliers = found.outliers if outliers == "auto" else outliers
+        return make_counts(word, n_items, k, overlap, outliers), found
 
     def _publish(self, engine: MemoryEngine, problem: Problem, solution: Solution) -> None:
         super()._publish(engine, problem, solution)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from neocc.core.solve import Report, Solution
+from neocc.core.solve import Solution
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -30,61 +30,88 @@ __all__ = ["CallbackSupportMixin", "Progress", "with_callbacks"]
 logger = logging.getLogger("neocc")
 
 
-class Progress:
-    """Reports the starts of a fit and their iterations to callbacks and to the log."""
+Found = TypeVar("Found", bound=Solution | None)
 
-    def __init__(self, estimator: Any, n_starts: int, max_iter: int, verbose: int) -> None:
+
+class Progress:
+    """Reports the steps of a fit, and the iterations in them, to callbacks and to the log.
+
+    `stopped` is True once a callback has asked for no further steps. Steps that heed it themselves
+    (`ends_itself`) may still have something to finish; others are simply not asked for.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        word: str,
+        n_steps: int,
+        max_iter: int,
+        verbose: int,
+        *,
+        ends_itself: bool = False,
+    ) -> None:
+        self.stopped = False
+        self._ends_itself = ends_itself
         self._estimator = estimator
+        self._word = word
         self._max_iter = max_iter
-        self._n_starts = n_starts
+        self._n_steps = n_steps
         self._verbose = verbose
         self._root: Any = None
-        self._start: Any = None
+        self._step: Any = None
         self._number = 0
         if HAS_CALLBACKS:
-            self._root = estimator._init_callback_context(max_subtasks=n_starts)
+            self._root = estimator._init_callback_context(max_subtasks=n_steps)
             self._root.call_on_fit_task_begin(estimator=estimator)
         if verbose:
             _make_visible()
 
-    def begin_start(self, number: int) -> Report | None:
-        """Open a start and return the report for its iterations."""
-        self._number = number + 1
-        if self._root is not None:
-            self._start = self._root.subcontext(task_name="start", max_subtasks=self._max_iter)
-            self._start.call_on_fit_task_begin(estimator=self._estimator)
-        return self._iteration
+    def around(self, steps: Iterator[Found]) -> Iterator[Found]:
+        """Pass on what each step finds, and close the step; `begin` is for the steps to call."""
+        for found in steps:
+            yield found
+            self._end(found)
+            if self.stopped and not self._ends_itself:
+                return
 
-    def _iteration(self, iteration: int, objective: float) -> bool:
+    def begin(self) -> None:
+        """Open a step."""
+        self._number += 1
+        if self._root is not None:
+            self._step = self._root.subcontext(task_name=self._word, max_subtasks=self._max_iter)
+            self._step.call_on_fit_task_begin(estimator=self._estimator)
+
+    def iteration(self, iteration: int, objective: float) -> bool:
+        """Report an iteration; True when a callback asks for no further ones."""
         if self._verbose > 1:
             logger.info(
-                "start %d/%d, iteration %d: objective %.6g",
+                "%s %d/%d, iteration %d: objective %.6g",
+                self._word,
                 self._number,
-                self._n_starts,
+                self._n_steps,
                 iteration,
                 objective,
             )
-        if self._start is None:
+        if self._step is None:
             return False
-        task = self._start.subcontext(task_name="iteration")
+        task = self._step.subcontext(task_name="iteration")
         task.call_on_fit_task_begin(estimator=self._estimator)
         return bool(task.call_on_fit_task_end(estimator=self._estimator))
 
-    def end_start(self, solution: Solution | None) -> bool:
-        """Close the start; True when a callback asks for no further ones."""
+    def _end(self, solution: Solution | None) -> None:
         if self._verbose and solution is not None:
             logger.info(
-                "start %d/%d: objective %.6g after %d iterations%s",
+                "%s %d/%d: objective %.6g after %d iterations%s",
+                self._word,
                 self._number,
-                self._n_starts,
+                self._n_steps,
                 solution.objective,
                 solution.n_iter,
                 "" if solution.converged else " (not converged)",
             )
-        if self._start is None:
-            return False
-        start, self._start = self._start, None
-        return bool(start.call_on_fit_task_end(estimator=self._estimator))
+        if self._step is not None:
+            step, self._step = self._step, None
+            self.stopped |= bool(step.call_on_fit_task_end(estimator=self._estimator))
 
     def end(self) -> None:
         """Close the fit."""

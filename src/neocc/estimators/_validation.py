@@ -8,14 +8,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
-from neocc._typing import AnyArray, BoolArray
+from neocc._typing import BoolArray
 from neocc.core.problem import Counts
-from neocc.engines import DenseMatrix, Matrix, SparseMatrix
+from neocc.engines import Matrix
+from neocc.engines.reading import READ_OPTIONS, as_matrix, refuse_types
 from neocc.kernels import Memberships
 
-_SPARSE_FORMATS = ("csr", "csc", "coo", "lil", "dia", "dok", "bsr")
-# Squares of larger values, and sums of many of them, would overflow.
-_LARGEST = 1e150
 _DEFAULT_CLUSTERS = 3
 
 
@@ -24,73 +22,12 @@ def read_matrix(estimator: Any, X: Any, *, reset: bool) -> Matrix:
 
     With an estimator, its `n_features_in_` and `feature_names_in_` are set (`reset`) or checked.
     """
-    options: dict[str, Any] = {"accept_sparse": _SPARSE_FORMATS, "ensure_all_finite": False}
+    refuse_types(X)
     if estimator is None:
-        X = check_array(X, **options)
+        X = check_array(X, **READ_OPTIONS)
     else:
-        X = validate_data(estimator, X, reset=reset, **options)
-    names = getattr(estimator, "feature_names_in_", None)
-    if not sparse.issparse(X):
-        check_values(X, X.shape, names, None)
-        return DenseMatrix(X)
-    X = _canonical(X)
-    check_values(X.data, X.shape, names, X)
-    if X.nnz == X.shape[0] * X.shape[1]:
-        # Nothing is missing: the stored values are the dense matrix, and can be centred.
-        return DenseMatrix(X.data.reshape(X.shape))
-    return SparseMatrix.from_scipy(X)
-
-
-def _canonical(X: Any) -> Any:
-    """CSR with sorted, unique indices and float32 or float64 data.
-
-    The caller's matrix is not changed.
-    """
-    given = X
-    X = X.tocsr()
-    if not X.has_canonical_format:
-        X = X.copy() if X is given or np.shares_memory(X.data, given.data) else X
-        X.sum_duplicates()
-    if X.data.dtype not in (np.float32, np.float64):
-        small = X.data.dtype.itemsize <= 2
-        X = sparse.csr_array(
-            (X.data.astype(np.float32 if small else np.float64), X.indices, X.indptr), shape=X.shape
-        )
-    return X
-
-
-def check_values(values: AnyArray, shape: tuple[int, int], names: Any, where: Any) -> None:
-    """Refuse NaN, infinities and values too large to square, naming the first such cell.
-
-    `values` is the dense matrix, or the data of the CSR matrix `where`.
-    """
-    if values.dtype.kind not in "fc" or values.size == 0:
-        return
-    low, high = float(values.min()), float(values.max())
-    if np.isfinite(low) and np.isfinite(high) and max(-low, high) <= _LARGEST:
-        return
-    bad = ~np.isfinite(values)
-    if not bad.any():
-        bad = np.abs(values) > _LARGEST
-    flat = int(np.argmax(bad))
-    if where is None:
-        row, column = divmod(flat, shape[1])
-        value = values[row, column]
-    else:
-        row = int(np.searchsorted(where.indptr, flat, side="right")) - 1
-        column, value = int(where.indices[flat]), values[flat]
-    place = f"row {row}, column {column}" + ("" if names is None else f" ({names[column]!r})")
-    if np.isfinite(value):
-        raise ValueError(
-            f"Input X holds {value:g} at {place}, larger than {_LARGEST:g}: its square would "
-            "overflow. Rescale the data."
-        )
-    kind = "NaN" if np.isnan(value) else "infinity"
-    count = int(np.count_nonzero(bad))
-    raise ValueError(
-        f"Input X contains {kind}: {count} of its values are not finite, the first at {place}. "
-        "Fill or drop these cells before fitting."
-    )
+        X = validate_data(estimator, X, reset=reset, **READ_OPTIONS)
+    return as_matrix(X, getattr(estimator, "feature_names_in_", None))
 
 
 def make_counts(
@@ -119,7 +56,7 @@ def make_counts(
         )
     if counts.n_memberships < counts.n_covered:
         raise ValueError(
-            f"{prefix}overlap={overlap} is below -{prefix}outliers={-outliers}: "
+            f"{prefix}overlap={overlap} is below -{prefix}outliers (-{outliers}): "
             f"{counts.n_memberships} memberships cannot cover the {counts.n_covered} {items} "
             f"that may not be left out. Raise {prefix}overlap or {prefix}outliers."
         )
@@ -136,10 +73,15 @@ def read_memberships(matrix: Any, name: str, n_items: int, n_clusters: int | Non
     """Check a 0/1 membership matrix given by the user."""
     if sparse.issparse(matrix):
         matrix = matrix.toarray()
-    values = np.asarray(matrix)
+    try:
+        values = np.asarray(matrix)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a matrix of 0 and 1; its rows are ragged.") from error
     wanted = f"({n_items}, {'n_clusters' if n_clusters is None else n_clusters})"
     if values.ndim != 2 or values.shape[0] != n_items or n_clusters not in (None, values.shape[1]):
         raise ValueError(f"{name} must have shape {wanted}, one row per item; got {values.shape}.")
+    if values.shape[1] == 0:
+        raise ValueError(f"{name} has no clusters: give it at least one column.")
     if values.dtype.kind not in "biuf":
         raise ValueError(f"{name} must hold 0 and 1 (or booleans); got dtype {values.dtype}.")
     wrong = (values != 0) & (values != 1)

@@ -104,8 +104,9 @@ def nearest(
         d,
         item_terms,
         cluster_terms,
-        squares * numpy_.TIE_SCALE,
-        magnitude * numpy_.TIE_SCALE,
+        squares * numpy_.NOISE_SCALE,
+        magnitude * numpy_.NOISE_SCALE,
+        numpy_.TIE_SCALE,
         members.first,
         members.extra_items,
         members.extra_clusters,
@@ -276,6 +277,7 @@ def _nearest(
     cluster_terms: FloatArray,
     squares: FloatArray,
     magnitude: FloatArray,
+    tie_scale: float,
     first: LabelArray,
     extra_items: IntArray,
     extra_clusters: LabelArray,
@@ -295,7 +297,7 @@ def _nearest(
             total += row[extra_clusters[a]]
             a += 1
         for q in range(n_clusters):
-            anchor = squares[p] + magnitude[q]
+            anchor = max(squares[p] + magnitude[q], abs(row[q]) * tie_scale)
             row[q] = (row[q] + anchor) - anchor
         label, least = 0, np.inf
         for q in range(n_clusters):

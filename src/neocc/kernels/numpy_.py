@@ -25,7 +25,9 @@ from neocc._typing import FloatArray, IntArray
 from neocc.kernels.blocks import Block, SparseBlock
 from neocc.kernels.memberships import Memberships
 
+# A distance is rounded to 2**-40 of itself, and to no less than 2**-46 of the terms it is made of.
 TIE_SCALE = 2.0**12
+NOISE_SCALE = 2.0**6
 _BUFFER_ENTRIES = 1 << 15
 
 
@@ -85,15 +87,16 @@ def nearest(
 
     The third result is the sum of the distances at `members`, taken before anything is rounded.
 
-    A distance is known to about 2**-50 of the terms it is made of, here bounded by `squares` of
-    the item plus `magnitude` of the cluster. Rounding to 2**-40 of that bound makes ties
-    independent of the kernel, the block size and the order of summation: adding and subtracting a
-    large number rounds to a multiple of that number's last bit. An infinite magnitude marks an
-    empty cluster, which becomes infinitely far.
+    A distance is known to about 2**-50 of the terms it is made of, here bounded by `squares` of the
+    item plus `magnitude` of the cluster. Rounding makes equal distances compare equal, whichever
+    kernel, block size or order of summation produced them: adding and subtracting a large number
+    rounds to a multiple of that number's last bit. An infinite magnitude marks an empty cluster,
+    which becomes infinitely far.
     """
     d += np.add.outer(item_terms, cluster_terms)
     total = 0.0 if members is None else members.total(d)
-    anchor = np.add.outer(squares * TIE_SCALE, magnitude * TIE_SCALE)
+    anchor = np.add.outer(squares * NOISE_SCALE, magnitude * NOISE_SCALE)
+    np.maximum(anchor, np.abs(d) * TIE_SCALE, out=anchor)
     d += anchor
     with np.errstate(invalid="ignore"):
         d -= anchor

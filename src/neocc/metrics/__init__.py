@@ -1,15 +1,15 @@
 """How well clusters that were found agree with clusters that are known.
 
-All measures take membership matrices, items x clusters, dense or sparse, of booleans or of 0 and 1, in
-the order (true, found). They give fractions, not percent. Items in no cluster, items in several and
-empty clusters are allowed everywhere.
+All measures take membership matrices, items x clusters, dense or sparse, of booleans or of 0 and 1,
+in the order (true, found). They give fractions, not percent. Items in no cluster, items in several
+and empty clusters are allowed everywhere.
 
-The best match is kind to large clusters: always look at :func:`trivial_baseline` beside it, and at a
-measure that one cluster holding everything cannot win (:func:`omega_index`,
+The best match is kind to large clusters: always look at :func:`trivial_baseline` beside it, and at
+a measure that one cluster holding everything cannot win (:func:`omega_index`,
 :func:`overlapping_nmi`, or :func:`matched_f1` when there is more than one true cluster).
 
-Lists of co-clusters in scikit-learn's form, such as the ``biclusters_`` of the estimators, can also be
-given to :func:`sklearn.metrics.consensus_score` as they are.
+Lists of co-clusters in scikit-learn's form, such as the ``biclusters_`` of the estimators, can also
+be given to :func:`sklearn.metrics.consensus_score` as they are.
 """
 
 from neocc.metrics._coclusters import recovery, relevance

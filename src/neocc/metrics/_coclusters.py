@@ -1,4 +1,4 @@
-"""Recovery and relevance of co-clusters: best Jaccard index of sets of cells, in both directions."""
+"""Recovery and relevance of co-clusters: best Jaccard index of sets of cells."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def recovery(
 
     .. math:: \frac{1}{|T|} \sum_{A \in T} \max_{B \in F} \frac{|A \cap B|}{|A \cup B|}
 
-    for the true co-clusters T and the found ones F: how much of the truth was found. The match score
-    of [1]_, on cells instead of rows as in [2]_.
+    for the true co-clusters T and the found ones F: how much of the truth was found. The match
+    score of [1]_, on cells instead of rows as in [2]_.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ def recovery(
         The same for the co-clusters to be scored.
     true_pairing, found_pairing : {"grid", "paired"}, default="grid"
         ``"grid"``: every row cluster with every column cluster is a co-cluster, as in NEO-CC.
-        ``"paired"``: the first row cluster with the first column cluster, the second with the second,
-        and so on, as in lists of biclusters.
+        ``"paired"``: the first row cluster with the first column cluster, the second with the
+        second, and so on, as in lists of biclusters.
 
     Returns
     -------
@@ -51,10 +51,10 @@ def recovery(
 
     References
     ----------
-    .. [1] Prelić, A., et al. (2006). A systematic comparison and evaluation of biclustering methods for
-       gene expression data. Bioinformatics 22, 1122-1129.
-    .. [2] Eren, K., Deveci, M., Küçüktunç, O., and Çatalyürek, Ü. V. (2013). A comparative analysis of
-       biclustering algorithms for gene expression data. Briefings in Bioinformatics 14, 279-292.
+    .. [1] Prelić, A., et al. (2006). A systematic comparison and evaluation of biclustering methods
+       for gene expression data. Bioinformatics 22, 1122-1129.
+    .. [2] Eren, K., Deveci, M., Küçüktunç, O., and Çatalyürek, Ü. V. (2013). A comparative analysis
+       of biclustering algorithms for gene expression data. Briefings in Bioinformatics 14, 279-292.
 
     Examples
     --------
@@ -103,8 +103,8 @@ def relevance(
 
     References
     ----------
-    .. [1] Prelić, A., et al. (2006). A systematic comparison and evaluation of biclustering methods for
-       gene expression data. Bioinformatics 22, 1122-1129.
+    .. [1] Prelić, A., et al. (2006). A systematic comparison and evaluation of biclustering methods
+       for gene expression data. Bioinformatics 22, 1122-1129.
 
     Examples
     --------

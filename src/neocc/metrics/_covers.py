@@ -16,11 +16,11 @@ from neocc._typing import AnyArray
 
 
 def read_cover(matrix: Any, name: str) -> Any:
-    """Check one membership matrix; return it as a CSR array of ones (int64), the caller's untouched."""
+    """Check one membership matrix; return a copy, a CSR array of ones (int64)."""
     given = matrix if sparse.issparse(matrix) else np.asarray(matrix)
     if given.ndim != 2:
         raise ValueError(
-            f"{name} must be a membership matrix of shape (n_items, n_clusters), got an array of shape "
+            f"{name} must be a membership matrix of shape (n_items, n_clusters), got shape "
             f"{given.shape}. Labels become memberships with `labels[:, None] == np.unique(labels)`."
         )
     if given.shape[0] == 0:
@@ -49,7 +49,8 @@ def _check_binary(values: AnyArray, where: Any, name: str) -> None:
     else:
         item, cluster = divmod(first, where.shape[1])
     raise ValueError(
-        f"{name} must hold only 0 and 1; found {values.flat[first]} at item {item}, cluster {cluster}."
+        f"{name} must hold only 0 and 1; found {values.flat[first]} at item {item}, "
+        f"cluster {cluster}."
     )
 
 

@@ -41,8 +41,8 @@ def best_match_f1(true: Any, found: Any) -> float:
 
     References
     ----------
-    .. [1] Whang, J. J., Dhillon, I. S., and Gleich, D. F. (2015). Non-exhaustive, overlapping k-means.
-       SIAM International Conference on Data Mining, 936-944.
+    .. [1] Whang, J. J., Dhillon, I. S., and Gleich, D. F. (2015). Non-exhaustive, overlapping
+       k-means. SIAM International Conference on Data Mining, 936-944.
 
     Examples
     --------
@@ -61,8 +61,8 @@ def matched_f1(true: Any, found: Any) -> float:
 
     .. math:: \frac{1}{|G|} \max_{\pi} \sum_i F_1(G_i, C_{\pi(i)})
 
-    over all :math:`\pi` that give each true cluster at most one found cluster and use no found cluster
-    twice: a linear assignment problem, solved exactly [1]_.
+    over all :math:`\pi` that give each true cluster at most one found cluster and use no found
+    cluster twice: a linear assignment problem, solved exactly [1]_.
 
     Parameters
     ----------
@@ -74,8 +74,8 @@ def matched_f1(true: Any, found: Any) -> float:
     Returns
     -------
     score : float
-        Between 0 and 1, never above :func:`best_match_f1`. True clusters left without a match score 0;
-        found clusters left over cost nothing.
+        Between 0 and 1, never above :func:`best_match_f1`. True clusters left without a match score
+        0; found clusters left over cost nothing.
 
     See Also
     --------

@@ -19,8 +19,8 @@ Variant = Literal["max", "lfk"]
 def overlapping_nmi(true: Any, found: Any, *, variant: Variant = "max") -> float:
     r"""Compute the normalised mutual information of two sets of overlapping clusters.
 
-    Each cluster :math:`X_i` is a binary variable over the items. What is left to learn about it when the
-    cover :math:`Y` is known is measured by the one cluster of :math:`Y` that tells most,
+    Each cluster :math:`X_i` is a binary variable over the items. What is left to learn about it
+    when the cover :math:`Y` is known is measured by the one cluster of :math:`Y` that tells most,
 
     .. math:: H(X_i | Y) = \min_j H^*(X_i | Y_j),
 
@@ -37,8 +37,8 @@ def overlapping_nmi(true: Any, found: Any, *, variant: Variant = "max") -> float
     .. math:: \mathrm{lfk}: \quad 1 - \frac12 \left[ \mathrm{mean}_i \frac{H(X_i|Y)}{H(X_i)}
               + \mathrm{mean}_j \frac{H(Y_j|X)}{H(Y_j)} \right]
 
-    by Lancichinetti, Fortunato and Kertész [1]_. The second gives too much credit when the covers differ
-    in size: a cover that holds a single one of many true clusters scores above one half.
+    by Lancichinetti, Fortunato and Kertész [1]_. The second gives too much credit when the covers
+    differ in size: a cover that holds a single one of many true clusters scores above one half.
 
     Parameters
     ----------
@@ -52,11 +52,11 @@ def overlapping_nmi(true: Any, found: Any, *, variant: Variant = "max") -> float
     Returns
     -------
     score : float
-        Between 0 and 1, the same when `true` and `found` change places, 1 for equal covers. Clusters
-        that hold no item or every item carry no information: they are left out of the means of
-        ``"lfk"`` and add nothing to the sums of ``"max"``. A cover of such clusters only scores 0
-        against one that carries information. Two covers without information score 1 if both or
-        neither hold a cluster of all items, else 0.
+        Between 0 and 1, the same when `true` and `found` change places, 1 for equal covers.
+        Clusters that hold no item or every item carry no information: they are left out of the
+        means of ``"lfk"`` and add nothing to the sums of ``"max"``. A cover of such clusters only
+        scores 0 against one that carries information. Two covers without information score 1 if
+        both or neither hold a cluster of all items, else 0.
 
     See Also
     --------
@@ -73,8 +73,8 @@ def overlapping_nmi(true: Any, found: Any, *, variant: Variant = "max") -> float
     .. [1] Lancichinetti, A., Fortunato, S., and Kertész, J. (2009). Detecting the overlapping and
        hierarchical community structure in complex networks. New Journal of Physics 11, 033015,
        appendix B.
-    .. [2] McDaid, A. F., Greene, D., and Hurley, N. (2011). Normalized mutual information to evaluate
-       overlapping community finding algorithms. arXiv:1110.2515.
+    .. [2] McDaid, A. F., Greene, D., and Hurley, N. (2011). Normalized mutual information to
+       evaluate overlapping community finding algorithms. arXiv:1110.2515.
 
     Examples
     --------
@@ -111,7 +111,8 @@ def _h(p: ArrayLike) -> FloatArray:
     p = np.asarray(p, dtype=np.float64)
     logs = np.zeros_like(p)
     np.log2(p, out=logs, where=p > 0)
-    return -p * logs
+    terms: FloatArray = -p * logs
+    return terms
 
 
 def _entropy(p: FloatArray) -> FloatArray:

@@ -1,13 +1,13 @@
-"""The omega index: do two covers agree on how many clusters pairs of items share?
+"""The omega index: agreement on how many clusters pairs of items share.
 
 Everything follows from one small table, the number of pairs of items that share a clusters in the
 first cover and b in the second. It is counted in one of two ways, never over an n x n table:
 
-* *by subsets*, when items are in few clusters. The pairs of items that share all clusters of a set S
-  number C(m_S, 2), where m_S items are in all of S. Summed over all S of i clusters of the first and j
-  clusters of the second cover, this is the sum over pairs of C(a, i) C(b, j), from which the table
-  follows by inclusion and exclusion. Sets that no two items share are never extended.
-* *by blocks*, otherwise: products of blocks of the membership matrices, small enough for the cache.
+* *by subsets*, when items are in few clusters. The pairs of items that share all clusters of a set
+  S number C(m_S, 2), where m_S items are in all of S. Summed over all S of i clusters of the first
+  and j clusters of the second cover, this is the sum over pairs of C(a, i) C(b, j), from which the
+  table follows by inclusion and exclusion. Sets that no two items share are never extended.
+* *by blocks*, otherwise: products of blocks of the membership matrices.
 
 Items with the same memberships in both covers are counted together in either.
 """
@@ -22,14 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from neocc._typing import AnyArray, IntArray
+from neocc._typing import AnyArray, FloatArray, IntArray
 from neocc.metrics._covers import read_covers
 
-# Time of a subset against time of a pair in a block, measured; and the most subsets worth their memory.
+# Time of a subset against that of a pair in a block (measured), and most subsets held at a time.
 _SUBSET_COST = 30
-_MOST_SUBSETS = 1 << 24
-# Rows and columns of a block of pairs.
-_BLOCK = (64, 8192)
+_MOST_SUBSETS = 1 << 23
+# Rows and columns of a block: large, for the product. Pairs counted at a time: few, for the cache.
+_BLOCK = (1024, 4096)
+_CACHED = 1 << 16
 
 
 def omega_index(true: Any, found: Any) -> float:
@@ -54,8 +55,8 @@ def omega_index(true: Any, found: Any) -> float:
     Returns
     -------
     score : float
-        1 for equal covers, about 0 for unrelated ones, negative for less agreement than by chance. If
-        all pairs share the same number of clusters in both covers, or there are no pairs, 1.
+        1 for equal covers, about 0 for unrelated ones, negative for less agreement than by chance.
+        If all pairs share the same number of clusters in both covers, or there are no pairs, 1.
 
     See Also
     --------
@@ -64,9 +65,11 @@ def omega_index(true: Any, found: Any) -> float:
 
     Notes
     -----
-    The value is exact: pairs are counted in integers. The time grows with the number of different
-    combinations of memberships, g. If items are in few clusters it is proportional to the number of
-    subsets of their memberships; if not, to :math:`g^2`, with memory for g rows only.
+    The value is exact: pairs are counted, all of them, but not one by one. Items with equal
+    memberships are counted together. If items are in few clusters, the time is proportional to the
+    number of subsets of their memberships (100,000 items in two of 50 clusters each: below a
+    second); if not, to the square of the number of different memberships (100,000 items in four of
+    50 clusters each: half a minute). No table of n x n entries is formed.
 
     References
     ----------
@@ -82,7 +85,7 @@ def omega_index(true: Any, found: Any) -> float:
     1.0
     >>> found = [[1, 0], [1, 0], [0, 1], [0, 1]]
     >>> round(omega_index(true, found), 4)  # the covers agree on 4 of 6 pairs
-    0.3333
+    0.4
     >>> omega_index(true, [[1], [1], [1], [1]])  # one cluster holding everything
     0.0
     """
@@ -99,14 +102,10 @@ def omega_index(true: Any, found: Any) -> float:
 
 
 def shared_clusters(true: Any, found: Any) -> NDArray[np.int64]:
-    """Count pairs of items by the clusters they share: entry (a, b) for a in `true`, b in `found`."""
+    """Count pairs of items by the numbers of clusters they share in `true` and in `found`."""
     profiles = _Profiles.of(true, found)
-    n_groups = profiles.weights.size
-    n_memberships = np.diff(profiles.members.indptr)
-    n_subsets = float(np.exp2(n_memberships.astype(float)).sum())
-    if n_subsets <= min(_MOST_SUBSETS, n_groups**2 / _SUBSET_COST):
-        return count_by_subsets(profiles)
-    return count_by_blocks(profiles)
+    table = count_by_subsets(profiles, budget=profiles.weights.size**2 // _SUBSET_COST)
+    return count_by_blocks(profiles) if table is None else table
 
 
 @dataclass(frozen=True)
@@ -123,6 +122,7 @@ class _Profiles:
     @classmethod
     def of(cls, true: Any, found: Any) -> _Profiles:
         members = sparse.hstack([true, found], format="csr")
+        members.sort_indices()  # a set of clusters must have one spelling
         _, first, weights = np.unique(_packed(members), return_index=True, return_counts=True)
         return cls(members[first], weights.astype(np.intp), true.shape[1])
 
@@ -149,37 +149,42 @@ def _packed(members: Any) -> AnyArray:
     return packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
 
 
-def count_by_subsets(profiles: _Profiles) -> NDArray[np.int64]:
-    """Table of :func:`shared_clusters` from the numbers of items in all of a set of clusters."""
-    members, weights = profiles.members, profiles.weights
-    indptr, clusters = members.indptr.astype(np.intp), members.indices.astype(np.intp)
-    n_clusters = members.shape[1]
-    largest = profiles.largest
-    moments = np.zeros((largest[0] + 1, largest[1] + 1), dtype=object)
+def count_by_subsets(profiles: _Profiles, budget: float) -> NDArray[np.int64] | None:
+    """Table of :func:`shared_clusters` from the numbers of items in all of a set of clusters.
+
+    None if this takes more than `budget` subsets of the profiles, or too many of one size.
+    """
+    indptr, clusters = profiles.members.indptr, profiles.members.indices
+    n_clusters = profiles.members.shape[1]
+    profile = np.repeat(np.arange(profiles.weights.size), np.diff(indptr))
+    weights, end = profiles.weights[profile], indptr[1:][profile]
+    shape = tuple(count + 1 for count in profiles.largest)
+    moments = np.zeros(shape, dtype=object)
     moments[0, 0] = comb(profiles.n_items, 2)
-    # An entry is a profile and a set of its clusters, of which `last` points to the largest. All sets
-    # of one size are handled together, starting with one cluster.
-    row = np.repeat(np.arange(weights.size), np.diff(indptr))
+    # An entry is a set of clusters of one profile; `last` is the place of the last one. Sets of one
+    # size are handled together, and numbered: `n_true` of their clusters are of the first cover.
     last = np.arange(clusters.size)
-    key = clusters
-    n_from_true = np.zeros(1, dtype=np.intp)
+    key = clusters.astype(np.int64)
+    n_true = np.zeros(1, dtype=np.intp)
     size = 1
-    while row.size:
-        values, entry_set = np.unique(key, return_inverse=True)
-        n_from_true = n_from_true[values // n_clusters] + (values % n_clusters < profiles.n_true)
-        in_set = np.bincount(entry_set, weights=weights[row])
-        pairs = in_set * (in_set - 1) / 2
-        for i in np.unique(n_from_true):
-            moments[i, size - i] += int(pairs[n_from_true == i].sum())
+    while key.size:
+        budget -= key.size
+        if budget < 0 or key.size > _MOST_SUBSETS:
+            return None
+        values, number = np.unique(key, return_inverse=True)
+        n_true = n_true[values // n_clusters] + (values % n_clusters < profiles.n_true)
+        n_items = np.bincount(number, weights[last])
+        pairs = np.bincount(n_true, n_items * (n_items - 1) / 2)
+        for i in np.flatnonzero(pairs):
+            moments[i, size - i] = int(pairs[i])
         # Sets held by one item only make no pairs, and neither do sets that contain them.
-        entry = np.flatnonzero(in_set[entry_set] >= 2)
-        n_more = indptr[row[entry] + 1] - last[entry] - 1
-        entry = np.repeat(entry, n_more)
-        step = np.arange(entry.size) - np.repeat(np.cumsum(n_more) - n_more, n_more) + 1
-        row, last = row[entry], last[entry] + step
-        key = entry_set[entry] * n_clusters + clusters[last]
+        n_more = np.where(n_items[number] > 1, end[last] - last - 1, 0)
+        number = np.repeat(number, n_more)
+        first = np.cumsum(n_more) - n_more
+        last = np.arange(number.size) + np.repeat(last + 1 - first, n_more)
+        key = number * n_clusters + clusters[last]
         size += 1
-    signs = [_signed_binomials(count + 1) for count in largest]
+    signs = [_signed_binomials(count) for count in shape]
     return (signs[0] @ moments @ signs[1].T).astype(np.int64)
 
 
@@ -198,28 +203,34 @@ def count_by_blocks(profiles: _Profiles) -> NDArray[np.int64]:
     n_codes = shape[0] * shape[1]
     # A shared cluster of the first cover counts as `shape[1]` of the second: one product gives the
     # place in the table. Whole numbers up to 2^24 are exact in single precision.
-    dtype = np.float32 if n_codes < 1 << 24 else np.float64
+    dtype = np.float32 if n_codes <= 1 << 24 else np.float64
     right = profiles.members.toarray().astype(dtype)
     left = right.copy()
     left[:, : profiles.n_true] *= shape[1]
     weights = profiles.weights.astype(np.float64)
-    n_groups, table = weights.size, np.zeros(n_codes)
-    buffer = np.empty(_BLOCK[0] * _BLOCK[1], dtype=np.intp)
-
-    def count(rows: slice, columns: slice) -> AnyArray:
-        product = left[rows] @ right[columns].T
-        codes = buffer[: product.size]
-        codes[:] = product.ravel()
-        pairs = None if unweighted else np.outer(weights[rows], weights[columns]).ravel()
-        return np.bincount(codes, pairs, minlength=n_codes)
-
-    unweighted = bool((weights == 1).all())
-    for start in range(0, n_groups, _BLOCK[0]):
-        rows = slice(start, min(start + _BLOCK[0], n_groups))
+    n_profiles, table = weights.size, np.zeros(n_codes)
+    for start in range(0, n_profiles, _BLOCK[0]):
+        rows = slice(start, min(start + _BLOCK[0], n_profiles))
         # Inside the square on the diagonal each pair occurs twice, and each item with itself.
-        square = count(rows, rows)
-        itself = (left[rows] * right[rows]).sum(axis=1).astype(np.intp)
-        table += (square - np.bincount(itself, weights[rows], minlength=n_codes)) / 2
-        for begin in range(rows.stop, n_groups, _BLOCK[1]):
-            table += count(rows, slice(begin, begin + _BLOCK[1]))
+        itself = np.einsum("ij,ij->i", left[rows], right[rows])
+        square = _histogram(left[rows] @ right[rows].T, weights[rows], weights[rows], n_codes)
+        square -= np.bincount(itself.astype(np.intp), weights[rows], n_codes)
+        table += square / 2
+        for begin in range(rows.stop, n_profiles, _BLOCK[1]):
+            columns = slice(begin, begin + _BLOCK[1])
+            product = left[rows] @ right[columns].T
+            table += _histogram(product, weights[rows], weights[columns], n_codes)
     return table.astype(np.int64).reshape(shape)
+
+
+def _histogram(
+    codes: AnyArray, row_weights: FloatArray, column_weights: FloatArray, n_codes: int
+) -> FloatArray:
+    """Sum the products of weights of each code, a few rows at a time to stay in the cache."""
+    total = np.zeros(n_codes)
+    step = max(1, _CACHED // max(1, column_weights.size))
+    for start in range(0, row_weights.size, step):
+        part = slice(start, start + step)
+        pairs = np.outer(row_weights[part], column_weights).ravel()
+        total += np.bincount(codes[part].ravel().astype(np.intp), pairs, n_codes)
+    return total

@@ -19,10 +19,18 @@ from neocc.selection._data import Side
 
 
 def kmeans(
-    engine: Engine, side: Side, n_clusters: int, n_init: int, rng: np.random.Generator
+    engine: Engine,
+    side: Side,
+    n_clusters: int,
+    n_init: int,
+    rng: np.random.Generator,
+    trimmed: float = 0.0,
 ) -> Memberships:
-    """Return the k-means clusters of the rows or columns: the best of `n_init` seeded starts."""
-    problem = _problem(engine, side, n_clusters)
+    """Return the k-means clusters of the rows or columns: the best of `n_init` seeded starts.
+
+    A fraction of the items, the farthest ones, can be `trimmed`: they are in no cluster.
+    """
+    problem = _problem(engine, side, n_clusters, trimmed)
     data = engine.centred(centring(problem))
     solutions = []
     for _ in range(n_init):
@@ -65,9 +73,21 @@ def distances_to_centers(engine: MemoryEngine, side: Side, centers: AnyArray) ->
     )
 
 
-def _problem(engine: Engine, side: Side, n_clusters: int) -> Problem:
+def all_equal(engine: MemoryEngine, side: Side) -> bool:
+    """Tell whether all rows, or all columns, are the same."""
+    if side == "rows":
+        first = engine.take_rows(np.zeros(1, dtype=np.intp))
+    else:
+        unit = np.zeros((engine.shape[1], 1))
+        unit[0] = 1.0
+        first = engine.multiply(unit).T
+    return not distances_to_centers(engine, side, first).any()
+
+
+def _problem(engine: Engine, side: Side, n_clusters: int, trimmed: float = 0.0) -> Problem:
     n_items = engine.shape[0 if side == "rows" else 1]
-    counts = Counts(n_items, n_clusters, n_items, 0)
+    n_out = min(int(trimmed * n_items), n_items - n_clusters)
+    counts = Counts(n_items, n_clusters, n_items - n_out, n_out)
     return Problem("vectors", counts, None) if side == "rows" else Problem("vectors", None, counts)
 
 

@@ -23,7 +23,6 @@ from neocc.core.restarts import Pair, run_starts
 from neocc.core.solve import Solution, centring, column_tables, row_tables, solve, sums_of
 from neocc.engines import Matrix, MemoryEngine, Workers
 from neocc.kernels import Memberships, get_kernels, numpy_
-from neocc.selection._data import Side
 
 # Above this many entries the threads share the rows of one cell; below, each has a cell of its own.
 _LARGE = 1 << 21
@@ -98,7 +97,7 @@ def _solve_cell(engine: MemoryEngine, task: Task, effort: Effort) -> Solution:
     rngs = rng.spawn(effort.n_init)
     half = (effort.n_init + 1) // 2
     for init, some in (("neo-kmeans", rngs[:half]), ("random", rngs[half:])):
-        found += run_starts(engine, short, init, some, lambda _: None)  # type: ignore[arg-type]
+        found += run_starts(engine, short, init, some)  # type: ignore[arg-type]
     best = min(found, key=lambda solution: solution.objective)
     best = solve(data, problem, best.U, best.V)
     return rounds(data, problem, best, effort.n_rounds, rng)

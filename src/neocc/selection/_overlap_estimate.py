@@ -13,7 +13,7 @@ from neocc.selection._data import Side
 
 __all__ = ["OverlapEstimate", "Strategy"]
 
-Strategy: TypeAlias = Literal["second", "first"]
+Strategy: TypeAlias = Literal["second", "first", "averages"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class OverlapEstimate:
         columns.
     side : {"rows", "columns"}
         What was clustered.
-    strategy : {"second", "first"}
+    strategy : {"second", "first", "averages"}
         The rule for the overlap.
     count_home : bool
         Whether the second rule counted items in their nearest cluster.
@@ -39,7 +39,8 @@ class OverlapEstimate:
         Rows or columns, and k-means clusters.
     n_pairs : int
         Pairs of item and cluster that the rule counted; `overlap` is `n_pairs / n_items`, or
-        `n_clusters - 1` if that is smaller.
+        `n_clusters - 1` if that is smaller. With averages: all memberships, `overlap` is
+        `n_pairs / n_items - 1`.
     n_home : int
         How many of them are items in their nearest cluster.
     n_outliers : int
@@ -47,14 +48,18 @@ class OverlapEstimate:
     overlap_thresholds : ndarray of shape (n_clusters,)
         First rule: the distance up to which an item joins each cluster, NaN for one that no item
         is nearest to. Second rule: 1 / (n_clusters + 1), of the sum of an item's distances.
+        Averages: NaN, there is none.
     outlier_threshold : float
-        Distance to the nearest centre beyond which an item is an outlier.
+        Distance beyond which an item is an outlier.
     cluster_sizes, cluster_pairs : ndarray of int, shape (n_clusters,)
         Items nearest to each centre, and pairs counted in each cluster.
     item_pairs : ndarray of int, shape (n_items,)
         Pairs counted for each item.
     nearest, second_nearest : ndarray of shape (n_items,)
         Distances of each item to the nearest and the second nearest centre.
+    left : ndarray of shape (n_items,)
+        The distances that `outlier_threshold` is for: `nearest`, or with averages that of each item
+        to the average centre of its clusters.
     """
 
     overlap: float
@@ -76,22 +81,28 @@ class OverlapEstimate:
     item_pairs: IntArray = field(repr=False)
     nearest: FloatArray = field(repr=False)
     second_nearest: FloatArray = field(repr=False)
+    left: FloatArray = field(repr=False)
 
     def __str__(self) -> str:
         item, items = self.side[:-1], self.side
         r = self.nearest
-        clipped = self.n_pairs / self.n_items > self.overlap
+        averages = self.strategy == "averages"
+        limit = "median + {:g} median deviations" if averages else "mean + {:g} standard deviations"
+        clipped = not averages and self.n_pairs / self.n_items > self.overlap
         return f"""\
 overlap {self.overlap:.4g}, outliers {self.outliers:.4g}  \
 ({self.n_items} {items}, {self.n_clusters} k-means clusters)
   distance to the nearest centre: mean {r.mean():.4g}, from {r.min():.4g} to {r.max():.4g}
   outliers: {self.n_outliers} {items} farther than {self.outlier_threshold:.4g} \
-(mean + {self.delta_outliers:g} standard deviations)
+({limit.format(self.delta_outliers)})
   overlap: {self.n_pairs} pairs of {item} and cluster\
 {f", cut to n_clusters - 1 = {self.n_clusters - 1} per {item}" if clipped else ""}
     {self._rule()}"""
 
     def _rule(self) -> str:
+        if self.strategy == "averages":
+            several = int(np.count_nonzero(self.item_pairs > 1))
+            return f"{several} {self.side} are closer to the average of several centres than to one"
         if self.strategy == "first":
             known = self.overlap_thresholds[~np.isnan(self.overlap_thresholds)]
             return (

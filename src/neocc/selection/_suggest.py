@@ -1,0 +1,191 @@
+"""How many row and column clusters: a grid of solutions, compared by published criteria."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from neocc.core.problem import Objective
+from neocc.core.solve import Solution
+from neocc.engines import Matrix
+from neocc.selection._criteria import CRITERIA, Fit, icl
+from neocc.selection._data import Side, check_choice, check_positive, make_rng, opened, read
+from neocc.selection._distances import all_equal
+from neocc.selection._grid import Effort
+from neocc.selection._search import Search
+from neocc.selection._suggested import SuggestedClusters, make_table
+
+__all__ = ["suggest_n_clusters"]
+
+logger = logging.getLogger("neocc")
+
+Callback: TypeAlias = Callable[[int, int], Any]
+
+_N_ROUNDS = 3
+_LARGEST_DEFAULT = 8
+
+
+def suggest_n_clusters(
+    X: Any,
+    row_clusters: Iterable[int] | None = None,
+    column_clusters: Iterable[int] | None = None,
+    *,
+    objective: Objective = "mean",
+    criteria: Iterable[str] = ("icl", "hull", "pseudo_f"),
+    row_overlap: float = 0.0,
+    row_outliers: float = 0.0,
+    column_overlap: float = 0.0,
+    column_outliers: float = 0.0,
+    n_init: int = 4,
+    max_entries: int | None = 5_000_000,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    callback: Callback | None = None,
+) -> SuggestedClusters:
+    """Rank pairs of numbers of row and column clusters.
+
+    Every pair of a grid is solved, each from a few starts and from its solved neighbours, and
+    compared by criteria that weigh the fit against the number of clusters. Interrupting the search
+    (Ctrl-C) returns what has been found so far, marked as incomplete.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_rows, n_columns)
+        The data.
+    row_clusters, column_clusters : iterable of int, optional
+        Numbers to try. By default 2 to 8, or up to the number of rows or columns if that is less.
+    objective : {"mean", "residue"}, default="mean"
+        NEO-CC-M or NEO-CC-RCM.
+    criteria : iterable of {"icl", "hull", "pseudo_f"}, default=("icl", "hull", "pseudo_f")
+        What to compute; the first ranks. "icl" is the integrated completed likelihood of the
+        Gaussian latent block model, "hull" the elbow of the objective over the number of clusters,
+        "pseudo_f" the two-mode ratio of Calinski and Harabasz, which leans towards few clusters.
+    row_overlap, row_outliers, column_overlap, column_outliers : float, default=0.0
+        Fractions as in `NEOCC`, the same for the whole grid.
+    n_init : int, default=4
+        Short runs per pair.
+    max_entries : int or None, default=5_000_000
+        A matrix with more stored entries is represented by a random sample of its rows.
+    random_state : int, RandomState or None, default=None
+        Seed.
+    n_jobs : int or None, default=None
+        Number of threads, all by default. The result does not depend on it.
+    callback : callable, optional
+        Called after each pair with the number of pairs done and to do; returning True ends the
+        search as an interrupt does. Each pair is also logged (logger "neocc", level INFO).
+
+    Returns
+    -------
+    suggested : SuggestedClusters
+        Ranked table; it prints and plots itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from neocc.selection import suggest_n_clusters
+    >>> rng = np.random.default_rng(0)
+    >>> means = np.array([[0, 5, 0], [5, 0, 9]])
+    >>> X = means[np.arange(40) % 2][:, np.arange(30) % 3] + rng.normal(size=(40, 30))
+    >>> suggest_n_clusters(X, range(2, 5), range(2, 5), random_state=0).best
+    (2, 3)
+    """
+    check_choice("objective", objective, ("mean", "residue"))
+    wanted = tuple(dict.fromkeys([criteria] if isinstance(criteria, str) else criteria))
+    for name in wanted or ("",):
+        check_choice("criteria", name, CRITERIA)
+    matrix, notes = _sampled(read(X), max_entries, rng := make_rng(random_state))
+    n, m = matrix.shape
+    search = Search(
+        matrix,
+        _sorted_numbers("row_clusters", row_clusters, n),
+        _sorted_numbers("column_clusters", column_clusters, m),
+        objective,
+        (row_overlap, row_outliers, column_overlap, column_outliers),
+        Effort(check_positive("n_init", n_init), _N_ROUNDS),
+        rng,
+        n_jobs,
+    )
+    search.problems()
+    notes += _simplify(search)
+    whole = search.one_block()
+    complete = _collect(search, callback)
+    return _result(search, whole, wanted, complete, notes)
+
+
+def _collect(search: Search, callback: Callback | None) -> bool:
+    """Run the search; False if it ended before its time."""
+    try:
+        for done in search.run():
+            if (
+                callback is not None
+                and callback(done, search.n_pairs) is True
+                and done < search.n_pairs
+            ):
+                return False
+    except KeyboardInterrupt:
+        if not search.fits:
+            raise
+        logger.info("interrupted after %d of %d pairs", len(search.fits), search.n_pairs)
+        return False
+    return True
+
+
+def _result(
+    search: Search, whole: Solution, criteria: tuple[str, ...], complete: bool, notes: list[str]
+) -> SuggestedClusters:
+    block, floor = Fit.of(whole), max(whole.noise, np.finfo(float).tiny)
+    table, by = make_table(search.cells(block, floor), criteria)
+    if by != criteria[0]:
+        notes.append(f"{criteria[0]} is not defined for any pair: ranked by {by}.")
+        criteria = (by, *(name for name in criteria if name != by))
+    best = int(table["n_row_clusters"][0]), int(table["n_column_clusters"][0])
+    comparable = "icl" in criteria and not any(search.fractions) and best != (1, 1)
+    single = icl(block, block, search.objective, floor)
+    if comparable and np.isfinite(table["icl"]).any() and np.nanmax(table["icl"]) <= single:
+        notes.append("a single block (1, 1) has a higher icl than any pair: no clusters found.")
+    return SuggestedClusters(
+        best, table, criteria, search.objective, search.n_pairs, complete, tuple(notes)
+    )
+
+
+def _sorted_numbers(name: str, numbers: Iterable[int] | None, n_items: int) -> list[int]:
+    if numbers is None:
+        return list(range(min(2, n_items), min(_LARGEST_DEFAULT, n_items) + 1))
+    values = sorted({check_positive(f"every number in {name}", each) for each in numbers})
+    if not values:
+        raise ValueError(f"{name} is empty: give at least one number of clusters to try.")
+    if values[-1] > n_items:
+        items = name.split("_", maxsplit=1)[0] + "s"
+        raise ValueError(
+            f"{name} asks for {values[-1]} clusters of {n_items} {items}: "
+            f"ask for at most {n_items}."
+        )
+    return values
+
+
+def _sampled(
+    matrix: Matrix, max_entries: int | None, rng: np.random.Generator
+) -> tuple[Matrix, list[str]]:
+    n = matrix.shape[0]
+    if max_entries is None or matrix.n_stored <= max_entries:
+        return matrix, []
+    size = max(1, int(n * (max_entries / matrix.n_stored)))
+    rows = np.sort(rng.choice(n, size=size, replace=False))
+    return matrix.take(rows), [f"computed from a random sample of {size} of the {n} rows."]
+
+
+def _simplify(search: Search) -> list[str]:
+    """Ask for one cluster of a side whose items are all equal: any more would split nothing."""
+    notes = []
+    with opened(search.matrix, search.n_jobs) as engine:
+        sides: tuple[Side, Side] = ("rows", "columns")
+        equal = [side for side in sides if all_equal(engine, side)]
+    for side in equal:
+        notes.append(f"all {side} are equal: they make one cluster.")
+        setattr(search, f"{side[:-1]}_clusters", [1])
+    if equal:
+        search.fractions = (0.0, 0.0, 0.0, 0.0)
+    return notes

@@ -1,0 +1,206 @@
+"""Gains of single moves are literal changes of the objective, and the best swap is the best."""
+
+from __future__ import annotations
+
+import numpy as np
+import oracle
+import pytest
+from instances import KINDS, make_instance
+from sides import CASES_AND_SIDES, Setting
+
+from neocc.core.moves import Exchange, independent_swaps
+from neocc.core.problem import Counts
+
+each_case = pytest.mark.parametrize(("case", "side"), CASES_AND_SIDES)
+
+
+def settings(case, n, largest=6, kinds=KINDS):
+    """Draw small settings: overlap, outliers, empty clusters and clusters of one, stored or not."""
+    for seed in range(n):
+        rng = np.random.default_rng([7, seed])
+        instance = make_instance(rng, str(rng.choice(kinds)), largest)
+        yield Setting(case, instance, stored=bool(rng.random() < 0.3))
+
+
+def all_open(exchange):
+    return tuple(np.ones(size, dtype=bool) for size in exchange.members.shape)
+
+
+# ------------------------------------------------------------------------------ single changes
+
+
+@each_case
+def test_savings_are_what_a_removal_saves(case, side):
+    n_checked = 0
+    for setting in settings(case, 60):
+        given = setting.given[side]
+        before, savings = setting.of_side(side, given), setting.exchange(side).savings
+        for p, q in np.ndindex(given.shape):
+            if not given[p, q] or given[:, q].sum() == 1:
+                assert savings[p, q] == -np.inf
+                continue
+            without = given.copy()
+            without[p, q] = False
+            after = setting.of_side(side, without)
+            assert savings[p, q] == pytest.approx(before - after, abs=1e-9 * setting.scale)
+            n_checked += 1
+    assert n_checked > 100
+
+
+@each_case
+def test_costs_are_what_an_addition_costs(case, side):
+    n_checked = n_empty = 0
+    for setting in settings(case, 60):
+        given = setting.given[side]
+        before, costs = setting.of_side(side, given), setting.exchange(side).costs
+        for p, q in np.ndindex(given.shape):
+            if given[p, q]:
+                assert costs[p, q] == np.inf
+                continue
+            added = given.copy()
+            added[p, q] = True
+            after = setting.of_side(side, added)
+            assert costs[p, q] == pytest.approx(after - before, abs=1e-9 * setting.scale)
+            n_checked += 1
+            n_empty += not given[:, q].any()
+    assert n_checked > 100
+    assert n_empty > 10
+
+
+@each_case
+def test_gains_are_exact_relative_to_the_objective_far_from_the_origin(case, side):
+    for seed in range(10):
+        instance = make_instance(np.random.default_rng(seed), "gaussian", 6)
+        near = Setting(case, instance).exchange(side)
+        moved = type(instance)(**{**vars(instance), "X": instance.X + 1e6})
+        far = Setting(case, moved).exchange(side)
+        scale = 1e-9 * max((instance.X**2).sum(), 1e-6)
+        np.testing.assert_allclose(far.savings, near.savings, rtol=1e-6, atol=scale)
+        np.testing.assert_allclose(far.costs, near.costs, rtol=1e-6, atol=scale)
+
+
+# --------------------------------------------------------------------------------------- swaps
+
+
+@each_case
+def test_the_best_swap_is_the_best_of_all(case, side):
+    n_within = n_between = n_none = 0
+    for setting in settings(case, 80, largest=6):
+        given, counts = setting.given[side], setting.counts[side]
+        before = setting.of_side(side, given)
+        gains = [
+            before - setting.of_side(side, oracle.swapped(given, *swap))
+            for swap in oracle.swaps(given, counts.max_outliers)
+        ]
+        exchange = setting.exchange(side)
+        found = exchange.best(*all_open(exchange))
+        if found is None:
+            assert not gains
+            n_none += 1
+            continue
+        assert found.gain == pytest.approx(max(gains), abs=1e-9 * setting.scale)
+        assert (found.source, found.target) in set(oracle.swaps(given, counts.max_outliers))
+        after = setting.of_side(side, oracle.swapped(given, found.source, found.target))
+        assert found.gain == pytest.approx(before - after, abs=1e-9 * setting.scale)
+        n_within += found.source[0] == found.target[0]
+        n_between += found.source[0] != found.target[0]
+    assert min(n_within, n_between, n_none) > 1
+
+
+@each_case
+def test_closed_items_and_clusters_take_no_part_in_the_best_swap(case, side):
+    n_found = 0
+    for seed, setting in enumerate(settings(case, 60, largest=5)):
+        rng = np.random.default_rng(seed)
+        given, counts = setting.given[side], setting.counts[side]
+        items, clusters = (rng.random(size) < 0.7 for size in given.shape)
+        before = setting.of_side(side, given)
+        gains = [
+            before - setting.of_side(side, oracle.swapped(given, *swap))
+            for swap in oracle.swaps(given, counts.max_outliers)
+            if all(items[item] and clusters[cluster] for item, cluster in swap)
+        ]
+        found = setting.exchange(side).best(items, clusters)
+        if found is None:
+            assert not gains
+            continue
+        assert found.gain == pytest.approx(max(gains), abs=1e-9 * setting.scale)
+        n_found += 1
+    assert n_found > 5
+
+
+def test_a_swap_may_raise_the_objective_and_is_still_the_best():
+    members = np.eye(2, dtype=bool)[[0, 0, 1, 1]]
+    d = np.where(members, 0.0, 9.0)
+    exchange = Exchange.of(members, d, np.zeros(4), Counts(4, 2, 4, 0))
+    swap = exchange.best(*all_open(exchange))
+    assert swap.gain == pytest.approx(-6.0)
+    assert swap.source == (0, 0)
+    assert swap.target == (0, 1)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (4, 1), (1, 3)])
+def test_there_may_be_no_swap_at_all(shape):
+    members = np.zeros(shape, dtype=bool)
+    members[:, 0] = True
+    counts = Counts(*shape, shape[0], 0)
+    exchange = Exchange.of(members, np.zeros(shape), np.zeros(shape[0]), counts)
+    assert exchange.best(*all_open(exchange)) is None
+    assert independent_swaps(exchange, 0.0) == 0.0
+
+
+def test_an_outlier_may_come_in_where_another_may_go_out():
+    # Item 3 fits cluster 1 perfectly and has no cluster; item 0 is far from its only one.
+    members = np.array([[1, 0], [1, 0], [0, 1], [0, 0], [0, 1]], dtype=bool)
+    d = np.array([[9.0, 9.0], [0.0, 9.0], [9.0, 0.0], [9.0, 0.0], [9.0, 0.0]])
+    spare, none_spare = (
+        Exchange.of(members.copy(), d, np.zeros(5), Counts(5, 2, 4, max_outliers))
+        for max_outliers in (2, 1)
+    )
+    swap = spare.best(*all_open(spare))
+    assert (swap.source, swap.target) == ((0, 0), (3, 1))
+    spare.apply(swap)
+    assert spare.spare_outliers == 1
+    assert not spare.members[0].any()
+    # Without a spare outlier too: one comes in as the other goes out.
+    swap = none_spare.best(*all_open(none_spare))
+    assert (swap.source, swap.target) == ((0, 0), (3, 1))
+    none_spare.apply(swap)
+    assert none_spare.spare_outliers == 0
+
+
+# ------------------------------------------------------------------------- independent swaps
+
+
+@each_case
+def test_independent_swaps_gain_what_they_say(case, side):
+    n_swaps = []
+    for setting in settings(case, 100, largest=9):
+        given, counts = setting.given[side], setting.counts[side]
+        exchange = setting.exchange(side)
+        gain = independent_swaps(exchange, 1e-9 * setting.scale)
+        found = exchange.members
+        after = setting.of_side(side, found)
+        assert gain == pytest.approx(setting.of_side(side, given) - after, abs=1e-9 * setting.scale)
+        assert found.sum() == counts.n_memberships
+        n_outliers = np.count_nonzero(~found.any(axis=1))
+        assert n_outliers <= counts.max_outliers
+        assert exchange.spare_outliers == counts.max_outliers - n_outliers
+        assert (found.any(axis=0) >= given.any(axis=0)).all()
+        n_swaps.append(np.count_nonzero(found != given) // 2)
+        assert (gain > 0) == (n_swaps[-1] > 0)
+    assert np.mean(n_swaps) > 0.3  # the instances are no formality
+    assert max(n_swaps) > 1
+
+
+@each_case
+def test_independent_swaps_leave_out_small_gains(case, side):
+    for setting in settings(case, 30, kinds=["gaussian"]):
+        exchange = setting.exchange(side)
+        swap = exchange.best(*all_open(exchange))
+        if swap is None or swap.gain <= 0:
+            continue
+        before = exchange.members.copy()
+        assert independent_swaps(exchange, swap.gain * (1 + 1e-12)) == 0.0
+        np.testing.assert_array_equal(exchange.members, before)
+        assert independent_swaps(exchange, swap.gain * (1 - 1e-12)) == swap.gain

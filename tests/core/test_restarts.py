@@ -1,0 +1,287 @@
+"""The search: reproducible, never above what it has already found, and no longer than needed."""
+
+from __future__ import annotations
+
+import numpy as np
+import oracle
+import pytest
+from instances import (
+    OBJECTIVES,
+    make_engine,
+    make_instance,
+    make_membership,
+    members,
+    planted,
+)
+from scipy import sparse
+from sides import CASES, Setting
+
+from neocc.core import initialise, restarts
+from neocc.core.problem import Counts, Problem
+from neocc.core.restarts import n_search_steps, run_starts, search
+
+INITS = ("neo-kmeans", "random")
+ROWS, COLUMNS = Counts(40, 3, 44, 2), Counts(30, 3, 33, 1)
+
+
+def run(X, problem, init="neo-kmeans", n_init=3, seed=0):
+    """Return all that a search yields."""
+    return list(search(make_engine(X), problem, init, n_init, np.random.default_rng(seed)))
+
+
+def lowest_of_starts(X, problem, init="neo-kmeans", n_init=3, seed=0):
+    rngs = np.random.default_rng(seed).spawn(n_init)
+    found = run_starts(make_engine(X), problem, init, rngs)
+    return min(solution.objective for solution in found)
+
+
+def one_way(case):
+    return Problem("vectors", ROWS, None) if case == "rows" else Problem("vectors", None, COLUMNS)
+
+
+def problem_of(case):
+    return Problem(case, ROWS, COLUMNS) if case in OBJECTIVES else one_way(case)
+
+
+def assert_feasible(solution, problem):
+    for found, counts in ((solution.U, problem.rows), (solution.V, problem.columns)):
+        assert (found is None) == (counts is None)
+        if counts is not None:
+            assert found.n_total == counts.n_memberships
+            assert found.outliers.sum() <= counts.max_outliers
+
+
+@pytest.fixture
+def X():
+    return planted(np.random.default_rng(0), 40, 30, 3, 3, noise=1.5)
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """Count the rounds of refinement that the search asks for."""
+    rounds, seen = restarts.rounds, []
+
+    def spy(*args):
+        seen.append(args)
+        return rounds(*args)
+
+    monkeypatch.setattr(restarts, "rounds", spy)
+    return seen
+
+
+@pytest.fixture
+def disagreement(monkeypatch):
+    """Let no two runs of a search count as alike."""
+    monkeypatch.setattr(restarts, "_alike", lambda best, other: False)
+
+
+@pytest.fixture
+def small_samples(monkeypatch):
+    """Let samples of 24 rows do for three clusters."""
+    monkeypatch.setattr(initialise, "_SAMPLE_ENTRIES", 100)
+    monkeypatch.setattr(initialise, "_SAMPLE_ROWS_PER_CLUSTER", 8)
+
+
+# -------------------------------------------------------------------------------- whole search
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("init", INITS)
+def test_a_search_is_reproducible(X, case, init):
+    first, second = (run(X, problem_of(case), init) for _ in range(2))
+    assert [each.objective for each in first] == [each.objective for each in second]
+    for a, b in zip(first, second, strict=True):
+        np.testing.assert_array_equal(a.history, b.history)
+        for side in ("U", "V"):
+            pair = [getattr(each, side) for each in (a, b)]
+            if pair[0] is not None:
+                np.testing.assert_array_equal(pair[0].dense, pair[1].dense)
+
+
+def test_seeds_give_different_searches(X):
+    assert len({run(X, problem_of("mean"), seed=seed)[0].objective for seed in range(4)}) > 1
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("init", INITS)
+def test_each_step_yields_a_solution_no_higher_than_the_last(X, case, init):
+    problem = problem_of(case)
+    found = run(X, problem, init)
+    for each in found:
+        assert_feasible(each, problem)
+        assert np.diff(each.history).max(initial=0.0) <= 1e-9 * (X**2).sum()
+    assert (np.diff([each.objective for each in found]) <= 0).all()
+
+
+@pytest.mark.parametrize("case", OBJECTIVES)
+def test_the_last_solution_is_what_it_says(X, case):
+    last = run(X, problem_of(case))[-1]
+    literal = oracle.objective(X, last.U.dense, last.V.dense, case)
+    assert last.objective == pytest.approx(literal, rel=1e-10)
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_search_ends_no_higher_than_plain_starts_on_planted_data(case, seed):
+    X = planted(np.random.default_rng(seed), 40, 30, 3, 3, noise=1.0)
+    problem = problem_of(case)
+    lowest = lowest_of_starts(X, problem, n_init=10, seed=seed)
+    assert run(X, problem, n_init=10, seed=seed)[-1].objective <= lowest * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_a_search_finds_planted_blocks(objective):
+    rng = np.random.default_rng(5)
+    X = planted(rng, 60, 40, 4, 4, noise=0.1)
+    X += rng.normal(size=60)[:, None] if objective == "residue" else 0.0
+    problem = Problem(objective, Counts(60, 4, 60, 0), Counts(40, 4, 40, 0))
+    # Noise of variance 0.01, less the degrees of freedom that the clusters take up.
+    assert run(X, problem, n_init=10)[-1].objective < 0.01 * X.size
+
+
+# ------------------------------------------------------------------------------- number of steps
+
+
+@pytest.mark.parametrize("n_init", [1, 2, 3, 4, 7, 10, 11])
+@pytest.mark.parametrize("init", INITS)
+def test_a_search_takes_no_more_steps_than_announced(init, n_init):
+    X = np.random.default_rng(0).normal(size=(15, 10))
+    problem = Problem("mean", Counts(15, 4, 20, 1), Counts(10, 3, 12, 1))
+    assert 1 < len(run(X, problem, init, n_init)) <= n_search_steps(init, n_init)
+
+
+@pytest.mark.usefixtures("disagreement")
+def test_a_search_without_agreement_takes_nearly_all_steps(X):
+    for n_init in (1, 2, 3, 5):
+        n_steps = len(run(X, problem_of("mean"), n_init=n_init))
+        assert n_steps == n_search_steps("neo-kmeans", n_init) - 1  # one for samples
+
+
+@pytest.mark.usefixtures("small_samples", "disagreement")
+def test_a_search_on_a_sample_takes_all_steps_without_agreement():
+    X = np.random.default_rng(0).normal(size=(300, 12))
+    problem = Problem("mean", Counts(300, 3, 300, 0), Counts(12, 3, 12, 0))
+    assert len(run(X, problem)) == n_search_steps("neo-kmeans", 3)
+
+
+# --------------------------------------------------------------------------- given memberships
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_search_from_given_memberships_never_ends_above_them(case):
+    for seed in range(20):
+        instance = make_instance(np.random.default_rng([17, seed]))
+        setting = Setting(case, instance)
+        engine, problem = make_engine(instance.X), setting.problem
+        found = list(search(engine, problem, setting.pair, 10, np.random.default_rng(0)))
+        start = setting.objective(instance.U, instance.V)
+        assert found[0].history[0] == pytest.approx(start, rel=1e-9, abs=1e-12 * setting.scale)
+        assert found[-1].history[0] == found[0].history[0]
+        assert setting.of_solution(found[-1]) <= start + 1e-9 * setting.scale
+        setting.assert_feasible(found[-1])
+        assert len(found) <= n_search_steps(setting.pair, 10)
+
+
+def test_given_memberships_are_run_once(X, calls):
+    pair = members(np.eye(3)[np.arange(40) % 3]), members(np.eye(3)[np.arange(30) % 3])
+    problem = Problem("mean", Counts(40, 3, 40, 0), Counts(30, 3, 30, 0))
+    assert n_search_steps(pair, 1) == n_search_steps(pair, 50)
+    run(X, problem, pair, n_init=50)
+    assert len(calls) == len(restarts._STAGES)
+
+
+# ------------------------------------------------------------------------------- early ends
+
+
+def test_runs_that_agree_end_the_search_after_one_stage(calls):
+    X = planted(np.random.default_rng(1), 40, 30, 2, 2, noise=0.1)
+    problem = Problem("mean", Counts(40, 2, 40, 0), Counts(30, 2, 30, 0))
+    found = run(X, problem, n_init=10)
+    assert len(calls) == 1  # runs that ended alike are refined once
+    assert len(found) < n_search_steps("neo-kmeans", 10) / 1.2
+    assert found[-1].objective < 0.011 * X.size
+
+
+@pytest.mark.usefixtures("disagreement")
+def test_runs_that_disagree_are_refined(X, calls):
+    run(X, problem_of("mean"), n_init=10)
+    assert [n_rounds for *_, n_rounds, _ in calls] == [10] * 10 + [20] * 5 + [20] * 2
+
+
+def test_alike_solutions_are_refined_once(X, calls):
+    run(X, problem_of("mean"), n_init=10)
+    first_stage = [solution.objective for _, _, solution, n_rounds, _ in calls if n_rounds == 10]
+    assert len(np.unique(np.round(first_stage, 6))) == len(first_stage)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("n_init", [1, 2, 5])
+def test_a_perfect_fit_ends_the_search(objective, n_init, calls):
+    # Fewer runs than must agree: only the objective of zero can end the search.
+    X = np.kron([[1.0, 2.0], [3.0, 5.0]], np.ones((6, 5)))
+    problem = Problem(objective, Counts(12, 2, 12, 0), Counts(10, 2, 10, 0))
+    found = run(X, problem, n_init=n_init)
+    assert found[-1].objective <= 1e-12 * (X**2).sum()
+    assert not calls
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_constant_data_end_the_search(objective, calls):
+    problem = Problem(objective, Counts(12, 3, 14, 1), Counts(10, 2, 10, 0))
+    for value in (0.0, 0.1, 1e6):
+        found = run(np.full((12, 10), value), problem, n_init=2)
+        assert found[-1].objective <= 1e-9 * max(value, 1.0)
+    assert not calls
+
+
+# -------------------------------------------------------------------------------------- samples
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("init", INITS)
+@pytest.mark.usefixtures("small_samples")
+def test_a_search_on_a_sample_ends_with_a_solution_of_the_whole(init, objective, make):
+    X = planted(np.random.default_rng(0), 300, 12, 3, 3, noise=0.5)
+    problem = Problem(objective, Counts(300, 3, 315, 6), Counts(12, 3, 13, 0))
+    *before, first, last = run(make(X), problem, init)
+    assert len(before) > 1
+    assert all(each is None for each in before)
+    for each in (first, last):
+        assert_feasible(each, problem)
+        assert each.objective == pytest.approx(
+            oracle.objective(X, each.U.dense, each.V.dense, objective), rel=1e-9
+        )
+    assert last.objective <= first.objective
+
+
+@pytest.mark.usefixtures("small_samples")
+def test_a_search_on_a_sample_is_reproducible():
+    X = planted(np.random.default_rng(0), 300, 12, 3, 3, noise=1.0)
+    problem = Problem("mean", Counts(300, 3, 300, 0), Counts(12, 3, 12, 0))
+    first, second = (run(X, problem)[-1] for _ in range(2))
+    np.testing.assert_array_equal(first.history, second.history)
+    np.testing.assert_array_equal(first.U.dense, second.U.dense)
+
+
+@pytest.mark.usefixtures("small_samples")
+def test_given_memberships_are_not_sampled():
+    rng = np.random.default_rng(0)
+    rows, columns = Counts(300, 3, 300, 0), Counts(12, 3, 12, 0)
+    pair = tuple(members(make_membership(rng, counts)) for counts in (rows, columns))
+    found = run(rng.normal(size=(300, 12)), Problem("mean", rows, columns), pair)
+    assert all(each is not None for each in found)
+
+
+@pytest.mark.usefixtures("small_samples")
+def test_plain_starts_use_samples_too(monkeypatch):
+    n_samples, draw = [], restarts.draw_sample
+    monkeypatch.setattr(
+        restarts, "draw_sample", lambda *args: n_samples.append(None) or draw(*args)
+    )
+    X = planted(np.random.default_rng(0), 300, 12, 3, 3, noise=0.1)
+    problem = Problem("mean", Counts(300, 3, 300, 0), Counts(12, 3, 12, 0))
+    assert lowest_of_starts(X, problem, n_init=8) < 0.011 * X.size
+    assert len(n_samples) == 8
+    lowest_of_starts(X, problem, "random")
+    assert len(n_samples) == 8
