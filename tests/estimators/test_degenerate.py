@@ -32,7 +32,7 @@ DATA = {
     "two rows": GAUSSIAN[:2],
     "huge spread": GAUSSIAN * 10.0 ** np.arange(-8, 8, 2),
     "subnormal": GAUSSIAN * 1e-310,
-    "largest allowed": np.sign(GAUSSIAN) * 1e150,
+    "largest allowed": np.sign(GAUSSIAN) * 1e140,
     "integers": np.arange(80).reshape(10, 8) % 3,
 }
 CLUSTERS = {"one": lambda size: 1, "a few": lambda size: min(3, size), "all": lambda size: size}

@@ -34,8 +34,10 @@ def refuse_types(X: Any) -> None:
     if columns is not None and hasattr(X, "dtypes"):
         for name in columns:
             _refuse_values(np.asarray(X[name])[:, None], f" in column {name!r}", 0)
-    elif isinstance(X, np.ndarray) or sparse.issparse(X):
-        _refuse_values(X if isinstance(X, np.ndarray) else X.data, "", None)
+    elif sparse.issparse(X):
+        _refuse_values(np.empty((0, 0), dtype=X.dtype), "", None)
+    elif isinstance(X, np.ndarray):
+        _refuse_values(X, "", None)
     elif isinstance(X, list | tuple):
         try:
             _refuse_values(np.asarray(X), "", None)
