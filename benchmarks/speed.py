@@ -111,11 +111,11 @@ def bandwidth_rows(repeats: int) -> Iterator[Row]:
 
 
 def scaling_rows(repeats: int) -> Iterator[Row]:
-    """Fit the slope of log time against log entries, from 1 to 30 million, 100 entries a row."""
+    """Fit the slope of log time against log entries, the same shape from 1 to 30 million."""
     millions = (1, 3, 10, 30)
     times = []
     for count in millions:
-        X = data.planted(10_000 * count, 10_000, 1_000_000 * count)
+        X = data.planted(10_000 * count, 1_000 * count, 1_000_000 * count)
         start = data.memberships(X.shape[0], 20, 0, 0), data.memberships(X.shape[1], 20, 0, 0)
 
         def fit(n_iter: int, X=X, start=start) -> None:

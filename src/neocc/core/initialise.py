@@ -33,8 +33,11 @@ from neocc.kernels import Memberships, numpy_
 _ONE_WAY_ITERATIONS = 10
 _SAMPLE_ITERATIONS = 30
 _SAMPLE_TOL = 1e-4
-# A sample holds about this many entries, and at least this many rows per cluster.
-_SAMPLE_ENTRIES = 500_000
+# A sample holds about this many entries (or half of them for the many runs of a search), and at
+# least this many rows per cluster.
+_SAMPLE_ENTRIES = 1_000_000
+# Rows of sparser data share too few columns for one-way clusters to mean anything.
+_ONE_WAY_DENSITY = 0.1
 _SAMPLE_ROWS_PER_CLUSTER = 50
 # Shares of the allowed outliers that are let go one after the other.
 _PRESSURE = (0.0, 0.5, 0.75)
@@ -90,15 +93,23 @@ class Sample:
 
 
 def draw_sample(
-    engine: Engine, data: Engine, problem: Problem, rng: np.random.Generator
+    engine: Engine,
+    data: Engine,
+    problem: Problem,
+    rng: np.random.Generator,
+    *,
+    share: float = 1.0,
 ) -> Sample | None:
-    """Draw rows to search on, or None if the matrix is not large; `data` is `engine` centred."""
+    """Draw rows to start on, or None if the matrix is not large; `data` is `engine` centred.
+
+    `share` makes the sample smaller than usual.
+    """
     if problem.rows is None or problem.columns is None:
         return None
     n = engine.shape[0]
     n_clusters = max(problem.rows.n_clusters, problem.columns.n_clusters)
     size = max(
-        int(np.ceil(_SAMPLE_ENTRIES * n / max(1, engine.n_stored))),
+        int(np.ceil(share * _SAMPLE_ENTRIES * n / max(1, engine.n_stored))),
         _SAMPLE_ROWS_PER_CLUSTER * n_clusters,
     )
     if 4 * size > n:
@@ -122,17 +133,17 @@ def promote(
 def sampled_start(
     sample: Sample, data: Engine, problem: Problem, rng: np.random.Generator
 ) -> tuple[Memberships, Memberships]:
-    """Start from the better of two short runs on a sample of the rows.
+    """Start from a short run on a sample of the rows, itself started at random.
 
-    On large sparse data one-way clusters can be worse than none, since single rows share few
-    columns: so one of the runs starts from them, the other at random.
+    If the data are dense, a run from one-way clusters competes with it. On sparse data these would
+    be worse than random ones, since single rows share few columns.
     """
     short = replace(sample.problem, max_iter=_SAMPLE_ITERATIONS)
     assert short.rows is not None and short.columns is not None
-    starts = (
-        one_way_start(sample.engine, short, rng),
-        (random_start(short.rows, rng), random_start(short.columns, rng)),
-    )
+    starts = [(random_start(short.rows, rng), random_start(short.columns, rng))]
+    n, m = sample.engine.shape
+    if sample.engine.n_stored > _ONE_WAY_DENSITY * n * m:
+        starts.append(one_way_start(sample.engine, short, rng))
     found = [solve(sample.data, short, U, V) for U, V in starts]
     return promote(sample, min(found, key=lambda each: each.objective), data, problem)
 

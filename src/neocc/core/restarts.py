@@ -38,6 +38,8 @@ Init: TypeAlias = Literal["neo-kmeans", "random", "spectral", "sketch"] | Pair
 _SHORT_RUNS = 5
 _CHOSEN_SHARE = 2
 _SHORT_TOL = 1e-3
+# A search makes many runs; the sample it makes them on is that much of a start's.
+_SEARCH_SHARE = 0.5
 _STAGES = ((1.0, 10), (0.5, 20), (0.2, 20))
 # Where so many runs agree on the lowest value, one stage that finds none lower ends the search.
 _ENOUGH_ALIKE = 3
@@ -93,7 +95,11 @@ def search(
     `begin` is called before each step.
     """
     data = engine.centred(centring(problem))
-    sample = None if isinstance(init, tuple) else draw_sample(engine, data, problem, rng)
+    sample = (
+        None
+        if isinstance(init, tuple)
+        else draw_sample(engine, data, problem, rng, share=_SEARCH_SHARE)
+    )
     best: Solution | None = None
     if sample is None:
         for found in _tournament(Sample(engine, data, problem), init, n_init, rng, begin):
