@@ -94,7 +94,7 @@ def test_seeded_start_of_either_side_is_feasible_and_uses_every_cluster(kind):
 @pytest.fixture
 def small_samples(monkeypatch):
     """Let samples of 24 rows do for three clusters."""
-    monkeypatch.setattr(initialise, "_SAMPLE_ENTRIES", 100)
+    monkeypatch.setattr(initialise, "_SAMPLE_ENTRIES", (100, 100))
     monkeypatch.setattr(initialise, "_SAMPLE_ROWS_PER_CLUSTER", 8)
 
 

@@ -78,7 +78,7 @@ def disagreement(monkeypatch):
 @pytest.fixture
 def small_samples(monkeypatch):
     """Let samples of 24 rows do for three clusters."""
-    monkeypatch.setattr(initialise, "_SAMPLE_ENTRIES", 100)
+    monkeypatch.setattr(initialise, "_SAMPLE_ENTRIES", (100, 100))
     monkeypatch.setattr(initialise, "_SAMPLE_ROWS_PER_CLUSTER", 8)
 
 

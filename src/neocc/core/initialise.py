@@ -33,9 +33,9 @@ from neocc.kernels import Memberships, numpy_
 _ONE_WAY_ITERATIONS = 10
 _SAMPLE_ITERATIONS = 30
 _SAMPLE_TOL = 1e-4
-# A sample holds about this many entries (or half of them for the many runs of a search), and at
-# least this many rows per cluster.
-_SAMPLE_ENTRIES = 1_000_000
+# A sample holds a tenth of the entries within these bounds (or half of that for the many runs of a
+# search), and at least so many rows per cluster.
+_SAMPLE_ENTRIES = (100_000, 1_000_000)
 # Rows of sparser data share too few columns for one-way clusters to mean anything.
 _ONE_WAY_DENSITY = 0.1
 _SAMPLE_ROWS_PER_CLUSTER = 50
@@ -108,8 +108,9 @@ def draw_sample(
         return None
     n = engine.shape[0]
     n_clusters = max(problem.rows.n_clusters, problem.columns.n_clusters)
+    entries = share * float(np.clip(engine.n_stored / 10, *_SAMPLE_ENTRIES))
     size = max(
-        int(np.ceil(share * _SAMPLE_ENTRIES * n / max(1, engine.n_stored))),
+        int(np.ceil(entries * n / max(1, engine.n_stored))),
         _SAMPLE_ROWS_PER_CLUSTER * n_clusters,
     )
     if 4 * size > n:

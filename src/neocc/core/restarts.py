@@ -70,12 +70,17 @@ def run_starts(
     data = engine.centred(centring(problem))
     for rng in rngs:
         begin()
-        sample = None if init != "neo-kmeans" else draw_sample(engine, data, problem, rng)
-        if sample is None:
-            U, V = _start(engine, data, problem, init, rng)
-        else:
-            U, V = sampled_start(sample, data, problem, rng)
-        yield solve(data, problem, U, V, report)
+        yield solve(data, problem, *_plain_start(engine, data, problem, init, rng), report)
+
+
+def _plain_start(
+    engine: Engine, data: Engine, problem: Problem, init: Init, rng: np.random.Generator
+) -> Pair:
+    """Make a start, on a sample of the rows if the matrix is large and `init` the default."""
+    sample = draw_sample(engine, data, problem, rng) if init == "neo-kmeans" else None
+    if sample is None:
+        return _start(engine, data, problem, init, rng)
+    return sampled_start(sample, data, problem, rng)
 
 
 def search(

@@ -24,6 +24,9 @@ from neocc.kernels import Kernels, Memberships
 # Enough entries that a block outweighs the cost of handing it to a thread, few enough for the
 # cache.
 _ROW_PASS_ENTRIES = 1 << 19
+# Matrices of less than a few such blocks are cut finer, to occupy several threads all the same.
+_FEW_BLOCKS = 8
+_LEAST_ENTRIES = 1 << 16
 # A block of a column pass is read more than once and should stay in a core's own cache.
 _CACHED_ENTRIES = 1 << 17
 # A group of blocks of a column pass must outweigh the table it returns by this much.
@@ -133,7 +136,11 @@ class MemoryEngine:
                 add(rows, part)
             return part
 
-        n_groups = self.n_stored // max(_ROW_PASS_ENTRIES, _ENTRIES_PER_CELL * m * (k + width + 1))
+        cells = _ENTRIES_PER_CELL * m * (k + width + 1)
+        n_groups = max(
+            self.n_stored // max(_ROW_PASS_ENTRIES, cells),
+            min(_FEW_BLOCKS, self.n_stored // max(_LEAST_ENTRIES, cells)),
+        )
         groups = grouped(self._blocks(_CACHED_ENTRIES), max(1, n_groups))
         # Made here rather than by the threads, whose allocators would each keep what they free.
         n_alive = min(len(groups), self.workers.n_jobs)
@@ -276,7 +283,9 @@ class MemoryEngine:
         return self._norms
 
     def _over_row_blocks(self, function: Callable[[tuple[int, int]], float]) -> list[float]:
-        return list(self.workers.ordered(function, self._blocks(_ROW_PASS_ENTRIES)))
+        finer = max(_LEAST_ENTRIES, self.n_stored // _FEW_BLOCKS)
+        blocks = self._blocks(min(_ROW_PASS_ENTRIES, finer))
+        return list(self.workers.ordered(function, blocks))
 
     def _blocks(self, entries: int) -> list[tuple[int, int]]:
         if entries not in self._partitions:
