@@ -9,6 +9,9 @@ from instances import planted
 from models import NAMES, column_members, make_model, row_members
 from scipy import sparse
 
+from neocc import objective_value
+from neocc.estimators._base import PrecisionWarning
+
 
 def exact_data(seed=0, n=48, m=30):
     """Blocks with unit noise in multiples of 2**-20: adding integers up to 2**32 is exact."""
@@ -101,3 +104,35 @@ def test_an_objective_is_never_negative(name):
     model = fit(name, X)
     assert model.objective_ >= 0
     assert (model.history_ >= 0).all()
+
+
+def levelled(step):
+    """Column clusters at levels `step` apart with unit noise, and the true memberships."""
+    rng = np.random.default_rng(0)
+    u, v = rng.integers(3, size=60), rng.integers(3, size=24)
+    blocks = rng.permutation(9).reshape(3, 3) * 3.0
+    X = blocks[np.ix_(u, v)] + rng.normal(size=(60, 24)) + np.array([0.0, step, 2 * step])[v]
+    return X, np.eye(3, dtype=bool)[u], np.eye(3, dtype=bool)[v]
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("step", [0.0, 1e3, 1e5, 1e7])
+def test_the_objective_survives_clusters_at_levels_far_apart(step, make):
+    X, U, V = levelled(step)
+    # What is left is the rounding of X itself, half a unit in the last place of 2e7.
+    literal = oracle.objective(X, U, V, "mean")
+    assert objective_value(make(X), U, V) == pytest.approx(literal, rel=1e-9)
+
+
+def test_a_fit_that_rounding_spoils_says_so():
+    X, _, _ = levelled(1e9)
+    with pytest.warns(PrecisionWarning, match="Subtract column means"):
+        model = make_model("NEOCC mean").fit(X)
+    literal = oracle.objective(X, model.row_membership_, model.column_membership_, "mean")
+    assert model.objective_ == pytest.approx(literal, rel=1e-6)
+    assert model.history_[-1] == model.objective_
+
+
+def test_a_perfect_fit_far_from_zero_is_no_cause_for_a_warning():
+    X = np.repeat(np.repeat([[1e9, 2.0], [3.0, -4e9]], 5, axis=0), 4, axis=1)
+    assert make_model("NEOCC mean", n_row_clusters=2, n_column_clusters=2).fit(X).objective_ < 1e-3

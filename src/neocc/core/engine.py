@@ -89,6 +89,9 @@ class Engine(Protocol):
     ) -> RowStep:
         """Return the objective of U and the two-stage assignment of all rows."""
 
+    def residual_squares(self, means: FloatArray, U: Memberships, V: Memberships) -> float:
+        """Return the sum of squared differences from block means, term by term: slow and exact."""
+
     def restore_vectors(self, vectors: FloatArray, U: Memberships) -> FloatArray:
         """Turn mean rows of centred data into mean rows of the data as given."""
 

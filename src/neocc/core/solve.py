@@ -30,6 +30,8 @@ from neocc.kernels import Memberships, numpy_
 
 # Of the sum of all squares, the part that rounding may add to or take from the objective.
 _ROUNDING = 1e-13
+# An objective is computed again, term by term, if rounding may reach this share of it.
+_DOUBTFUL = 1e-10
 
 Report = Callable[[int, float], bool]
 """Called after each iteration with its number and the objective; returning True ends the run."""
@@ -75,6 +77,24 @@ def never_rising(values: Sequence[float]) -> FloatArray:
     """Clear a history of rounding, which may take a perfect fit below 0 and the end of a run up."""
     backwards = np.maximum.accumulate(np.maximum(values, 0.0)[::-1])
     return backwards[::-1].copy()
+
+
+def checked(engine: Engine, problem: Problem, solution: Solution) -> tuple[Solution, float]:
+    """Return the solution with an objective computed term by term if rounding may have spoilt it.
+
+    That is so where clusters of NEO-CC-M lie at levels far apart against the spread within them:
+    the sums of squares cancel then. The second result is the share by which the objective was off.
+    """
+    doubtful = solution.noise > _DOUBTFUL * solution.objective
+    if problem.objective != "mean" or solution.U is None or solution.V is None or not doubtful:
+        return solution, 0.0
+    means = cocluster_means(solution.sums, solution.U, solution.V)
+    exact = engine.residual_squares(means, solution.U, solution.V)
+    # Of a perfect fit only the rounding of the data is left: the square of a relative 1e-16.
+    perfect = exact <= _ROUNDING * solution.noise
+    off = 0.0 if perfect else abs(exact - solution.objective) / exact
+    history = never_rising([*solution.history[:-1], exact])
+    return replace(solution, objective=exact, history=history), off
 
 
 def continued(old: Solution, new: Solution) -> Solution:

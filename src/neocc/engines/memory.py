@@ -19,7 +19,7 @@ from neocc.core.problem import Counts
 from neocc.engines.matrix import DenseMatrix, Matrix
 from neocc.engines.totals import ColumnTotals, grouped
 from neocc.engines.workers import Workers
-from neocc.kernels import Kernels, Memberships
+from neocc.kernels import Kernels, Memberships, SparseBlock
 
 # Enough entries that a block outweighs the cost of handing it to a thread, few enough for the
 # cache.
@@ -230,6 +230,20 @@ class MemoryEngine:
             return objective
 
         return d, labels, minima, float(sum(self._over_row_blocks(one_block)))
+
+    def residual_squares(self, means: FloatArray, U: Memberships, V: Memberships) -> float:
+        """Return the sum of squared differences from block means, term by term: slow and exact."""
+        total = 0.0
+        step = max(1, _LEAST_ENTRIES // max(1, self.shape[1]))
+        for start in range(0, self.shape[0], step):
+            stop = min(start + step, self.shape[0])
+            block = self.matrix.block(start, stop)
+            cells = block.matrix().toarray() if isinstance(block, SparseBlock) else block
+            for row_cluster, row_means in zip(U.slice(start, stop).dense.T, means, strict=True):
+                some = cells[row_cluster]
+                for column_cluster, mean in zip(V.dense.T, row_means, strict=True):
+                    total += float(np.square(some[:, column_cluster] - mean).sum())
+        return total
 
     def restore_vectors(self, vectors: FloatArray, U: Memberships) -> FloatArray:
         """Turn mean rows of centred data into mean rows of the data as given."""

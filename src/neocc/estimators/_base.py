@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from neocc.core.engine import Centring
 from neocc.core.objectives import Tables
 from neocc.core.problem import Problem
 from neocc.core.restarts import Init, n_search_steps, run_starts, search
-from neocc.core.solve import Solution, centring, row_tables
+from neocc.core.solve import Solution, centring, checked, row_tables
 from neocc.engines import ENGINE_NAMES, DenseMatrix, Matrix, MemoryEngine, SparseMatrix, Workers
 from neocc.estimators._progress import CallbackSupportMixin, Progress
 from neocc.estimators._validation import read_matrix
@@ -77,7 +78,10 @@ class BaseNEO(
             except KeyboardInterrupt as error:
                 interrupt = error
             if best is not None:
-                self._publish(engine.centred(centring(problem)), problem, best)
+                data = engine.centred(centring(problem))
+                best, off = checked(data, problem, best)
+                warn_if_inexact(off)
+                self._publish(data, problem, best)
                 self._published = True
             if interrupt is not None:
                 raise interrupt
@@ -253,6 +257,22 @@ class BaseNEO(
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+class PrecisionWarning(UserWarning):
+    """Rounding errors are not small against the objective."""
+
+
+def warn_if_inexact(off: float) -> None:
+    """Warn if the sums that decide over memberships were off by more than a thousandth."""
+    if off > 1e-3:
+        warnings.warn(
+            "Clusters lie at levels so far apart that rounding hides the spread within them: the "
+            f"sums behind the memberships are off by {off:.1%} of the objective. Subtract column "
+            "means or scale the columns first.",
+            PrecisionWarning,
+            stacklevel=2,
+        )
 
 
 def make_engine(matrix: Matrix, kernel: str, workers: Workers) -> MemoryEngine:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from neocc.core.problem import Counts, Problem
-from neocc.core.solve import centring, solve
+from neocc.core.solve import centring, checked, solve
 from neocc.engines import Workers
 from neocc.estimators._base import make_engine
 from neocc.estimators._validation import read_matrix, read_memberships
@@ -51,7 +51,8 @@ def objective_value(X: Any, U: Any, V: Any, objective: str = "mean") -> float:
     )
     with Workers() as workers:
         engine = make_engine(matrix, "auto", workers).centred(centring(problem))
-        return solve(engine, problem, rows, columns).objective
+        found, _ = checked(engine, problem, solve(engine, problem, rows, columns))
+        return found.objective
 
 
 def _counts(members: Memberships) -> Counts:
