@@ -99,6 +99,24 @@ class Exchange:
         q, r = np.unravel_index(gains.argmax(), gains.shape)
         return Swap((int(sources[q]), int(q)), (int(targets[r]), int(r)), float(gains[q, r]))
 
+    def promising(self, n_swaps: int, per_cluster: int = 3) -> list[Swap]:
+        """Return swaps of small loss between items: the best few of each cluster, best first."""
+        n_memberships = self.members.sum(axis=1)
+        dispensable = n_memberships > (0 if self.spare_outliers > 0 else 1)
+        savings = np.where(dispensable[:, None], self.savings, -np.inf)
+        depth = min(per_cluster, len(savings))
+        sources = np.argsort(-savings, axis=0, kind="stable")[:depth]
+        targets = np.argsort(self.costs, axis=0, kind="stable")[:depth]
+        swaps = [
+            Swap((int(p), q), (int(s), r), float(savings[p, q] - self.costs[s, r]))
+            for q in range(savings.shape[1])
+            for r in range(savings.shape[1])
+            for p in sources[:, q]
+            for s in targets[:, r]
+            if q != r and p != s and np.isfinite(savings[p, q]) and np.isfinite(self.costs[s, r])
+        ]
+        return sorted(swaps, key=lambda swap: -swap.gain)[:n_swaps]
+
     def apply(self, swap: Swap) -> None:
         """Carry out a swap; savings and costs of its two clusters are stale from then on."""
         was_outlier = not self.members[swap.target[0]].any()

@@ -34,6 +34,7 @@ Side: TypeAlias = Literal["rows", "columns"]
 
 _LEAST_GAIN = 1e-9
 _CHAIN_LENGTH = 6
+_PROBES = 24
 # Fractions of row and column memberships that a round moves at random.
 _SHAKES = ((0.1, 0.3), (0.1, 0.1), (0.03, 0.3))
 # A round is abandoned when, loosely converged, it is still this far above the best.
@@ -90,6 +91,7 @@ def settle(engine: Engine, problem: Problem, solution: Solution) -> Solution:
         for side in _sides(problem):
             found = _swap(engine, problem, found, side)
             found = _chain(engine, problem, found, side)
+            found = _probe(engine, problem, found, side)
         if found.objective >= solution.objective - least_gain(solution):
             return solution
         solution = found
@@ -132,6 +134,21 @@ def _chain(engine: Engine, problem: Problem, solution: Solution, side: Side) -> 
     if best_members is None or best_gain <= least_gain(solution):
         return solution
     return _better(solution, _resolve(engine, problem, solution, side, best_members.dense))
+
+
+def _probe(engine: Engine, problem: Problem, solution: Solution, side: Side) -> Solution:
+    """Try swaps that lose a little as the other side stands: it may make up for them."""
+    exchange = _exchange(engine, problem, solution.U, solution.V, solution.sums, side)
+    loose = replace(problem, tol=max(problem.tol, _LOOSE_TOL))
+    for swap in exchange.promising(_PROBES):
+        members = exchange.members.copy()
+        members[swap.source], members[swap.target] = False, True
+        found = _resolve(engine, loose, solution, side, members)
+        if found.objective < solution.objective * (1.0 + _HOPELESS):
+            found = continued(found, solve(engine, problem, found.U, found.V))
+        if found.objective < solution.objective - least_gain(solution):
+            return improved(solution, found)
+    return solution
 
 
 def _resolve(
