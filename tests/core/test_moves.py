@@ -204,3 +204,23 @@ def test_independent_swaps_leave_out_small_gains(case, side):
         assert independent_swaps(exchange, swap.gain * (1 + 1e-12)) == 0.0
         np.testing.assert_array_equal(exchange.members, before)
         assert independent_swaps(exchange, swap.gain * (1 - 1e-12)) == swap.gain
+
+
+# --------------------------------------------------------------------------- promising swaps
+
+
+def test_promising_swaps_are_feasible_and_ranked():
+    rng = np.random.default_rng(0)
+    members = rng.random((12, 3)) < 0.6
+    counts = Counts(12, 3, int(members.sum()), int(np.count_nonzero(~members.any(axis=1))))
+    exchange = Exchange.of(members, rng.random((12, 3)) + 1.0, np.zeros(12), counts)
+    swaps = exchange.promising(10)
+    assert len(swaps) == 10
+    assert [swap.gain for swap in swaps] == sorted((swap.gain for swap in swaps), reverse=True)
+    for swap in swaps:
+        assert swap.source[0] != swap.target[0]
+        assert swap.source[1] != swap.target[1]
+        assert members[swap.source]
+        assert not members[swap.target]
+        assert members[swap.source[0]].sum() > 1
+        assert swap.gain == exchange.savings[swap.source] - exchange.costs[swap.target]
