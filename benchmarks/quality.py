@@ -176,7 +176,9 @@ def main() -> None:
         console.print(table, soft_wrap=True)
         text += [f"## {name.capitalize()}", "", table, ""]
     if options.write:
-        options.write.write_text("\n".join([*text, machine(), ""]))
+        options.write.write_text(
+            "\n".join([*text, machine(), "Times are medians over the seeds.", ""])
+        )
 
 
 if __name__ == "__main__":
