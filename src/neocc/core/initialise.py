@@ -1,7 +1,7 @@
 """Feasible starts for U and V.
 
 * `random_start`: memberships drawn at random with the exact counts.
-* `seeded_start`: a one-way problem from its k-means++ seeds.
+* `seeded_start`: a one-way problem from its greedy k-means++ seeds.
 * `one_way_start`: the paper's way, one-way NEO-K-Means on the rows and on the columns.
 * `sampled_start`: for large matrices, the alternation itself on a sample of the rows; all rows
   then join the clusters found.
@@ -26,7 +26,14 @@ from neocc.core.objectives import (
     make_tables,
 )
 from neocc.core.problem import Counts, Problem
-from neocc.core.solve import Solution, centring, column_tables, row_tables, solve
+from neocc.core.solve import (
+    Solution,
+    centring,
+    column_tables,
+    row_tables,
+    solve,
+    sums_of,
+)
 from neocc.kernels import Memberships, numpy_
 
 # A start need not have converged: the alternation takes over from wherever it stands.
@@ -69,18 +76,54 @@ def _draw_pairs(first: LabelArray, counts: Counts, rng: np.random.Generator) -> 
     return np.asarray(picks + np.searchsorted(gaps, picks, side="right"), dtype=np.intp)
 
 
+@dataclass(frozen=True)
+class Known:
+    """k-means clusters of the rows and of the columns, where the caller has them already."""
+
+    rows: Memberships | None = None
+    columns: Memberships | None = None
+
+
+NOTHING_KNOWN = Known()
+
+
 def one_way_start(
-    engine: Engine, problem: Problem, rng: np.random.Generator
+    engine: Engine,
+    problem: Problem,
+    rng: np.random.Generator,
+    known: Known = NOTHING_KNOWN,
 ) -> tuple[Memberships, Memberships]:
-    """Start both sides from one-way NEO-K-Means, itself started from k-means++ seeds."""
+    """Start both sides from one-way NEO-K-Means, itself started from known clusters or seeds."""
     rows = problem.one_way("rows", _ONE_WAY_ITERATIONS)
     data = engine.centred(centring(rows))
-    U = solve(data, rows, seeded_start(data, rows, rng), None).U
+    start = seeded_start(data, rows, rng) if known.rows is None else _fitted(data, rows, known.rows)
+    U = solve(data, rows, start, None).U
     columns = problem.one_way("columns", _ONE_WAY_ITERATIONS)
     data = engine.centred(centring(columns))
-    V = solve(data, columns, None, seeded_start(data, columns, rng)).V
+    if known.columns is None:
+        start = seeded_start(data, columns, rng)
+    else:
+        start = _fitted(data, columns, known.columns)
+    V = solve(data, columns, None, start).V
     assert U is not None and V is not None
     return U, V
+
+
+def _fitted(data: Engine, problem: Problem, members: Memberships) -> Memberships:
+    """Let the items of a one-way problem join given clusters, in the numbers that it asks for."""
+    if problem.rows is not None:
+        tables = row_tables(problem, sums_of(data, problem, members, None), members, None)
+        return data.reassign_rows(tables, None, None, problem.rows).assignment.members
+    sums = sums_of(data, problem, None, members)
+    assert problem.columns is not None
+    return joined(sums, column_tables(problem, sums, None, members), problem.columns)
+
+
+def joined(sums: Sums, tables: Tables, counts: Counts) -> Memberships:
+    """Let all columns join the clusters that the tables tell of."""
+    d = cross_terms(sums, tables)
+    labels, minima, _ = find_nearest(numpy_, d, sums, tables, None)
+    return assign(d, labels, minima, counts).members
 
 
 @dataclass(frozen=True)
@@ -181,8 +224,8 @@ def _seed_rows(engine: Engine, counts: Counts, rng: np.random.Generator) -> Memb
         sizes = np.ones(len(rows))
         return make_tables("vectors", sizes, None, None, np.ascontiguousarray(-2.0 * C.T), energy)
 
-    def distances_to(row: int) -> FloatArray:
-        return engine.row_distances(tables_to(np.array([row])), None)[:, 0]
+    def distances_to(rows: IntArray) -> FloatArray:
+        return engine.row_distances(tables_to(rows), None)
 
     seeds = plus_plus(counts, distances_to, rng)
     return engine.reassign_rows(tables_to(seeds), None, None, counts).assignment.members
@@ -191,7 +234,7 @@ def _seed_rows(engine: Engine, counts: Counts, rng: np.random.Generator) -> Memb
 def _seed_columns(engine: Engine, counts: Counts, rng: np.random.Generator) -> Memberships:
     problem = Problem("vectors", None, counts)
 
-    def sums_of(columns: IntArray) -> tuple[Sums, Tables]:
+    def lone(columns: IntArray) -> tuple[Sums, Tables]:
         labels = np.full(counts.n_items, -1, dtype=np.int32)
         labels[columns] = np.arange(len(columns))
         V = Memberships.from_labels(labels, len(columns))
@@ -199,40 +242,54 @@ def _seed_columns(engine: Engine, counts: Counts, rng: np.random.Generator) -> M
         tables = column_tables(problem, sums, None, V)
         return sums, tables
 
-    def distances_to(column: int) -> FloatArray:
-        return distances(*sums_of(np.array([column])))[:, 0]
+    def distances_to(columns: IntArray) -> FloatArray:
+        return distances(*lone(columns))
 
-    sums, tables = sums_of(plus_plus(counts, distances_to, rng))
-    d = cross_terms(sums, tables)
-    labels, minima, _ = find_nearest(numpy_, d, sums, tables, None)
-    return assign(d, labels, minima, counts).members
+    return joined(*lone(plus_plus(counts, distances_to, rng)), counts)
 
 
 def plus_plus(
-    counts: Counts, distances_to: Callable[[int], FloatArray], rng: np.random.Generator
+    counts: Counts, distances_to: Callable[[IntArray], FloatArray], rng: np.random.Generator
 ) -> IntArray:
-    """Choose distinct items as seeds by k-means++ (Arthur and Vassilvitskii, 2007).
+    """Choose distinct items as seeds by greedy k-means++ (Arthur and Vassilvitskii, 2007).
 
-    Each seed is drawn with probability proportional to its squared distance from the nearest one
-    so far. As many of the farthest items as may become outliers are passed over, or they would be
-    the likeliest seeds of all.
+    A few candidates for each seed are drawn with probability proportional to their squared distance
+    from the nearest seed so far; the one that leaves the least sum of such distances is taken. As
+    many of the farthest items as may become outliers are passed over and not summed, or they would
+    be the likeliest seeds of all. `distances_to` gives a column of distances per candidate.
     """
     n = counts.n_items
+    n_candidates = 2 + int(np.log(counts.n_clusters))
     seeds = [int(rng.integers(n))]
     free: BoolArray = np.ones(n, dtype=bool)
     free[seeds] = False
-    closest = np.full(n, np.inf)
+    closest = np.maximum(distances_to(np.array(seeds))[:, 0], 0.0)
     while len(seeds) < counts.n_clusters:
-        np.minimum(closest, distances_to(seeds[-1]), out=closest)
-        weights = np.where(free, np.maximum(closest, 0.0), 0.0)
+        candidates = _draw_far(np.where(free, closest, 0.0), free, counts, n_candidates, rng)
+        left = np.minimum(closest[:, None], np.maximum(distances_to(candidates), 0.0))
+        kept = left
         if counts.max_outliers > 0:
-            weights[np.argpartition(weights, counts.n_covered - 1)[counts.n_covered :]] = 0.0
-        cumulative = np.cumsum(weights)
-        if cumulative[-1] > 0:
-            draw = min(rng.random() * cumulative[-1], np.nextafter(cumulative[-1], 0.0))
-            seed = int(np.searchsorted(cumulative, draw, side="right"))
-        else:
-            seed = int(rng.choice(np.flatnonzero(free)))
-        seeds.append(seed)
-        free[seed] = False
+            kept = np.partition(left, counts.n_covered - 1, axis=0)[: counts.n_covered]
+        best = int(kept.sum(axis=0).argmin())
+        seeds.append(int(candidates[best]))
+        free[candidates[best]] = False
+        closest = left[:, best]
     return np.array(seeds)
+
+
+def _draw_far(
+    weights: FloatArray,
+    free: BoolArray,
+    counts: Counts,
+    n_candidates: int,
+    rng: np.random.Generator,
+) -> IntArray:
+    """Draw distinct items in proportion to their weights, but for as many as may be outliers."""
+    if counts.max_outliers > 0:
+        weights[np.argpartition(weights, counts.n_covered - 1)[counts.n_covered :]] = 0.0
+    cumulative = np.cumsum(weights)
+    if cumulative[-1] <= 0:
+        return rng.choice(np.flatnonzero(free), size=1)
+    draws = rng.random(n_candidates) * cumulative[-1]
+    draws = np.minimum(draws, np.nextafter(cumulative[-1], 0.0))
+    return np.unique(np.searchsorted(cumulative, draws, side="right"))

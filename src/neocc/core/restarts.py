@@ -15,6 +15,8 @@ import numpy as np
 
 from neocc.core.engine import Engine
 from neocc.core.initialise import (
+    NOTHING_KNOWN,
+    Known,
     Sample,
     draw_sample,
     one_way_start,
@@ -61,26 +63,23 @@ def run_starts(
     report: Report | None = None,
     *,
     begin: Begin = _silently,
+    known: Known = NOTHING_KNOWN,
 ) -> Iterator[Solution]:
     """Solve the problem once per generator and yield each solution as it is found.
 
     `engine` holds the data as given; `begin` is called before each start, `report` after every
-    iteration.
+    iteration. The first one-way start begins with the `known` clusters.
     """
     data = engine.centred(centring(problem))
     for rng in rngs:
         begin()
-        yield solve(data, problem, *_plain_start(engine, data, problem, init, rng), report)
-
-
-def _plain_start(
-    engine: Engine, data: Engine, problem: Problem, init: Init, rng: np.random.Generator
-) -> Pair:
-    """Make a start, on a sample of the rows if the matrix is large and `init` the default."""
-    sample = draw_sample(engine, data, problem, rng) if init == "neo-kmeans" else None
-    if sample is None:
-        return _start(engine, data, problem, init, rng)
-    return sampled_start(sample, data, problem, rng)
+        sample = draw_sample(engine, data, problem, rng) if init == "neo-kmeans" else None
+        if sample is None:
+            start = _start(engine, data, problem, init, rng, known)
+        else:
+            start = sampled_start(sample, data, problem, rng)
+        known = NOTHING_KNOWN
+        yield solve(data, problem, *start, report)
 
 
 def search(
@@ -92,12 +91,14 @@ def search(
     *,
     begin: Begin = _silently,
     stopped: Callable[[], bool] = lambda: False,
+    known: Known = NOTHING_KNOWN,
 ) -> Iterator[Solution | None]:
     """Search with the effort of `n_init` starts; yield the best solution so far after each step.
 
     None is yielded for steps on a sample, whose solutions are not solutions of the whole. A search
     that is stopped or interrupted there still yields one: all rows join the best clusters so far.
-    `begin` is called before each step.
+    `begin` is called before each step. The first one-way start begins with the `known` clusters,
+    unless it is made on a sample.
     """
     data = engine.centred(centring(problem))
     sample = (
@@ -105,33 +106,44 @@ def search(
         if isinstance(init, tuple)
         else draw_sample(engine, data, problem, rng, share=_SEARCH_SHARE)
     )
-    best: Solution | None = None
     if sample is None:
-        for found in _tournament(Sample(engine, data, problem), init, n_init, rng, begin):
-            best = found
-            yield best
-            if stopped():
-                break
-    else:
-        try:
-            for on_sample in _tournament(sample, init, n_init, rng, begin):
-                best = on_sample
-                yield None
-                if stopped():
-                    break
-        except KeyboardInterrupt:
-            if best is not None:
-                as_is = replace(problem, max_iter=0)
-                yield solve(data, as_is, *promote(sample, best, data, problem))
-            raise
-        assert best is not None
-        begin()
-        best = solve(data, problem, *promote(sample, best, data, problem))
-        yield best
+        whole = Sample(engine, data, problem)
+        yield from _refined(whole, init, n_init, rng, begin, stopped, known)
+        return
+    best: Solution | None = None
+    try:
+        for on_sample in _refined(sample, init, n_init, rng, begin, stopped, NOTHING_KNOWN):
+            best = on_sample
+            yield None
+    except KeyboardInterrupt:
+        if best is not None:
+            as_is = replace(problem, max_iter=0)
+            yield solve(data, as_is, *promote(sample, best, data, problem))
+        raise
     assert best is not None
-    if not stopped():
-        begin()
-        yield settle(data, problem, best)
+    begin()
+    yield solve(data, problem, *promote(sample, best, data, problem))
+
+
+def _refined(
+    where: Sample,
+    init: Init,
+    n_init: int,
+    rng: np.random.Generator,
+    begin: Begin,
+    stopped: Callable[[], bool],
+    known: Known,
+) -> Iterator[Solution]:
+    """Play the tournament and settle its winner; yield the best so far after each step."""
+    best: Solution | None = None
+    for found in _tournament(where, init, n_init, rng, begin, known):
+        best = found
+        yield best
+        if stopped():
+            return
+    assert best is not None
+    begin()
+    yield settle(where.data, where.problem, best)
 
 
 def n_search_steps(init: Init, n_init: int) -> int:
@@ -141,7 +153,12 @@ def n_search_steps(init: Init, n_init: int) -> int:
 
 
 def _tournament(
-    where: Sample, init: Init, n_init: int, rng: np.random.Generator, begin: Begin
+    where: Sample,
+    init: Init,
+    n_init: int,
+    rng: np.random.Generator,
+    begin: Begin,
+    known: Known,
 ) -> Iterator[Solution]:
     problem, data = where.problem, where.data
     short = replace(problem, tol=max(problem.tol, _SHORT_TOL))
@@ -151,7 +168,7 @@ def _tournament(
     for i in range(1 if given else _SHORT_RUNS * n_init):
         begin()
         kind: Init = init if given or i % _CHOSEN_SHARE == 0 else "random"
-        U, V = _start(where.engine, data, problem, kind, rng)
+        U, V = _start(where.engine, data, problem, kind, rng, known if i == 0 else NOTHING_KNOWN)
         found = _short_run(data, short, U, V, pressure=not given)
         pool = _ranked([*pool, found])[:n_init]
         yield pool[0]
@@ -208,7 +225,12 @@ def _ranked(pool: list[Solution]) -> list[Solution]:
 
 
 def _start(
-    engine: Engine, data: Engine, problem: Problem, init: Init, rng: np.random.Generator
+    engine: Engine,
+    data: Engine,
+    problem: Problem,
+    init: Init,
+    rng: np.random.Generator,
+    known: Known,
 ) -> Pair:
     if isinstance(init, tuple):
         return init
@@ -223,4 +245,4 @@ def _start(
     if problem.objective == "vectors":
         seeds = seeded_start(data, problem, rng)
         return (seeds, None) if problem.rows is not None else (None, seeds)
-    return one_way_start(engine, problem, rng)
+    return one_way_start(engine, problem, rng, known)

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.core.engine import Centring
+from neocc.core.initialise import NOTHING_KNOWN, Known
 from neocc.core.objectives import Tables
 from neocc.core.problem import Problem
 from neocc.core.restarts import Init, n_search_steps, run_starts, search
@@ -63,7 +64,9 @@ class BaseNEO(
     _row_model: RowModel
     _row_members: BoolArray
 
-    def _solve(self, matrix: Matrix, problem: Problem, init: Init) -> None:
+    def _solve(
+        self, matrix: Matrix, problem: Problem, init: Init, known: Known = NOTHING_KNOWN
+    ) -> None:
         """Run all starts and publish the best; an interrupted fit keeps the best start it has."""
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         rng = np.random.default_rng(seed)
@@ -72,7 +75,7 @@ class BaseNEO(
             engine = make_engine(matrix, self.kernel, workers)
             interrupt: KeyboardInterrupt | None = None
             try:
-                for solution in self._solutions(engine, problem, init, rng):
+                for solution in self._solutions(engine, problem, init, rng, known):
                     if best is None or solution.objective < best.objective:
                         best = solution
             except KeyboardInterrupt as error:
@@ -87,7 +90,12 @@ class BaseNEO(
                 raise interrupt
 
     def _solutions(
-        self, engine: MemoryEngine, problem: Problem, init: Init, rng: np.random.Generator
+        self,
+        engine: MemoryEngine,
+        problem: Problem,
+        init: Init,
+        rng: np.random.Generator,
+        known: Known,
     ) -> Iterator[Solution]:
         """Yield solutions as they are found, and report each step."""
         if getattr(self, "refine", False):
@@ -101,6 +109,7 @@ class BaseNEO(
                 rng,
                 begin=progress.begin,
                 stopped=lambda: progress.stopped,
+                known=known,
             )
             for found in progress.around(steps):
                 if found is not None:
@@ -111,7 +120,7 @@ class BaseNEO(
             progress = Progress(self, "start", n_starts, problem.max_iter, self.verbose)
             rngs = rng.spawn(n_starts)
             starts = run_starts(
-                engine, problem, init, rngs, progress.iteration, begin=progress.begin
+                engine, problem, init, rngs, progress.iteration, begin=progress.begin, known=known
             )
             yield from progress.around(starts)
         progress.end()

@@ -10,6 +10,7 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from neocc.core.initialise import Known
 from neocc.core.problem import Counts, Problem
 from neocc.core.solve import Solution
 from neocc.engines import Matrix, MemoryEngine, Workers
@@ -17,7 +18,8 @@ from neocc.estimators._base import SHARED_CONSTRAINTS, make_engine
 from neocc.estimators._coclusterer import BaseCoclusterer
 from neocc.estimators._progress import with_callbacks
 from neocc.estimators._validation import make_counts, read_matrix
-from neocc.selection import OverlapEstimate, estimate
+from neocc.kernels import Memberships
+from neocc.selection import OverlapEstimate, estimate, kmeans
 
 
 class NEOCC(BaseCoclusterer):
@@ -211,8 +213,8 @@ class NEOCC(BaseCoclusterer):
         """
         with self._keeping_earlier_fit():
             matrix = read_matrix(self, X, reset=True)
-            rows, row_estimate = self._counts("rows", matrix)
-            columns, column_estimate = self._counts("columns", matrix)
+            rows, row_estimate, row_kmeans = self._counts("rows", matrix)
+            columns, column_estimate, column_kmeans = self._counts("columns", matrix)
             problem = Problem(
                 self.objective,  # type: ignore[arg-type]
                 rows,
@@ -220,28 +222,34 @@ class NEOCC(BaseCoclusterer):
                 self.max_iter,
                 self.tol,
             )
-            self._solve(matrix, problem, self._read_init(matrix, problem))
+            known = Known(row_kmeans, column_kmeans)
+            self._solve(matrix, problem, self._read_init(matrix, problem), known)
             self.row_estimate_, self.column_estimate_ = row_estimate, column_estimate
         return self
 
     def _counts(
         self, side: Literal["rows", "columns"], matrix: Matrix
-    ) -> tuple[Counts, OverlapEstimate | None]:
-        """Return the counts of one side, its fractions estimated where they are "auto"."""
+    ) -> tuple[Counts, OverlapEstimate | None, Memberships | None]:
+        """Return the counts of one side, its fractions estimated where they are "auto".
+
+        The k-means clusters behind an estimate come along: the first start begins with them.
+        """
         word, n_items = ("row", matrix.shape[0]) if side == "rows" else ("column", matrix.shape[1])
         n_clusters, overlap, outliers = (
             getattr(self, f"{prefix}{word}{suffix}")
             for prefix, suffix in (("n_", "_clusters"), ("", "_overlap"), ("", "_outliers"))
         )
         if "auto" not in (overlap, outliers):
-            return make_counts(word, n_items, n_clusters, overlap, outliers), None
+            return make_counts(word, n_items, n_clusters, overlap, outliers), None, None
         k = make_counts(word, n_items, n_clusters).n_clusters
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         with Workers(self.n_jobs) as workers:
-            found = estimate(make_engine(matrix, self.kernel, workers), side, k, rng)
+            engine = make_engine(matrix, self.kernel, workers)
+            members = kmeans(engine, side, k, rng)
+            found = estimate(engine, side, k, rng, members=members)
         overlap = found.overlap if overlap == "auto" else overlap
         outliers = found.outliers if outliers == "auto" else outliers
-        return make_counts(word, n_items, k, overlap, outliers), found
+        return make_counts(word, n_items, k, overlap, outliers), found, members
 
     def _publish(self, engine: MemoryEngine, problem: Problem, solution: Solution) -> None:
         super()._publish(engine, problem, solution)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from neocc.selection._distances import kmeans
 from neocc.selection._overlap import estimate, estimate_overlap_and_outliers
 from neocc.selection._overlap_estimate import OverlapEstimate
 from neocc.selection._stability import stability
@@ -15,6 +16,7 @@ __all__ = [
     "SuggestedClusters",
     "estimate",
     "estimate_overlap_and_outliers",
+    "kmeans",
     "stability",
     "suggest_n_clusters",
 ]

@@ -22,8 +22,8 @@ def kmeans(
     engine: Engine,
     side: Side,
     n_clusters: int,
-    n_init: int,
     rng: np.random.Generator,
+    n_init: int = 5,
     trimmed: float = 0.0,
 ) -> Memberships:
     """Return the k-means clusters of the rows or columns: the best of `n_init` seeded starts.

@@ -14,15 +14,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from neocc._typing import FloatArray
-from neocc.core.assign import assign
 from neocc.core.engine import Engine
-from neocc.core.objectives import cross_terms, distances, find_nearest
+from neocc.core.initialise import joined
+from neocc.core.objectives import distances
 from neocc.core.problem import Problem
 from neocc.core.refine import rounds
 from neocc.core.restarts import Pair, run_starts
 from neocc.core.solve import Solution, centring, column_tables, row_tables, solve, sums_of
 from neocc.engines import Matrix, MemoryEngine, Workers
-from neocc.kernels import Memberships, get_kernels, numpy_
+from neocc.kernels import Memberships, get_kernels
 
 # Above this many entries the threads share the rows of one cell; below, each has a cell of its own.
 _LARGE = 1 << 21
@@ -118,10 +118,7 @@ def _merged(data: Engine, problem: Problem, solution: Solution) -> Pair:
         U = data.reassign_rows(tables, None, V, problem.rows).assignment.members
     if V.n_total != problem.columns.n_memberships:
         sums = sums_of(data, problem, U, V)
-        tables = column_tables(problem, sums, U, V)
-        d = cross_terms(sums, tables)
-        labels, minima, _ = find_nearest(numpy_, d, sums, tables, None)
-        V = assign(d, labels, minima, problem.columns).members
+        V = joined(sums, column_tables(problem, sums, U, V), problem.columns)
     return U, V
 
 

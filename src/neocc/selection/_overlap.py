@@ -57,7 +57,7 @@ def estimate(
     averages = strategy == "averages"
     if members is None:
         trimmed = TRIMMED if averages else 0.0
-        members = kmeans(engine, side, n_clusters, n_init, rng, trimmed)
+        members = kmeans(engine, side, n_clusters, rng, n_init, trimmed)
     if averages:
         length = engine.shape[1 if side == "rows" else 0]
         to = partial(distances_to_clusters, engine, side)
