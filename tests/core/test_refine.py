@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import oracle
@@ -12,7 +13,7 @@ from sides import CASES, CASES_AND_SIDES, Setting
 
 from neocc.core import refine
 from neocc.core.problem import Counts
-from neocc.core.refine import rounds, settle, shake
+from neocc.core.refine import relocate, rounds, settle, shake
 
 each_case = pytest.mark.parametrize("case", CASES)
 
@@ -78,6 +79,32 @@ def test_a_shake_moves_about_the_fraction_asked_for():
     for fraction in (0.03, 0.3, 1.0):
         moved = shake(given, fraction, np.random.default_rng(0)).first != given.first
         assert moved.mean() == pytest.approx(0.9 * fraction, abs=0.02)
+
+
+# ------------------------------------------------------------------------------------ relocate
+
+
+@each_case
+def test_a_relocation_is_feasible_and_leaves_the_other_side_alone(case):
+    for setting in settings(case, 30):
+        before = setting.solve()
+        for side in setting.sides:
+            rng = np.random.default_rng(0)
+            U, V = relocate(setting.engine, setting.problem, before, side, rng)
+            setting.assert_feasible(replace(before, U=U, V=V))
+            assert (V is before.V) if side == "rows" else (U is before.U)
+
+
+def test_a_relocation_finds_the_cluster_that_is_missing():
+    # Two clusters share the left group, the right two groups share one: no shake mends that.
+    X = np.repeat([[0.0], [0.1], [5.0], [9.0]], [30, 30, 30, 30], axis=0) * np.ones((1, 6))
+    rows, columns = Counts(120, 3, 120, 0), Counts(6, 1, 6, 0)
+    U = np.eye(3, dtype=bool)[np.repeat([0, 1, 2, 2], 30)]
+    setting = Setting("mean", Instance("planted", X, rows, columns, U, np.ones((6, 1), dtype=bool)))
+    stuck = setting.solve()
+    found = rounds(setting.engine, setting.problem, stuck, 20, np.random.default_rng(0))
+    assert found.objective < 0.1 * stuck.objective
+    check_refined(setting, stuck, found)
 
 
 def test_a_shake_is_reproducible():

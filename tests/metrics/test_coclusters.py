@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import consensus_score
 
+from neocc import NEOCC
+from neocc.datasets import make_coclusters
 from neocc.metrics import _coclusters, recovery, relevance
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -97,3 +99,12 @@ def test_bad_input():
         recovery((U, V), (U, V), found_pairing="paired")
     with pytest.raises(ValueError, match='true_pairing must be "grid" or "paired"'):
         recovery((U, V), (U, V), true_pairing="all")
+
+
+def test_the_consensus_score_takes_the_co_clusters_of_an_estimator():
+    X, _, _ = make_coclusters((40, 30), 3, 2, row_overlap=0.1, column_outliers=0.1, random_state=0)
+    model = NEOCC(3, 2, row_overlap=0.1, column_outliers=0.1, n_init=1, random_state=0).fit(X)
+    assert consensus_score(model.biclusters_, model.biclusters_) == pytest.approx(1)
+    memberships = model.row_membership_, model.column_membership_
+    as_pairs = tuple(np.asarray(side).T for side in model.biclusters_)
+    assert recovery(memberships, as_pairs, found_pairing="paired") == 1.0

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import tracemalloc
 from itertools import combinations
 
 import numpy as np
@@ -11,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
-from neocc.metrics import _omega, omega_index
+from neocc.metrics import _shared, omega_index
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -42,6 +45,10 @@ def same_table(counted, wanted):
 def random_covers(seed, n_items, n_true, n_found, fraction):
     rng = np.random.default_rng(seed)
     return (rng.random((n_items, k)) < fraction for k in (n_true, n_found))
+
+
+def profiles_of(*covers):
+    return _shared.Profiles.of(*(sparse.csr_array(cover.astype(int)) for cover in covers))
 
 
 def test_by_hand():
@@ -75,9 +82,10 @@ def test_value_of_cdlib():
 def test_tables_equal_a_count_over_all_pairs(seed, n_items, n_true, n_found, fraction):
     true, found = random_covers(seed, n_items, n_true, n_found, fraction)
     wanted = table_over_all_pairs(true, found)
-    profiles = _omega._Profiles.of(*(sparse.csr_array(m.astype(int)) for m in (true, found)))
-    same_table(_omega.count_by_subsets(profiles, np.inf), wanted)
-    same_table(_omega.count_by_blocks(profiles), wanted)
+    profiles = profiles_of(true, found)
+    same_table(_shared.count_by_subsets(profiles, np.inf), wanted)
+    same_table(_shared.count_by_blocks(profiles), wanted)
+    same_table(_shared.count_by_bits(profiles), wanted)
 
 
 @given(SEEDS, st.integers(2, 30), st.integers(1, 6), st.integers(1, 6), st.floats(0.05, 0.95))
@@ -107,23 +115,46 @@ def test_disjoint_clusters_give_the_adjusted_rand_index(seed, n_items):
 
 
 def test_small_blocks_meet_without_gaps(monkeypatch):
-    monkeypatch.setattr(_omega, "_BLOCK", (7, 5))
-    monkeypatch.setattr(_omega, "_CACHED", 11)
+    monkeypatch.setattr(_shared, "_BLOCK", (7, 5))
+    monkeypatch.setattr(_shared, "_CACHED", 11)
     true, found = random_covers(0, 60, 5, 6, 0.5)
-    profiles = _omega._Profiles.of(*(sparse.csr_array(m.astype(int)) for m in (true, found)))
-    same_table(_omega.count_by_blocks(profiles), table_over_all_pairs(true, found))
+    profiles = profiles_of(true, found)
+    same_table(_shared.count_by_blocks(profiles), table_over_all_pairs(true, found))
 
 
-@pytest.mark.parametrize("fraction", [0.03, 0.5])
-def test_both_ways_of_counting_are_used(monkeypatch, fraction):
+@pytest.mark.parametrize("n_clusters", [(3, 70), (64, 65), (128, 1), (130, 200)])
+@pytest.mark.parametrize("fraction", [0.01, 0.5, 1.0])
+def test_more_clusters_than_bits_in_a_word(monkeypatch, n_clusters, fraction):
+    monkeypatch.setattr(_shared, "_ROWS_OF_A_TASK", 16)
+    true, found = random_covers(3, 50, *n_clusters, fraction)
+    profiles = profiles_of(true, found)
+    same_table(_shared.count_by_bits(profiles), table_over_all_pairs(true, found))
+
+
+@pytest.mark.parametrize("n_items", [1024, 1025, 1026, 2600])
+def test_many_items_by_bits_and_by_blocks(n_items):
+    profiles = profiles_of(*random_covers(n_items, n_items, 9, 8, 0.4))
+    same_table(_shared.count_by_bits(profiles), _shared.count_by_blocks(profiles))
+
+
+@pytest.mark.parametrize(
+    ("fraction", "many_pairs", "way"),
+    [(0.03, 1, "subsets"), (0.03, np.inf, "subsets"), (0.5, 1, "bits"), (0.5, np.inf, "blocks")],
+)
+def test_all_ways_of_counting_are_used(monkeypatch, fraction, many_pairs, way):
     used = []
-    count_by_blocks = _omega.count_by_blocks
-    monkeypatch.setattr(
-        _omega, "count_by_blocks", lambda p: used.append("blocks") or count_by_blocks(p)
-    )
+
+    def noted(name):
+        count = getattr(_shared, f"count_by_{name}")
+        return lambda profiles: used.append(name) or count(profiles)
+
+    for name in ("bits", "blocks"):
+        monkeypatch.setattr(_shared, f"count_by_{name}", noted(name))
+    monkeypatch.setattr(_shared, "_MANY_PAIRS", many_pairs)
+    monkeypatch.setattr(_shared, "_SUBSET_COST", {"blocks": 15, "bits": 15})
     true, found = random_covers(1, 2000, 20, 20, fraction)
     value = omega_index(true, found)
-    assert used == (["blocks"] if fraction == 0.5 else [])
+    assert used == ([] if way == "subsets" else [way])
     T, F = true.astype(int) @ true.T, found.astype(int) @ found.T
     upper = np.triu_indices(2000, 1)
     t, f = T[upper], F[upper]
@@ -131,9 +162,32 @@ def test_both_ways_of_counting_are_used(monkeypatch, fraction):
     assert value == pytest.approx((np.mean(t == f) - expected) / (1 - expected))
 
 
+def test_a_small_index_compiles_nothing():
+    code = (
+        "import sys, numpy as np; from neocc.metrics import omega_index; "
+        "omega_index(*(np.random.default_rng(0).random((2, 3000, 20)) < 0.5)); "
+        "print('numba' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "False"
+
+
 def test_too_many_subsets_are_refused():
-    profiles = _omega._Profiles.of(*[sparse.csr_array(np.ones((5, 3), dtype=int))] * 2)
-    assert _omega.count_by_subsets(profiles, budget=10) is None
+    profiles = profiles_of(np.ones((5, 3), dtype=bool), np.ones((5, 3), dtype=bool))
+    assert _shared.count_by_subsets(profiles, budget=10) is None
+
+
+def test_too_many_subsets_are_refused_before_they_are_formed():
+    profiles = profiles_of(*random_covers(4, 2000, 40, 40, 0.5))
+    n_memberships = profiles.members.nnz
+    tracemalloc.start()
+    try:
+        assert _shared.count_by_subsets(profiles, budget=n_memberships + 1) is None
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    # A dozen numbers for each membership; pairs of them would be twenty times as many.
+    assert peak < 15 * 8 * n_memberships
 
 
 def test_a_hundred_thousand_items():

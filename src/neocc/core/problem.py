@@ -2,77 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from neocc._counts import Counts, round_half_away
+
+__all__ = ["Counts", "Objective", "Problem", "round_half_away"]
 
 Objective: TypeAlias = Literal["mean", "residue", "vectors"]
 """NEO-CC-M, NEO-CC-RCM, and the one-way objective of NEO-K-Means."""
-
-
-def round_half_away(value: float) -> int:
-    """Round to the nearest integer, halves away from zero: the rule of the method's authors.
-
-    Examples
-    --------
-    >>> [round_half_away(v) for v in (0.5, 1.5, 2.5, -0.5, 2.4)]
-    [1, 2, 3, -1, 2]
-    """
-    whole = math.floor(abs(value))
-    return int(math.copysign(whole + (abs(value) - whole >= 0.5), value))
-
-
-@dataclass(frozen=True)
-class Counts:
-    """The exact numbers that one side's memberships must meet.
-
-    Attributes
-    ----------
-    n_items, n_clusters : int
-        Rows (or columns) and their clusters: n and k.
-    n_memberships : int
-        T = n + round(alpha n), the number of ones in the membership matrix.
-    max_outliers : int
-        b = round(beta n), the largest allowed number of items in no cluster.
-    """
-
-    n_items: int
-    n_clusters: int
-    n_memberships: int
-    max_outliers: int
-
-    @classmethod
-    def from_fractions(
-        cls, n_items: int, n_clusters: int, overlap: float, outliers: float
-    ) -> Counts:
-        """Turn the fractions alpha (`overlap`) and beta (`outliers`) into counts."""
-        extra = round_half_away(overlap * n_items)
-        return cls(n_items, n_clusters, n_items + extra, round_half_away(outliers * n_items))
-
-    @property
-    def n_covered(self) -> int:
-        """N1 = n - b, the number of items that must be in at least one cluster."""
-        return self.n_items - self.max_outliers
-
-    @property
-    def n_extra(self) -> int:
-        """a + b, the number of memberships handed out in the second stage."""
-        return self.n_memberships - self.n_covered
-
-    def with_outliers(self, share: float) -> Counts:
-        """Return counts with a share of the outliers, and the memberships that covers the rest."""
-        max_outliers = round_half_away(share * self.max_outliers)
-        n_memberships = max(self.n_memberships, self.n_items - max_outliers)
-        return replace(self, n_memberships=n_memberships, max_outliers=max_outliers)
-
-    def resized(self, n_items: int) -> Counts:
-        """Return counts of the same proportions for a sample of `n_items` items."""
-        overlap = (self.n_memberships - self.n_items) / self.n_items
-        outliers = self.max_outliers / self.n_items
-        counts = Counts.from_fractions(n_items, self.n_clusters, overlap, outliers)
-        max_outliers = min(counts.max_outliers, n_items - 1)
-        n_memberships = max(counts.n_memberships, n_items - max_outliers)
-        return replace(counts, n_memberships=n_memberships, max_outliers=max_outliers)
 
 
 @dataclass(frozen=True)

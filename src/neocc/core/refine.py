@@ -16,6 +16,7 @@ import numpy as np
 
 from neocc._typing import BoolArray, FloatArray
 from neocc.core.engine import Engine
+from neocc.core.initialise import joined
 from neocc.core.moves import Exchange, independent_swaps
 from neocc.core.objectives import Sums, Tables, distances, inverse
 from neocc.core.problem import Problem
@@ -34,9 +35,11 @@ Side: TypeAlias = Literal["rows", "columns"]
 
 _LEAST_GAIN = 1e-9
 _CHAIN_LENGTH = 6
-_PROBES = 24
+_PROBES = 16
 # Fractions of row and column memberships that a round moves at random.
 _SHAKES = ((0.1, 0.3), (0.1, 0.1), (0.03, 0.3))
+# How many of the rounds put a cluster elsewhere, in proportion to one for each way of shaking.
+_RELOCATIONS = 3
 # A round is abandoned when, loosely converged, it is still this far above the best.
 _LOOSE_TOL = 1e-4
 _HOPELESS = 5e-4
@@ -68,20 +71,67 @@ def shake(members: Memberships, fraction: float, rng: np.random.Generator) -> Me
 def rounds(
     engine: Engine, problem: Problem, best: Solution, n_rounds: int, rng: np.random.Generator
 ) -> Solution:
-    """Shake and solve `n_rounds` times from the best solution so far."""
+    """Disturb the best solution so far and solve again, `n_rounds` times."""
     loose = replace(problem, tol=max(problem.tol, _LOOSE_TOL))
     for _ in range(n_rounds):
-        fractions = _SHAKES[rng.integers(len(_SHAKES))]
-        U, V = (
-            None if side is None else shake(side, fraction, rng)
-            for side, fraction in zip((best.U, best.V), fractions, strict=True)
-        )
-        found = solve(engine, loose, U, V)
+        found = solve(engine, loose, *_disturbed(engine, problem, best, rng))
         if found.objective < best.objective * (1.0 + _HOPELESS):
             found = continued(found, solve(engine, problem, found.U, found.V))
         if found.objective < best.objective - least_gain(best):
             best = improved(best, found)
     return best
+
+
+def _disturbed(
+    engine: Engine, problem: Problem, best: Solution, rng: np.random.Generator
+) -> tuple[Memberships | None, Memberships | None]:
+    """Shake both sides, or put one cluster elsewhere."""
+    kind = int(rng.integers(len(_SHAKES) + _RELOCATIONS))
+    if kind < len(_SHAKES):
+        U, V = (
+            None if side is None else shake(side, fraction, rng)
+            for side, fraction in zip((best.U, best.V), _SHAKES[kind], strict=True)
+        )
+        return U, V
+    sides = _sides(problem)
+    side = sides[int(rng.integers(len(sides)))]
+    return relocate(engine, problem, best, side, rng)
+
+
+def relocate(
+    engine: Engine, problem: Problem, best: Solution, side: Side, rng: np.random.Generator
+) -> tuple[Memberships | None, Memberships | None]:
+    """Dissolve a random cluster and begin a new one with an item that fits its own cluster badly.
+
+    The item is drawn in proportion to its distance, as a seed of k-means++ is. Shaking moves the
+    borders of clusters; this moves a whole cluster to where one is missing (random swaps: Fraenti,
+    2018).
+    """
+    U, V = best.U, best.V
+    sums = sums_of(engine, problem, U, V)
+    if side == "rows":
+        assert U is not None and problem.rows is not None
+        d = engine.row_distances(row_tables(problem, sums, U, V), V)
+        U = _moved(U, d, rng)
+        tables = row_tables(problem, sums_of(engine, problem, U, V), U, V)
+        return engine.reassign_rows(tables, None, V, problem.rows).assignment.members, V
+    assert V is not None and problem.columns is not None
+    d = distances(sums, column_tables(problem, sums, U, V))
+    V = _moved(V, d, rng)
+    sums = sums_of(engine, problem, U, V)
+    return U, joined(sums, column_tables(problem, sums, U, V), problem.columns)
+
+
+def _moved(members: Memberships, d: FloatArray, rng: np.random.Generator) -> Memberships:
+    """Let one random cluster consist of one item, drawn in proportion to its least distance."""
+    matrix = members.dense.copy()
+    weights = np.maximum(d.min(axis=1), 0.0)
+    total = weights.sum()
+    weights = weights / total if total > 0 else np.full(len(d), 1.0 / len(d))
+    cluster = int(rng.integers(members.n_clusters))
+    matrix[:, cluster] = False
+    matrix[int(rng.choice(len(d), p=weights)), cluster] = True
+    return Memberships.from_dense(matrix)
 
 
 def settle(engine: Engine, problem: Problem, solution: Solution) -> Solution:
@@ -97,6 +147,25 @@ def settle(engine: Engine, problem: Problem, solution: Solution) -> Solution:
         solution = found
 
 
+def ping_pong(
+    engine: Engine, problem: Problem, solution: Solution, length: int, n_rounds: int
+) -> Solution:
+    """Let a chain of the rows and one of the columns follow the alternation, while that helps.
+
+    The local search of MSSR's authors: every chain that lowers the objective is followed by the
+    alternation, and another round by at most `n_rounds`.
+    """
+    sides: tuple[Side, Side] = ("rows", "columns")
+    for _ in range(n_rounds):
+        found = solution
+        for side in sides:
+            found = _chain(engine, problem, found, side, length)
+        if found.objective >= solution.objective - least_gain(solution):
+            break
+        solution = found
+    return solution
+
+
 def _sides(problem: Problem) -> list[Side]:
     sides: tuple[Side, Side] = ("columns", "rows")
     return [side for side in sides if getattr(problem, side) is not None]
@@ -109,13 +178,15 @@ def _swap(engine: Engine, problem: Problem, solution: Solution, side: Side) -> S
     return _better(solution, _resolve(engine, problem, solution, side, exchange.members))
 
 
-def _chain(engine: Engine, problem: Problem, solution: Solution, side: Side) -> Solution:
+def _chain(
+    engine: Engine, problem: Problem, solution: Solution, side: Side, length: int = _CHAIN_LENGTH
+) -> Solution:
     """Make the best swaps one after the other, each from exact gains, and keep the best prefix."""
     U, V, sums = solution.U, solution.V, solution.sums
     gain = best_gain = 0.0
     best_members = None
     open_items = open_clusters = None
-    for _ in range(_CHAIN_LENGTH):
+    for _ in range(length):
         exchange = _exchange(engine, problem, U, V, sums, side)
         if open_items is None or open_clusters is None:
             open_items = np.ones(len(exchange.members), dtype=bool)
@@ -177,7 +248,7 @@ def _exchange(
         d = engine.row_distances(tables, V)
         constant = np.zeros(len(d))
         if problem.objective == "mean" and V is not None:
-            constant = engine.row_distances(_unexplained(V.sizes), V)[:, 0]
+            constant = engine.row_distances(unexplained(V.sizes), V)[:, 0]
         return Exchange.of(U.dense.copy(), d, constant, problem.rows)
     assert V is not None and problem.columns is not None
     if problem.objective != "mean":
@@ -185,11 +256,11 @@ def _exchange(
     d = distances(sums, column_tables(problem, sums, U, V))
     constant = np.zeros(len(d))
     if problem.objective == "mean" and U is not None:
-        constant = distances(sums, _unexplained(U.sizes))[:, 0]
+        constant = distances(sums, unexplained(U.sizes))[:, 0]
     return Exchange.of(V.dense.copy(), d, constant, problem.columns)
 
 
-def _unexplained(other_sizes: FloatArray) -> Tables:
+def unexplained(other_sizes: FloatArray) -> Tables:
     """Return tables whose one distance is c_p = base_p - sum_j S_pj^2 / m_j."""
     zero = np.zeros(1)
     return Tables(zero, np.zeros((1, len(other_sizes))), None, inverse(other_sizes), zero)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import DTypeLike
 
+from neocc._counts import Counts, round_half_away
 from neocc._typing import AnyArray, BoolArray
-from neocc.datasets._planting import Cells, Counts, Draw, block_means, round_half_away
+from neocc.datasets._planting import Cells, Draw, block_means, plant
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
@@ -155,7 +156,7 @@ def make_coclusters(
     value_type = _check_form(density, format, dtype, integer)
     seeds = _generator(random_state).spawn(7)
     row_rng, column_rng, mean_rng, effect_rng, place_rng, noise_rng, sign_rng = seeds
-    U, V = row_counts.plant(row_rng, shuffle), column_counts.plant(column_rng, shuffle)
+    U, V = plant(row_counts, row_rng, shuffle), plant(column_counts, column_rng, shuffle)
     M = separation * block_means(n_row_clusters, n_column_clusters, mean_rng)
     cells = Cells.planted(U, V, M, separation, effects, effect_rng)
     if integer:
@@ -197,7 +198,7 @@ def _make_counts(side: str, n_items: int, n_clusters: Any, overlap: Any, outlier
     if counts.n_covered < n_clusters:
         raise ValueError(
             f"n_{side}_clusters={n_clusters} non-empty clusters need as many {side}s; there are "
-            f"{n_items}, less {counts.n_outliers} outliers."
+            f"{n_items}, less {counts.max_outliers} outliers."
         )
     if counts.n_memberships < counts.n_covered:
         raise ValueError(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from neocc._counts import Counts
 from neocc._typing import AnyArray, BoolArray, FloatArray
 
 # Cells whose values are drawn at a time: bounds the memory beyond the result.
@@ -21,48 +22,19 @@ _CELLS_AT_A_TIME = 1 << 17
 _N_ORDERS = 20
 
 
-def round_half_away(value: float) -> int:
-    """Round as `neocc.core.problem` does, which data sets may not import: halves away from zero."""
-    whole = math.floor(abs(value))
-    return int(math.copysign(whole + (abs(value) - whole >= 0.5), value))
-
-
-@dataclass(frozen=True)
-class Counts:
-    """The exact numbers of memberships and outliers of one side."""
-
-    n_items: int
-    n_clusters: int
-    n_memberships: int
-    n_outliers: int
-
-    @classmethod
-    def from_fractions(
-        cls, n_items: int, n_clusters: int, overlap: float, outliers: float
-    ) -> Counts:
-        """Turn the fractions alpha (`overlap`) and beta (`outliers`) into counts."""
-        extra = round_half_away(overlap * n_items)
-        return cls(n_items, n_clusters, n_items + extra, round_half_away(outliers * n_items))
-
-    @property
-    def n_covered(self) -> int:
-        """Items that are in at least one cluster."""
-        return self.n_items - self.n_outliers
-
-    def plant(self, rng: np.random.Generator, shuffle: bool) -> BoolArray:
-        """Draw a membership matrix: one cluster for each covered item, further ones at random."""
-        covered = np.arange(self.n_covered)
-        home = covered * self.n_clusters // self.n_covered
-        members = np.zeros((self.n_items, self.n_clusters), dtype=bool)
-        members[covered, home] = True
-        # The k - 1 clusters an item is not yet in are numbered from the one after its home.
-        n_others = self.n_clusters - 1
-        n_extra = self.n_memberships - self.n_covered
-        item, step = np.divmod(
-            distinct_integers(rng, self.n_covered * n_others, n_extra), max(1, n_others)
-        )
-        members[item, (home[item] + 1 + step) % self.n_clusters] = True
-        return members[rng.permutation(self.n_items)] if shuffle else members
+def plant(counts: Counts, rng: np.random.Generator, shuffle: bool) -> BoolArray:
+    """Draw a membership matrix: one cluster for each covered item, further ones at random."""
+    covered = np.arange(counts.n_covered)
+    home = covered * counts.n_clusters // counts.n_covered
+    members = np.zeros((counts.n_items, counts.n_clusters), dtype=bool)
+    members[covered, home] = True
+    # The k - 1 clusters an item is not yet in are numbered from the one after its home.
+    n_others = counts.n_clusters - 1
+    item, step = np.divmod(
+        distinct_integers(rng, counts.n_covered * n_others, counts.n_extra), max(1, n_others)
+    )
+    members[item, (home[item] + 1 + step) % counts.n_clusters] = True
+    return members[rng.permutation(counts.n_items)] if shuffle else members
 
 
 def distinct_integers(rng: np.random.Generator, below: int, size: int) -> NDArray[np.int64]:

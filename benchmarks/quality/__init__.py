@@ -1,0 +1,1 @@
+"""How good results are, not how fast: `python -m benchmarks.quality`."""

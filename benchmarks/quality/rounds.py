@@ -1,0 +1,77 @@
+"""What a round of refinement costs, in iterations of the plain alternation."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+from benchmarks import data
+from benchmarks.pages import Line
+from benchmarks.quality.yeast import SETTING
+from neocc.core.problem import Counts, Problem
+from neocc.core.refine import rounds, settle
+from neocc.core.restarts import run_starts
+from neocc.core.solve import centring, solve
+from neocc.datasets import fetch_yeast
+from neocc.engines import MemoryEngine, Workers
+from neocc.engines.reading import as_matrix
+from neocc.kernels import get_kernels
+
+_N_ROUNDS = 10
+
+
+def lines(n_seeds: int, console: Console) -> Iterator[Line]:
+    """Time iterations, rounds and the closing swaps from the same converged solutions."""
+    yield [
+        "data",
+        "objective",
+        "iteration",
+        "round",
+        "ratio",
+        "closing swaps",
+        "ratio",
+    ]
+    movielens = data.movielens_1m()
+    cases: list[tuple[str, Any, tuple[int, int], tuple[float, float]]] = [
+        ("yeast", fetch_yeast().data, (14, 3), (SETTING["row_overlap"], SETTING["column_overlap"]))
+    ]
+    if movielens is not None:
+        cases.append(("MovieLens 1M", movielens, (10, 10), (0.1, 0.1)))
+    for name, X, (k, other), (row_overlap, column_overlap) in cases:
+        rows = Counts.from_fractions(X.shape[0], k, row_overlap, 0.0)
+        columns = Counts.from_fractions(X.shape[1], other, column_overlap, 0.0)
+        for objective in ("mean", "residue"):
+            times = [
+                _times(X, Problem(objective, rows, columns), np.random.default_rng(seed))
+                for seed in range(n_seeds)
+            ]
+            iteration, one_round, closing = np.median(times, axis=0)
+            line = [name, objective, f"{1e3 * iteration:.2f} ms"]
+            line += [f"{1e3 * one_round:.1f} ms", f"{one_round / iteration:.1f}"]
+            line += [f"{1e3 * closing:.0f} ms", f"{closing / iteration:.0f}"]
+            console.print(" | ".join(line))
+            yield line
+
+
+def _times(X: Any, problem: Problem, rng: np.random.Generator) -> tuple[float, float, float]:
+    """Return the seconds of an iteration, of a round, and of settling."""
+    matrix = as_matrix(X, None)
+    with Workers() as workers:
+        engine = MemoryEngine(matrix, get_kernels("auto", matrix.n_stored), workers)
+        data = engine.centred(centring(problem))
+        begin = time.perf_counter()
+        (found,) = run_starts(engine, problem, "random", [rng])
+        iteration = (time.perf_counter() - begin) / max(1, found.n_iter)
+        one_round = _seconds(lambda: rounds(data, problem, found, _N_ROUNDS, rng)) / _N_ROUNDS
+        better = rounds(data, problem, solve(data, problem, found.U, found.V), _N_ROUNDS, rng)
+        return iteration, one_round, _seconds(lambda: settle(data, problem, better))
+
+
+def _seconds(run: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    run()
+    return time.perf_counter() - begin
