@@ -237,3 +237,15 @@ def test_other_criteria_can_rank():
         assert found.criteria == (name,)
         assert found.table[name][0] == np.nanmax(found.table[name])
     assert found.table["rank"].tolist() == list(range(1, 10))
+
+
+def test_a_pair_at_the_edge_of_the_grid_is_noted():
+    X, _, _ = make_coclusters((60, 40), 4, 3, noise=0.5, random_state=0)
+    small = suggest_n_clusters(X, range(2, 4), range(2, 5), random_state=0)
+    assert small.best == (3, 3)
+    assert [note for note in small.notes if "more may be better" in note] == [
+        "3 is the largest number of row clusters tried: more may be better."
+    ]
+    large = suggest_n_clusters(X, range(2, 6), range(2, 5), random_state=0)
+    assert large.best == (4, 3)
+    assert not large.notes

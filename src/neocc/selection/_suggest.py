@@ -142,6 +142,7 @@ def _result(
         notes.append(f"{criteria[0]} is not defined for any pair: ranked by {by}.")
         criteria = (by, *(name for name in criteria if name != by))
     best = int(table["n_row_clusters"][0]), int(table["n_column_clusters"][0])
+    notes += _at_the_edge(search, best)
     comparable = "icl" in criteria and not any(search.fractions) and best != (1, 1)
     single = icl(block, block, search.objective, floor)
     if comparable and np.isfinite(table["icl"]).any() and np.nanmax(table["icl"]) <= single:
@@ -149,6 +150,20 @@ def _result(
     return SuggestedClusters(
         best, table, criteria, search.objective, search.n_pairs, complete, tuple(notes)
     )
+
+
+def _at_the_edge(search: Search, best: tuple[int, int]) -> list[str]:
+    """Say where more clusters than were tried might be better still."""
+    notes = []
+    tried = (search.row_clusters, search.column_clusters)
+    for word, number, numbers, n_items in zip(
+        ("row", "column"), best, tried, search.matrix.shape, strict=True
+    ):
+        if len(numbers) > 1 and number == numbers[-1] < n_items:
+            notes.append(
+                f"{number} is the largest number of {word} clusters tried: more may be better."
+            )
+    return notes
 
 
 def _sorted_numbers(name: str, numbers: Iterable[int] | None, n_items: int) -> list[int]:
