@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 
 from neocc import __version__
 from neocc.cli import app
-from neocc.cli._arrange import cluster_order, segments
 from neocc.cli._page import page
 from neocc.cli._picture import ASCII, UNICODE, bands, draw, whole
 from neocc.cli.demo import make_view, neutral_order, run_demo
+from neocc.plot.arrange import arrange
 
 
 @pytest.fixture(scope="module")
@@ -58,54 +58,6 @@ def printed(view, glyphs=UNICODE, **options):
     return console.file.getvalue()
 
 
-def random_membership(seed, n_items=40, n_clusters=4):
-    rng = np.random.default_rng(seed)
-    return rng.random((n_items, n_clusters)) < 0.35
-
-
-# ---------------------------------------------------------------------------------- arranging
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_segments_hold_every_item_once(seed):
-    membership = random_membership(seed)
-    parts = segments(membership)
-    items = [item for part in parts for item in part.items]
-    assert sorted(items) == list(range(len(membership)))
-    for part in parts:
-        assert list(part.items) == sorted(part.items)
-        for item in part.items:
-            assert tuple(np.flatnonzero(membership[item])) == part.clusters
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_outliers_stand_last(seed):
-    parts = segments(random_membership(seed))
-    assert [part.is_outlier for part in parts[:-1]] == [False] * (len(parts) - 1)
-    assert parts[-1].is_outlier
-
-
-def test_overlap_stands_between_its_clusters():
-    membership = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 1], [1, 1, 0], [0, 1, 0]], dtype=bool)
-    assert [part.clusters for part in segments(membership)] == [(0,), (0, 1), (1,), (1, 2), (2,)]
-
-
-def test_cluster_order_ignores_the_numbering_of_clusters():
-    rng = np.random.default_rng(0)
-    U = np.eye(3, dtype=bool)[[0, 0, 1, 2, 2]]
-    means = rng.random((3, 4))
-    rows, columns = cluster_order(U, means)
-    shuffled_rows, shuffled_columns = rng.permutation(3), rng.permutation(4)
-    again = cluster_order(U[:, shuffled_rows], means[np.ix_(shuffled_rows, shuffled_columns)])
-    assert shuffled_rows[again[0]].tolist() == rows
-    assert shuffled_columns[again[1]].tolist() == columns
-
-
-def test_cluster_order_survives_empty_clusters():
-    U = np.array([[False, True], [False, True]])
-    assert cluster_order(U, np.array([[0.0, 0.0], [0.0, 1.0]])) == ([1, 0], [1, 0])
-
-
 # ------------------------------------------------------------------------------------ drawing
 
 
@@ -117,8 +69,8 @@ def test_draw_marks_members_overlap_and_outliers():
         X,
         ["one", "two", "three"],
         ["x", "y", "z"],
-        bands(segments(U), ["A", "B"]),
-        bands(segments(V), ["1"]),
+        bands(arrange(U).segments, ["A", "B"]),
+        bands(arrange(V).segments, ["1"]),
         ASCII,
     )
     rows = [line for line in picture.plain.splitlines() if re.match("one|two|three", line)]

@@ -17,8 +17,8 @@ from rich.table import Table
 from rich.text import Text
 
 from neocc._typing import BoolArray, FloatArray
-from neocc.cli._arrange import Segment, segments
 from neocc.cli._picture import UNICODE, Glyphs, bands, draw, whole
+from neocc.plot.arrange import Segment
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
@@ -36,6 +36,8 @@ class View:
     ----------
     data : Bunch
         The Southern Women, women by name and events by date.
+    rows, columns : sequence of Segment
+        Women and events in the order to show them.
     row_membership, column_membership : ndarray, bool
         Which woman and which event belong to which group.
     block_means : ndarray of shape (n_row_clusters, n_column_clusters)
@@ -49,6 +51,8 @@ class View:
     """
 
     data: Bunch
+    rows: Sequence[Segment]
+    columns: Sequence[Segment]
     row_membership: BoolArray
     column_membership: BoolArray
     block_means: FloatArray
@@ -83,7 +87,7 @@ def page(view: View, glyphs: Glyphs = UNICODE) -> Iterator[RenderableType]:
         Something that a rich console can print.
     """
     data = view.data
-    rows, columns = segments(view.row_membership), segments(view.column_membership)
+    rows, columns = view.rows, view.columns
     names = data.row_names, data.column_names
     n_rows, n_columns = data.data.shape
     yield Panel(_introduction(data), title="neocc demo: who met whom?", title_align="left")

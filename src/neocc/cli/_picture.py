@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from neocc._typing import FloatArray
-from neocc.cli._arrange import Segment
+from neocc.plot.arrange import Segment
 
 __all__ = ["ASCII", "UNICODE", "Band", "Glyphs", "bands", "draw", "whole"]
 
@@ -78,14 +78,15 @@ def bands(segments: Sequence[Segment], cluster_names: Sequence[str]) -> list[Ban
 
     Examples
     --------
-    >>> from neocc.cli._arrange import Segment
+    >>> import numpy as np
     >>> from neocc.cli._picture import bands
-    >>> parts = [Segment((0,), (4,)), Segment((0, 1), (2, 3)), Segment((), (5,))]
-    >>> [band.tag for band in bands(parts, ["A", "B"])]
-    ['A', 'A+B', 'out']
+    >>> from neocc.plot.arrange import arrange
+    >>> membership = np.array([[1, 0], [1, 1], [0, 1], [0, 0]], dtype=bool)
+    >>> [band.tag for band in bands(arrange(membership).segments, ["A", "B"])]
+    ['A', 'A+B', 'B', 'out']
     """
     return [
-        Band(s.items, _tag(s, cluster_names), _style(s), s.is_overlap, s.is_outlier)
+        Band(tuple(s.items.tolist()), _tag(s, cluster_names), _style(s), s.is_overlap, s.is_outlier)
         for s in segments
     ]
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.console import Console
 
-from neocc.cli._arrange import cluster_order
 from neocc.cli._page import PAGE_WIDTH, View, page
 from neocc.cli._picture import ASCII, UNICODE
+from neocc.plot.arrange import arrange_both
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
@@ -95,12 +95,16 @@ def make_view(data: Bunch, model: Any) -> View:
     view : View
         What the page shows.
     """
-    rows, columns = cluster_order(model.row_membership_, model.block_means_)
+    rows, columns = arrange_both(
+        model.row_membership_, model.column_membership_, model.block_means_
+    )
     return View(
         data=data,
-        row_membership=model.row_membership_[:, rows],
-        column_membership=model.column_membership_[:, columns],
-        block_means=model.block_means_[np.ix_(rows, columns)],
+        rows=rows.renumbered().segments,
+        columns=columns.renumbered().segments,
+        row_membership=model.row_membership_[:, rows.clusters],
+        column_membership=model.column_membership_[:, columns.clusters],
+        block_means=model.block_means_[np.ix_(rows.clusters, columns.clusters)],
         history=np.asarray(model.history_),
         n_iter=model.n_iter_,
         settings=SETTINGS,

@@ -1,0 +1,52 @@
+"""Pictures of co-clusterings, drawn with matplotlib (the extra ``plot``).
+
+======================  ============================================================
+`matrix`                the matrix as it is
+`reordered`             the matrix sorted by its clusters, overlaps and outliers shown
+`blocks`                the mean of every block
+`memberships`           how many rows belong to which combination of clusters
+`sizes`                 how large the clusters are, and how much of them is shared
+`convergence`           how the objective fell
+======================  ============================================================
+
+Each function takes a fitted model - or a pair of membership matrices, rows and columns, from any
+source - draws into the axes given or into a new figure, and returns the axes. Clusters are named by
+their numbers in the model: R0 is ``model.row_membership_[:, 0]``, C0 is
+``model.column_membership_[:, 0]``. Colours can be told apart with every kind of colour blindness,
+and no colour tells alone what lightness, hatching or a label does not.
+
+`neocc.plot.arrange` holds the order in which clusters are shown; it does not need matplotlib.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from neocc.plot._blocks import blocks
+    from neocc.plot._matrix import matrix, reordered
+    from neocc.plot._memberships import memberships
+    from neocc.plot._summary import convergence, sizes
+
+__all__ = ["blocks", "convergence", "matrix", "memberships", "reordered", "sizes"]
+
+_MODULES = {
+    "blocks": "_blocks",
+    "convergence": "_summary",
+    "matrix": "_matrix",
+    "memberships": "_memberships",
+    "reordered": "_matrix",
+    "sizes": "_summary",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import functions on first use: those who only want an order need not load them."""
+    if name in _MODULES:
+        return getattr(import_module(f"neocc.plot.{_MODULES[name]}"), name)
+    raise AttributeError(f"module 'neocc.plot' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

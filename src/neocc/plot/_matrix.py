@@ -1,0 +1,222 @@
+"""The matrix before and after its rows and columns were put in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from neocc.plot._binning import bin_means
+from neocc.plot._frames import draw_bars, draw_boxes, make_room
+from neocc.plot._layout import Layout, once, plain, repeated
+from neocc.plot._source import read_clusters, read_names, read_values
+from neocc.plot._style import bare, draw_image, fit_text, inches, label_axis, new_axes, set_title
+from neocc.plot._words import answer, percent, plural
+from neocc.plot.arrange import Arrangement
+
+__all__ = ["matrix", "reordered"]
+
+# More cells than this along a side are averaged: a picture of usual size shows no more. Sparse
+# matrices are averaged further, until there are a few entries to a pixel, but not without limit.
+_MOST_PIXELS, _FEWEST_PIXELS = 500, 150
+_ENTRIES_ON_PIXEL = 3
+_MOST_NAMES = 120
+# Up to here a new figure grows with the number of names, so that all are easy to read.
+_ROOMY_NAMES = 60
+
+
+def matrix(
+    X: Any,
+    *,
+    row_names: Sequence[Any] | None = None,
+    column_names: Sequence[Any] | None = None,
+    cmap: Any = None,
+    title: str | None = None,
+    colorbar: bool = True,
+    ax: Any = None,
+) -> Any:
+    """Draw a matrix as it is.
+
+    Parameters
+    ----------
+    X : array-like, data frame or sparse matrix of shape (n_rows, n_columns)
+        The matrix. Where it has more than 500 rows or columns (fewer, if it is sparse), each pixel
+        shows the mean of the cells that fall on it, zeros included. Pass ``X != 0`` to see where
+        there are entries, whatever their values.
+    row_names, column_names : sequence, default=None
+        Names, written where there is room for them; by default those of a data frame, or numbers.
+    cmap : str or matplotlib.colors.Colormap, default=None
+        Colours. By default numbers of one sign get darker away from zero, and numbers of both go
+        from blue over grey to yellow.
+    title : str, default=None
+        The title, instead of one that says how large and how full the matrix is.
+    colorbar : bool, default=True
+        Whether to explain the colours.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    ax : matplotlib.axes.Axes
+        The axes drawn into.
+
+    Examples
+    --------
+    >>> from neocc import plot
+    >>> from neocc.datasets import load_southern_women
+    >>> women = load_southern_women()
+    >>> ax = plot.matrix(women.data, row_names=women.row_names, column_names=women.column_names)
+    >>> print(ax.get_title(loc="left"))
+    18 rows and 14 columns, 35% of the cells not zero
+    """
+    values = read_values(X)
+    n_rows, n_columns = values.shape
+    names = (
+        read_names(row_names, X, n_rows, "rows"),
+        read_names(column_names, X, n_columns, "columns"),
+    )
+    rows, columns = plain(n_rows), plain(n_columns)
+    ax = new_axes(ax, _size(rows, columns))
+    _draw_cells(ax, values, rows, columns, cmap, colorbar)
+    _label(ax, rows, columns, names)
+    filled = np.count_nonzero(values) if isinstance(values, np.ndarray) else values.count_nonzero()
+    share = filled / (n_rows * n_columns)
+    full = "" if share == 1 else f", {percent(share)} of the cells not zero"
+    set_title(ax, title, f"{plural(n_rows, 'row')} and {plural(n_columns, 'column')}{full}")
+    return ax
+
+
+def reordered(
+    model: Any,
+    X: Any,
+    *,
+    repeat: bool = False,
+    row_names: Sequence[Any] | None = None,
+    column_names: Sequence[Any] | None = None,
+    cmap: Any = None,
+    title: str | None = None,
+    colorbar: bool = True,
+    ax: Any = None,
+) -> Any:
+    """Draw a matrix with its rows and columns sorted by their clusters.
+
+    Rows of several clusters stand between the rows of either where one order of the rows allows
+    that, and rows of no cluster stand apart at the end. The bars at the side show which rows are in
+    which cluster, whatever their order. A frame is drawn around each cluster that is in one piece:
+    solid for rows, dashed for columns. Similar clusters stand side by side.
+
+    Parameters
+    ----------
+    model : fitted estimator or pair of membership matrices
+        Whose clusters to draw; one of the pair (rows, columns) may be None.
+    X : array-like, data frame or sparse matrix of shape (n_rows, n_columns)
+        The matrix; see `neocc.plot.matrix` for large ones.
+    repeat : bool, default=False
+        Whether to draw a row or column of several clusters once in each of them, instead of once.
+        All clusters are in one piece then, and the picture has more rows than the matrix.
+    row_names, column_names : sequence, default=None
+        Names, written where there is room for them; by default those of a data frame, those that
+        the model was fitted with, or numbers.
+    cmap : str or matplotlib.colors.Colormap, default=None
+        Colours; see `neocc.plot.matrix`. They span the values of rows and columns in clusters;
+        outliers may lie beyond.
+    title : str, default=None
+        The title, instead of one that says what was found.
+    colorbar : bool, default=True
+        Whether to explain the colours.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    ax : matplotlib.axes.Axes
+        The axes drawn into. Frames and bars carry the cluster in their ``gid``: ``"R0 box"``,
+        ``"C2 bar"``.
+
+    Examples
+    --------
+    >>> from neocc import NEOCC, plot
+    >>> from neocc.datasets import load_southern_women
+    >>> women = load_southern_women()
+    >>> model = NEOCC(2, 3, row_overlap=0.05, row_outliers=0.05, random_state=0).fit(women.data)
+    >>> ax = plot.reordered(model, women.data, row_names=women.row_names)
+    >>> print(ax.get_title(loc="left"))
+    2 row clusters and 3 column clusters; 2 rows in several; 1 row in none
+    """
+    values = read_values(X)
+    clusters = read_clusters(model, values)
+    if column_names is None:
+        column_names = getattr(model, "feature_names_in_", None)
+    names = (
+        read_names(row_names, X, values.shape[0], "rows"),
+        read_names(column_names, X, values.shape[1], "columns"),
+    )
+    rows, columns = (
+        _lay_out(arrangement, n_items, repeat)
+        for arrangement, n_items in zip(clusters.arrangements, values.shape, strict=True)
+    )
+    ax = new_axes(ax, _size(rows, columns))
+    bare(ax)
+    _draw_cells(ax, values, rows, columns, cmap, colorbar)
+    room = make_room(ax, rows, columns)
+    draw_boxes(ax, rows, columns, room)
+    draw_bars(ax, rows, columns, room)
+    _label(ax, rows, columns, names)
+    set_title(ax, title, answer(clusters))
+    return ax
+
+
+def _lay_out(arrangement: Arrangement | None, n_items: int, repeat: bool) -> Layout:
+    if arrangement is None:
+        return plain(n_items)
+    return repeated(arrangement) if repeat else once(arrangement)
+
+
+def _size(rows: Layout, columns: Layout) -> tuple[float, float]:
+    """Return a size in inches at which names fit, if there are few."""
+    wide, high = (
+        0.19 * side.n_places if side.n_places <= _ROOMY_NAMES else 5.0 for side in (columns, rows)
+    )
+    wide += 0.24 * min(len(rows.bars), 6)
+    high += 0.24 * min(len(columns.bars), 6)
+    return min(max(wide, 3.5), 8.0) + 2.4, min(max(high, 2.0), 10.0) + 1.4
+
+
+def _draw_cells(
+    ax: Any, values: Any, rows: Layout, columns: Layout, cmap: Any, colorbar: bool
+) -> None:
+    most = _MOST_PIXELS
+    if not isinstance(values, np.ndarray):
+        most = int(np.clip(np.sqrt(values.nnz / _ENTRIES_ON_PIXEL), _FEWEST_PIXELS, _MOST_PIXELS))
+    cells = bin_means(values, rows.items, columns.items, (most, most))
+    places = (rows.n_places, columns.n_places)
+    label = "value" if cells.shape == places else "mean of the cells on a pixel"
+    # Outliers may lie far out: colours are for those in clusters.
+    inner = [
+        n_bins * side.end // side.n_places
+        for n_bins, side in zip(cells.shape, (rows, columns), strict=True)
+    ]
+    draw_image(ax, cells, places, cmap, label if colorbar else None, cells[: inner[0], : inner[1]])
+
+
+def _label(
+    ax: Any, rows: Layout, columns: Layout, names: tuple[list[str] | None, list[str] | None]
+) -> None:
+    """Write names, or numbers, where they fit, and else how many there are."""
+    width, height = inches(ax)
+    for side, axis, room, texts, noun in (
+        (rows, ax.yaxis, height, names[0], "row"),
+        (columns, ax.xaxis, width, names[1], "column"),
+    ):
+        low, high = axis.get_view_interval()
+        places = np.flatnonzero(side.items >= 0)
+        items = side.items[places]
+        if side.n_places <= _MOST_NAMES:
+            labels = [fit_text(texts[item]) if texts else str(item) for item in items]
+            if label_axis(axis, places + 0.5, labels, room * len(places) / abs(high - low)):
+                continue
+        axis.set_ticks([])
+        n_items = len(np.unique(items))
+        again = f", drawn {len(items):,} times" if len(items) > n_items else ""
+        axis.set_label_text(plural(n_items, noun) + again, fontsize=9)
