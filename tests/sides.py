@@ -7,7 +7,7 @@ from instances import Instance, make_engine, members
 from scipy import sparse
 
 from neocc.core.problem import Problem
-from neocc.core.refine import _exchange, _sides
+from neocc.core.refine import _exchange
 from neocc.core.solve import centring, solve, sums_of
 
 # "rows" and "columns" are the one-way problems.
@@ -39,7 +39,7 @@ class Setting:
 
     @property
     def sides(self):
-        return _sides(self.problem)
+        return self.problem.sides
 
     @property
     def pair(self):

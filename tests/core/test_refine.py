@@ -12,8 +12,9 @@ from instances import Instance, make_counts, make_instance, make_membership, mem
 from sides import CASES, CASES_AND_SIDES, Setting
 
 from neocc.core import refine
+from neocc.core.disturb import relocate, shake
 from neocc.core.problem import Counts
-from neocc.core.refine import relocate, rounds, settle, shake
+from neocc.core.refine import rounds, settle
 
 each_case = pytest.mark.parametrize("case", CASES)
 

@@ -7,10 +7,12 @@ from typing import Literal, TypeAlias
 
 from neocc._counts import Counts, round_half_away
 
-__all__ = ["Counts", "Objective", "Problem", "round_half_away"]
+__all__ = ["Counts", "Objective", "Problem", "Side", "round_half_away"]
 
 Objective: TypeAlias = Literal["mean", "residue", "vectors"]
 """NEO-CC-M, NEO-CC-RCM, and the one-way objective of NEO-K-Means."""
+
+Side: TypeAlias = Literal["rows", "columns"]
 
 
 @dataclass(frozen=True)
@@ -24,11 +26,20 @@ class Problem:
     tol: float = 1e-6
 
     @property
+    def sides(self) -> list[Side]:
+        """The sides that are clustered."""
+        given: tuple[tuple[Side, Counts | None], ...] = (
+            ("rows", self.rows),
+            ("columns", self.columns),
+        )
+        return [side for side, counts in given if counts is not None]
+
+    @property
     def allows_outliers(self) -> bool:
         """Whether some items may stay outside."""
         return any(side.max_outliers > 0 for side in (self.rows, self.columns) if side)
 
-    def one_way(self, side: Literal["rows", "columns"], max_iter: int) -> Problem:
+    def one_way(self, side: Side, max_iter: int) -> Problem:
         """Return the NEO-K-Means problem of one side."""
         rows = self.rows if side == "rows" else None
         columns = self.columns if side == "columns" else None

@@ -3,23 +3,22 @@
 Three means, from cheap to strong. *Swaps* move single memberships by their exact gains. A *chain*
 makes several best swaps in a row, even if they raise the objective at first, and keeps the best
 prefix (Kernighan and Lin's idea, used for co-clustering by Cho and Dhillon). *Rounds* of iterated
-local search move a fraction of the memberships at random and run the alternation again, keeping the
-result if it is lower.
+local search disturb the solution and run the alternation again, keeping the result if it is lower:
+they move a fraction of the memberships at random, or a whole cluster.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal, TypeAlias
 
 import numpy as np
 
 from neocc._typing import BoolArray, FloatArray
+from neocc.core.disturb import Luck, disturbed
 from neocc.core.engine import Engine
-from neocc.core.initialise import joined
 from neocc.core.moves import Exchange, independent_swaps
 from neocc.core.objectives import Sums, Tables, distances, inverse
-from neocc.core.problem import Problem
+from neocc.core.problem import Problem, Side
 from neocc.core.solve import (
     Solution,
     column_tables,
@@ -31,15 +30,9 @@ from neocc.core.solve import (
 )
 from neocc.kernels import Memberships
 
-Side: TypeAlias = Literal["rows", "columns"]
-
 _LEAST_GAIN = 1e-9
 _CHAIN_LENGTH = 6
-_PROBES = 16
-# Fractions of row and column memberships that a round moves at random.
-_SHAKES = ((0.1, 0.3), (0.1, 0.1), (0.03, 0.3))
-# How many of the rounds put a cluster elsewhere, in proportion to one for each way of shaking.
-_RELOCATIONS = 3
+_PROBES = 8
 # A round is abandoned when, loosely converged, it is still this far above the best.
 _LOOSE_TOL = 1e-4
 _HOPELESS = 5e-4
@@ -50,95 +43,34 @@ def least_gain(solution: Solution) -> float:
     return _LEAST_GAIN * solution.objective + solution.noise
 
 
-def shake(members: Memberships, fraction: float, rng: np.random.Generator) -> Memberships:
-    """Move about a fraction of the memberships to random clusters, item by item.
-
-    An item keeps its number of memberships, so counts and outliers stay as they are.
-    """
-    matrix = members.dense.copy()
-    items, clusters = np.nonzero(matrix)
-    chosen = rng.random(len(items)) < fraction
-    targets = rng.integers(members.n_clusters, size=len(items))
-    for item, source, target in zip(
-        items[chosen].tolist(), clusters[chosen].tolist(), targets[chosen].tolist(), strict=True
-    ):
-        if not matrix[item, target]:
-            matrix[item, source] = False
-            matrix[item, target] = True
-    return Memberships.from_dense(matrix)
-
-
 def rounds(
-    engine: Engine, problem: Problem, best: Solution, n_rounds: int, rng: np.random.Generator
+    engine: Engine,
+    problem: Problem,
+    best: Solution,
+    n_rounds: int,
+    rng: np.random.Generator,
+    luck: Luck | None = None,
 ) -> Solution:
     """Disturb the best solution so far and solve again, `n_rounds` times."""
+    luck = luck or Luck()
     loose = replace(problem, tol=max(problem.tol, _LOOSE_TOL))
     for _ in range(n_rounds):
-        found = solve(engine, loose, *_disturbed(engine, problem, best, rng))
+        way = luck.choose(problem, rng)
+        found = solve(engine, loose, *disturbed(engine, problem, best, way, rng))
         if found.objective < best.objective * (1.0 + _HOPELESS):
             found = continued(found, solve(engine, problem, found.U, found.V))
-        if found.objective < best.objective - least_gain(best):
+        success = found.objective < best.objective - least_gain(best)
+        luck.learn(way, success=success)
+        if success:
             best = improved(best, found)
     return best
-
-
-def _disturbed(
-    engine: Engine, problem: Problem, best: Solution, rng: np.random.Generator
-) -> tuple[Memberships | None, Memberships | None]:
-    """Shake both sides, or put one cluster elsewhere."""
-    kind = int(rng.integers(len(_SHAKES) + _RELOCATIONS))
-    if kind < len(_SHAKES):
-        U, V = (
-            None if side is None else shake(side, fraction, rng)
-            for side, fraction in zip((best.U, best.V), _SHAKES[kind], strict=True)
-        )
-        return U, V
-    sides = _sides(problem)
-    side = sides[int(rng.integers(len(sides)))]
-    return relocate(engine, problem, best, side, rng)
-
-
-def relocate(
-    engine: Engine, problem: Problem, best: Solution, side: Side, rng: np.random.Generator
-) -> tuple[Memberships | None, Memberships | None]:
-    """Dissolve a random cluster and begin a new one with an item that fits its own cluster badly.
-
-    The item is drawn in proportion to its distance, as a seed of k-means++ is. Shaking moves the
-    borders of clusters; this moves a whole cluster to where one is missing (random swaps: Fraenti,
-    2018).
-    """
-    U, V = best.U, best.V
-    sums = sums_of(engine, problem, U, V)
-    if side == "rows":
-        assert U is not None and problem.rows is not None
-        d = engine.row_distances(row_tables(problem, sums, U, V), V)
-        U = _moved(U, d, rng)
-        tables = row_tables(problem, sums_of(engine, problem, U, V), U, V)
-        return engine.reassign_rows(tables, None, V, problem.rows).assignment.members, V
-    assert V is not None and problem.columns is not None
-    d = distances(sums, column_tables(problem, sums, U, V))
-    V = _moved(V, d, rng)
-    sums = sums_of(engine, problem, U, V)
-    return U, joined(sums, column_tables(problem, sums, U, V), problem.columns)
-
-
-def _moved(members: Memberships, d: FloatArray, rng: np.random.Generator) -> Memberships:
-    """Let one random cluster consist of one item, drawn in proportion to its least distance."""
-    matrix = members.dense.copy()
-    weights = np.maximum(d.min(axis=1), 0.0)
-    total = weights.sum()
-    weights = weights / total if total > 0 else np.full(len(d), 1.0 / len(d))
-    cluster = int(rng.integers(members.n_clusters))
-    matrix[:, cluster] = False
-    matrix[int(rng.choice(len(d), p=weights)), cluster] = True
-    return Memberships.from_dense(matrix)
 
 
 def settle(engine: Engine, problem: Problem, solution: Solution) -> Solution:
     """Alternate exact swaps and chains with the alternation until neither lowers the objective."""
     while True:
         found = solution
-        for side in _sides(problem):
+        for side in reversed(problem.sides):
             found = _swap(engine, problem, found, side)
             found = _chain(engine, problem, found, side)
             found = _probe(engine, problem, found, side)
@@ -164,11 +96,6 @@ def ping_pong(
             break
         solution = found
     return solution
-
-
-def _sides(problem: Problem) -> list[Side]:
-    sides: tuple[Side, Side] = ("columns", "rows")
-    return [side for side in sides if getattr(problem, side) is not None]
 
 
 def _swap(engine: Engine, problem: Problem, solution: Solution, side: Side) -> Solution:
@@ -248,7 +175,7 @@ def _exchange(
         d = engine.row_distances(tables, V)
         constant = np.zeros(len(d))
         if problem.objective == "mean" and V is not None:
-            constant = engine.row_distances(unexplained(V.sizes), V)[:, 0]
+            constant = engine.row_distances(_unexplained(V.sizes), V)[:, 0]
         return Exchange.of(U.dense.copy(), d, constant, problem.rows)
     assert V is not None and problem.columns is not None
     if problem.objective != "mean":
@@ -256,11 +183,11 @@ def _exchange(
     d = distances(sums, column_tables(problem, sums, U, V))
     constant = np.zeros(len(d))
     if problem.objective == "mean" and U is not None:
-        constant = distances(sums, unexplained(U.sizes))[:, 0]
+        constant = distances(sums, _unexplained(U.sizes))[:, 0]
     return Exchange.of(V.dense.copy(), d, constant, problem.columns)
 
 
-def unexplained(other_sizes: FloatArray) -> Tables:
+def _unexplained(other_sizes: FloatArray) -> Tables:
     """Return tables whose one distance is c_p = base_p - sum_j S_pj^2 / m_j."""
     zero = np.zeros(1)
     return Tables(zero, np.zeros((1, len(other_sizes))), None, inverse(other_sizes), zero)

@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from neocc.core.disturb import Luck
 from neocc.core.engine import Engine
 from neocc.core.initialise import (
     NOTHING_KNOWN,
@@ -26,6 +27,7 @@ from neocc.core.initialise import (
     sampled_start,
     seeded_start,
 )
+from neocc.core.lowrank.coclusters import sdp_start
 from neocc.core.problem import Problem
 from neocc.core.projections import sketched_start, spectral_start
 from neocc.core.refine import rounds, settle
@@ -33,16 +35,20 @@ from neocc.core.solve import Report, Solution, centring, continued, solve
 from neocc.kernels import Memberships
 
 Pair: TypeAlias = tuple[Memberships | None, Memberships | None]
-Init: TypeAlias = Literal["neo-kmeans", "random", "spectral", "sketch"] | Pair
+Init: TypeAlias = Literal["neo-kmeans", "random", "spectral", "sketch", "sdp"] | Pair
 
+# Starts that look at both sides at once.
+_VIEWS = {"spectral": spectral_start, "sketch": sketched_start, "sdp": sdp_start}
 # How `search` spends n_init starts: short runs per start, one in so many of them one-way; then
 # stages of (share of n_init that is kept, rounds of refinement for each).
 _SHORT_RUNS = 5
 _CHOSEN_SHARE = 2
+# Semidefinite starts take as long as hundreds of others, and hardly differ among themselves.
+_SDP_SHARE = 50
 _SHORT_TOL = 1e-3
 # A search makes many runs; the sample it makes them on is that much of a start's.
 _SEARCH_SHARE = 0.5
-_STAGES = ((1.0, 5), (0.4, 16), (0.1, 24))
+_STAGES = ((1.0, 8), (0.4, 12), (0.2, 16))
 # Where so many runs agree on the lowest value, one stage that finds none lower ends the search.
 _ENOUGH_ALIKE = 3
 _SAME = 1e-9
@@ -165,9 +171,10 @@ def _tournament(
     given = isinstance(init, tuple)
     n_init = 1 if given else n_init
     pool: list[Solution] = []
+    every = _SDP_SHARE if init == "sdp" else _CHOSEN_SHARE
     for i in range(1 if given else _SHORT_RUNS * n_init):
         begin()
-        kind: Init = init if given or i % _CHOSEN_SHARE == 0 else "random"
+        kind: Init = init if given or i % every == 0 else "random"
         U, V = _start(where.engine, data, problem, kind, rng, known if i == 0 else NOTHING_KNOWN)
         found = _short_run(data, short, U, V, pressure=not given)
         pool = _ranked([*pool, found])[:n_init]
@@ -176,6 +183,7 @@ def _tournament(
     pool = _ranked([continued(each, solve(data, problem, each.U, each.V)) for each in pool])
     yield pool[0]
     agreed = not given and _agreed(pool)
+    luck = Luck()
     for share, n_rounds in _STAGES:
         if pool[0].objective <= pool[0].noise:
             break
@@ -183,7 +191,7 @@ def _tournament(
         pool = _distinct(pool)[: _kept(share, n_init)]
         for i, each in enumerate(pool):
             begin()
-            pool[i] = rounds(data, problem, each, n_rounds, rng)
+            pool[i] = rounds(data, problem, each, n_rounds, rng, luck)
             yield _ranked(pool)[0]
         pool = _ranked(pool)
         if agreed and pool[0] is before:
@@ -238,10 +246,8 @@ def _start(
         rows = None if problem.rows is None else random_start(problem.rows, rng)
         columns = None if problem.columns is None else random_start(problem.columns, rng)
         return rows, columns
-    if init == "spectral":
-        return spectral_start(data, problem, rng)
-    if init == "sketch":
-        return sketched_start(data, problem, rng)
+    if init in _VIEWS:
+        return _VIEWS[init](data, problem, rng)
     if problem.objective == "vectors":
         seeds = seeded_start(data, problem, rng)
         return (seeds, None) if problem.rows is not None else (None, seeds)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
-from neocc.core.problem import Counts
+from neocc.core.problem import Counts, Side
 from neocc.engines import Matrix, MemoryEngine, Workers
 from neocc.engines.reading import READ_OPTIONS, as_matrix
 from neocc.kernels import get_kernels
-
-Side: TypeAlias = Literal["rows", "columns"]
 
 
 def read(X: Any) -> Matrix:
