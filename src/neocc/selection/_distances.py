@@ -11,11 +11,10 @@ from neocc._typing import AnyArray, FloatArray
 from neocc.core.engine import Engine
 from neocc.core.initialise import seeded_start
 from neocc.core.objectives import Sums, Tables, cross_terms, find_nearest, make_tables
-from neocc.core.problem import Counts, Problem
+from neocc.core.problem import Counts, Problem, Side
 from neocc.core.solve import centring, column_tables, row_tables, solve, sums_of
 from neocc.engines import MemoryEngine
 from neocc.kernels import Memberships, numpy_
-from neocc.selection._data import Side
 
 
 def kmeans(

@@ -12,9 +12,10 @@ from sklearn.utils.validation import check_array
 
 from neocc._typing import BoolArray, FloatArray
 from neocc.core.engine import Engine
+from neocc.core.problem import Side
 from neocc.kernels import Memberships
 from neocc.selection._averages import TRIMMED, Explained, explain, settled
-from neocc.selection._data import Side, check_choice, check_positive, make_rng, opened, read
+from neocc.selection._data import check_choice, check_positive, make_rng, opened, read
 from neocc.selection._distances import distances_to_centers, distances_to_clusters, kmeans
 from neocc.selection._overlap_estimate import OverlapEstimate, Strategy
 from neocc.selection._rules import first_pairs, first_thresholds, outlier_threshold, second_pairs

@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from neocc._typing import FloatArray, IntArray
+from neocc.core.problem import Side
 from neocc.selection import _plots
-from neocc.selection._data import Side
 
 __all__ = ["OverlapEstimate", "Strategy"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from neocc.selection._data import Side
+    from neocc.core.problem import Side
     from neocc.selection._overlap_estimate import OverlapEstimate
     from neocc.selection._stability_result import Stability
     from neocc.selection._suggested import SuggestedClusters

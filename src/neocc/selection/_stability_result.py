@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from neocc._typing import BoolArray, FloatArray
+from neocc.core.problem import Side
 from neocc.selection import _plots
-from neocc.selection._data import Side, check_choice
+from neocc.selection._data import check_choice
 
 __all__ = ["Stability"]
 

@@ -8,11 +8,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from neocc.core.problem import Objective
+from neocc.core.problem import Objective, Side
 from neocc.core.solve import Solution
 from neocc.engines import Matrix
 from neocc.selection._criteria import CRITERIA, Fit, icl
-from neocc.selection._data import Side, check_choice, check_positive, make_rng, opened, read
+from neocc.selection._data import check_choice, check_positive, make_rng, opened, read
 from neocc.selection._distances import all_equal
 from neocc.selection._grid import Effort
 from neocc.selection._search import Search
