@@ -35,6 +35,7 @@ bench: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks
 
 test: lint
+	@sh tests/browser/setup.sh
 	$(BIN)/python -m pytest -n $(WORKERS)
 
 lint: $(VENV)/.installed-test

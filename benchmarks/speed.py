@@ -140,6 +140,8 @@ def start_rows(repeats: int) -> Iterator[Row]:
     for statement in ("import neocc", "from neocc import NEOCC"):
         ours = import_seconds(statement, repeats)
         yield Row(statement, "import sklearn.cluster", 1e3 * ours, 1e3 * theirs, 1.3)
+    ours = import_seconds("from neocc.cli import app; app(['--help'])", repeats)
+    yield Row("neocc --help", "import sklearn.cluster", 1e3 * ours, 1e3 * theirs, 0.4)
     loaded = in_fresh_process(
         "import sys, numpy as np; from neocc import NEOCC;"
         "NEOCC(random_state=0).fit(np.random.default_rng(0).random((100, 80)));"

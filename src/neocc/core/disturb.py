@@ -39,8 +39,8 @@ class Luck:
 
     def choose(self, problem: Problem, rng: np.random.Generator) -> int:
         """Draw one of the ways that the problem allows."""
-        moved = [len(_SHAKES) + ("rows", "columns").index(side) for side in problem.sides]
-        ways = [*range(len(_SHAKES)), *moved]
+        moved = [len(_SHAKES) + int(side == "columns") for side in problem.sides]
+        ways: list[int] = [*range(len(_SHAKES)), *moved]
         rates = (self._successes / self._tries)[ways]
         return ways[int(rng.choice(len(ways), p=rates / rates.sum()))]
 

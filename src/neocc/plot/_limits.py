@@ -73,7 +73,8 @@ def colour_limits(values: FloatArray, main: FloatArray | None = None) -> Limits:
     else:
         kind, high = "down", 0.0 if has_zero or high > 0.5 * low else high
     if not low < high:
-        low, high = low - 0.5, high + 0.5
+        room = max(0.5, 0.1 * abs(low))
+        low, high = low - room, high + room
     return Limits(low, high, kind, power, lowest < low, highest > high)
 
 

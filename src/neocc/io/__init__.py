@@ -1,0 +1,79 @@
+"""Files in and out: matrices with names, results as tidy tables, models, records of runs."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from neocc.io._errors import (
+    DuplicateEntryError,
+    FormatError,
+    MissingValueError,
+    ModelFileError,
+    ReadError,
+    UnreadableFileError,
+    ValueInCellError,
+    WouldOverwriteError,
+    WriteError,
+    as_command_line,
+)
+from neocc.io._matrix import Matrix
+from neocc.io._record import InputRecord, RunRecord, make_record, read_record, write_record
+from neocc.io._registry import READERS, Reader, read_matrix
+from neocc.io._write_matrix import write_matrix
+
+if TYPE_CHECKING:
+    from neocc.io._model import SavedModel, load_model, read_model, save_model
+    from neocc.io._result import check_output, write_result
+    from neocc.io._tidy import ResultTables, column_distances, result_tables
+
+__all__ = [
+    "READERS",
+    "DuplicateEntryError",
+    "FormatError",
+    "InputRecord",
+    "Matrix",
+    "MissingValueError",
+    "ModelFileError",
+    "ReadError",
+    "Reader",
+    "ResultTables",
+    "RunRecord",
+    "SavedModel",
+    "UnreadableFileError",
+    "ValueInCellError",
+    "WouldOverwriteError",
+    "WriteError",
+    "as_command_line",
+    "check_output",
+    "column_distances",
+    "load_model",
+    "make_record",
+    "read_matrix",
+    "read_model",
+    "read_record",
+    "result_tables",
+    "save_model",
+    "write_matrix",
+    "write_record",
+    "write_result",
+]
+
+# These need the estimators, and with them scikit-learn, which a matrix from a file does not.
+_LATER = {
+    "_model": ("SavedModel", "load_model", "read_model", "save_model"),
+    "_result": ("check_output", "write_result"),
+    "_tidy": ("ResultTables", "column_distances", "result_tables"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use what is about estimators."""
+    for module, names in _LATER.items():
+        if name in names:
+            return getattr(import_module(f"neocc.io.{module}"), name)
+    raise AttributeError(f"module 'neocc.io' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

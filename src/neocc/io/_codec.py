@@ -1,0 +1,190 @@
+"""Values as JSON, with arrays beside it, and back: a closed list of types, and no code.
+
+Plain values stand for themselves; everything else is an object with one key that names its kind.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from neocc._typing import AnyArray
+from neocc.core.objectives import Tables
+from neocc.estimators._base import RowModel
+from neocc.kernels import Memberships
+from neocc.selection import OverlapEstimate
+
+__all__ = ["Decoder", "Encoder", "Undecodable"]
+
+_CLASSES: dict[str, type] = {
+    kind.__name__: kind for kind in (Memberships, OverlapEstimate, RowModel, Tables)
+}
+
+
+class Undecodable(ValueError):  # noqa: N818
+    """What is wrong with a coded value; a sentence without place and remedy."""
+
+
+class Encoder:
+    """Turns values into JSON and collects their arrays.
+
+    An array that occurs twice is stored once, and is one array again when it comes back.
+    """
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, AnyArray] = {}
+        self._names: dict[int, str] = {}
+
+    def encode(self, value: Any) -> Any:
+        """Return what JSON can hold of a value."""
+        if isinstance(value, np.generic):
+            value = value.item()
+        if value is None or isinstance(value, bool | int | str):
+            return value
+        if isinstance(value, float):
+            return value if math.isfinite(value) else {"float": repr(value)}
+        if isinstance(value, np.random.RandomState | np.random.Generator):
+            return None  # what it would draw next is of no use to a fitted model
+        if isinstance(value, np.ndarray):
+            return self._encode_array(value)
+        return self._encode_structure(value)
+
+    def _encode_structure(self, value: Any) -> dict[str, Any]:
+        kind = type(value)
+        if kind in (list, tuple):
+            return {kind.__name__: [self.encode(one) for one in value]}
+        if kind is dict:
+            return {"dict": [[self.encode(key), self.encode(one)] for key, one in value.items()]}
+        if sparse.issparse(value):
+            matrix = value.tocsr()
+            parts = [self.encode(one) for one in (matrix.data, matrix.indices, matrix.indptr)]
+            return {"csr": [*parts, *matrix.shape]}
+        if _CLASSES.get(kind.__name__) is kind:
+            held = {one.name: self.encode(getattr(value, one.name)) for one in fields(value)}
+            return {kind.__name__: held}
+        raise Undecodable(f"values of type {kind.__name__} cannot be stored")
+
+    def _encode_array(self, value: AnyArray) -> Any:
+        if value.dtype.kind in "OUST":
+            texts = value.tolist()
+            if value.ndim != 1 or not all(isinstance(one, str) for one in texts):
+                raise Undecodable("arrays of objects cannot be stored")
+            return {"texts": texts}
+        if value.dtype.names:
+            return {"records": [[name, self.encode(value[name])] for name in value.dtype.names]}
+        if value.dtype.kind not in "biuf":
+            raise Undecodable(f"arrays of {value.dtype} cannot be stored")
+        if id(value) not in self._names:
+            name = f"array{len(self.arrays)}.npy"
+            self._names[id(value)] = name
+            self.arrays[name] = value
+        return {"array": self._names[id(value)]}
+
+
+class Decoder:
+    """Turns what `Encoder` made back into values; raises Undecodable about anything else.
+
+    Parameters
+    ----------
+    load : callable
+        Returns the array of a given name.
+    """
+
+    def __init__(self, load: Callable[[str], AnyArray]) -> None:
+        self._load = load
+        self._arrays: dict[str, AnyArray] = {}
+        self._kinds: dict[str, Callable[[Any], Any]] = {
+            "array": self._array,
+            "csr": self._csr,
+            "dict": self._dict,
+            "float": self._float,
+            "list": self._list,
+            "records": self._records,
+            "texts": self._texts,
+            "tuple": lambda held: tuple(self._list(held)),
+        }
+
+    def decode(self, coded: Any) -> Any:
+        """Return the value."""
+        if coded is None or isinstance(coded, bool | int | float | str):
+            return coded
+        if not isinstance(coded, dict) or len(coded) != 1:
+            raise Undecodable("it holds a value of no known kind")
+        ((kind, held),) = coded.items()
+        if kind in self._kinds:
+            return self._kinds[kind](held)
+        if kind in _CLASSES:
+            return self._object(_CLASSES[kind], held)
+        raise Undecodable(f"it holds a value of the unknown kind {kind!r}")
+
+    def _object(self, kind: type, held: Any) -> Any:
+        names = {one.name for one in fields(kind)}
+        if not isinstance(held, dict) or set(held) != names:
+            raise Undecodable(f"its {kind.__name__} does not have the fields of one")
+        return kind(**{name: self.decode(one) for name, one in held.items()})
+
+    def _array(self, name: Any) -> AnyArray:
+        if not isinstance(name, str):
+            raise Undecodable("it names an array by something that is no name")
+        if name not in self._arrays:
+            array = self._load(name)
+            if array.dtype.kind not in "biuf":
+                raise Undecodable(f"its array {name!r} holds {array.dtype}, not numbers")
+            self._arrays[name] = array
+        return self._arrays[name]
+
+    def _csr(self, held: Any) -> Any:
+        if not isinstance(held, list) or len(held) != 5:
+            raise Undecodable("it holds a sparse matrix without its five parts")
+        data, indices, indptr, n_rows, n_columns = (self.decode(one) for one in held)
+        try:
+            matrix = sparse.csr_array((data, indices, indptr), shape=(n_rows, n_columns))
+            matrix.check_format(full_check=True)
+        except (ValueError, TypeError, IndexError, AttributeError) as error:
+            raise Undecodable(f"it holds a damaged sparse matrix ({error})") from error
+        return matrix
+
+    def _dict(self, held: Any) -> dict[Any, Any]:
+        pairs = self._list(held, lambda one: [self.decode(part) for part in _pair(one)])
+        try:
+            return dict(pairs)
+        except TypeError as error:
+            raise Undecodable("it holds a dict with a key that cannot be one") from error
+
+    def _float(self, held: Any) -> float:
+        if held not in ("inf", "-inf", "nan"):
+            raise Undecodable("it holds a number that is none")
+        return float(held)
+
+    def _list(self, held: Any, decode: Callable[[Any], Any] | None = None) -> list[Any]:
+        if not isinstance(held, list):
+            raise Undecodable("it holds a list that is none")
+        return [(decode or self.decode)(one) for one in held]
+
+    def _records(self, held: Any) -> AnyArray:
+        columns = self._dict(held)
+        types = [(name, getattr(one, "dtype", None)) for name, one in columns.items()]
+        try:
+            records = np.empty(len(next(iter(columns.values()))), dtype=types)
+            for name, column in columns.items():
+                records[name] = column
+        except (ValueError, TypeError, StopIteration) as error:
+            raise Undecodable("it holds records that are none") from error
+        return records
+
+    def _texts(self, held: Any) -> AnyArray:
+        texts = self._list(held)
+        if not all(isinstance(one, str) for one in texts):
+            raise Undecodable("it holds texts that are none")
+        return np.array(texts, dtype=object)
+
+
+def _pair(held: Any) -> list[Any]:
+    if not isinstance(held, list) or len(held) != 2:
+        raise Undecodable("it holds a dict whose entries are no pairs")
+    return held

@@ -1,0 +1,157 @@
+"""What can go wrong with files, as one tree of exceptions.
+
+::
+
+    ReadError (ValueError)            a file that cannot be used; names file, place and remedy
+      ├─ UnreadableFileError          (also OSError) absent, a folder, no permission
+      ├─ FormatError                  not what its name or header says: damaged, cut off, hostile
+      ├─ ValueInCellError             text, NaN, infinity or nothing where a number should be
+      │   └─ MissingValueError        nothing, NaN, NA
+      ├─ DuplicateEntryError          a cell given twice where that was refused
+      └─ ModelFileError               a model file that is damaged, hostile or from the future
+    WriteError (OSError)              a file or folder that could not be written; nothing is left
+      └─ WouldOverwriteError          (also FileExistsError) it exists, and was not to be replaced
+"""
+
+from __future__ import annotations
+
+import re
+from os import PathLike
+from pathlib import Path
+
+__all__ = [
+    "DuplicateEntryError",
+    "FormatError",
+    "MissingValueError",
+    "ModelFileError",
+    "ReadError",
+    "UnreadableFileError",
+    "ValueInCellError",
+    "WouldOverwriteError",
+    "WriteError",
+    "as_command_line",
+]
+
+
+class ReadError(ValueError):
+    """A file that cannot be used.
+
+    The message names the file, the place in it where there is one, what was found there and what
+    to do about it.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    problem : str
+        What was found; a sentence.
+    remedy : str
+        What to do; a sentence.
+    line : int, optional
+        Line of a text file, counted from 1.
+    column : str, optional
+        Name or number of the column, as the message should show it.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    problem, remedy : str
+        What was found, and what to do.
+    line : int or None
+        The line.
+    column : str or None
+        The column.
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        problem: str,
+        remedy: str,
+        *,
+        line: int | None = None,
+        column: str | None = None,
+    ) -> None:
+        self.path = Path(path)
+        self.problem = problem
+        self.remedy = remedy
+        self.line = line
+        self.column = column
+        place = str(self.path)
+        if line is not None:
+            place += f", line {line}"
+        if column is not None:
+            place += f", column {column}"
+        super().__init__(f"{place}: {problem} {remedy}")
+
+
+class UnreadableFileError(ReadError, OSError):
+    """A file that is not there, is no file, or may not be opened."""
+
+
+class FormatError(ReadError):
+    """A file that is not what its name or its header says."""
+
+
+class ValueInCellError(ReadError):
+    """A cell without a finite number in it."""
+
+
+class MissingValueError(ValueInCellError):
+    """A cell without a value: blank, NaN, NA."""
+
+
+class DuplicateEntryError(ReadError):
+    """A cell that the file gives more than once."""
+
+
+class ModelFileError(ReadError):
+    """A model file that is damaged, hostile, or written by a newer version."""
+
+
+class WriteError(OSError):
+    """A file or folder that could not be written. What was there before is still there."""
+
+
+class WouldOverwriteError(WriteError, FileExistsError):
+    """The file or folder exists already."""
+
+
+_ARGUMENT = re.compile(
+    r"""\b(?P<name>[a-z_]+)=(?P<value>True|False|\.\.\.|\[[^\]]*\]|"[^"]*"|'[^']*')""",
+)
+
+
+def as_command_line(message: str) -> str:
+    """Rewrite the arguments that a message names as options of the command line.
+
+    Parameters
+    ----------
+    message : str
+        The text of an error of `neocc.io`.
+
+    Returns
+    -------
+    message : str
+        The same, with `--missing zero` for `missing="zero"`, `--force` for `force=True`,
+        `--no-header` for `header=False` and `--drop ...` for `drop=[...]`.
+
+    Examples
+    --------
+    >>> from neocc.io import as_command_line
+    >>> as_command_line('Fill it in, or pass missing="zero" to read such cells as 0.')
+    'Fill it in, or pass --missing zero to read such cells as 0.'
+    """
+
+    def option(found: re.Match[str]) -> str:
+        name, value = found["name"].replace("_", "-"), found["value"]
+        if value in ("True", "False"):
+            return f"--{name}" if value == "True" else f"--no-{name}"
+        if value.startswith("["):
+            value = value.strip("[]") or "..."
+        elif value[0] in "\"'" and value[1:-1].replace("-", "").isalnum():
+            value = value[1:-1]
+        return f"--{name} {value}"
+
+    return _ARGUMENT.sub(option, message)

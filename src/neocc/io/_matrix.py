@@ -1,0 +1,148 @@
+"""What every reader returns: the numbers, the names, and where both came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from neocc._typing import AnyArray
+
+__all__ = ["Matrix"]
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """A matrix from a file, with the names of its rows and columns.
+
+    Attributes
+    ----------
+    data : ndarray of shape (n_rows, n_columns), or csr_array
+        The numbers: C-ordered, or row-compressed with sorted, unique entries. All are finite.
+    row_names, column_names : tuple of str or None
+        Names in the order of `data`, None where the file has none.
+    source : Path or None
+        The file.
+    format : str
+        Name of the reader.
+    sha256 : str
+        Digest of the file as it lies on disk.
+    notes : tuple of str
+        What was recognised and what was changed, one sentence each.
+    options : dict
+        The options that were given to `read_matrix`; with `source` they repeat the reading.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from neocc.io import Matrix
+    >>> Matrix(np.eye(2), row_names=("a", "b")).name_of_row(1)
+    'b'
+    """
+
+    data: Any
+    row_names: tuple[str, ...] | None = None
+    column_names: tuple[str, ...] | None = None
+    source: Path | None = None
+    format: str = ""
+    sha256: str = ""
+    notes: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for names, size, side in zip(
+            (self.row_names, self.column_names), self.shape, ("row", "column"), strict=True
+        ):
+            if names is not None and len(names) != size:
+                raise ValueError(f"{len(names)} {side} names for {size} {side}s.")
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        n_rows, n_columns = self.data.shape
+        return int(n_rows), int(n_columns)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the data is row-compressed."""
+        return bool(sparse.issparse(self.data))
+
+    def name_of_row(self, row: int) -> str:
+        """Return the name of a row; one without a name is called by its number, from 1."""
+        return f"row {row + 1}" if self.row_names is None else self.row_names[row]
+
+    def name_of_column(self, column: int) -> str:
+        """Return the name of a column; one without a name is called by its number, from 1."""
+        return f"column {column + 1}" if self.column_names is None else self.column_names[column]
+
+    def align_columns(self, names: Sequence[str]) -> Matrix:
+        """Return the matrix over other columns, matched by name: those of a model, say.
+
+        A sparse matrix has zeros in columns that it lacks, as everywhere else where nothing is
+        stored. Columns that are not asked for are refused, for a model knows nothing about them.
+
+        Parameters
+        ----------
+        names : sequence of str
+            The columns wanted, in order.
+
+        Returns
+        -------
+        matrix : Matrix
+            The same rows over these columns.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from neocc.io import Matrix
+        >>> new = Matrix(np.array([[1, 2]]), column_names=("b", "a"))
+        >>> new.align_columns(["a", "b"]).data
+        array([[2, 1]])
+        """
+        if self.column_names == tuple(names):
+            return self
+        if self.column_names is None:
+            raise ValueError(
+                f"{self._label} has no names of columns, so its {self.shape[1]} columns cannot be "
+                f"matched with the {len(names)} named ones. Give it a header."
+            )
+        at = {name: place for place, name in enumerate(names)}
+        if len(at) < len(names) or len(set(self.column_names)) < self.shape[1]:
+            raise ValueError(
+                f"Columns cannot be matched by name: some in {self._label} or among those wanted "
+                "have the same name. Make the names unique."
+            )
+        unknown = [name for name in self.column_names if name not in at]
+        own = set(self.column_names)
+        absent = [] if self.is_sparse else [name for name in names if name not in own]
+        for found, what in ((unknown, "not among those wanted"), (absent, "wanted and not there")):
+            if found:
+                raise ValueError(
+                    f"{len(found)} columns of {self._label} are {what}, the first: {found[0]!r}. "
+                    "Use a file with the same columns."
+                )
+        places = np.array([at[name] for name in self.column_names], dtype=np.intp)
+        return replace(
+            self, data=_with_columns(self.data, places, len(names)), column_names=tuple(names)
+        )
+
+    @property
+    def _label(self) -> str:
+        return "the matrix" if self.source is None else str(self.source)
+
+
+def _with_columns(data: Any, places: AnyArray, n_columns: int) -> Any:
+    """Move column j of the data to `places[j]` of a matrix with `n_columns` columns."""
+    if not sparse.issparse(data):
+        moved = np.empty((data.shape[0], n_columns), dtype=data.dtype)
+        moved[:, places] = data
+        return moved
+    indices = places.astype(data.indices.dtype)[data.indices]
+    shape = (data.shape[0], n_columns)
+    moved = sparse.csr_array((data.data.copy(), indices, data.indptr.copy()), shape=shape)
+    moved.sort_indices()
+    return moved

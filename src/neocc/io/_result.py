@@ -1,0 +1,155 @@
+"""The folder of a result: tidy tables, the model, and whatever belongs to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from neocc.io._matrix import Matrix
+from neocc.io._model import save_model
+from neocc.io._record import RunRecord, write_record
+from neocc.io._tidy import result_tables
+from neocc.io._whole import check_free, whole_folder
+
+__all__ = ["as_arrow", "check_output", "write_result"]
+
+_TABLES = ("rows", "columns", "blocks")
+_MODEL = "model.neocc"
+_RECORD = "record.json"
+_OURS = {
+    _MODEL,
+    _RECORD,
+    "report.html",
+    *(f"{name}.{ending}" for name in _TABLES for ending in ("csv", "parquet")),
+}
+
+
+def check_output(folder: str | PathLike[str], *, force: bool = False) -> None:
+    """Say now, and not after a long fit, that `write_result` will refuse a folder.
+
+    Parameters
+    ----------
+    folder : path-like
+        Where the result shall go.
+    force : bool, default=False
+        Whether an earlier result may be replaced.
+
+    Raises
+    ------
+    WouldOverwriteError
+        If the folder is not empty, and `force` is not given or it holds other files than results.
+    """
+    check_free(folder, force=force, is_ours=_is_ours)
+
+
+def write_result(
+    model: Any,
+    folder: str | PathLike[str],
+    *,
+    matrix: Any,
+    record: RunRecord | None = None,
+    extra_files: Mapping[str, str | bytes] | None = None,
+    parquet: bool = False,
+    force: bool = False,
+) -> None:
+    """Write a result as a folder that appears whole or not at all.
+
+    It holds `rows.csv` and `columns.csv` (a line per membership, and one per outlier: `name`,
+    `cluster`, `distance`, `outlier`, and the number of the row or column), `blocks.csv` (a line per
+    pair of a row and a column cluster: sizes, `mean`, and `error`, its part of the objective) and
+    `model.neocc`, which `load_model` reads. Rows, columns and clusters are numbered from 1.
+
+    Parameters
+    ----------
+    model : NEOCC, NEOKMeans, MSSR or LowRankNEOKMeans
+        The fitted estimator.
+    folder : path-like
+        Where to write.
+    matrix : Matrix, array or sparse matrix
+        The data of the fit.
+    record : RunRecord, default=None
+        Written as `record.json`.
+    extra_files : dict, default=None
+        Further files by name, such as `report.html`.
+    parquet : bool, default=False
+        Whether to write the tables as Parquet besides.
+    force : bool, default=False
+        Whether to replace the folder of an earlier result. A folder with other files in it is never
+        replaced.
+
+    Raises
+    ------
+    WriteError
+        If it cannot be written; nothing is left behind then, and what was there still is.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from neocc import NEOCC
+    >>> from neocc.io import write_result
+    >>> X = np.array([[5, 5, 0], [5, 5, 0], [0, 0, 5]])
+    >>> model = NEOCC(2, 2, random_state=0).fit(X)
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     write_result(model, Path(parent) / "result", matrix=X)
+    ...     sorted(path.name for path in Path(parent, "result").iterdir())
+    ['blocks.csv', 'columns.csv', 'model.neocc', 'rows.csv']
+    """
+    if not isinstance(matrix, Matrix):
+        matrix = Matrix(matrix if hasattr(matrix, "shape") else np.asarray(matrix))
+    extra_files = extra_files or {}
+    for name in extra_files:
+        if Path(name).name != name or name.startswith("."):
+            raise ValueError(f"{name!r} is no plain file name.")
+    check_output(folder, force=force)
+    tables = result_tables(model, matrix)
+
+    def is_ours(path: Path) -> bool:
+        return _is_ours(path) or path.name in extra_files
+
+    with whole_folder(folder, force=force, is_ours=is_ours) as partial:
+        for name in _TABLES:
+            columns = getattr(tables, name)
+            if columns is not None:
+                _write_table(partial / name, columns, parquet=parquet)
+        names = {"row_names": matrix.row_names, "column_names": matrix.column_names}
+        save_model(model, partial / _MODEL, **names)
+        if record is not None:
+            write_record(record, partial / _RECORD)
+        for name, content in extra_files.items():
+            data = content.encode() if isinstance(content, str) else content
+            (partial / name).write_bytes(data)
+
+
+def _is_ours(path: Path) -> bool:
+    return path.name in _OURS and path.is_file()
+
+
+def _write_table(path: Path, columns: dict[str, Any], *, parquet: bool) -> None:
+    from pyarrow import csv
+    from pyarrow import parquet as pq
+
+    table = as_arrow(columns)
+    csv.write_csv(table, path.with_suffix(".csv"))
+    if parquet:
+        pq.write_table(table, path.with_suffix(".parquet"))
+
+
+def as_arrow(columns: dict[str, Any]) -> Any:
+    """Return a dict of columns as a table of pyarrow; masked values become nulls."""
+    import pyarrow as pa
+
+    return pa.table({name: _as_arrow(values) for name, values in columns.items()})
+
+
+def _as_arrow(values: Any) -> Any:
+    import pyarrow as pa
+
+    if isinstance(values, np.ma.MaskedArray):
+        return pa.array(values.data, mask=np.ma.getmaskarray(values))
+    return pa.array(values)

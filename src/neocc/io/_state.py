@@ -1,0 +1,130 @@
+"""Whether the attributes of a fitted estimator, read from a file, fit each other.
+
+Kernels trust memberships and tables: an index out of range there would read foreign memory. So
+everything that a prediction uses is checked here; sizes are n rows, m columns, k row clusters and l
+column clusters.
+"""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import numpy as np
+
+from neocc.core.engine import Centring
+from neocc.core.objectives import Tables
+from neocc.estimators._base import RowModel
+from neocc.io._codec import Undecodable
+from neocc.kernels import Memberships
+
+__all__ = ["check_state"]
+
+# Attributes by name: kind of number and shape. A size that is not known yet becomes known.
+_ARRAYS: dict[str, tuple[str, str]] = {
+    "_row_members": ("b", "nk"),
+    "_column_members": ("b", "ml"),
+    "row_membership_": ("b", "nk"),
+    "column_membership_": ("b", "ml"),
+    "membership_": ("b", "nk"),
+    "row_outliers_": ("b", "n"),
+    "column_outliers_": ("b", "m"),
+    "outliers_": ("b", "n"),
+    "row_labels_": ("i", "n"),
+    "column_labels_": ("i", "m"),
+    "block_means_": ("f", "kl"),
+    "cluster_centers_": ("f", "km"),
+    "history_": ("fV", "h"),
+}
+_TABLES: dict[str, tuple[str, str]] = {
+    "offset": ("f", "k"),
+    "slope": ("f", "kl"),
+    "product": ("f", "mk"),
+    "shrink": ("f", "l"),
+    "magnitude": ("f", "k"),
+}
+_NEEDED = ("n_features_in_", "_row_model", "_row_members", "_n_features_out", "objective_")
+
+
+class _Sizes:
+    """Sizes by letter, learnt from the first array that has them."""
+
+    def __init__(self, n_columns: int) -> None:
+        self._known = {"m": n_columns}
+
+    def check(self, name: str, array: Any, kind: str, letters: str) -> None:
+        """Compare type and shape of an array with what its name promises."""
+        good = isinstance(array, np.ndarray) and array.dtype.kind in kind
+        if not good or array.ndim != len(letters):
+            raise Undecodable(f"its {name!r} is of the wrong type")
+        if array.dtype.kind == "f" and array.dtype != np.float64:
+            raise Undecodable(f"its {name!r} holds {array.dtype}, not float64")
+        for letter, size in zip(letters, array.shape, strict=True):
+            if self._known.setdefault(letter, size) != size:
+                raise Undecodable(f"its {name!r} has the shape {array.shape}, which does not fit")
+
+    def check_members(self, name: str, members: Any, letters: str) -> None:
+        """Check memberships of items (first letter) in clusters (second)."""
+        if not isinstance(members, Memberships):
+            raise Undecodable(f"its {name!r} is no list of memberships")
+        self.check(f"{name}.first", members.first, "i", letters[0])
+        self.check(f"{name}.extra_items", members.extra_items, "i", "e")
+        self.check(f"{name}.extra_clusters", members.extra_clusters, "i", "e")
+        n_items, n_clusters = len(members.first), members.n_clusters
+        if n_clusters != self._known[letters[1]]:
+            raise Undecodable(f"its {name!r} has {n_clusters} clusters, which does not fit")
+        vectors = (members.first, members.extra_clusters, members.extra_items)
+        if [str(vector.dtype) for vector in vectors] != ["int32", "int32", str(np.dtype(np.intp))]:
+            raise Undecodable(f"its {name!r} is of the wrong type")
+        for values, low, high in (
+            (members.first, -1, n_clusters),
+            (members.extra_items, 0, n_items),
+            (members.extra_clusters, 0, n_clusters),
+        ):
+            if values.size and not (low <= values.min() and values.max() < high):
+                raise Undecodable(f"its {name!r} names an item or cluster that is not there")
+        flat = members.extra_items.astype(np.int64) * n_clusters + members.extra_clusters
+        if (np.diff(flat) <= 0).any() or members.n_total != int(members.dense.sum()):
+            raise Undecodable(f"its {name!r} is out of order, or names a membership twice")
+
+
+def check_state(attributes: dict[str, Any]) -> None:
+    """Raise Undecodable if attributes are missing, of wrong types, or do not fit each other."""
+    absent = [name for name in _NEEDED if name not in attributes]
+    if absent:
+        raise Undecodable(f"its {absent[0]!r} is missing")
+    n_columns = attributes["n_features_in_"]
+    if type(n_columns) is not int or n_columns < 1:
+        raise Undecodable("its 'n_features_in_' is no number of columns")
+    if not isinstance(attributes["objective_"], float):
+        raise Undecodable("its 'objective_' is no number")
+    sizes = _Sizes(n_columns)
+    _check_row_model(attributes["_row_model"], sizes)
+    for name, (kind, letters) in _ARRAYS.items():
+        if name in attributes:
+            sizes.check(name, attributes[name], kind, letters)
+    if attributes["_n_features_out"] != attributes["_row_members"].shape[1]:
+        raise Undecodable("its '_n_features_out' does not fit")
+    names = attributes.get("feature_names_in_")
+    if names is not None and (not isinstance(names, np.ndarray) or names.shape != (n_columns,)):
+        raise Undecodable("its 'feature_names_in_' do not fit")
+
+
+def _check_row_model(model: Any, sizes: _Sizes) -> None:
+    """Check all that a comparison of new rows with the clusters will use."""
+    if not isinstance(model, RowModel) or not isinstance(model.tables, Tables):
+        raise Undecodable("its '_row_model' is none")
+    for name, (kind, letters) in _TABLES.items():
+        table = getattr(model.tables, name)
+        if table is not None or name in ("offset", "magnitude"):
+            sizes.check(name, table, kind, letters)
+    one_way = model.V is None
+    if one_way != (model.tables.slope is None) or (one_way and model.tables.product is None):
+        raise Undecodable("its '_row_model' has tables that do not fit each other")
+    if not one_way:
+        sizes.check_members("V", model.V, "ml")
+    sizes.check("column_effects", model.column_effects, "f", "m")
+    limits: tuple[Any, ...] = (model.nearest_limit, model.extra_limit)
+    if not all(isinstance(limit, float) for limit in limits):
+        raise Undecodable("its limits are no numbers")
+    if model.centring not in get_args(Centring):
+        raise Undecodable("its '_row_model' is centred in an unknown way")

@@ -1,0 +1,137 @@
+"""Files and folders that appear whole or not at all.
+
+They are written beside their place, under a hidden name, and renamed when they are complete.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from uuid import uuid4
+
+from neocc.io._errors import WouldOverwriteError, WriteError
+
+__all__ = ["check_free", "whole_file", "whole_folder"]
+
+
+@contextmanager
+def whole_file(path: str | PathLike[str], *, force: bool) -> Iterator[Path]:
+    """Yield the path to write to; the file is at `path` once the block ends without an error."""
+    path = Path(path)
+    partial = _partial(path)
+    with _reporting(path):
+        if path.is_dir():
+            raise WouldOverwriteError(f"{path}: This is a folder. Name a file.")
+        if path.exists() and not force:
+            raise WouldOverwriteError(
+                f"{path}: There is such a file already. Choose another name, or replace it with "
+                "force=True."
+            )
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            yield partial
+            _flush(partial)
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+def check_free(
+    folder: str | PathLike[str], *, force: bool = False, is_ours: Callable[[Path], bool]
+) -> None:
+    """Say now, and not after a long fit, that a folder will not be written.
+
+    Parameters
+    ----------
+    folder : path-like
+        Where results shall go.
+    force : bool, default=False
+        Whether an earlier result may be replaced. Nothing else ever is.
+    is_ours : callable
+        Whether a file in the folder belongs to an earlier result.
+    """
+    folder = Path(folder)
+    with _reporting(folder):
+        if not folder.exists() and not folder.is_symlink():
+            return
+        if not folder.is_dir():
+            raise WouldOverwriteError(f"{folder}: This is a file. Choose another name.")
+        found = sorted(folder.iterdir())
+    if not found:
+        return
+    if not force:
+        raise WouldOverwriteError(
+            f"{folder}: There is such a folder already, and it is not empty. Choose another name, "
+            "or replace it with force=True."
+        )
+    strange = [path.name for path in found if not is_ours(path)]
+    if strange:
+        raise WouldOverwriteError(
+            f"{folder}: The folder holds {strange[0]!r}, which is no part of an earlier result, "
+            "and is not replaced. Choose another folder."
+        )
+
+
+@contextmanager
+def whole_folder(
+    folder: str | PathLike[str], *, force: bool, is_ours: Callable[[Path], bool]
+) -> Iterator[Path]:
+    """Yield a folder to write to; it is at `folder` once the block ends without an error."""
+    folder = Path(folder)
+    check_free(folder, force=force, is_ours=is_ours)
+    folder = folder.resolve()
+    partial = _partial(folder)
+    with _reporting(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        partial.mkdir()
+        try:
+            yield partial
+            for path in partial.iterdir():
+                _flush(path)
+            _swap(partial, folder)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+
+
+def _swap(new: Path, place: Path) -> None:
+    """Put a folder in its place; what was there goes only after that has worked."""
+    if not place.exists():
+        new.rename(place)
+        return
+    old = _partial(place)
+    place.rename(old)
+    try:
+        new.rename(place)
+    except BaseException:
+        old.rename(place)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _partial(path: Path) -> Path:
+    return path.with_name(f".{path.name[:100]}.{uuid4().hex[:8]}.partial")
+
+
+def _flush(path: Path) -> None:
+    """Have the system write a file now: some full disks are noticed only then."""
+    if path.is_file():
+        with path.open("rb+") as file:
+            os.fsync(file.fileno())
+
+
+@contextmanager
+def _reporting(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except WriteError:
+        raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise WriteError(
+            f"{path}: It could not be written ({reason}); nothing is left behind. Make room or "
+            "choose another place."
+        ) from error

@@ -1,0 +1,229 @@
+"""Matrices into files that `read_matrix` reads back, number for number."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+from scipy import sparse
+
+from neocc._typing import AnyArray
+from neocc.io._matrix import Matrix
+from neocc.io._options import Layout
+from neocc.io._whole import whole_file
+
+__all__ = ["write_matrix"]
+
+_CELLS_AT_ONCE = 1 << 21
+
+
+def write_matrix(
+    matrix: Any,
+    path: str | PathLike[str],
+    *,
+    layout: Layout | None = None,
+    force: bool = False,
+) -> None:
+    """Write a matrix to a file that `read_matrix` reads back, number for number.
+
+    The ending of the name gives the format: `.csv` or `.tsv` (also with `.gz`), `.parquet`, `.mtx`
+    (also with `.gz`), `.npz` or `.npy`. The last three have no place for names. The file appears
+    whole or not at all.
+
+    Parameters
+    ----------
+    matrix : Matrix, array or sparse matrix
+        What to write.
+    path : path-like
+        Where.
+    layout : {"table", "triplets"}, default=None
+        How delimited text and Parquet hold it; by default a sparse matrix becomes triplets. Rows
+        without entries get one entry of 0, so that their names survive; columns likewise. Ids are
+        the names, or numbers from 1.
+    force : bool, default=False
+        Whether to replace an existing file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from neocc.io import read_matrix, write_matrix
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "table.csv.gz"
+    ...     write_matrix(np.array([[0.1, 2], [3, 4]]), path)
+    ...     read_matrix(path).data
+    array([[0.1, 2. ],
+           [3. , 4. ]])
+    """
+    if not isinstance(matrix, Matrix):
+        matrix = Matrix(matrix.tocsr() if sparse.issparse(matrix) else np.asarray(matrix))
+    path = Path(path)
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    write = _WRITERS.get(suffix)
+    compressed = path.name.lower().endswith(".gz")
+    if write is None or (compressed and suffix not in (".csv", ".tsv", ".mtx")):
+        raise ValueError(
+            f"{path.name!r} does not end in .csv, .tsv, .mtx (with or without .gz), .parquet, .npz "
+            "or .npy. Choose one of these."
+        )
+    if layout is None:
+        layout = "triplets" if matrix.is_sparse else "table"
+    with whole_file(path, force=force) as partial, _opened(partial, compressed) as file:
+        write(matrix, file, layout)
+
+
+@contextmanager
+def _opened(path: Path, compressed: bool) -> Iterator[BinaryIO]:
+    with path.open("wb") as file:
+        if not compressed:
+            yield file
+        else:
+            # Without name and time: the same matrix gives the same file.
+            with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
+                yield cast(BinaryIO, packed)
+
+
+def _write_text(delimiter: str) -> Callable[[Matrix, BinaryIO, Layout], None]:
+    def write(matrix: Matrix, file: BinaryIO, layout: Layout) -> None:
+        from pyarrow import csv
+
+        named = layout == "triplets" or matrix.column_names is not None
+        named |= matrix.row_names is not None
+        options = csv.WriteOptions(include_header=named, delimiter=delimiter)
+        writer = None
+        for batch in _batches(matrix, layout):
+            if writer is None:
+                writer = csv.CSVWriter(file, batch.schema, write_options=options)
+            writer.write_batch(batch)
+        assert writer is not None
+        writer.close()
+
+    return write
+
+
+def _write_parquet(matrix: Matrix, file: BinaryIO, layout: Layout) -> None:
+    from pyarrow import parquet
+
+    writer = None
+    for batch in _batches(matrix, layout):
+        if writer is None:
+            if len(set(batch.schema.names)) < len(batch.schema.names):
+                raise ValueError("Parquet needs columns with different names.")
+            writer = parquet.ParquetWriter(file, batch.schema)
+        writer.write_batch(batch)
+    assert writer is not None
+    writer.close()
+
+
+def _batches(matrix: Matrix, layout: Layout) -> Iterator[Any]:
+    return _table_batches(matrix) if layout == "table" else _triplet_batches(matrix)
+
+
+def _table_batches(matrix: Matrix) -> Iterator[Any]:
+    import pyarrow as pa
+
+    n_rows, n_columns = matrix.shape
+    names = list(matrix.column_names or (str(place + 1) for place in range(n_columns)))
+    if matrix.row_names is not None:
+        names = ["name", *names]
+    step = max(1, _CELLS_AT_ONCE // n_columns)
+    for start in range(0, n_rows, step):
+        rows = matrix.data[start : start + step]
+        rows = rows.toarray() if sparse.issparse(rows) else rows
+        arrays = [pa.array(_exact(column)) for column in np.ascontiguousarray(rows.T)]
+        if matrix.row_names is not None:
+            arrays.insert(0, pa.array(matrix.row_names[start : start + step], pa.string()))
+        yield pa.record_batch(arrays, names=names)
+
+
+def _triplet_batches(matrix: Matrix) -> Iterator[Any]:
+    import pyarrow as pa
+
+    data = matrix.data if matrix.is_sparse else sparse.csr_array(matrix.data)
+    entries = data.tocoo()
+    empty_rows = np.flatnonzero(np.diff(data.indptr) == 0)
+    empty_columns = np.flatnonzero(np.bincount(data.indices, minlength=data.shape[1]) == 0)
+    nothing = np.zeros(len(empty_rows) + len(empty_columns), dtype=data.dtype)
+    rows = np.concatenate([entries.row, empty_rows, np.zeros_like(empty_columns)])
+    columns = np.concatenate([entries.col, np.zeros_like(empty_rows), empty_columns])
+    values = np.concatenate([entries.data, nothing])
+    ids = [
+        pa.array(_ids(names, size, side))
+        for names, size, side in zip(
+            (matrix.row_names, matrix.column_names), matrix.shape, ("row", "column"), strict=True
+        )
+    ]
+    for start in range(0, len(values), _CELLS_AT_ONCE):
+        part = slice(start, start + _CELLS_AT_ONCE)
+        arrays = [
+            ids[0].take(pa.array(rows[part])),
+            ids[1].take(pa.array(columns[part])),
+            pa.array(_exact(values[part])),
+        ]
+        yield pa.record_batch(arrays, names=["row", "column", "value"])
+
+
+def _ids(names: tuple[str, ...] | None, size: int, side: str) -> Any:
+    """Return what triplets call rows or columns; they must be told apart."""
+    if names is None:
+        return np.arange(1, size + 1)
+    stripped = [name.strip() for name in names]
+    if len(set(stripped)) < size or "" in stripped:
+        raise ValueError(
+            f'Some {side}s have the same name or none. Rename them, or pass layout="table".'
+        )
+    return stripped
+
+
+def _exact(values: AnyArray) -> AnyArray:
+    """Return numbers in a type whose decimals, read as float64, give the same numbers again."""
+    if values.dtype.kind == "f":
+        return values.astype(np.float64)
+    return values.astype(np.uint8) if values.dtype.kind == "b" else values
+
+
+def _write_mtx(matrix: Matrix, file: BinaryIO, layout: Layout) -> None:  # noqa: ARG001
+    import pyarrow as pa
+    from pyarrow import csv
+
+    form = "coordinate" if matrix.is_sparse else "array"
+    field = "real" if matrix.data.dtype.kind == "f" else "integer"
+    size = [*matrix.shape, *([matrix.data.nnz] if matrix.is_sparse else [])]
+    banner = f"%%MatrixMarket matrix {form} {field} general\n{' '.join(map(str, size))}\n"
+    file.write(banner.encode())
+    if matrix.is_sparse:
+        entries = matrix.data.tocoo()
+        parts = [entries.row + 1, entries.col + 1, _exact(entries.data)]
+    else:
+        parts = [_exact(matrix.data.T.ravel())]
+    columns = {str(place): pa.array(part) for place, part in enumerate(parts)}
+    csv.write_csv(pa.table(columns), file, csv.WriteOptions(include_header=False, delimiter=" "))
+
+
+def _write_npz(matrix: Matrix, file: BinaryIO, layout: Layout) -> None:  # noqa: ARG001
+    if matrix.is_sparse:
+        sparse.save_npz(file, matrix.data)
+    else:
+        np.savez_compressed(file, data=matrix.data)
+
+
+def _write_npy(matrix: Matrix, file: BinaryIO, layout: Layout) -> None:  # noqa: ARG001
+    if matrix.is_sparse:
+        raise ValueError("A .npy file holds no sparse matrix. Choose .npz.")
+    np.save(file, matrix.data, allow_pickle=False)
+
+
+_WRITERS: dict[str, Callable[[Matrix, BinaryIO, Layout], None]] = {
+    ".csv": _write_text(","),
+    ".tsv": _write_text("\t"),
+    ".parquet": _write_parquet,
+    ".mtx": _write_mtx,
+    ".npz": _write_npz,
+    ".npy": _write_npy,
+}

@@ -1,0 +1,1 @@
+"""One module per kind of file; `neocc.io._registry` lists them."""

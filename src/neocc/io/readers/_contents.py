@@ -1,0 +1,101 @@
+"""What a reader hands back, and the checks that all of them share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from neocc._typing import AnyArray
+from neocc.io._errors import FormatError, MissingValueError, ReadError, ValueInCellError
+from neocc.io._options import Missing
+
+__all__ = ["MISSING_REMEDY", "Contents", "finite", "real_numbers"]
+
+MISSING_REMEDY = 'Fill it in, or pass missing="zero" to read such cells as 0.'
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Numbers and names of a file. Names are None where it has none."""
+
+    data: Any
+    row_names: tuple[str, ...] | None = None
+    column_names: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def real_numbers(path: Path, values: AnyArray, what: str = "The array") -> AnyArray:
+    """Return an array in a type that estimators take, or refuse objects, text and complex numbers.
+
+    Integers and truth values stay what they are; floats of other sizes become float64 or float32.
+    """
+    kind, size = values.dtype.kind, values.dtype.itemsize
+    if kind not in "biuf":
+        raise FormatError(
+            path,
+            f"{what} holds {_KINDS.get(kind, 'values')} (dtype {values.dtype}).",
+            "Store it as real numbers.",
+        )
+    if kind == "f" and size not in (4, 8):
+        return values.astype(np.float32 if size < 4 else np.float64)
+    return values.astype(values.dtype.newbyteorder("="), copy=False)
+
+
+_KINDS = {
+    "O": "Python objects, which only pickle could read",
+    "V": "records",
+    "U": "text",
+    "S": "text",
+    "c": "complex numbers",
+    "m": "durations",
+    "M": "dates",
+}
+
+
+def finite(path: Path, contents: Contents, missing: Missing) -> Contents:
+    """Return contents without NaN (0 where that was asked for), or name the first bad cell.
+
+    For formats without lines. Text tables are checked as they are read, to name the line.
+    """
+    data = contents.data
+    is_sparse = sparse.issparse(data)
+    values = data.data if is_sparse else data
+    if values.dtype.kind != "f" or np.isfinite(values).all():
+        return contents
+    bad = np.isinf(values) if missing == "zero" else ~np.isfinite(values)
+    if bad.any():
+        flat = int(np.argmax(bad))
+        if is_sparse:
+            row = int(np.searchsorted(data.indptr, flat, side="right")) - 1
+            column = int(data.indices[flat])
+        else:
+            row, column = divmod(flat, data.shape[1])
+        raise _bad_cell(path, values.ravel()[flat], row, column, contents)
+    n_missing = int(np.isnan(values).sum())
+    # The array may be a view of a file that is open for reading only.
+    filled = np.where(np.isnan(values), 0, values).astype(values.dtype, copy=False)
+    if is_sparse:
+        data = sparse.csr_array((filled, data.indices, data.indptr), shape=data.shape)
+        data.eliminate_zeros()
+    else:
+        data = filled
+    note = f"{n_missing} missing values were read as 0."
+    return Contents(data, contents.row_names, contents.column_names, (*contents.notes, note))
+
+
+def _bad_cell(path: Path, value: float, row: int, column: int, contents: Contents) -> ReadError:
+    names = (contents.row_names, contents.column_names)
+    places = [
+        f"{side} {at + 1}" + ("" if known is None else f" ({known[at]!r})")
+        for side, at, known in zip(("row", "column"), (row, column), names, strict=True)
+    ]
+    where = f"{places[0]}, {places[1]}"
+    if np.isnan(value):
+        return MissingValueError(path, f"There is no number (NaN) in {where}.", MISSING_REMEDY)
+    return ValueInCellError(
+        path, f"The number in {where} is infinite.", "Replace it by a finite one."
+    )

@@ -1,0 +1,170 @@
+"""CSV and TSV, tables and triplets, in batches of a few megabytes of text."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from typing import Any, BinaryIO, cast
+
+from neocc.io._options import Missing, ReadOptions
+from neocc.io._source import Source
+from neocc.io.readers._contents import Contents
+from neocc.io.readers._faults import find_duplicate, find_fault
+from neocc.io.readers._plan import Plan
+from neocc.io.readers._recognise import recognise
+from neocc.io.readers._table import TableBuilder
+from neocc.io.readers._text import MISSING, Dialect
+from neocc.io.readers._triplets import TripletBuilder
+
+__all__ = ["batches", "read_csv", "read_planned", "read_tsv"]
+
+_BLOCK_BYTES = 8 << 20
+_MOST_BLOCK_BYTES = 512 << 20
+# Tables with many columns get blocks of at least this many lines: each column has its own cost.
+_LINES_PER_BLOCK = 64
+
+
+def read_csv(source: Source, options: ReadOptions) -> Contents:
+    """Read comma-separated text, or text with another delimiter."""
+    return read_planned(source, recognise(source, options, ","), options)
+
+
+def read_tsv(source: Source, options: ReadOptions) -> Contents:
+    """Read tab-separated text."""
+    return read_planned(source, recognise(source, options, "\t"), options)
+
+
+def read_planned(source: Source, plan: Plan, options: ReadOptions) -> Contents:
+    """Read the table or the triplets of a file whose columns are known."""
+    builder: TableBuilder | TripletBuilder
+    if plan.layout == "table":
+        builder = TableBuilder(plan.number_names, has_row_names=bool(plan.ids))
+    else:
+        builder = TripletBuilder(options.duplicates)
+    for batch in batches(source, plan, options.missing):
+        if not builder.add(batch, options.missing):
+            raise find_fault(source, plan, options.missing, "a cell without a finite number")
+    contents = builder.build(plan.notes)
+    if isinstance(contents, Contents):
+        return contents
+    raise find_duplicate(source, plan, *contents)
+
+
+def batches(
+    source: Source, plan: Plan, missing: Missing, n_expected: int | None = None
+) -> Iterator[Any]:
+    """Yield record batches: ids as dictionaries of text, integers, numbers with nulls for missing.
+
+    Memory is bounded by a few blocks of text, however large the file. With `n_expected`, a file
+    may have no records at all.
+    """
+    import pyarrow as pa
+
+    n_records = 0
+    with source.open() as file:
+        try:
+            for batch in _open(file, source, plan):
+                n_records += batch.num_rows
+                wanted = len(plan.ids) + len(plan.integers) + len(plan.numbers)
+                if not all(_is_blank(one) for one in batch.columns[wanted:]):
+                    raise find_fault(source, plan, missing, "unknown separators")
+                yield batch.select(list(range(wanted)))
+        # Bytes that are no text in the encoding asked for come as Python's own error.
+        except (pa.ArrowInvalid, UnicodeError) as error:
+            if n_expected is not None and "Empty CSV file" in str(error):
+                return
+            raise find_fault(source, plan, missing, str(error)) from error
+    if not n_records and n_expected is None:
+        raise find_fault(source, plan, missing, "no line with data")
+
+
+def _open(file: BinaryIO, source: Source, plan: Plan) -> Iterator[Any]:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    # Names of columns may repeat; their numbers do not.
+    names = [str(place) for place in range(plan.width)]
+    ids = pa.dictionary(pa.int32(), pa.string())
+    types = {names[place]: ids for place in (*plan.ids, *plan.blank)}
+    types |= {names[place]: pa.int64() for place in plan.integers}
+    types |= {names[place]: pa.float64() for place in plan.numbers}
+    wanted = (*plan.ids, *plan.integers, *plan.numbers, *plan.blank)
+    if plan.dialect.comment or plan.dialect.squeeze:
+        file = cast(BinaryIO, _Tidied(file, plan.dialect))
+    reader: Iterator[Any] = csv.open_csv(
+        file,
+        csv.ReadOptions(
+            column_names=names,
+            skip_rows=plan.skip_lines,
+            block_size=_block_bytes(source),
+            encoding=plan.dialect.encoding,
+        ),
+        csv.ParseOptions(
+            delimiter=plan.dialect.delimiter,
+            quote_char=plan.dialect.quote,
+            newlines_in_values=True,
+        ),
+        csv.ConvertOptions(
+            column_types=types,
+            include_columns=[names[place] for place in wanted],
+            null_values=list(MISSING),
+            decimal_point=plan.dialect.decimal,
+        ),
+    )
+    return reader
+
+
+class _Tidied(io.RawIOBase):
+    """A file of lines without comments, and with single blanks between cells, as asked for."""
+
+    def __init__(self, file: BinaryIO, dialect: Dialect) -> None:
+        self._file = file
+        self._dialect = dialect
+        self._lines = b""
+
+    def readable(self) -> bool:
+        """Say that this is a file to read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer, or a part of it."""
+        while not self._lines:
+            # Up to the end of a line, so that no run of blanks is cut in two.
+            lines = self._file.read(len(buffer)) + self._file.readline(_MOST_BLOCK_BYTES)
+            if not lines:
+                return 0
+            self._lines = _tidy(lines, self._dialect)
+        part, self._lines = self._lines[: len(buffer)], self._lines[len(buffer) :]
+        buffer[: len(part)] = part
+        return len(part)
+
+
+def _tidy(lines: bytes, dialect: Dialect) -> bytes:
+    """Take out what the parser does not know."""
+    mark = dialect.comment.encode()
+    if mark and mark in lines:
+        # The line stays, so that lines before the data can be counted; the parser skips blank ones.
+        lines = re.sub(rb"^%b.*" % re.escape(mark), b"", lines, flags=re.MULTILINE)
+    if dialect.squeeze:
+        lines = lines.replace(b"\t", b" ").strip(b" ")
+        while b"  " in lines:
+            lines = lines.replace(b"  ", b" ")
+        for untidy in (b" \n", b" \r", b"\n "):
+            lines = lines.replace(untidy, untidy.strip(b" "))
+    return lines
+
+
+def _is_blank(column: Any) -> bool:
+    """Whether a column of text holds nothing but blank cells."""
+    return not any(column.dictionary.to_pylist())
+
+
+def _block_bytes(source: Source) -> int:
+    """Return a size of block that holds many lines, judging by the beginning of the file."""
+    lines = source.head.splitlines(keepends=True)
+    longest = max(len(line) for line in lines)
+    if len(lines) == 1:
+        with source.open() as file:
+            longest = len(file.readline(_MOST_BLOCK_BYTES // _LINES_PER_BLOCK))
+    return min(max(_BLOCK_BYTES, _LINES_PER_BLOCK * longest), _MOST_BLOCK_BYTES)

@@ -1,0 +1,198 @@
+"""The line and column of what is wrong with a delimited file.
+
+The fast parser says that a file is bad, not where. When it does, the file is read again, record by
+record, up to the first fault.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from neocc.io._errors import (
+    DuplicateEntryError,
+    FormatError,
+    MissingValueError,
+    ReadError,
+    ValueInCellError,
+)
+from neocc.io._options import Missing
+from neocc.io._source import Source
+from neocc.io.readers._contents import MISSING_REMEDY
+from neocc.io.readers._plan import Plan
+from neocc.io.readers._text import Record, is_infinite, is_missing, is_number, records
+
+__all__ = ["duplicate_error", "find_duplicate", "find_entry", "find_fault"]
+
+
+def find_fault(source: Source, plan: Plan, missing: Missing, reason: str) -> ReadError:
+    """Return the error for the first bad record; `reason` is the parser's, if there is none."""
+    for record in _data(source, plan):
+        fault = _fault_in(source, plan, record, missing)
+        if fault is not None:
+            return fault
+    return FormatError(
+        source.path,
+        f"The file cannot be read as {plan.layout} ({reason.splitlines()[0].rstrip('.')}).",
+        "Check the delimiter and the quotation marks.",
+    )
+
+
+def find_duplicate(source: Source, plan: Plan, row: str, column: str) -> ReadError:
+    """Return the error for an entry of triplets that occurs more than once."""
+    lines = []
+    for record in _data(source, plan):
+        if [record.cells[place].strip() for place in plan.ids] == [row, column]:
+            lines.append(record.line)
+            if len(lines) == 2:
+                break
+    return duplicate_error(source, row, column, *lines)
+
+
+def find_entry(
+    source: Source, plan: Plan, row: int, column: int, shape: tuple[int, int]
+) -> ReadError:
+    """Return the error for an entry, by numbers from 1, that is twice there or outside."""
+    lines = []
+    for record in _data(source, plan):
+        # In a symmetric matrix an entry stands for its mirror image too.
+        if {int(record.cells[place]) for place in plan.integers} == {row, column}:
+            lines.append(record.line)
+            if len(lines) == 2:
+                break
+    if not (1 <= row <= shape[0] and 1 <= column <= shape[1]):
+        return FormatError(
+            source.path,
+            f"Row {row}, column {column} lies outside of {shape[0]} rows and {shape[1]} columns.",
+            "Correct the line, or the declared size.",
+            line=lines[0] if lines else None,
+        )
+    return duplicate_error(source, str(row), str(column), *lines)
+
+
+def duplicate_error(source: Source, row: str, column: str, *lines: int) -> ReadError:
+    """Return the error for an entry that occurs more than once, with its lines where known."""
+    first = f" (first on line {lines[0]})" if len(lines) == 2 else ""
+    return DuplicateEntryError(
+        source.path,
+        f"Row {row!r}, column {column!r} is given twice{first}.",
+        'Remove one, or pass duplicates="sum" or "mean".',
+        line=lines[-1] if lines else None,
+    )
+
+
+def _data(source: Source, plan: Plan) -> Iterator[Record]:
+    for record in records(source, plan.dialect):
+        if record.line > plan.skip_lines and not _is_comment(record, plan):
+            yield record
+
+
+def _is_comment(record: Record, plan: Plan) -> bool:
+    mark = plan.dialect.comment
+    return bool(mark) and record.cells[0].startswith(mark)
+
+
+def _fault_in(source: Source, plan: Plan, record: Record, missing: Missing) -> ReadError | None:
+    if len(record.cells) != plan.width or any(record.cells[place] for place in plan.blank):
+        return _ragged(source, plan, record)
+    for place, cell in enumerate(record.cells):
+        fault = None
+        if any("\ud800" <= character <= "\udfff" for character in cell):
+            fault = _not_text(source, plan, record, place)
+        elif place in plan.integers:
+            fault = _not_whole(source, plan, record, place)
+        elif place in plan.numbers:
+            fault = _not_a_number(source, plan, record, place, missing)
+        elif place in plan.ids and plan.layout == "triplets" and not cell.strip():
+            fault = MissingValueError(
+                source.path,
+                "The name of a row or column is blank.",
+                "Fill it in or delete the line.",
+                line=record.line,
+                column=plan.labels[place],
+            )
+        if fault is not None:
+            return fault
+    return None
+
+
+def _ragged(source: Source, plan: Plan, record: Record) -> ReadError:
+    if plan.form:
+        return FormatError(
+            source.path,
+            f"The line is not of the form {plan.form}.",
+            'Correct it; if the whole file has another form, pass format="csv".',
+            line=record.line,
+        )
+    n_cells = len(record.cells)
+    remedy = "Complete the line, or name the delimiter if it is not "
+    remedy += f"{plan.dialect.delimiter!r}."
+    if record.last_line > record.line:
+        remedy += " Is a quotation mark never closed?"
+    return FormatError(
+        source.path,
+        f"The line has {n_cells} {'cell' if n_cells == 1 else 'cells'}, others have {plan.width}.",
+        remedy,
+        line=record.line,
+    )
+
+
+def _not_text(source: Source, plan: Plan, record: Record, place: int) -> ReadError:
+    raw = record.cells[place].encode(errors="surrogateescape")
+    shown = raw.decode("latin-1")[:40]
+    return FormatError(
+        source.path,
+        f"The text is not coded as {plan.dialect.encoding.upper()} (read as Latin-1: {shown!r}).",
+        'Save the file as UTF-8, or name its encoding, such as encoding="latin-1".',
+        line=record.line,
+        column=plan.labels[place],
+    )
+
+
+def _not_whole(source: Source, plan: Plan, record: Record, place: int) -> ReadError | None:
+    cell = record.cells[place]
+    if cell.lstrip("-").isdigit() and len(cell) < 19:
+        return None
+    return ValueInCellError(
+        source.path,
+        f"{cell[:40]!r} is no whole number.",
+        "Rows and columns are numbered from 1.",
+        line=record.line,
+        column=plan.labels[place],
+    )
+
+
+def _not_a_number(
+    source: Source, plan: Plan, record: Record, place: int, missing: Missing
+) -> ReadError | None:
+    cell, decimal = record.cells[place], plan.dialect.decimal
+    stripped = cell.strip()
+    kind: type[ReadError] = ValueInCellError
+    if is_missing(cell):
+        if missing == "zero":
+            return None
+        kind, remedy = MissingValueError, MISSING_REMEDY
+        problem = f"The cell has no value ({cell!r})." if cell else "The cell is blank."
+    elif not stripped:
+        kind, remedy = MissingValueError, "Fill it in, or leave it blank."
+        problem = "The cell holds spaces only."
+    elif is_number(cell, decimal):
+        if math.isfinite(float(stripped.replace(decimal, "."))):
+            return None
+        problem, remedy = f"{stripped} is too large.", "Rescale the data."
+    elif is_infinite(cell):
+        problem, remedy = f"{stripped} is infinite.", "Replace it by a finite number."
+    else:
+        problem, remedy = f"{cell[:40]!r} is not a number.", _remedy_for_text(plan, cell)
+    return kind(source.path, problem, remedy, line=record.line, column=plan.labels[place])
+
+
+def _remedy_for_text(plan: Plan, cell: str) -> str:
+    others = [sign for sign in ",;\t|" if sign != plan.dialect.delimiter and sign in cell]
+    if plan.width == 1 and others:
+        return f"Is the delimiter {others[0]!r}? Then pass delimiter={others[0]!r}."
+    if plan.dialect.decimal == "." and is_number(cell, ","):
+        return 'If commas are decimal signs, pass decimal=",".'
+    if plan.layout == "triplets":
+        return 'Correct it; if the file is a table and not triplets, pass layout="table".'
+    return "Correct it, or leave the column out with drop=[...]."

@@ -1,0 +1,168 @@
+"""Parquet files: data frames as tables, or triplets with ids of any type."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from neocc.io._errors import FormatError, MissingValueError, ReadError, ValueInCellError
+from neocc.io._options import ReadOptions
+from neocc.io._source import Source, check_expansion
+from neocc.io.readers._contents import MISSING_REMEDY, Contents
+from neocc.io.readers._faults import duplicate_error
+from neocc.io.readers._plan import Plan
+from neocc.io.readers._recognise import recognise_records
+from neocc.io.readers._table import TableBuilder
+from neocc.io.readers._text import Dialect, Record
+from neocc.io.readers._triplets import TripletBuilder
+
+__all__ = ["is_parquet", "read_parquet"]
+
+_SAMPLE_ROWS = 200
+_BATCH_CELLS = 1 << 21
+# Where pandas keeps the index of a data frame.
+_PANDAS_INDEX = "__index_level_0__"
+
+
+def is_parquet(head: bytes) -> bool:
+    """Whether a file begins as Parquet files do."""
+    return head.startswith(b"PAR1")
+
+
+def read_parquet(source: Source, options: ReadOptions) -> Contents:
+    """Read a table or triplets."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        with source.guard(), parquet.ParquetFile(source.path) as file:
+            plan = _plan(source, file, options)
+            return _read(source, file, plan, options)
+    except (pa.ArrowException, UnicodeError) as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise FormatError(
+            source.path, f"The file is no whole Parquet file ({reason}).", "Copy it again."
+        ) from error
+
+
+def _plan(source: Source, file: Any, options: ReadOptions) -> Plan:
+    """Recognise the layout from the names of the columns and the first rows."""
+    names = list(file.schema_arrow.names)
+    n_rows = file.metadata.num_rows
+    if not n_rows or not names:
+        raise FormatError(source.path, "The file has no rows.", "Was it written to the end?")
+    if len(set(names)) < len(names):
+        raise FormatError(source.path, "Several columns have the same name.", "Rename them.")
+    check_expansion(source.path, 8 * n_rows * len(names), source.size)
+    if options.row_names is None and options.layout != "triplets" and _PANDAS_INDEX in names:
+        options = replace(options, row_names=_PANDAS_INDEX)
+    first = next(file.iter_batches(_SAMPLE_ROWS))
+    columns = [[_cell(value) for value in one.to_pylist()] for one in first.columns]
+    data = [Record(0, 0, list(cells)) for cells in zip(*columns, strict=True)]
+    known = replace(options, delimiter=",", decimal=".", header=True)
+    return recognise_records(source, Dialect(), Record(0, 0, names), data, known)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(int(value))
+    return "" if value is None else str(value)
+
+
+def _read(source: Source, file: Any, plan: Plan, options: ReadOptions) -> Contents:
+    builder: TableBuilder | TripletBuilder
+    if plan.layout == "table":
+        builder = TableBuilder(plan.number_names, has_row_names=bool(plan.ids))
+    else:
+        builder = TripletBuilder(options.duplicates)
+    n_before = 0
+    for batch in _batches(source, file, plan):
+        if not builder.add(batch, options.missing):
+            raise _fault(source, plan, batch, n_before, options)
+        n_before += batch.num_rows
+    contents = builder.build(plan.notes)
+    if isinstance(contents, Contents):
+        return contents
+    raise duplicate_error(source, *contents)
+
+
+def _batches(source: Source, file: Any, plan: Plan) -> Iterator[Any]:
+    """Yield record batches of dictionaries of text and of float64, as from delimited files."""
+    import pyarrow as pa
+
+    known = file.schema_arrow.names
+    names = [known[place] for place in (*plan.ids, *plan.numbers)]
+    n_rows = max(1024, _BATCH_CELLS // len(names))
+    for batch in file.iter_batches(n_rows, columns=names):
+        arrays: list[Any] = []
+        for name in names:
+            column = batch.column(name)
+            if len(arrays) < len(plan.ids):
+                arrays.append(_as_ids(source, name, column))
+            else:
+                arrays.append(_as_numbers(source, name, column))
+        yield pa.record_batch(arrays, names=[str(place) for place in range(len(arrays))])
+
+
+def _as_ids(source: Source, name: str, column: Any) -> Any:
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(column.type):
+        try:
+            column = column.dictionary_encode()
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise _wrong_type(source, name, column, "names") from error
+    try:
+        values = column.dictionary.cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise _wrong_type(source, name, column, "names") from error
+    return pa.DictionaryArray.from_arrays(column.indices.cast(pa.int32()), values)
+
+
+def _as_numbers(source: Source, name: str, column: Any) -> Any:
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    kind = column.type
+    numeric = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
+    if not types.is_null(kind) and not any(test(kind) for test in numeric):
+        raise _wrong_type(source, name, column, "numbers")
+    if types.is_boolean(kind):
+        column = column.cast(pa.uint8())
+    return column.cast(pa.float64(), safe=False)
+
+
+def _wrong_type(source: Source, name: str, column: Any, wanted: str) -> ReadError:
+    return ValueInCellError(
+        source.path,
+        f"The column is of type {column.type}, and cannot be read as {wanted}.",
+        "Leave it out with drop=[...], or name the three columns of triplets with columns=[...].",
+        column=repr(name),
+    )
+
+
+def _fault(
+    source: Source, plan: Plan, batch: Any, n_before: int, options: ReadOptions
+) -> ReadError:
+    """Return the error for the first cell of a batch without a finite number or a name."""
+    places = (*plan.ids, *plan.numbers)
+    for row, cells in enumerate(zip(*(one.to_pylist() for one in batch.columns), strict=True)):
+        for place, value in zip(places, cells, strict=True):
+            at, where = plan.labels[place], f"in row {n_before + row + 1}"
+            if place in plan.ids:
+                if plan.layout == "triplets" and not (value or "").strip():
+                    return MissingValueError(
+                        source.path, f"The name {where} is blank.", "Fill it in.", column=at
+                    )
+            elif value is None or math.isnan(value):
+                if options.missing == "error":
+                    found = f"There is no number {where}."
+                    return MissingValueError(source.path, found, MISSING_REMEDY, column=at)
+            elif math.isinf(value):
+                found = f"The number {where} is infinite."
+                return ValueInCellError(source.path, found, "Replace it.", column=at)
+    raise AssertionError("no fault in a batch that was refused")

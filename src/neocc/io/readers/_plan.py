@@ -1,0 +1,155 @@
+"""Which columns of a delimited file are names or ids, which are numbers, and which are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from neocc.io._errors import FormatError
+from neocc.io._options import Layout
+from neocc.io.readers._text import Dialect
+
+__all__ = ["Plan", "plan_table", "plan_triplets"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to read a delimited file.
+
+    Attributes
+    ----------
+    dialect : Dialect
+        How a record is written.
+    layout : {"table", "triplets"}
+        What the columns mean.
+    width : int
+        Cells of a record.
+    skip_lines : int
+        Lines before the data.
+    headings : list of str or None
+        Names of all columns.
+    ids : tuple of int
+        Columns read as text: row names of a table, if any; rows and columns of triplets.
+    integers : tuple of int
+        Columns read as whole numbers: places of entries.
+    numbers : tuple of int
+        Columns read as numbers, in the order wanted.
+    blank : tuple of int
+        Columns that must be blank.
+    form : str
+        What every line must look like, where the format says so.
+    notes : tuple of str
+        What was recognised.
+    """
+
+    dialect: Dialect
+    layout: Layout
+    width: int
+    skip_lines: int
+    headings: list[str] | None
+    ids: tuple[int, ...] = ()
+    integers: tuple[int, ...] = ()
+    numbers: tuple[int, ...] = ()
+    blank: tuple[int, ...] = ()
+    form: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> list[str]:
+        """What error messages call the columns: their names, or numbers from 1."""
+        numbers = [str(place + 1) for place in range(self.width)]
+        if self.headings is None:
+            return numbers
+        if self.form:
+            return [repr(name) for name in self.headings]
+        return [
+            f"{number} ({name!r})" if name else number
+            for number, name in zip(numbers, self.headings, strict=True)
+        ]
+
+    @property
+    def number_names(self) -> tuple[str, ...] | None:
+        """Names of the columns of numbers, where there are any."""
+        if self.headings is None:
+            return None
+        return tuple(self.headings[place] for place in self.numbers)
+
+
+def plan_triplets(path: Path, plan: Plan, columns: Sequence[str | int] | None) -> Plan:
+    """Choose the columns of rows, columns and values: those named, or the first three."""
+    if columns is None:
+        if plan.width < 3:
+            raise FormatError(
+                path,
+                f"Triplets need three columns (row, column, value); the file has {plan.width}.",
+                'Name the delimiter (delimiter=";", say), or pass layout="table".',
+                line=plan.skip_lines + 1,
+            )
+        places = (0, 1, 2)
+    else:
+        row, column, value = (find_column(path, plan, name) for name in columns)
+        places = (row, column, value)
+        if len(set(places)) < 3:
+            raise FormatError(
+                path, f"columns={list(columns)} names a column twice.", "Name three columns."
+            )
+    return replace(plan, ids=places[:2], numbers=places[2:])
+
+
+def plan_table(path: Path, plan: Plan, row_names: bool | str, drop: Sequence[str]) -> Plan:
+    """Choose the columns of a table: names first or by name, then all numbers but those dropped."""
+    ids: tuple[int, ...] = ()
+    if isinstance(row_names, str):
+        ids = (find_column(path, plan, row_names),)
+    elif row_names:
+        ids = (0,)
+    known = [str(place + 1) for place in range(plan.width)]
+    names = plan.headings or known
+    dropped: set[int] = set()
+    for pattern in drop:
+        matched = {place for place, name in enumerate(names) if fnmatchcase(name, pattern)}
+        if not matched:
+            raise FormatError(
+                path, f"No column matches drop={pattern!r}.", f"The columns are {_some(names)}."
+            )
+        dropped |= matched
+    numbers = [place for place in range(plan.width) if place not in dropped and place not in ids]
+    if not numbers:
+        raise FormatError(
+            path, "No column of numbers is left.", "Drop fewer columns, or pass row_names=False."
+        )
+    return replace(plan, ids=ids, numbers=tuple(numbers))
+
+
+def find_column(path: Path, plan: Plan, name: str | int) -> int:
+    """Return the place of a column given by name or, counted from 1, by number."""
+    if isinstance(name, str):
+        if plan.headings is None:
+            raise FormatError(
+                path,
+                f"There is no header, and so no column {name!r}.",
+                "Give the number of the column, counted from 1, or pass header=True.",
+            )
+        places = [place for place, one in enumerate(plan.headings) if one == name]
+        if len(places) == 1:
+            return places[0]
+        raise FormatError(
+            path,
+            f"{'No column is' if not places else f'{len(places)} columns are'} called {name!r}.",
+            f"The columns are {_some(plan.headings)}.",
+        )
+    if not 1 <= name <= plan.width:
+        raise FormatError(
+            path,
+            f"There is no column {name}.",
+            f"Columns are counted from 1 to {plan.width}.",
+        )
+    return name - 1
+
+
+def _some(names: Sequence[str]) -> str:
+    """List names, but not all of thousands."""
+    shown = ", ".join(repr(name) for name in names[:10])
+    return shown + (f" and {len(names) - 10} more" if len(names) > 10 else "")

@@ -1,0 +1,60 @@
+"""Batches of columns of numbers, put together as one C-ordered array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from neocc._typing import FloatArray
+from neocc.io._options import Missing
+from neocc.io.readers._contents import Contents
+
+__all__ = ["TableBuilder"]
+
+
+class TableBuilder:
+    """Collects the rows of a table.
+
+    Parameters
+    ----------
+    column_names : tuple of str or None
+        Names of the columns of numbers.
+    has_row_names : bool
+        Whether the first column of each batch holds the names of the rows.
+    """
+
+    def __init__(self, column_names: tuple[str, ...] | None, *, has_row_names: bool) -> None:
+        self._column_names = column_names
+        self._names: list[str] | None = [] if has_row_names else None
+        self._blocks: list[FloatArray] = []
+        self._n_missing = 0
+
+    def add(self, batch: Any, missing: Missing) -> bool:
+        """Add rows; False if a cell holds no finite number (with "zero": if one is infinite)."""
+        if self._names is not None:
+            self._names.extend((name or "").strip() for name in batch.column(0).to_pylist())
+            batch = batch.select(list(range(1, batch.num_columns)))
+        if batch.num_rows:
+            block: FloatArray = batch.to_tensor(null_to_nan=True, row_major=True).to_numpy()
+            if not np.isfinite(block).all():
+                if missing == "error" or np.isinf(block).any():
+                    return False
+                self._n_missing += int(np.isnan(block).sum())
+                block = np.nan_to_num(block, nan=0.0)
+            self._blocks.append(block)
+        return True
+
+    def build(self, notes: tuple[str, ...]) -> Contents:
+        """Return the table."""
+        data = self._blocks[0] if len(self._blocks) == 1 else np.concatenate(self._blocks)
+        data = np.ascontiguousarray(data)
+        # What comes from Arrow may be read-only, and estimators need not know.
+        data = data if data.flags.writeable else data.copy()
+        if self._n_missing:
+            notes += (f"{self._n_missing} missing values were read as 0.",)
+        row_names = None if self._names is None else tuple(self._names)
+        for names, side in ((row_names, "rows"), (self._column_names, "columns")):
+            if names is not None and len(set(names)) < len(names):
+                notes += (f"Some {side} have the same name.",)
+        return Contents(data, row_names, self._column_names, notes)

@@ -1,0 +1,124 @@
+"""Batches of triplets (row, column, value), put together as one row-compressed matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from neocc._typing import AnyArray
+from neocc.io._options import Duplicates, Missing
+from neocc.io.readers._contents import Contents
+
+__all__ = ["TripletBuilder", "sum_entries"]
+
+
+class TripletBuilder:
+    """Collects triplets.
+
+    Ids are text. They are numbered in their order as whole numbers if they all are whole numbers
+    without leading zeros, else in the order of their characters: the order of the lines does not
+    matter.
+
+    Parameters
+    ----------
+    duplicates : {"sum", "mean", "error"}
+        What becomes of entries that occur more than once.
+    """
+
+    def __init__(self, duplicates: Duplicates) -> None:
+        self._duplicates = duplicates
+        self._ids: tuple[list[Any], list[Any]] = ([], [])
+        self._values: list[AnyArray] = []
+        self._n_missing = 0
+
+    def add(self, batch: Any, missing: Missing) -> bool:
+        """Add the triplets of a record batch; False if one lacks an id or a finite number."""
+        import pyarrow.compute as pc
+
+        column = batch.column(2)
+        if column.null_count:
+            if missing == "error":
+                return False
+            self._n_missing += column.null_count
+            column = pc.fill_null(column, 0.0)
+        values = column.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
+        if not np.isfinite(values).all():
+            if missing == "error" or np.isinf(values).any():
+                return False
+            self._n_missing += int(np.isnan(values).sum())
+            values = np.nan_to_num(values, nan=0.0)
+        for place, known in enumerate(self._ids):
+            ids = batch.column(place)
+            if ids.null_count or _has_blank(ids.dictionary):
+                return False
+            known.append(ids)
+        self._values.append(values)
+        return True
+
+    def build(self, notes: tuple[str, ...]) -> Contents | tuple[str, str]:
+        """Return the matrix; where duplicates are refused, names of the row and column of one."""
+        import pyarrow as pa
+
+        rows, row_names = _number(self._ids[0])
+        columns, column_names = _number(self._ids[1])
+        values = np.concatenate(self._values)
+        self._values.clear()
+        pa.default_memory_pool().release_unused()
+        shape = (len(row_names), len(column_names))
+        entries = sparse.coo_array((values, (rows, columns)), shape=shape)
+        found = sum_entries(entries, self._duplicates)
+        if isinstance(found, tuple):
+            return row_names[found[0]], column_names[found[1]]
+        n_duplicates = len(values) - found.nnz
+        if n_duplicates:
+            word = {"sum": "added up", "mean": "averaged"}[self._duplicates]
+            notes += (f"{n_duplicates} entries occur again, and were {word}.",)
+        found.eliminate_zeros()
+        if self._n_missing:
+            notes += (f"{self._n_missing} missing values were read as 0.",)
+        return Contents(found, row_names, column_names, notes)
+
+
+def sum_entries(entries: sparse.coo_array, duplicates: Duplicates) -> Any:
+    """Compress entries by rows; where duplicates are refused, return the place of one instead."""
+    matrix = entries.tocsr(copy=False)
+    # SciPy adds entries up when it compresses; fewer are left if some were the same.
+    if matrix.nnz == entries.nnz or duplicates == "sum":
+        matrix.sum_duplicates()
+        return matrix
+    ones = np.ones(entries.nnz)
+    counts = sparse.coo_array((ones, (entries.row, entries.col)), shape=entries.shape).tocsr()
+    counts.sum_duplicates()
+    matrix.sum_duplicates()
+    if duplicates == "mean":
+        matrix.data /= counts.data
+        return matrix
+    at = int(np.argmax(counts.data > 1))
+    row = int(np.searchsorted(counts.indptr, at, side="right")) - 1
+    return row, int(counts.indices[at])
+
+
+def _number(chunks: list[Any]) -> tuple[AnyArray, tuple[str, ...]]:
+    """Give ids the same numbers in all chunks; return the numbers, and the names in their order."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    joined = pa.chunked_array(chunks).unify_dictionaries()
+    chunks.clear()
+    codes = np.concatenate([chunk.indices.to_numpy() for chunk in joined.chunks])
+    # Spaces around an id do not make it another one.
+    distinct = pc.dictionary_encode(pc.utf8_trim_whitespace(joined.chunk(0).dictionary))
+    names = distinct.dictionary
+    whole = pc.all(pc.match_substring_regex(names, "^(0|-?[1-9][0-9]{0,17})$")).as_py()
+    order = pc.sort_indices(names.cast(pa.int64()) if whole else names).to_numpy()
+    rank = np.empty(len(order), dtype=np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return rank[distinct.indices.to_numpy()][codes], tuple(names.take(order).to_pylist())
+
+
+def _has_blank(names: Any) -> bool:
+    import pyarrow.compute as pc
+
+    return bool(pc.any(pc.equal(pc.utf8_trim_whitespace(names), "")).as_py())

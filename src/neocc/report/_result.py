@@ -1,0 +1,157 @@
+"""A fitted model and its matrix, read into what the report speaks about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from neocc._counts import round_half_away
+from neocc._typing import FloatArray, IntArray
+from neocc.io import Matrix, column_distances
+from neocc.plot._source import Clusters, read_clusters, read_names, read_values
+from neocc.report._facts import Side
+from neocc.report._html import shorten
+
+__all__ = ["Result", "read_result"]
+
+_LONGEST_NOUN = 40
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What is reported.
+
+    Attributes
+    ----------
+    model : estimator
+        The fitted model.
+    clusters : Clusters
+        Its memberships and means.
+    matrix : Matrix
+        Names and numbers; without numbers only its shape counts.
+    has_values : bool
+        Whether the matrix has numbers.
+    nouns : pair of str
+        What rows and columns are called, many of them.
+    """
+
+    model: Any
+    clusters: Clusters
+    matrix: Matrix
+    has_values: bool
+    nouns: tuple[str, str]
+    rows: Side
+    columns: Side | None
+
+    @property
+    def sides(self) -> list[Side]:
+        """The clustered sides."""
+        return [side for side in (self.rows, self.columns) if side is not None]
+
+    def column_name(self, column: int) -> str:
+        """Return the name of a column, short enough to show."""
+        return shorten(self.matrix.name_of_column(column))
+
+    def other_sizes(self, side: Side) -> IntArray:
+        """Return the sizes of the groups on the other side; its items count where it has none."""
+        other = self.columns if side is self.rows else self.rows
+        return np.ones(self.matrix.shape[1], dtype=np.intp) if other is None else other.sizes
+
+
+def read_result(
+    model: Any,
+    matrix: Any,
+    row_names: Sequence[Any] | None,
+    column_names: Sequence[Any] | None,
+    nouns: tuple[str, str],
+) -> Result:
+    """Read a model that was fitted to a matrix; without one, what the model knows by itself."""
+    nouns = (shorten(nouns[0], _LONGEST_NOUN), shorten(nouns[1], _LONGEST_NOUN))
+    if isinstance(matrix, Matrix):
+        row_names = matrix.row_names if row_names is None else row_names
+        column_names = matrix.column_names if column_names is None else column_names
+        matrix = matrix.data
+    named, has_values = _read_matrix(model, matrix, row_names, column_names)
+    clusters = read_clusters(model, named.data if has_values else None)
+    if clusters.rows is None:
+        raise ValueError("A report is about groups of rows; this model has none.")
+    means = clusters.means
+    distances = _distances(model, clusters, matrix) if has_values else (None, None)
+    rows = Side(
+        nouns[0],
+        clusters.rows,
+        clusters.arranged("rows"),
+        lambda row: shorten(named.name_of_row(row)),
+        distances[0],
+        means,
+        _max_outliers(model, ("row_outliers", "outliers"), len(clusters.rows)),
+    )
+    columns = None
+    if clusters.columns is not None:
+        columns = Side(
+            nouns[1],
+            clusters.columns,
+            clusters.arranged("columns"),
+            lambda column: shorten(named.name_of_column(column)),
+            distances[1],
+            None if means is None else means.T,
+            _max_outliers(model, ("column_outliers",), len(clusters.columns)),
+        )
+    return Result(model, clusters, named, has_values, nouns, rows, columns)
+
+
+def _read_matrix(
+    model: Any,
+    matrix: Any,
+    row_names: Sequence[Any] | None,
+    column_names: Sequence[Any] | None,
+) -> tuple[Matrix, bool]:
+    """Return names with numbers, or with zeros of the right shape where there are none."""
+    if column_names is None:
+        column_names = getattr(model, "feature_names_in_", None)
+    data = np.broadcast_to(0.0, _shape(model)) if matrix is None else read_values(matrix)
+    rows = read_names(row_names, matrix, data.shape[0], "rows")
+    columns = read_names(column_names, matrix, data.shape[1], "columns")
+    named = Matrix(
+        data,
+        row_names=None if rows is None else tuple(rows),
+        column_names=None if columns is None else tuple(columns),
+    )
+    return named, matrix is not None
+
+
+def _shape(model: Any) -> tuple[int, int]:
+    clusters = read_clusters(model)
+    n_rows = 0 if clusters.rows is None else len(clusters.rows)
+    if clusters.columns is not None:
+        return n_rows, len(clusters.columns)
+    return n_rows, int(model.n_features_in_)
+
+
+def _distances(
+    model: Any, clusters: Clusters, X: Any
+) -> tuple[FloatArray | None, FloatArray | None]:
+    """Return the distances of rows and of columns, where the model measures them."""
+    if not _is_ours(model):
+        return None, None
+    columns = None if clusters.columns is None else column_distances(model, X)
+    return model.transform(X), columns
+
+
+def _is_ours(model: Any) -> bool:
+    """Whether memberships come from the two-stage assignment, by distances to a grid of means."""
+    return hasattr(model, "block_means_") or hasattr(model, "cluster_centers_")
+
+
+def _max_outliers(model: Any, parameters: Sequence[str], n_items: int) -> int | None:
+    """Return how many items a model might leave out; "auto" leaves the number it estimated."""
+    for name in parameters if _is_ours(model) else ():
+        share = getattr(model, name, None)
+        if share == "auto":
+            share = getattr(model, f"{name.split('_')[0]}_estimate_").outliers
+        if share is not None:
+            return round_half_away(share * n_items)
+    return None

@@ -1,0 +1,94 @@
+"""Colours for numbers, as the pictures of `neocc.plot` have them, but without matplotlib."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from neocc._typing import FloatArray
+from neocc.plot._limits import Limits, colour_limits
+from neocc.plot._style import SHADES
+
+__all__ = ["Scale", "readable_on", "scale_for"]
+
+# Eleven colours of matplotlib's cividis (blue over grey to yellow), evenly spaced.
+_SIGNED = (
+    "#00224e",
+    "#083370",
+    "#35456c",
+    "#4f576c",
+    "#666970",
+    "#7d7c78",
+    "#948e77",
+    "#aea371",
+    "#c8b866",
+    "#e5cf52",
+    "#fee838",
+)
+_FINEST = 255
+_INK, _PAPER = "#14202e", "#ffffff"
+
+
+def readable_on(colour: str) -> str:
+    """Return the colour of a text, dark or light, that stands out more on another colour."""
+    dark, light, back = (_luminance(one) + 0.05 for one in (_INK, _PAPER, colour))
+    return _INK if back / dark >= light / back else _PAPER
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Colours between two numbers."""
+
+    limits: Limits
+
+    @property
+    def colours(self) -> tuple[str, ...]:
+        """The colours, evenly spaced from the low end to the high one."""
+        if self.limits.kind == "signed":
+            return _SIGNED
+        return SHADES if self.limits.kind == "up" else SHADES[::-1]
+
+    def share(self, value: float) -> float:
+        """Return where a number stands, from 0 at the low end to 1 at the high one."""
+        low, high = self.limits.low, self.limits.high
+        return float(min(max((value - low) / (high - low), 0.0), 1.0) ** self.limits.power)
+
+    def value(self, share: float) -> float:
+        """Return the number that stands there."""
+        low, high = self.limits.low, self.limits.high
+        return low + (high - low) * float(share ** (1.0 / self.limits.power))
+
+    def colour(self, share: float) -> str:
+        """Return the colour there."""
+        at = share * (len(self.colours) - 1)
+        below = min(int(at), len(self.colours) - 2)
+        low, high = (_rgb(colour) for colour in self.colours[below : below + 2])
+        mixed = low + (at - below) * (high - low)
+        return "#" + "".join(f"{round(part):02x}" for part in mixed)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what the script needs to colour cells itself."""
+        return {
+            "low": self.limits.low,
+            "high": self.limits.high,
+            "power": self.limits.power,
+            "colours": [self.colour(level / _FINEST) for level in range(_FINEST + 1)],
+        }
+
+
+def scale_for(values: FloatArray, main: FloatArray | None = None) -> Scale:
+    """Choose colours for numbers, or for the more important of them (`main`)."""
+    return Scale(colour_limits(values, main))
+
+
+def _rgb(colour: str) -> FloatArray:
+    return np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)], dtype=np.float64)
+
+
+def _luminance(colour: str) -> float:
+    """Return the relative luminance of WCAG 2."""
+    parts = _rgb(colour) / 255
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])

@@ -1,0 +1,265 @@
+"""What a delimited file holds is recognised by rules, and every rule can be overruled."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from neocc.io import MissingValueError, ReadError, read_matrix
+
+
+def read(tmp_path, content: str | bytes, name: str = "m.csv", **options):
+    path = tmp_path / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return read_matrix(path, **options)
+
+
+TABLE = np.array([[1.0, 2.0, 3.0, 4.5], [5.0, 6.0, 7.0, 8.0]])
+ROWS = "{}1,2,3,4.5\n{}5,6,7,8\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "rows", "columns"),
+    [
+        (ROWS.format("", ""), None, None),
+        ("a,b,c,d\n" + ROWS.format("", ""), None, "abcd"),
+        ("gene,a,b,c,d\n" + ROWS.format("x,", "y,"), "xy", "abcd"),
+        (",a,b,c,d\n" + ROWS.format("x,", "y,"), "xy", "abcd"),
+        ("a,b,c,d\n" + ROWS.format("x,", "y,"), "xy", "abcd"),  # as R writes it
+        ("id,a,b,c,d\n" + ROWS.format("7,", "9,"), "79", "abcd"),
+        (",1,2,3,4\n" + ROWS.format("0,", "1,"), "01", "1234"),  # as pandas writes it
+        ("name,1,2,3,4\n" + ROWS.format("x,", "y,"), "xy", "1234"),
+        (ROWS.format("x,", "y,"), "xy", None),
+    ],
+)
+def test_headers_and_row_names_of_tables(content, rows, columns, tmp_path):
+    matrix = read(tmp_path, content)
+    np.testing.assert_array_equal(matrix.data, TABLE)
+    assert matrix.row_names == (None if rows is None else tuple(rows))
+    assert matrix.column_names == (None if columns is None else tuple(columns))
+    assert matrix.data.flags.c_contiguous
+    assert matrix.data.flags.writeable
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        ("u;i;v\na;x;1\nb;y;2\n", "m.csv"),
+        ("u\ti\tv\na\tx\t1\nb\ty\t2\n", "m.csv"),
+        ("u|i|v\na|x|1\nb|y|2\n", "m.txt"),
+        ("u,i,v\na,x,1\nb,y,2\n", "m.tsv"),
+        ("u,i,v\r\na,x,1\r\nb,y,2\r\n", "m.csv"),
+        ("u,i,v\ra,x,1\rb,y,2\r", "m.csv"),
+        ("\n\nu,i,v\n\na,x,1\nb,y,2\n\n", "m.csv"),
+        ("\ufeffu,i,v\na,x,1\nb,y,2", "m.csv"),
+        ('"u","i","v"\n"a","x","1"\n"b","y",2\n', "m.csv"),
+        ("u, i, v\na , x,1\nb, y, 2\n", "m.csv"),
+        ("a,x,1\nb,y,2\n", "m"),
+        ("u,i,v,timestamp\na,x,1,0\nb,y,2,0\n", "m.csv"),
+        ("a,x,1,881250949\nb,y,2,881250950\n", "m.csv"),
+    ],
+)
+def test_triplets_in_many_dialects(content, name, tmp_path):
+    matrix = read(tmp_path, content, name)
+    assert (matrix.row_names, matrix.column_names) == (("a", "b"), ("x", "y"))
+    np.testing.assert_array_equal(matrix.data.toarray(), [[1, 0], [0, 2]])
+    assert any("triplets" in note for note in matrix.notes)
+
+
+def test_quoted_line_ends_and_delimiters_are_part_of_a_name(tmp_path):
+    matrix = read(tmp_path, 'name,x,"y,\nz",w\n"a\nb",1,2,3\n"c ""d""",4,5,6\n')
+    assert matrix.row_names == ("a\nb", 'c "d"')
+    assert matrix.column_names == ("x", "y,\nz", "w")
+    np.testing.assert_array_equal(matrix.data, [[1, 2, 3], [4, 5, 6]])
+
+
+def test_decimal_commas_are_recognised_between_semicolons(tmp_path):
+    matrix = read(tmp_path, "1,5;2,5;3,5\n4,5;-5,5;6\n")
+    np.testing.assert_array_equal(matrix.data, [[1.5, 2.5, 3.5], [4.5, -5.5, 6]])
+    assert any("Decimal" in note for note in matrix.notes)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "cp1252"])
+def test_other_encodings_can_be_named(encoding, tmp_path):
+    content = "name,x,y\ncafé,1,2\nnaïve,3,4\n".encode(encoding)
+    assert read(tmp_path, content, encoding=encoding).row_names == ("café", "naïve")
+
+
+class TestTripletsOrTable:
+    """The rule, its limits, and the option that overrules it."""
+
+    @pytest.mark.parametrize(
+        ("content", "layout"),
+        [
+            ("user,item,stars\n1,1,5\n1,2,3\n2,1,4\n", "triplets"),
+            ("1,1,5\n1,2,3\n2,1,4\n", "triplets"),
+            ("ann,x,5\nbob,y,3\n", "triplets"),  # text in two columns is no table
+            ("ann,1,5\nann,2,3\n", "triplets"),
+            ("gene,c1,c2\ng1,1,5\ng2,2,3\n", "table"),  # names that never repeat, then numbers
+            ("x,y,z\n1.5,2.5,1\n0.5,1.5,2\n", "table"),  # ids are no fractions
+            ("x,y,z\n0,1,5\n1,0,2\n0,1,4\n", "table"),  # pairs that repeat are no ids
+            (",b,c\n1,2,3\n2,3,4\n", "table"),
+            ("a,b,c,d\n1,2,3,4\n2,3,4,5\n", "table"),  # a fourth column that is no time
+            ("1,2\n2,3\n", "table"),
+        ],
+    )
+    def test_rule(self, content, layout, tmp_path):
+        found = read(tmp_path, content)
+        assert found.is_sparse == (layout == "triplets")
+        other = "table" if layout == "triplets" else "triplets"
+        assert any(other in note and "overrides" in note for note in found.notes)
+
+    def test_a_table_of_three_columns_can_be_asked_for(self, tmp_path):
+        content = "1,1,5\n1,2,3\n2,1,4\n"
+        matrix = read(tmp_path, content, layout="table")
+        np.testing.assert_array_equal(matrix.data, [[1, 1, 5], [1, 2, 3], [2, 1, 4]])
+        assert not any("overrides" in note for note in matrix.notes)
+
+    def test_triplets_can_be_asked_for(self, tmp_path):
+        matrix = read(tmp_path, "g,c,v\ng1,1,5\ng2,2,3\n", layout="triplets")
+        assert matrix.row_names == ("g1", "g2")
+
+    def test_columns_of_triplets_by_name_and_by_number(self, tmp_path):
+        content = "when,stars,film,who,note\n1,5,x,ann,good\n2,3,y,bob,bad\n3,4,x,bob,fine\n"
+        by_name = read(tmp_path, content, columns=["who", "film", "stars"])
+        by_number = read(tmp_path, content, columns=[4, 3, 2])
+        for matrix in (by_name, by_number):
+            assert matrix.row_names == ("ann", "bob")
+            np.testing.assert_array_equal(matrix.data.toarray(), [[5, 0], [4, 3]])
+
+
+class TestIds:
+    """Ids are text; whole numbers are put in numerical order."""
+
+    def test_whole_numbers_in_numerical_order(self, tmp_path):
+        matrix = read(tmp_path, "10,-1,1\n9,200,2\n100,30,3\n")
+        assert matrix.row_names == ("9", "10", "100")
+        assert matrix.column_names == ("-1", "30", "200")
+
+    def test_leading_zeros_are_kept_apart(self, tmp_path):
+        matrix = read(tmp_path, "007,a,1\n7,b,2\n70,a,3\n")
+        assert matrix.row_names == ("007", "7", "70")
+
+    def test_numbers_beyond_64_bits_are_text(self, tmp_path):
+        big = "123456789012345678901234567890"
+        assert read(tmp_path, f"{big},a,1\n2,b,2\n").row_names == (big, "2")
+
+    def test_the_order_of_lines_does_not_matter(self, tmp_path):
+        lines = [f"u{i % 7},i{i % 5},{i}\n" for i in range(35)]
+        first = read(tmp_path, "u,i,v\n" + "".join(lines))
+        second = read(tmp_path, "u,i,v\n" + "".join(reversed(lines)))
+        assert first.row_names == second.row_names
+        np.testing.assert_array_equal(first.data.toarray(), second.data.toarray())
+
+    def test_NA_is_a_name_like_any_other(self, tmp_path):
+        matrix = read(tmp_path, "country,year,v\nNA,2001,1\nDE,2001,2\nNA,2002,3\n")
+        assert matrix.row_names == ("DE", "NA")
+
+
+class TestDuplicates:
+    CONTENT = "u,i,v\na,x,1\nb,x,7\na,x,2\na,y,3\na,x,6\n"
+
+    def test_sum(self, tmp_path):
+        matrix = read(tmp_path, self.CONTENT, layout="triplets")
+        np.testing.assert_array_equal(matrix.data.toarray(), [[9, 3], [7, 0]])
+        assert any(note.startswith("2 entries occur again") for note in matrix.notes)
+
+    def test_mean(self, tmp_path):
+        matrix = read(tmp_path, self.CONTENT, layout="triplets", duplicates="mean")
+        np.testing.assert_array_equal(matrix.data.toarray(), [[3, 3], [7, 0]])
+
+    def test_no_note_without_duplicates(self, tmp_path):
+        matrix = read(tmp_path, "u,i,v\na,x,1\nb,x,0\n", layout="triplets", duplicates="error")
+        assert not any("occur again" in note for note in matrix.notes)
+        assert matrix.row_names == ("a", "b")
+        assert matrix.data.nnz == 1
+
+
+class TestMissing:
+    def test_zero_in_tables(self, tmp_path):
+        matrix = read(tmp_path, "name,a,b\nx,1,\ny,NaN,2\nz,NA,?\n", missing="zero")
+        np.testing.assert_array_equal(matrix.data, [[1, 0], [0, 2], [0, 0]])
+        assert any(note.startswith("4 missing") for note in matrix.notes)
+
+    def test_zero_in_triplets_keeps_the_ids(self, tmp_path):
+        matrix = read(tmp_path, "u,i,v\na,x,1\nb,y,\n", missing="zero")
+        assert matrix.row_names == ("a", "b")
+        np.testing.assert_array_equal(matrix.data.toarray(), [[1, 0], [0, 0]])
+
+    def test_the_place_is_an_attribute_too(self, tmp_path):
+        with pytest.raises(MissingValueError) as caught:
+            read(tmp_path, "name,a,b\nx,1,\n")
+        assert (caught.value.line, caught.value.column) == (2, "3 ('b')")
+
+    def test_a_fault_far_beyond_the_sample_is_found(self, tmp_path):
+        content = "a,b,c,d\n" + "1,2,3,4\n" * 5000 + "1,2,,4\n" + "1,2,3,4\n" * 5000
+        with pytest.raises(MissingValueError) as caught:
+            read(tmp_path, content)
+        assert caught.value.line == 5002
+
+
+def test_columns_can_be_dropped_by_pattern(tmp_path):
+    content = "name,x,Class1,y,Class2\na,1,red,2,blue\nb,3,red,4,red\n"
+    matrix = read(tmp_path, content, drop=["Class*"])
+    assert matrix.column_names == ("x", "y")
+    np.testing.assert_array_equal(matrix.data, [[1, 2], [3, 4]])
+    assert read(tmp_path, "1,2,x\n3,4,y\n", drop="3").shape == (2, 2)
+
+
+def test_row_names_may_be_in_any_column(tmp_path):
+    matrix = read(tmp_path, "x,gene,y\n1,a,2\n3,b,4\n", row_names="gene")
+    assert matrix.row_names == ("a", "b")
+    assert matrix.column_names == ("x", "y")
+
+
+def test_options_overrule_what_would_be_recognised(tmp_path):
+    numbers = "1,2,3,4\n5,6,7,8\n"
+    assert read(tmp_path, numbers, header=True).column_names == ("1", "2", "3", "4")
+    assert read(tmp_path, numbers, row_names=True).row_names == ("1", "5")
+    with pytest.raises(ReadError, match="'a' is not a number"):
+        read(tmp_path, "a,1,2,3\nb,4,5,6\n", row_names=False)
+
+
+def test_same_names_are_noted(tmp_path):
+    matrix = read(tmp_path, "name,x,x\na,1,2\na,3,4\n", layout="table")
+    assert "Some rows have the same name." in matrix.notes
+    assert "Some columns have the same name." in matrix.notes
+
+
+def test_a_single_column_of_numbers(tmp_path):
+    np.testing.assert_array_equal(read(tmp_path, "x\n1\n2\n").data, [[1], [2]])
+
+
+def test_lines_longer_than_a_block(tmp_path):
+    values = np.arange(3 * 500.0).reshape(3, -1)
+    content = "\n".join(",".join(str(cell).zfill(20_000) for cell in row) for row in values)
+    assert len(content) > 3 * (8 << 20)
+    np.testing.assert_array_equal(read(tmp_path, content).data, values)
+
+
+def test_tables_with_many_columns(tmp_path):
+    wide = np.arange(3 * 20_000.0).reshape(3, -1)
+    content = "\n".join(",".join(map(str, row)) for row in wide)
+    np.testing.assert_array_equal(read(tmp_path, content).data, wide)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"missing": "maybe"}, "missing must be"),
+        ({"duplicates": "first"}, "duplicates must be"),
+        ({"layout": "cube"}, "layout must be"),
+        ({"delimiter": "ab"}, "delimiter must be"),
+        ({"delimiter": "a"}, "delimiter must be"),
+        ({"delimiter": ",", "decimal": ","}, "both"),
+        ({"encoding": "klingon"}, "encoding must be"),
+        ({"columns": ["a", "b"]}, "columns must be"),
+        ({"columns": ["a", "b", "c"], "layout": "table"}, "not of a table"),
+        ({"format": "docx"}, "format must be"),
+        ({"layer": "raw"}, "'layer' has no meaning|layer has no meaning"),
+    ],
+)
+def test_bad_options_are_refused(options, words, tmp_path):
+    with pytest.raises(ValueError, match=words) as caught:
+        read(tmp_path, "1,2\n3,4\n", **options)
+    assert not isinstance(caught.value, ReadError)
