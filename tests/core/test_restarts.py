@@ -205,12 +205,12 @@ def test_runs_that_agree_end_the_search_after_one_stage(calls):
 @pytest.mark.usefixtures("disagreement")
 def test_runs_that_disagree_are_refined(X, calls):
     run(X, problem_of("mean"), n_init=10)
-    assert [call[3] for call in calls] == [8] * 10 + [12] * 4 + [16] * 2
+    assert [call[3] for call in calls] == [10] * 10 + [16] * 5 + [24] * 3
 
 
 def test_alike_solutions_are_refined_once(X, calls):
     run(X, problem_of("mean"), n_init=10)
-    first_stage = [solution.objective for _, _, solution, n_rounds, *_ in calls if n_rounds == 8]
+    first_stage = [solution.objective for _, _, solution, n_rounds, *_ in calls if n_rounds == 10]
     assert len(np.unique(np.round(first_stage, 6))) == len(first_stage)
 
 

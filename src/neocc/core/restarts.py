@@ -48,7 +48,7 @@ _SDP_SHARE = 50
 _SHORT_TOL = 1e-3
 # A search makes many runs; the sample it makes them on is that much of a start's.
 _SEARCH_SHARE = 0.5
-_STAGES = ((1.0, 8), (0.4, 12), (0.2, 16))
+_STAGES = ((1.0, 10), (0.5, 16), (0.3, 24))
 # Where so many runs agree on the lowest value, one stage that finds none lower ends the search.
 _ENOUGH_ALIKE = 3
 _SAME = 1e-9
