@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -20,6 +21,12 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("neocc")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _interruptible() -> None:
+    """Make Ctrl-C work in the tests that send it, even where it was ignored from the start."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

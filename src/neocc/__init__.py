@@ -6,12 +6,29 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from neocc.estimators import MSSR, NEOCC, NEOKMeans, objective_value
+    from neocc.estimators import (
+        MSSR,
+        NEOCC,
+        ROCC,
+        InfinitePlaid,
+        LowRankNEOKMeans,
+        NEOKMeans,
+        objective_value,
+    )
 
 
 __version__ = "0.1.0"
 
-__all__ = ["MSSR", "NEOCC", "NEOKMeans", "__version__", "objective_value"]
+__all__ = [
+    "MSSR",
+    "NEOCC",
+    "ROCC",
+    "InfinitePlaid",
+    "LowRankNEOKMeans",
+    "NEOKMeans",
+    "__version__",
+    "objective_value",
+]
 
 
 def __getattr__(name: str) -> Any:

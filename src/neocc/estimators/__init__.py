@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from neocc.estimators._lowrank import LowRankNEOKMeans
 from neocc.estimators._mssr import MSSR
 from neocc.estimators._neocc import NEOCC
 from neocc.estimators._neokmeans import NEOKMeans
 from neocc.estimators._objective import objective_value
+from neocc.estimators._plaid import InfinitePlaid
+from neocc.estimators._rocc import ROCC
 
-__all__ = ["MSSR", "NEOCC", "NEOKMeans", "objective_value"]
+__all__ = [
+    "MSSR",
+    "NEOCC",
+    "ROCC",
+    "InfinitePlaid",
+    "LowRankNEOKMeans",
+    "NEOKMeans",
+    "objective_value",
+]

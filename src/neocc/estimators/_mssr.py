@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Integral
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from neocc.core.initialise import Known
 from neocc.core.problem import Problem
+from neocc.core.refine import ping_pong
+from neocc.core.restarts import Init
 from neocc.core.solve import Solution
 from neocc.engines import MemoryEngine
 from neocc.estimators._base import SHARED_CONSTRAINTS
 from neocc.estimators._coclusterer import BaseCoclusterer
 from neocc.estimators._progress import with_callbacks
+from neocc.estimators._starts import finished_starts
 from neocc.estimators._validation import make_counts, read_matrix
+
+# The authors' largest number of turns between chains and alternation.
+_ROUNDS = 50
 
 
 class MSSR(BaseCoclusterer):
@@ -36,8 +45,14 @@ class MSSR(BaseCoclusterer):
         given.
     n_init : int, default=10
         Number of starts; the one of lowest objective is kept.
-    refine : bool, default=True
-        Spend the starts on a search (see `NEOCC`); with False every start is run once.
+    refine : bool or "chains", default=True
+        True spends the starts on a search (see `NEOCC`), False runs each once. With "chains", as
+        the method's authors have it, chains of moves follow each start wherever it is stuck: of the
+        rows, then of the columns, the best move of one item to another cluster is made several
+        times, even if that raises the objective at first, and the best prefix of these moves is
+        kept; if it lowers the objective, the alternation goes on from there.
+    chain_length : int, default=20
+        Number of moves in a chain, for ``refine="chains"``.
     max_iter : int, default=100
         Largest number of iterations of one start.
     tol : float, default=1e-6
@@ -75,10 +90,20 @@ class MSSR(BaseCoclusterer):
     --------
     NEOCC : Allows overlap and outliers.
 
+    Notes
+    -----
+    The method as its authors ran it is ``init="spectral", refine="chains"``, on data whose rows and
+    columns have been scaled to equal norms (`neocc.preprocessing.binormalize`). Their stopping
+    rules are fractions of the squared norm of the data; here all runs end by `tol`.
+
     References
     ----------
     H. Cho, I. S. Dhillon, Y. Guan and S. Sra, "Minimum Sum-Squared Residue Co-Clustering of Gene
     Expression Data", SDM 2004.
+
+    H. Cho and I. S. Dhillon, "Coclustering of Human Cancer Microarrays Using Minimum Sum-Squared
+    Residue Coclustering", IEEE/ACM Transactions on Computational Biology and Bioinformatics 5,
+    2008.
 
     Examples
     --------
@@ -98,7 +123,8 @@ class MSSR(BaseCoclusterer):
         "n_column_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "objective": [StrOptions({"mean", "residue"})],
         "init": [StrOptions({"neo-kmeans", "random", "spectral", "sketch"}), tuple, list],
-        "refine": ["boolean"],
+        "refine": ["boolean", StrOptions({"chains"})],
+        "chain_length": [Interval(Integral, 1, None, closed="left")],
     }
 
     def __init__(
@@ -109,7 +135,8 @@ class MSSR(BaseCoclusterer):
         objective: str = "mean",
         init: Any = "neo-kmeans",
         n_init: int = 10,
-        refine: bool = True,
+        refine: bool | str = True,
+        chain_length: int = 20,
         max_iter: int = 100,
         tol: float = 1e-6,
         engine: str = "auto",
@@ -124,6 +151,7 @@ class MSSR(BaseCoclusterer):
         self.init = init
         self.n_init = n_init
         self.refine = refine
+        self.chain_length = chain_length
         self.max_iter = max_iter
         self.tol = tol
         self.engine = engine
@@ -162,6 +190,23 @@ class MSSR(BaseCoclusterer):
             )
             self._solve(matrix, problem, self._read_init(matrix, problem))
         return self
+
+    def _solutions(
+        self,
+        engine: MemoryEngine,
+        problem: Problem,
+        init: Init,
+        rng: np.random.Generator,
+        known: Known,
+    ) -> Iterator[Solution]:
+        if self.refine != "chains":
+            yield from super()._solutions(engine, problem, init, rng, known)
+            return
+
+        def finish(data: MemoryEngine, start: Solution) -> Solution:
+            return ping_pong(data, problem, start, self.chain_length, _ROUNDS)
+
+        yield from finished_starts(self, engine, problem, init, rng, finish)
 
     def _publish(self, engine: MemoryEngine, problem: Problem, solution: Solution) -> None:
         super()._publish(engine, problem, solution)

@@ -53,12 +53,14 @@ class NEOCC(BaseCoclusterer):
         estimates it from a k-means solution (`neocc.selection.estimate_overlap_and_outliers`).
     row_outliers, column_outliers : float in [0, 1) or "auto", default=0.0
         Largest fraction of rows (columns) left in no cluster, or estimated likewise.
-    init : {"neo-kmeans", "random", "spectral", "sketch"} or pair (U, V), default="neo-kmeans"
+    init : {"neo-kmeans", "random", "spectral", "sketch", "sdp"} or (U, V), default="neo-kmeans"
         How the memberships start: one-way NEO-K-Means of the rows and of the columns from k-means++
         seeds (found on a sample of the rows when the matrix is large), random feasible
         memberships, clusters of the leading singular vectors of the scaled matrix, clusters of
-        random projections, or given membership matrices that meet the counts above. With `refine`,
-        every other start is random.
+        random projections, semidefinite relaxations of both sides solved in turn (seconds to
+        minutes each, see :class:`LowRankNEOKMeans`), or given membership matrices that meet the
+        counts above. With `refine`, every other start is random, and all but one in fifty if the
+        rest are semidefinite.
     n_init : int, default=10
         Number of starts; the one of lowest objective is kept. Given memberships are run once.
     refine : bool, default=True
@@ -148,7 +150,7 @@ class NEOCC(BaseCoclusterer):
         "row_outliers": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
         "column_overlap": [Interval(Real, None, None, closed="neither"), StrOptions({"auto"})],
         "column_outliers": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
-        "init": [StrOptions({"neo-kmeans", "random", "spectral", "sketch"}), tuple, list],
+        "init": [StrOptions({"neo-kmeans", "random", "spectral", "sketch", "sdp"}), tuple, list],
         "refine": ["boolean"],
     }
 

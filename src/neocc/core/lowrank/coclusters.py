@@ -1,9 +1,9 @@
-"""SDP-based NEO-CC: a start whose sides are relaxed, solved and rounded in turn.
+"""SDP-based NEO-CC: a start for which both sides are relaxed, and solved in turn.
 
-For fixed clusters on one side, the other side of both objectives is a relaxed problem of `sides`.
-Random row clusters give the first one: they are a random projection of the columns, and favour no
-basin. From then on each side is solved for the clusters just found on the other, until that no
-longer lowers the objective.
+For a fixed side, be it memberships or a relaxed point, the other side of both objectives is a
+relaxed problem of `sides`. Random row clusters give the first one: they are a random projection of
+the columns and favour no basin. Memberships are rounded only once neither side changes any more:
+rounding in between would freeze what the other side still moves. Both ways of rounding compete.
 """
 
 from __future__ import annotations
@@ -13,46 +13,51 @@ import numpy as np
 from neocc.core.engine import Engine
 from neocc.core.initialise import random_start
 from neocc.core.lowrank.multipliers import Relaxed, relax
-from neocc.core.lowrank.relaxation import Relaxation, check_size
-from neocc.core.lowrank.rounding import round_counts
+from neocc.core.lowrank.relaxation import Point, Relaxation, average, check_size, point_of
+from neocc.core.lowrank.rounding import round_clusters, round_counts
 from neocc.core.lowrank.sides import of_columns, of_rows
-from neocc.core.problem import Problem
+from neocc.core.problem import Counts, Problem
+from neocc.core.solve import solve
 from neocc.kernels import Memberships
 
-_ROUNDS = 10
-# What rounding changes anyway need not be known exactly.
+# Memberships that a random point is the average of.
+_STARTS = 1
+_ROUNDS = 15
+# What the next round and the rounding change anyway need not be known exactly.
+_UPDATES = 3
 _TOL = 1e-2
-_LEAST_GAIN = 1e-4
+_LEAST_GAIN = 3e-4
 
 
 def sdp_start(
     data: Engine, problem: Problem, rng: np.random.Generator
 ) -> tuple[Memberships, Memberships]:
     """Start both sides from alternate relaxed problems; `data` is centred for the problem."""
-    rows, columns = problem.rows, problem.columns
-    assert rows is not None and columns is not None
-    check_size(rows.n_items, rows.n_clusters, "rows")
-    check_size(columns.n_items, columns.n_clusters, "columns")
-    U, V = random_start(rows, rng), random_start(columns, rng)
-    best, lowest = (U, V), np.inf
-    row_point: Relaxed | None = None
-    column_point: Relaxed | None = None
+    assert problem.rows is not None and problem.columns is not None
+    row_point = _random_point(problem.rows, "rows", rng)
+    column_point = _random_point(problem.columns, "columns", rng)
+    previous = np.inf
     for _ in range(_ROUNDS):
-        column_point = _solve_side(of_columns(data, problem, U), V, column_point)
-        V = round_counts(column_point, columns)
-        side = of_rows(data, problem, V)
-        row_point = _solve_side(side, U, row_point)
-        U = round_counts(row_point, rows)
-        objective = side.objective(*side.point(U))
-        gain = lowest - objective
-        if gain > 0:
-            best, lowest = (U, V), objective
-        if gain <= _LEAST_GAIN * objective:
+        columns = _relax(of_columns(data, problem, row_point), column_point)
+        column_point = columns.point
+        side = of_rows(data, problem, column_point)
+        rows = _relax(side, row_point)
+        row_point = rows.point
+        if rows.objective >= (1.0 - _LEAST_GAIN) * previous:
             break
-    return best
+        previous = rows.objective
+    U = round_clusters(rows, side)
+    V = round_clusters(columns, of_columns(data, problem, point_of(U)))
+    starts = [(U, V), (round_counts(rows, problem.rows), round_counts(columns, problem.columns))]
+    found = min((solve(data, problem, *each) for each in starts), key=lambda run: run.objective)
+    assert found.U is not None and found.V is not None
+    return found.U, found.V
 
 
-def _solve_side(side: Relaxation, members: Memberships, before: Relaxed | None) -> Relaxed:
-    """Solve one side from where it was solved before, or from memberships."""
-    start = side.point(members) if before is None else (before.Y, before.f)
-    return relax(side, *start, tol=_TOL)
+def _relax(side: Relaxation, start: Point) -> Relaxed:
+    return relax(side, start, max_iter=_UPDATES, tol=_TOL)
+
+
+def _random_point(counts: Counts, items: str, rng: np.random.Generator) -> Point:
+    check_size(counts, _STARTS * counts.n_clusters, items)
+    return average([point_of(random_start(counts, rng)) for _ in range(_STARTS)])

@@ -12,7 +12,9 @@ block, which costs next to nothing, is just minimised at every step of the first
 after it.
 
 Each constraint enters as -l c + (sigma / 2) c^2, with the shifted multiplier l - sigma c in the
-gradient. c1, a single number against n in c2, counts n / k times.
+gradient. c1, a single number against n in c2, counts n / trace(Z) times. In c2 an item counts as
+often as its cost d exceeds the mean cost: far items would otherwise buy large gains with small
+violations, and take whole columns of Y with them.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ import numpy as np
 
 from neocc._typing import FloatArray
 from neocc.core.lowrank.feasible import nearest_feasible
-from neocc.core.lowrank.relaxation import Relaxation
+from neocc.core.lowrank.relaxation import Point, Relaxation
 
 
 class Lagrangian(Protocol):
@@ -34,7 +36,7 @@ class Lagrangian(Protocol):
     def pack(self, Y: FloatArray, f: FloatArray) -> FloatArray:
         """Return the variables of a point as one vector."""
 
-    def unpack(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def unpack(self, x: FloatArray) -> Point:
         """Return (Y, f) from the variables."""
 
     def bounds(self) -> tuple[FloatArray, FloatArray]:
@@ -50,18 +52,19 @@ class Lagrangian(Protocol):
 class _WithY:
     """The part that both have: the objective, c1 and c2."""
 
-    def __init__(self, relaxation: Relaxation) -> None:
+    def __init__(self, relaxation: Relaxation, rank: int) -> None:
         counts = relaxation.counts
         self.relaxation = relaxation
-        self.shape = counts.n_items, counts.n_clusters
+        self.shape = counts.n_items, rank
         self.penalty = 1.0
-        self._weight = counts.n_items / counts.n_clusters
+        self._weight = counts.n_items / relaxation.trace
         self._l1 = 0.0
         self._mu = np.zeros(counts.n_items)
+        self._weights = np.maximum(relaxation.costs, 1.0)
 
     def _traces(self, Y: FloatArray, f: FloatArray) -> tuple[float, FloatArray]:
         """Return c1 and c2."""
-        return float(np.vdot(Y, Y)) - self.shape[1], Y @ Y.sum(axis=0) - f
+        return float(np.vdot(Y, Y)) - self.relaxation.trace, Y @ Y.sum(axis=0) - f
 
     def _evaluate(
         self, Y: FloatArray, f: FloatArray
@@ -69,7 +72,7 @@ class _WithY:
         """Return value, gradient in Y, and the shifted multipliers of c1 and c2."""
         c1, c2 = self._traces(Y, f)
         t1 = self._l1 - self.penalty * self._weight * c1
-        v = self._mu - self.penalty * c2
+        v = self._mu - self.penalty * self._weights * c2
         KY = self.relaxation.product(Y)
         value = float(f @ self.relaxation.costs - np.vdot(Y, KY))
         value -= 0.5 * ((self._l1 + t1) * c1 + float((self._mu + v) @ c2))
@@ -84,8 +87,9 @@ class _WithY:
         """Move the multipliers of c1 and c2; return the larger violation, relative."""
         c1, c2 = self._traces(Y, f)
         self._l1 -= self.penalty * self._weight * c1
-        self._mu = self._mu - self.penalty * c2
-        return max(abs(c1) / self.shape[1], float((np.abs(c2) / np.maximum(f, 1.0)).max()))
+        self._mu = self._mu - self.penalty * self._weights * c2
+        of_rows = float((np.abs(c2) / np.maximum(f, 1.0)).max())
+        return max(abs(c1) / self.relaxation.trace, of_rows)
 
 
 class SplitLagrangian(_WithY):
@@ -96,7 +100,7 @@ class SplitLagrangian(_WithY):
         del f
         return Y.ravel().copy()
 
-    def unpack(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def unpack(self, x: FloatArray) -> Point:
         """Return Y and the best f for it."""
         Y = x.reshape(self.shape)
         return Y, self._best_f(Y)
@@ -117,15 +121,16 @@ class SplitLagrangian(_WithY):
 
     def _best_f(self, Y: FloatArray) -> FloatArray:
         """Minimise f'd + mu'f + (sigma / 2) |Y (Y'e) - f|^2 over feasible f."""
-        wanted = Y @ Y.sum(axis=0) - (self.relaxation.costs + self._mu) / self.penalty
-        return nearest_feasible(wanted, self.relaxation.counts)
+        pull = (self.relaxation.costs + self._mu) / (self.penalty * self._weights)
+        wanted = Y @ Y.sum(axis=0) - pull
+        return nearest_feasible(wanted, self._weights, self.relaxation.counts)
 
 
 class FullLagrangian(_WithY):
     """All of (Y, f, g, s, r) is searched, and every constraint has a multiplier."""
 
-    def __init__(self, relaxation: Relaxation) -> None:
-        super().__init__(relaxation)
+    def __init__(self, relaxation: Relaxation, rank: int) -> None:
+        super().__init__(relaxation, rank)
         self._l2 = 0.0
         self._gamma = np.zeros(self.shape[0])
         self._l3 = 0.0
@@ -136,24 +141,22 @@ class FullLagrangian(_WithY):
         r = max(float(g.sum()) - self.relaxation.counts.n_covered, 0.0)
         return np.concatenate([Y.ravel(), f, g, f - g, [r]])
 
-    def unpack(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def unpack(self, x: FloatArray) -> Point:
         """Return Y and f."""
         Y, f, _, _, _ = self._parts(x)
         return Y, f
 
-    def _parts(
-        self, x: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, float]:
-        n, k = self.shape
-        Y, f, g, s = np.split(x[:-1], [n * k, n * k + n, n * k + 2 * n])
-        return Y.reshape(n, k), f, g, s, float(x[-1])
+    def _parts(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, float]:
+        n, rank = self.shape
+        Y, f, g, s = np.split(x[:-1], n * (rank + np.arange(3)))
+        return Y.reshape(n, rank), f, g, s, float(x[-1])
 
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Return the bounds Y >= 0, 0 <= f <= k, 0 <= g <= 1, s >= 0, r >= 0."""
-        n, k = self.shape
-        upper = np.full(n * k + 3 * n + 1, np.inf)
-        upper[n * k : n * k + n] = k
-        upper[n * k + n : n * k + 2 * n] = 1.0
+        n, rank = self.shape
+        upper = np.full(n * (rank + 3) + 1, np.inf)
+        upper[n * rank : n * (rank + 1)] = self.relaxation.counts.n_clusters
+        upper[n * (rank + 1) : n * (rank + 2)] = 1.0
         return np.zeros(len(upper)), upper
 
     def _counts(
@@ -175,9 +178,7 @@ class FullLagrangian(_WithY):
         t2 = self._l2 - self.penalty * c3
         q = self._gamma - self.penalty * c4
         t3 = self._l3 - self.penalty * c5
-        value -= 0.5 * (
-            (self._l2 + t2) * c3 + float((self._gamma + q) @ c4) + (self._l3 + t3) * c5
-        )
+        value -= 0.5 * ((self._l2 + t2) * c3 + float((self._gamma + q) @ c4) + (self._l3 + t3) * c5)
         of_f = self.relaxation.costs + v - t2 - q
         return value, np.concatenate([of_Y.ravel(), of_f, q - t3, q, [t3]])
 

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
 
-from neocc._typing import FloatArray
 from neocc.core.lowrank.lagrangians import FullLagrangian, Lagrangian, SplitLagrangian
-from neocc.core.lowrank.relaxation import Relaxation
+from neocc.core.lowrank.relaxation import Point, Relaxation
 from neocc.core.solve import Report
 
 Solver: TypeAlias = Literal["admm", "alm"]
@@ -20,7 +19,7 @@ Solver: TypeAlias = Literal["admm", "alm"]
 HISTORY = np.dtype([("objective", np.float64), ("infeasibility", np.float64)])
 """What is kept of every update of the multipliers."""
 
-_LAGRANGIANS: dict[Solver, Callable[[Relaxation], Lagrangian]] = {
+_LAGRANGIANS: dict[Solver, Callable[[Relaxation, int], Lagrangian]] = {
     "admm": SplitLagrangian,
     "alm": FullLagrangian,
 }
@@ -31,6 +30,8 @@ _GRADIENT_TOL = 1e-5
 # The penalty doubles where violations have not at least halved.
 _GROWTH = 2.0
 _ENOUGH = 0.5
+# A stiffer problem than this only rounds: the run has ended where no feasible point is near.
+_STIFFEST = 1e8
 _STEPS_SPENT = 1
 
 
@@ -40,8 +41,8 @@ class Relaxed:
 
     Attributes
     ----------
-    Y, f : arrays of shape (n, k) and (n,)
-        The point.
+    point : pair of arrays
+        Y and f.
     objective : float
         Its objective, in the units of the data.
     infeasibility : float
@@ -53,8 +54,7 @@ class Relaxed:
         False when `max_iter` or the caller ended the run.
     """
 
-    Y: FloatArray
-    f: FloatArray
+    point: Point
     objective: float
     infeasibility: float
     history: NDArray[Any]
@@ -63,16 +63,15 @@ class Relaxed:
 
 def relax(
     relaxation: Relaxation,
-    Y: FloatArray,
-    f: FloatArray,
+    start: Point,
     *,
     solver: Solver = "admm",
     max_iter: int = 50,
     tol: float = 1e-4,
     report: Report | None = None,
 ) -> Relaxed:
-    """Solve the relaxed problem from (Y, f), up to a largest violation below `tol`."""
-    lagrangian = _LAGRANGIANS[solver](relaxation)
+    """Solve the relaxed problem up to a largest violation below `tol`."""
+    lagrangian = _LAGRANGIANS[solver](relaxation, start[0].shape[1])
     bounds = optimize.Bounds(*lagrangian.bounds())
     options = {
         "maxiter": _INNER_STEPS[solver],
@@ -80,7 +79,7 @@ def relax(
         "ftol": _INNER_TOL,
         "gtol": _GRADIENT_TOL,
     }
-    x = lagrangian.pack(Y, f)
+    x = lagrangian.pack(*start)
     history: list[tuple[float, float]] = []
     converged, previous = False, np.inf
     for iteration in range(1, max_iter + 1):
@@ -88,13 +87,15 @@ def relax(
             lagrangian.evaluate, x, jac=True, method="L-BFGS-B", bounds=bounds, options=options
         )
         x = found.x
-        Y, f = lagrangian.unpack(x)
+        point = lagrangian.unpack(x)
         infeasibility = lagrangian.update(x)
-        history.append((relaxation.objective(Y, f), infeasibility))
+        history.append((relaxation.objective(point), infeasibility))
         converged = infeasibility < tol and found.status != _STEPS_SPENT
         if (report is not None and report(iteration, history[-1][0])) or converged:
             break
         if infeasibility > _ENOUGH * previous:
             lagrangian.penalty *= _GROWTH
+        if lagrangian.penalty > _STIFFEST:
+            break
         previous = infeasibility
-    return Relaxed(Y, f, *history[-1], np.array(history, dtype=HISTORY), converged)
+    return Relaxed(point, *history[-1], np.array(history, dtype=HISTORY), converged)

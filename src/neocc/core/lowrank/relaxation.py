@@ -5,7 +5,7 @@ Letters as in the package's docstring. K comes as a function that multiplies it 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -18,6 +18,9 @@ from neocc.kernels import Memberships
 
 Product: TypeAlias = Callable[[FloatArray], FloatArray]
 """Multiplies the Gram matrix K with a table of one row per item."""
+
+Point: TypeAlias = tuple[FloatArray, FloatArray]
+"""Y, of shape (n, rank), and f, of shape (n,)."""
 
 MOST_VARIABLES = 5_000_000
 """Entries of Y beyond which a problem is refused: L-BFGS-B keeps some 25 vectors of that length."""
@@ -55,8 +58,7 @@ class Relaxation:
         towards_mean = product(np.ones((n, 1)))[:, 0] / n
         at_mean = float(towards_mean.mean())
         centred = np.maximum(costs - 2.0 * towards_mean + at_mean, 0.0)
-        unit = float(centred.mean())
-        unit = unit if unit > 0 else 1.0
+        unit = float(centred.mean()) or 1.0
 
         def scaled(Y: FloatArray) -> FloatArray:
             z = Y.sum(axis=0)
@@ -68,20 +70,35 @@ class Relaxation:
 
         return cls(counts, centred / unit, scaled, unit)
 
-    def point(self, members: Memberships) -> tuple[FloatArray, FloatArray]:
-        """Return (Y, f) of memberships; feasible memberships meet every constraint."""
-        return members.indicator * np.sqrt(inverse(members.sizes)), members.weights
+    @property
+    def trace(self) -> float:
+        """Trace of Z: k, or the number of clusters that T memberships can fill at most."""
+        return float(min(self.counts.n_clusters, self.counts.n_memberships))
 
-    def objective(self, Y: FloatArray, f: FloatArray) -> float:
+    def objective(self, point: Point) -> float:
         """Return the objective of a point in the units of the data."""
+        Y, f = point
         return self.unit * float(f @ self.costs - np.vdot(Y, self.product(Y)))
 
 
-def check_size(n_items: int, n_clusters: int, what: str = "") -> None:
-    """Refuse problems that would not fit into memory."""
-    if n_items * n_clusters > MOST_VARIABLES:
+def point_of(members: Memberships) -> Point:
+    """Return (Y, f) of memberships; feasible memberships meet every constraint."""
+    return members.indicator * np.sqrt(inverse(members.sizes)), members.weights
+
+
+def average(points: Sequence[Point]) -> Point:
+    """Return a point whose Z and f are the means of those of the points; feasible if they are."""
+    tables, numbers = zip(*points, strict=True)
+    return np.hstack(tables) / np.sqrt(len(points)), np.mean(numbers, axis=0)
+
+
+def check_size(counts: Counts, n_columns: int, items: str) -> None:
+    """Refuse problems whose Y would be too large; `items` names what is clustered."""
+    size = counts.n_items * n_columns
+    if size > MOST_VARIABLES:
         raise ValueError(
-            f"The low-rank relaxation of {n_items} {what or 'items'} in {n_clusters} clusters has "
-            f"{n_items * n_clusters:,} variables, more than the {MOST_VARIABLES:,} it is meant "
-            "for. Fit a sample of them, or choose a method without it."
+            f"The semidefinite relaxation of {counts.n_items:,} {items} in {counts.n_clusters:,} "
+            f"clusters has {size:,} variables; it is meant for at most {MOST_VARIABLES:,}. Fit a "
+            f"sample of the {items}, or use the alternation alone (NEOKMeans, or another init of "
+            "NEOCC)."
         )

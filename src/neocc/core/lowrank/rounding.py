@@ -2,9 +2,11 @@
 
 * `round_counts`: first the number of clusters of each item from f, then its clusters, those of the
   largest entries in its row of Y (Hou et al., KDD 2015, as far as it can be reconstructed).
-* `round_clusters`: first the clusters. Columns of Y that point the same way are one cluster which
-  the relaxed point holds several times, in parts. How many times is made a whole number, for all
-  clusters together k; the memberships then go to the largest entries.
+* `round_clusters`: first the clusters. Columns of Y that point the same way are one cluster, which
+  the relaxed point holds as many times as its part of the trace says. That is made a whole number,
+  for all clusters together k; the memberships then go to the largest entries.
+
+Y may have more than k columns; `round_counts` then starts from whole numbers of clusters as well.
 
 A cluster held once is a column y of norm 1 with entries 1 / sqrt(n_c); y (e'y) is then 0 or 1, and
 a number between them, more or less, where y comes from a relaxed point.
@@ -17,7 +19,7 @@ import numpy as np
 from neocc._typing import FloatArray, IntArray
 from neocc.core.assign import assign, fill_empty, smallest
 from neocc.core.lowrank.multipliers import Relaxed
-from neocc.core.lowrank.relaxation import Relaxation
+from neocc.core.lowrank.relaxation import Relaxation, point_of
 from neocc.core.problem import Counts
 from neocc.kernels import Memberships
 
@@ -30,12 +32,17 @@ _WHOLE = 1e-9
 
 def round_counts(relaxed: Relaxed, counts: Counts) -> Memberships:
     """Round the number of clusters of each item, then choose the clusters."""
-    numbers = _whole_numbers(relaxed.f, counts)
-    order = np.argsort(-relaxed.Y, axis=1, kind="stable")
+    Y, f = relaxed.point
+    if Y.shape[1] > counts.n_clusters:
+        columns, shares = distinct_clusters(Y)
+        copies = apportion(shares, counts.n_clusters)
+        Y = np.repeat(columns * np.sqrt(shares / np.maximum(copies, 1)), copies, axis=1)
+    numbers = _whole_numbers(f, counts)
+    order = np.argsort(-Y, axis=1, kind="stable")
     ranks = np.empty_like(order)
     np.put_along_axis(ranks, order, np.arange(counts.n_clusters)[None, :], axis=1)
     members = Memberships.from_dense(ranks < numbers[:, None])
-    return fill_empty(members, -relaxed.Y)
+    return fill_empty(members, -Y)
 
 
 def _whole_numbers(f: FloatArray, counts: Counts) -> IntArray:
@@ -62,12 +69,12 @@ def round_clusters(relaxed: Relaxed, relaxation: Relaxation) -> Memberships:
     cluster to another as long as that lowers the objective.
     """
     counts = relaxation.counts
-    columns, shares = distinct_clusters(relaxed.Y)
+    columns, shares = distinct_clusters(relaxed.point[0])
     entries = columns * columns.sum(axis=0)
 
     def trial(copies: IntArray) -> tuple[float, Memberships]:
         members = _take_largest(np.repeat(entries, copies, axis=1), counts)
-        return relaxation.objective(*relaxation.point(members)), members
+        return relaxation.objective(point_of(members)), members
 
     copies = apportion(shares, counts.n_clusters)
     lowest, members = trial(copies)
@@ -96,15 +103,14 @@ def distinct_clusters(Y: FloatArray) -> tuple[FloatArray, FloatArray]:
     for column in np.argsort(-norms, kind="stable"):
         if norms[column] == 0.0:
             break
-        y = Y[:, column]
-        for group in groups:
-            if group @ y > _SAME * norms[column] * np.sqrt(group @ group):
-                group += y * norms[column]
-                break
+        y = Y[:, column] / norms[column]
+        same = [i for i, group in enumerate(groups) if group @ y > _SAME * np.linalg.norm(group)]
+        # Columns a_c y of one direction y make up sum a_c^2 of the trace: this becomes the norm.
+        if same:
+            groups[same[0]] += norms[column] ** 2 * y
         else:
-            groups.append(y * norms[column])
+            groups.append(norms[column] ** 2 * y)
     table = np.stack(groups, axis=1)
-    # Columns a_c y of one direction add up to norm sum a_c^2, which is their part of the trace.
     shares = np.sqrt(np.einsum("ic,ic->c", table, table))
     return table / shares, shares
 
@@ -112,7 +118,7 @@ def distinct_clusters(Y: FloatArray) -> tuple[FloatArray, FloatArray]:
 def apportion(shares: FloatArray, total: int) -> IntArray:
     """Round shares to whole numbers with a given total: those of the largest remainders go up."""
     exact = shares * (total / shares.sum())
-    numbers = np.floor(exact).astype(np.intp)
+    numbers: IntArray = np.floor(exact).astype(np.intp)
     missing = total - int(numbers.sum())
     numbers[np.argsort(numbers - exact, kind="stable")[:missing]] += 1
     return numbers

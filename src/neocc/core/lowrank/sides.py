@@ -1,25 +1,30 @@
-"""Which relaxed problem the data make: the rows alone, or one side of NEO-CC, the other being fixed.
+"""The relaxed problems that data make: of the rows alone, and of either side of NEO-CC.
 
-For fixed column memberships V with sizes m_j, weights w = V 1 and S = X V, the rows are
+For a fixed point (Yc, w) of the columns the rows of NEO-CC are, with P = X Yc and
+base_p = sum_t w_t x_pt^2,
 
-* `"mean"` (NEO-CC-M): points y_p = (S_pj / sqrt(m_j))_j plus a constant c_p each, which is
-  sum_t w_t x_pt^2 - |y_p|^2. So K = P P' with the y_p as rows of P, and d_p = |y_p|^2 + c_p;
-* `"residue"` (NEO-CC-RCM): kernel NEO-K-Means with K = X D(w) X' - P P' and d_p = c_p.
+* `"mean"` (NEO-CC-M): K = P P' and d = base;
+* `"residue"` (NEO-CC-RCM): K = X D(w) X' - P P' and d_p = base_p - |P_p|^2.
 
-Columns follow the same formulas with the roles of U and V exchanged.
+Where the point is that of memberships V, with columns v_j / sqrt(m_j) and w = V 1, these are the
+objectives of `neocc.core.objectives` as U varies. Columns follow with the roles exchanged.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
 from neocc._typing import FloatArray
 from neocc.core.engine import Engine
-from neocc.core.lowrank.relaxation import Product, Relaxation
-from neocc.core.objectives import distances, inverse
+from neocc.core.lowrank.relaxation import Point, Product, Relaxation
+from neocc.core.objectives import Tables
 from neocc.core.problem import Counts, Problem
-from neocc.core.refine import unexplained
 from neocc.kernels import Memberships
+
+# Binary digits of a weight after the point.
+_DIGITS = 12
 
 
 def of_points(engine: Engine, counts: Counts) -> Relaxation:
@@ -31,44 +36,63 @@ def of_points(engine: Engine, counts: Counts) -> Relaxation:
     return Relaxation.of(engine.row_squares(), product, counts)
 
 
-def of_rows(engine: Engine, problem: Problem, V: Memberships) -> Relaxation:
-    """Return the relaxed problem of the rows for given column clusters."""
+def of_rows(engine: Engine, problem: Problem, columns: Point) -> Relaxation:
+    """Return the relaxed problem of the rows for a fixed point of the columns."""
     assert problem.rows is not None
-    P = engine.multiply(V.indicator) * np.sqrt(inverse(V.sizes))
-    constant = engine.row_distances(unexplained(V.sizes), V)[:, 0]
+    Y, w = columns
+    zero = np.zeros(1)
+    only_squares = Tables(zero, np.zeros((1, 1)), None, None, zero)
 
-    def inside(Y: FloatArray) -> FloatArray:
-        """X D(w) X' Y."""
-        return engine.multiply(engine.multiply_transposed(Y) * V.weights[:, None])
+    def squares(some: Memberships) -> FloatArray:
+        return engine.row_distances(only_squares, some)[:, 0]
 
-    return _of_side(problem, problem.rows, P, constant, inside)
+    def weighted(table: FloatArray) -> FloatArray:
+        """X D(w) X' times a table."""
+        return engine.multiply(engine.multiply_transposed(table) * w[:, None])
+
+    return _of_side(problem, problem.rows, engine.multiply(Y), _weigh(squares, w), weighted)
 
 
-def of_columns(engine: Engine, problem: Problem, U: Memberships) -> Relaxation:
-    """Return the relaxed problem of the columns for given row clusters."""
+def of_columns(engine: Engine, problem: Problem, rows: Point) -> Relaxation:
+    """Return the relaxed problem of the columns for a fixed point of the rows."""
     assert problem.columns is not None
-    sums = engine.column_sums(U, None)
-    assert sums.by_cluster is not None
-    P = sums.by_cluster * np.sqrt(inverse(U.sizes))
-    constant = distances(sums, unexplained(U.sizes))[:, 0]
+    Y, f = rows
 
-    def inside(Y: FloatArray) -> FloatArray:
-        """X' D(f) X Y."""
-        return engine.multiply_transposed(engine.multiply(Y) * U.weights[:, None])
+    def squares(some: Memberships) -> FloatArray:
+        return engine.column_sums(some, None).squares
 
-    return _of_side(problem, problem.columns, P, constant, inside)
+    def weighted(table: FloatArray) -> FloatArray:
+        """X' D(f) X times a table."""
+        return engine.multiply_transposed(engine.multiply(table) * f[:, None])
+
+    P = engine.multiply_transposed(Y)
+    return _of_side(problem, problem.columns, P, _weigh(squares, f), weighted)
 
 
 def _of_side(
-    problem: Problem, counts: Counts, P: FloatArray, constant: FloatArray, inside: Product
+    problem: Problem, counts: Counts, P: FloatArray, base: FloatArray, weighted: Product
 ) -> Relaxation:
-    def explained(Y: FloatArray) -> FloatArray:
-        return P @ (P.T @ Y)
+    def explained(table: FloatArray) -> FloatArray:
+        return P @ (P.T @ table)
 
-    def residual(Y: FloatArray) -> FloatArray:
-        return inside(Y) - explained(Y)
+    def residual(table: FloatArray) -> FloatArray:
+        return weighted(table) - explained(table)
 
-    constant = np.maximum(constant, 0.0)
-    if problem.objective == "residue":
-        return Relaxation.of(constant, residual, counts)
-    return Relaxation.of(constant + np.einsum("pj,pj->p", P, P), explained, counts)
+    if problem.objective == "mean":
+        return Relaxation.of(base, explained, counts)
+    return Relaxation.of(base - np.einsum("pj,pj->p", P, P), residual, counts)
+
+
+def _weigh(squares: Callable[[Memberships], FloatArray], weights: FloatArray) -> FloatArray:
+    """Return the sums of squares with real weights, one binary digit of the weights at a time.
+
+    Engines sum squares over the members of clusters only.
+    """
+    whole = np.rint(np.ldexp(weights, _DIGITS)).astype(np.int64)
+    total = 0.0 * squares(Memberships.from_labels(np.full(len(whole), -1, dtype=np.int32), 1))
+    for digit in range(int(whole.max()).bit_length()):
+        chosen = (whole >> digit) & 1
+        if chosen.any():
+            members = Memberships.from_labels((chosen - 1).astype(np.int32), 1)
+            total += np.ldexp(squares(members), digit - _DIGITS)
+    return total

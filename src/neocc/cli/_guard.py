@@ -1,0 +1,190 @@
+"""From exceptions to exit codes: one readable message, and a traceback only for our own faults.
+
+======  ============================================================================
+0       done
+1       a fault of neocc or of the machine, such as too little memory
+2       a mistake in the command line, in a file, or in where to write
+130     interrupted with Ctrl-C; what was found until then is written where it can be
+======  ============================================================================
+"""
+
+from __future__ import annotations
+
+import re
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+__all__ = [
+    "FAULT",
+    "INTERRUPTED",
+    "MISTAKE",
+    "Mistake",
+    "as_options",
+    "blaming_the_user",
+    "collected_warnings",
+    "guarded",
+    "message_of",
+    "printable",
+]
+
+FAULT, MISTAKE, INTERRUPTED = 1, 2, 130
+
+# Parameters of the library, and the options that stand for them.
+_OPTIONS = {
+    "n_row_clusters": "--rows",
+    "n_column_clusters": "--columns",
+    "row_clusters": "--rows",
+    "column_clusters": "--columns",
+    "row_overlap": "--row-overlap",
+    "row_outliers": "--row-outliers",
+    "column_overlap": "--column-overlap",
+    "column_outliers": "--column-outliers",
+    "n_init": "--n-init",
+    "max_iter": "--max-iter",
+    "n_jobs": "--jobs",
+    "random_state": "--seed",
+}
+_PARAMETER = re.compile(rf"(?P<minus>(?<!-)-)?\b(?P<name>{'|'.join(_OPTIONS)})\b")
+# What the estimators say about a parameter that breaks a rule.
+_RULE = re.compile(r"The '(?P<name>\w+)' parameter of \w+ must be")
+# What `read_matrix` says about an option that it does not know.
+_WORD = re.compile(r"^format(?= must be one of)")
+
+
+class Mistake(Exception):  # noqa: N818
+    """What a user can set right; the message says what was found, where, and what to do."""
+
+
+@contextmanager
+def blaming_the_user() -> Iterator[None]:
+    """Take a ValueError from a call for a mistake in what the user asked that call to do.
+
+    Only around calls that check what they are given: elsewhere a ValueError is a fault of ours.
+    """
+    try:
+        yield
+    except ValueError as error:
+        from neocc.io import ReadError
+
+        if isinstance(error, ReadError):
+            raise
+        raise Mistake(as_options(str(error))) from error
+
+
+@contextmanager
+def collected_warnings() -> Iterator[list[str]]:
+    """Collect warnings of the library as notes, each of them once."""
+    notes: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        try:
+            yield notes
+        finally:
+            notes.extend(dict.fromkeys(str(one.message) for one in caught))
+
+
+@contextmanager
+def guarded(*, show_traceback: bool = False, interrupted: str = "Interrupted.") -> Iterator[None]:
+    """Turn exceptions into a message on standard error and an exit code.
+
+    Parameters
+    ----------
+    show_traceback : bool, default=False
+        Whether to show where in the program a mistake was noticed.
+    interrupted : str, default="Interrupted."
+        What to say after Ctrl-C, unless the interrupt says more.
+    """
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        _say(str(interrupt) or interrupted)
+        raise typer.Exit(INTERRUPTED) from None
+    except (typer.Exit, BrokenPipeError):
+        raise
+    except Exception as error:
+        if show_traceback:
+            _say(traceback.format_exc().rstrip(), mark="")
+        if _is_mistake(error):
+            _say(message_of(error))
+            raise typer.Exit(MISTAKE) from error
+        if isinstance(error, MemoryError):
+            _say("There is not enough memory. Try fewer rows or columns, or a sparse format.")
+        else:
+            if not show_traceback:
+                _say(traceback.format_exc().rstrip(), mark="")
+            _say("This is a fault of neocc, not yours. Please report it with the lines above.")
+        raise typer.Exit(FAULT) from error
+
+
+def as_options(message: str) -> str:
+    """Rewrite what a message of the library says about arguments as options of the commands.
+
+    Examples
+    --------
+    >>> from neocc.cli._guard import as_options
+    >>> as_options("Name three columns with columns=['user', 'film', 'stars'].")
+    "Name three columns with --triplet-columns 'user', 'film', 'stars'."
+    >>> as_options("n_row_clusters=9 is more than the number of rows (n_samples=4).")
+    '--rows=9 is more than the number of rows (4).'
+    >>> as_options("If it fits into memory, pass X.toarray().")
+    'If it fits into memory, pass --dense.'
+    """
+    message = _WORD.sub(lambda found: f"--{found[0]}", message)
+    message = _RULE.sub(lambda found: f"{found['name']} must be", message)
+    message = _PARAMETER.sub(
+        lambda found: ("minus " if found["minus"] else "") + _OPTIONS[found["name"]], message
+    )
+    message = re.sub(r"\(n_(samples|features)=(\d+)\)", r"(\2)", message)
+    return _as_reading_options(message.replace("X.toarray()", "--dense"))
+
+
+def message_of(error: Exception) -> str:
+    """Return what to say about a mistake; names of files stay as they are."""
+    from neocc.io import ReadError
+
+    if isinstance(error, Mistake):
+        return str(error)
+    if not isinstance(error, ReadError):
+        return _as_reading_options(str(error))
+    problem, remedy = _as_reading_options(error.problem), _as_reading_options(error.remedy)
+    return str(ReadError(error.path, problem, remedy, line=error.line, column=error.column))
+
+
+def _as_reading_options(message: str) -> str:
+    from neocc.io import as_command_line
+
+    # --columns is the number of groups of columns.
+    return as_command_line(re.sub(r"\bcolumns(?==)", "triplet_columns", message))
+
+
+def printable(text: str) -> str:
+    r"""Escape what would control a terminal, in names of files and in cells.
+
+    Examples
+    --------
+    >>> from neocc.cli._guard import printable
+    >>> printable("a\x1b[2Jb\n")
+    'a\\x1b[2Jb\\n'
+    """
+    return "".join(
+        sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text
+    )
+
+
+def _is_mistake(error: Exception) -> bool:
+    if isinstance(error, Mistake):
+        return True
+    if isinstance(error, ImportError):
+        return "pip install" in str(error)
+    from neocc.io import ReadError, WriteError
+
+    return isinstance(error, ReadError | WriteError)
+
+
+def _say(message: str, mark: str = "neocc: ") -> None:
+    lines = (printable(line) for line in message.splitlines())
+    typer.echo(mark + "\n".join(lines), err=True)

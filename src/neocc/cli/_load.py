@@ -1,0 +1,65 @@
+"""From a file to the matrix that is clustered: read, filled where asked, preprocessed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from neocc.cli._guard import Mistake, blaming_the_user
+from neocc.cli._settings import Reading
+from neocc.io import Matrix, read_matrix
+
+__all__ = ["Loaded", "load", "prepare"]
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A file and what was made of it.
+
+    Attributes
+    ----------
+    file : Matrix
+        As it was read.
+    matrix : Matrix
+        As it is clustered.
+    preprocessor : Pipeline
+        What turned one into the other; it treats further rows alike.
+    """
+
+    file: Matrix
+    matrix: Matrix
+    preprocessor: Any
+
+
+def load(path: Path, reading: Reading) -> Loaded:
+    """Read a file and preprocess it."""
+    with blaming_the_user():
+        return prepare(read_matrix(path, **reading.read_options), reading)
+
+
+def prepare(file: Matrix, reading: Reading) -> Loaded:
+    """Fill and preprocess a matrix as asked."""
+    matrix = fill(file) if reading.dense else file
+    if not reading.preprocess:
+        return Loaded(file, matrix, None)
+    from neocc.preprocessing import make_preprocessor
+
+    preprocessor = make_preprocessor(reading.preprocess)
+    with blaming_the_user():
+        data = preprocessor.fit_transform(matrix.data)
+    return Loaded(file, replace(matrix, data=data), preprocessor)
+
+
+def fill(matrix: Matrix) -> Matrix:
+    """Return a matrix with its zeros stored."""
+    if not matrix.is_sparse:
+        return matrix
+    try:
+        return replace(matrix, data=matrix.data.toarray())
+    except MemoryError as error:
+        n_rows, n_columns = matrix.shape
+        raise Mistake(
+            f"{matrix.source}: {n_rows} x {n_columns} cells do not fit into memory. Leave out "
+            "--dense, or keep fewer rows or columns."
+        ) from error

@@ -1,0 +1,109 @@
+"""The report of a saved model, made again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from neocc.cli._guard import Mistake, blaming_the_user, message_of
+from neocc.cli._load import load
+from neocc.cli._predicting import model_path, rows_for
+from neocc.cli._settings import FitSettings
+from neocc.cli._settings_files import Recorded, read_recorded
+from neocc.io import (
+    Matrix,
+    RunRecord,
+    SavedModel,
+    UnreadableFileError,
+    read_matrix,
+    read_model,
+    read_record,
+)
+from neocc.report import write_report
+
+__all__ = ["report_file"]
+
+
+def report_file(
+    model: Path,
+    data: Path | None,
+    output: Path | None,
+    options: dict[str, Any],
+    *,
+    force: bool,
+) -> tuple[Path, list[str]]:
+    """Write the report of a model again.
+
+    Parameters
+    ----------
+    model : Path
+        A folder of results, or a model file. What lies beside the model says which file it was
+        fitted to, and how that was read.
+    data : Path or None
+        Where that file is now, if it has moved; or the file, if nothing tells which.
+    output : Path or None
+        Where to write; beside the model, in place of the earlier report, if not given.
+    options : dict
+        Settings that were given: how to read `data`, and what rows and columns are called.
+    force : bool
+        Whether to replace a file at `output`.
+
+    Returns
+    -------
+    path : Path
+        The report.
+    notes : list of str
+        What is missing in it.
+    """
+    path = model_path(model)
+    saved = read_model(path)
+    beside = path.with_name("record.json")
+    record: RunRecord | None = None
+    matrix: Matrix | None = None
+    notes = []
+    settings = FitSettings()
+    if beside.is_file():
+        record, recorded = read_record(beside), read_recorded(beside)
+        settings = recorded.settings
+        matrix = _recorded_matrix(recorded, data)
+    elif data is not None:
+        matrix = _given_matrix(saved, data, replace(settings, **options))
+    else:
+        notes.append("without the matrix, which --data names, the page has no picture of it.")
+    nouns = {name: options.get(name, getattr(settings, name)) for name in _NOUNS}
+    source = None if matrix is None else matrix.source
+    target = output or path.with_name("report.html")
+    with blaming_the_user():
+        write_report(
+            saved.estimator,
+            target,
+            matrix=matrix,
+            row_names=saved.row_names,
+            column_names=saved.column_names,
+            title=None if source is None else f"Groups in {source.name}",
+            record=record,
+            force=force or output is None,
+            **nouns,
+        )
+    return target, notes
+
+
+_NOUNS = ("row_noun", "column_noun")
+
+
+def _recorded_matrix(recorded: Recorded, data: Path | None) -> Matrix:
+    try:
+        loaded = load(data or Path(recorded.input.path), recorded.settings)
+    except UnreadableFileError as error:
+        if data is not None:
+            raise
+        raise Mistake(f"{message_of(error)} If it has moved, name it with --data.") from error
+    recorded.input.check(loaded.file)
+    return loaded.matrix
+
+
+def _given_matrix(saved: SavedModel, data: Path, settings: FitSettings) -> Matrix:
+    with blaming_the_user():
+        matrix = read_matrix(data, **settings.read_options)
+        return replace(matrix, data=rows_for(saved, matrix), column_names=saved.column_names)

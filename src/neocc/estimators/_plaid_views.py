@@ -1,0 +1,79 @@
+"""Other views of a fitted plaid model: scikit-learn's, and averages over the kept sweeps."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.base import BiclusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from neocc._typing import BoolArray, FloatArray
+from neocc.core.plaid.trace import Trace, comembership
+
+# Co-memberships of more items than this are given for some of them at a time.
+_LARGEST_TABLE = 5_000
+
+
+class PlaidViews(BiclusterMixin):
+    """What is derived from memberships and kept sweeps when it is asked for."""
+
+    row_membership_: BoolArray
+    column_membership_: BoolArray
+    _trace: Trace
+
+    @property
+    def rows_(self) -> BoolArray:
+        """Rows of each sub-matrix, of shape (n_submatrices, n_rows)."""
+        check_is_fitted(self)
+        return self.row_membership_.T
+
+    @property
+    def columns_(self) -> BoolArray:
+        """Columns of each sub-matrix, of shape (n_submatrices, n_columns)."""
+        check_is_fitted(self)
+        return self.column_membership_.T
+
+    @property
+    def row_comembership_(self) -> FloatArray:
+        """Fraction of kept sweeps in which two rows share a sub-matrix."""
+        return self.comembership("rows")
+
+    @property
+    def column_comembership_(self) -> FloatArray:
+        """Fraction of kept sweeps in which two columns share a sub-matrix."""
+        return self.comembership("columns")
+
+    def comembership(self, side: Literal["rows", "columns"], items: Any = None) -> FloatArray:
+        """Return the fraction of kept sweeps in which items share a sub-matrix.
+
+        Sub-matrices have no names that last from sweep to sweep; whether two items are together
+        does not depend on names.
+
+        Parameters
+        ----------
+        side : {"rows", "columns"}
+            Which items.
+        items : array-like of int, default=None
+            Indices of the items to compare with all others; None for all of them, of which there
+            may be 5,000.
+
+        Returns
+        -------
+        fractions : ndarray of shape (len(items), n_items)
+            Between 0 and 1; all 0 where no sweep was kept.
+        """
+        check_is_fitted(self)
+        if side not in ("rows", "columns"):
+            raise ValueError(f'side must be "rows" or "columns"; got {side!r}.')
+        samples = self._trace.rows if side == "rows" else self._trace.columns
+        members = self.row_membership_ if side == "rows" else self.column_membership_
+        n_items = len(members)
+        if items is None and n_items > _LARGEST_TABLE:
+            raise ValueError(
+                f"Co-memberships of {n_items:,} {side} are a table of {n_items:,} x {n_items:,} "
+                f"entries, {n_items**2 * 8 / 1e9:.3g} GB. Ask for some of them: "
+                f'comembership("{side}", items=[...]).'
+            )
+        chosen = np.arange(n_items) if items is None else np.asarray(items)
+        return comembership(samples, n_items, np.arange(n_items)[chosen])

@@ -1,0 +1,56 @@
+"""ROCC, step 1: rows and columns are let go a few at a time (Bregman bubble clustering)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+from neocc.core.engine import Engine
+from neocc.core.problem import Counts, Problem
+from neocc.core.solve import Solution, continued, solve
+
+# A phase need not converge: the next one takes over from wherever it stands.
+_PHASE_ITERATIONS = 3
+
+
+def exhaustive(problem: Problem) -> Problem:
+    """Return the problem that keeps every row and column: where the pressure starts."""
+    return _under_pressure(problem, 0.0, 0.0)
+
+
+def pressurise(data: Engine, problem: Problem, solution: Solution, decay: float) -> Solution:
+    """Carry a solution of the exhaustive problem on to one that leaves out all it may.
+
+    The numbers of items still kept beyond those of `problem` shrink as floor(b decay^t),
+    t = 1, 2, ...; the last phase, with none left, runs until it converges.
+    """
+    for phase in _phases(problem, decay):
+        solution = continued(solution, solve(data, phase, solution.U, solution.V))
+    return solution
+
+
+def _phases(problem: Problem, decay: float) -> Iterator[Problem]:
+    assert problem.rows is not None and problem.columns is not None
+    sides = (problem.rows, problem.columns)
+    factor = decay
+    while any(math.floor(side.max_outliers * factor) > 0 for side in sides):
+        phase = _under_pressure(problem, *(_share_let_go(side, factor) for side in sides))
+        yield replace(phase, max_iter=min(_PHASE_ITERATIONS, problem.max_iter))
+        factor *= decay
+    yield problem
+
+
+def _share_let_go(side: Counts, factor: float) -> float:
+    outliers = side.max_outliers
+    return 1.0 - math.floor(outliers * factor) / outliers if outliers else 0.0
+
+
+def _under_pressure(problem: Problem, row_share: float, column_share: float) -> Problem:
+    """Return the problem with shares of its outliers."""
+    assert problem.rows is not None and problem.columns is not None
+    return replace(
+        problem,
+        rows=problem.rows.with_outliers(row_share),
+        columns=problem.columns.with_outliers(column_share),
+    )

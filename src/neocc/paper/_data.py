@@ -1,0 +1,198 @@
+"""The data sets of the tables: where they come from, what is known, and how they are clustered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any, Literal
+
+import numpy as np
+
+from neocc import datasets
+from neocc._typing import BoolArray
+from neocc.paper._treatments import RAW, treated
+
+__all__ = ["CHOSEN", "DATA_SETS", "MOVIELENS", "TRIED", "DataSet", "Task", "load_task"]
+
+CHOSEN = "row-norm+column-norm"
+"""What is done to the ratings for the second table of MovieLens; chosen among `TRIED`."""
+
+TRIED = (
+    RAW,
+    "binarize",
+    "log1p",
+    "column-norm",
+    "binarize+column-norm",
+    "column-tfidf",
+    "binarize+column-tfidf",
+    "row-norm",
+    CHOSEN,
+    "binarize+row-norm+column-norm",
+    "binormalize",
+    "double-center",
+    "double-center+column-norm",
+    "column-norm+double-center",
+)
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """A matrix with known clusters of its rows or of its columns, and how to cluster it.
+
+    Attributes
+    ----------
+    name : str
+        Name in tables and files.
+    load : callable
+        Returns the matrix and the known clusters, a membership matrix.
+    side : {"rows", "columns"}
+        What the known clusters are clusters of; this side is scored.
+    n_row_clusters, n_column_clusters : int
+        Numbers of clusters asked for.
+    treatments : tuple of str
+        What is done to the matrix first; each has a table of its own.
+    overlap : float or None
+        Overlap of the scored side for NEO-CC; None takes the true one.
+    other_overlap : float
+        Overlap of the other side for NEO-CC.
+    one_way_overlap : float or None
+        Overlap for the one-way systems; None takes the true one.
+    printed : str or None
+        The data set of the paper whose printed values stand beside ours.
+    tried : tuple of str
+        Further treatments, for the table of what was tried.
+    """
+
+    name: str
+    load: Callable[[], tuple[Any, BoolArray]]
+    side: Literal["rows", "columns"]
+    n_row_clusters: int
+    n_column_clusters: int
+    treatments: tuple[str, ...] = (RAW,)
+    overlap: float | None = None
+    other_overlap: float = 0.0
+    one_way_overlap: float | None = None
+    printed: str | None = None
+    tried: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Task:
+    """A data set as it goes into the systems."""
+
+    X: Any
+    truth: BoolArray
+    side: Literal["rows", "columns"]
+    n_row_clusters: int
+    n_column_clusters: int
+    overlap: float
+    other_overlap: float
+    one_way_overlap: float
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters of the scored side."""
+        return self.n_row_clusters if self.side == "rows" else self.n_column_clusters
+
+    @property
+    def items(self) -> Any:
+        """The matrix with the scored side as its rows."""
+        if self.side == "rows":
+            return self.X
+        turned = self.X.T
+        return np.ascontiguousarray(turned) if isinstance(turned, np.ndarray) else turned.tocsr()
+
+
+@lru_cache(maxsize=2)
+def load_task(data: DataSet, treatment: str) -> Task:
+    """Load a data set and treat it; the last ones are kept, for the next system wants the same."""
+    X, truth = _loaded(data.load)
+    overlap = float((truth.sum() - len(truth)) / len(truth))
+    return Task(
+        X=treated(X, treatment),
+        truth=truth,
+        side=data.side,
+        n_row_clusters=data.n_row_clusters,
+        n_column_clusters=data.n_column_clusters,
+        overlap=overlap if data.overlap is None else data.overlap,
+        other_overlap=data.other_overlap,
+        one_way_overlap=overlap if data.one_way_overlap is None else data.one_way_overlap,
+    )
+
+
+@lru_cache(maxsize=2)
+def _loaded(load: Callable[[], tuple[Any, BoolArray]]) -> tuple[Any, BoolArray]:
+    return load()
+
+
+def _load_movielens(name: str) -> tuple[Any, BoolArray]:
+    movies = datasets.load_movielens_subset(name)
+    return movies.data, movies.column_membership
+
+
+def _load_yeast() -> tuple[Any, BoolArray]:
+    yeast = datasets.fetch_yeast()
+    return yeast.data, yeast.row_membership
+
+
+def _load_women() -> tuple[Any, BoolArray]:
+    women = datasets.load_southern_women()
+    return women.data, women.cliques
+
+
+def _load_wine() -> tuple[Any, BoolArray]:
+    wine = datasets.load_wine()
+    return wine.data, wine.row_membership
+
+
+def _load_digits() -> tuple[Any, BoolArray]:
+    digits = datasets.load_digits()
+    return digits.data, digits.row_membership
+
+
+def _load_leukemia() -> tuple[Any, BoolArray]:
+    leukemia = datasets.load_leukemia()
+    return leukemia.data, leukemia.column_membership
+
+
+def _movielens(name: str, n_genres: int, printed: str) -> DataSet:
+    return DataSet(
+        name=name,
+        load=partial(_load_movielens, name),
+        side="columns",
+        n_row_clusters=4,
+        n_column_clusters=n_genres,
+        treatments=(RAW, CHOSEN),
+        printed=printed,
+        tried=TRIED,
+    )
+
+
+MOVIELENS = (
+    _movielens("ml-a", 3, "ML1"),
+    _movielens("ml-b", 3, "ML2"),
+    _movielens("ml-c", 3, "ML3"),
+    _movielens("ml-d", 2, "ML3"),
+)
+
+_YEAST = DataSet(
+    name="yeast",
+    load=_load_yeast,
+    side="rows",
+    n_row_clusters=14,
+    n_column_clusters=3,
+    overlap=3.237,
+    other_overlap=0.2,
+    one_way_overlap=3.55,
+    printed="yeast",
+)
+
+_OTHERS = (
+    DataSet("women", _load_women, "rows", 2, 3),
+    DataSet("wine", _load_wine, "rows", 3, 2, ("column-standardize",)),
+    DataSet("digits", _load_digits, "rows", 10, 8),
+    DataSet("leukemia", _load_leukemia, "columns", 10, 3, ("log1p+row-standardize",)),
+)
+
+DATA_SETS: Mapping[str, DataSet] = {data.name: data for data in (_YEAST, *MOVIELENS, *_OTHERS)}

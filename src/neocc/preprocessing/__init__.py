@@ -1,0 +1,77 @@
+"""Transformations of the data before co-clustering: functions, and transformers for pipelines.
+
+* :func:`center`, :class:`Centerer`: subtract means of rows, of columns, or of both.
+* :func:`standardize`, :class:`Standardizer`: mean 0 and variance 1 in every row or column.
+* :func:`scale_norms`, :class:`NormScaler`: norm 1 of every row or column.
+* :func:`binormalize`, :class:`Binormalizer`: equal norms of all rows and of all columns.
+* :func:`log1p`, :class:`Log1p`: logarithms of counts.
+* :func:`tfidf`, :class:`Tfidf`: weights of rare columns raised.
+* :func:`binarize`: 0 and 1. The transformer is scikit-learn's ``Binarizer``.
+* :func:`preprocess`, :func:`make_preprocessor`: several of them by name, see `PREPROCESSORS`.
+
+Sparse matrices stay sparse. What would fill them is refused with an error that says so. Which of
+them helps depends on the question: centring a rating matrix, for one, turns every missing rating
+into a value.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from neocc.preprocessing._names import PREPROCESSORS
+
+if TYPE_CHECKING:
+    from neocc.preprocessing._binormalizing import Binormalizer, binormalize
+    from neocc.preprocessing._centering import Centerer, center
+    from neocc.preprocessing._registry import make_preprocessor, preprocess
+    from neocc.preprocessing._scaling import NormScaler, Standardizer, scale_norms, standardize
+    from neocc.preprocessing._values import Log1p, Tfidf, binarize, log1p, tfidf
+
+__all__ = [
+    "PREPROCESSORS",
+    "Binormalizer",
+    "Centerer",
+    "Log1p",
+    "NormScaler",
+    "Standardizer",
+    "Tfidf",
+    "binarize",
+    "binormalize",
+    "center",
+    "log1p",
+    "make_preprocessor",
+    "preprocess",
+    "scale_norms",
+    "standardize",
+    "tfidf",
+]
+
+_MODULES = {
+    "Binormalizer": "_binormalizing",
+    "Centerer": "_centering",
+    "Log1p": "_values",
+    "NormScaler": "_scaling",
+    "Standardizer": "_scaling",
+    "Tfidf": "_values",
+    "binarize": "_values",
+    "binormalize": "_binormalizing",
+    "center": "_centering",
+    "log1p": "_values",
+    "make_preprocessor": "_registry",
+    "preprocess": "_registry",
+    "scale_norms": "_scaling",
+    "standardize": "_scaling",
+    "tfidf": "_values",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import scikit-learn only when a name that needs it is used."""
+    if name in _MODULES:
+        return getattr(import_module(f"neocc.preprocessing.{_MODULES[name]}"), name)
+    raise AttributeError(f"module 'neocc.preprocessing' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,53 @@
+"""Input of the transformers: checked as the estimators check theirs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scipy import sparse
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import FLOAT_DTYPES, validate_data
+
+from neocc.engines.reading import check_values, refuse_types
+
+
+class Preprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Base of the transformers: one output column per input column, float32 stays float32."""
+
+    def _read(self, X: Any, *, reset: bool, copy: bool = False) -> Any:
+        """Return X as an array or a canonical CSR matrix of floats."""
+        refuse_types(X)
+        X = validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=FLOAT_DTYPES,
+            copy=copy,
+            ensure_all_finite=False,
+        )
+        names = getattr(self, "feature_names_in_", None)
+        if not sparse.issparse(X):
+            check_values(X, X.shape, names, None)
+            return X
+        if not X.has_canonical_format:
+            X = X if copy else X.copy()
+            X.sum_duplicates()
+        check_values(X.data, X.shape, names, X)
+        return X
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def refuse_sparse(X: Any, doing: str, instead: str) -> None:
+    """Refuse a sparse matrix for what would fill it."""
+    if sparse.issparse(X):
+        n, m = X.shape
+        raise ValueError(
+            f"{doing} would fill the zeros of a sparse matrix: {n} x {m} values, "
+            f"{8e-6 * n * m:,.1f} MB. {instead} If it fits into memory, pass X.toarray()."
+        )

@@ -1,0 +1,189 @@
+"""``neocc predict``: the groups of new rows."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+
+import numpy as np
+import pytest
+from files import change_member
+from scipy import sparse
+
+from neocc.cli._steps import attach, restore
+from neocc.datasets import load_southern_women
+from neocc.io import load_model, read_model, save_model, write_matrix
+from neocc.preprocessing import PREPROCESSORS, make_preprocessor
+
+
+@pytest.fixture
+def new_rows(tmp_path):
+    """Three of the women, their events in another order."""
+    women = load_southern_women()
+    order = np.random.default_rng(0).permutation(len(women.column_names))
+    with (tmp_path / "new.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["name", *(women.column_names[j] for j in order)])
+        for row in (0, 9, 17):
+            writer.writerow([women.row_names[row], *women.data[row, order].astype(int)])
+    return tmp_path / "new.csv"
+
+
+def test_columns_are_matched_by_name(run, women_result, new_rows):
+    ran = run("predict", women_result, new_rows, "--json")
+    assert ran.code == 0, ran.err
+    answer = json.loads(ran.out)
+    model = load_model(women_result / "model.neocc")
+    rows = load_southern_women().data[[0, 9, 17]]
+    members, distances = model.predict_membership(rows), model.transform(rows)
+    for line, groups, lengths in zip(answer["rows"], members, distances, strict=True):
+        assert line["groups"] == (np.flatnonzero(groups) + 1).tolist()
+        assert line["outlier"] == (not groups.any())
+        assert line["nearest_distance"] == lengths.min()
+
+
+def test_the_page_and_the_file(run, women_result, new_rows, tmp_path):
+    ran = run("predict", women_result / "model.neocc", new_rows, "--output", "found.csv")
+    assert ran.code == 0, ran.err
+    assert "3 rows:" in ran.words
+    assert "found.csv" in ran.out
+    with (tmp_path / "found.csv").open(newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert list(lines[0]) == ["name", "cluster", "distance", "outlier", "row"]
+    assert lines[0]["name"] in ran.out
+    again = run("predict", women_result, new_rows, "--output", "found.csv")
+    assert again.code == 2
+    assert "--force" in again.err
+    assert run("predict", women_result, new_rows, "-o", "found.csv", "--force").code == 0
+    assert run("predict", women_result, new_rows, "-o", "found.parquet", "--quiet").out == ""
+    from pyarrow import parquet
+
+    assert parquet.read_table(tmp_path / "found.parquet")["name"].to_pylist()[0] == lines[0]["name"]
+
+
+def test_many_rows_are_cut_short_on_the_page(run, women_result, tmp_path):
+    women = load_southern_women()
+    np.save(tmp_path / "many.npy", np.tile(women.data, (3, 1)))
+    ran = run("predict", women_result, tmp_path / "many.npy")
+    assert ran.code == 0, ran.err
+    assert "34 more; --output FILE writes all" in ran.words
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("name,E1,E2\nann,1,0\n", "wanted and not there"),
+        ("1,2,3,4\n4,5,6,7\n", "4 columns"),
+        ("name,E1,X\nann,1,0\n", "'X'"),
+    ],
+)
+def test_other_columns_are_refused(run, women_result, tmp_path, text, said):
+    (tmp_path / "new.csv").write_text(text)
+    ran = run("predict", women_result, tmp_path / "new.csv")
+    assert ran.code == 2
+    assert said in ran.err
+
+
+def test_a_folder_without_a_model(run, tmp_path, new_rows):
+    ran = run("predict", tmp_path, new_rows)
+    assert ran.code == 2
+    assert "no model.neocc" in ran.err
+
+
+# ------------------------------------------------------------------------------ preprocessing
+
+
+@pytest.mark.parametrize("name", PREPROCESSORS)
+def test_every_step_travels_with_the_model(run, tmp_path, name):
+    rng = np.random.default_rng(0)
+    X, new = rng.random((30, 8)), rng.random((5, 8))
+    write_matrix(X, tmp_path / "fit.npy")
+    write_matrix(new, tmp_path / "new.npy")
+    options = ("--rows", 2, "--columns", 2, "--no-refine", "--n-init", 1, "--no-report")
+    options += ("--row-overlap", 0, "--row-outliers", 0, "--column-overlap", 0)
+    ran = run("fit", "fit.npy", "--preprocess", name, *options, "--column-outliers", 0, "-o", "out")
+    assert ran.code == 0, ran.err
+    ran = run("predict", "out", "new.npy", "--json")
+    assert ran.code == 0, ran.err
+    found = [line["nearest_distance"] for line in json.loads(ran.out)["rows"]]
+    steps = make_preprocessor([name]).fit(X)
+    model = load_model(tmp_path / "out" / "model.neocc")
+    np.testing.assert_allclose(found, model.transform(steps.transform(new)).min(axis=1))
+    # Alone, without the folder it came from, the model still knows.
+    shutil.copy(tmp_path / "out" / "model.neocc", tmp_path / "alone.neocc")
+    assert run("predict", "alone.neocc", "new.npy", "--json").out == ran.out
+
+
+def test_a_sparse_file_is_filled_if_that_of_the_fit_was(run, tmp_path):
+    X = sparse.random_array((30, 8), density=0.4, rng=0).tocsr()
+    sparse.save_npz(tmp_path / "m.npz", X)
+    options = ("--rows", 2, "--columns", 2, "--no-report", "--preprocess", "column-center")
+    assert run("fit", "m.npz", "--dense", *options, "-o", "out").code == 0
+    ran = run("predict", "out", "m.npz")
+    assert ran.code == 0, ran.err
+
+
+def changed(path, change):
+    """Change the JSON of a model file."""
+
+    def change_header(data):
+        header = json.loads(data)
+        change(header["attributes"]["preprocessing_"])
+        return json.dumps(header).encode()
+
+    return change_member(path, "model.json", change_header)
+
+
+def steps_of(kept):
+    """The coded steps in a coded dict."""
+    return dict(kept["dict"])["steps"]["list"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda kept: kept["dict"].pop(),
+        lambda kept: kept["dict"].append(["more", 1]),
+        lambda kept: steps_of(kept)[0]["dict"].pop(),
+        lambda kept: steps_of(kept)[0]["dict"].__setitem__(0, ["class", "Popen"]),
+        lambda kept: steps_of(kept)[0]["dict"][1][1]["dict"].append(["shell", True]),
+        lambda kept: steps_of(kept)[0]["dict"][2][1]["dict"].append(["transform", 1]),
+        lambda kept: steps_of(kept)[0]["dict"][2][1]["dict"].append(["x", {"list": [1]}]),
+        lambda kept: steps_of(kept).append(3),
+    ],
+)  # fmt: skip
+def test_damaged_preprocessing_is_refused(run, tmp_path, change):
+    X = np.random.default_rng(0).random((12, 4))
+    np.save(tmp_path / "m.npy", X)
+    options = ("--rows", 2, "--columns", 2, "--no-report", "--n-init", 1)
+    options += ("--preprocess", "column-standardize")
+    assert run("fit", "m.npy", *options, "-o", "out").code == 0
+    changed(tmp_path / "out" / "model.neocc", change)
+    ran = run("predict", "out", "m.npy")
+    assert ran.code == 2, ran.err
+    assert "damaged" in ran.err
+    assert len(ran.err.splitlines()) == 1
+
+
+def test_arrays_of_other_lengths_are_refused(tmp_path):
+    from neocc import NEOCC
+    from neocc.cli._guard import Mistake
+
+    X = np.random.default_rng(0).random((12, 4))
+    for wrong in (np.ones(3), np.full(4, np.nan), np.ones((4, 1))):
+        model = NEOCC(2, 2, random_state=0).fit(X)
+        steps = make_preprocessor(["column-norm"]).fit(X)
+        steps.steps[0][1].column_norms_ = wrong
+        attach(model, steps, dense=False)
+        save_model(model, tmp_path / "m.neocc", force=True)
+        with pytest.raises(Mistake, match="damaged"):
+            restore(read_model(tmp_path / "m.neocc").estimator)
+
+
+def test_no_steps_leave_no_trace():
+    model = object()
+    attach(model, None, dense=False)
+    prepared, dense = restore(model)
+    assert prepared(3) == 3
+    assert dense is False

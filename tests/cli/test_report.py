@@ -1,0 +1,77 @@
+"""``neocc report``: the page of a saved model, made again."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+
+@pytest.fixture
+def result(women_result, tmp_path):
+    """A copy of a result that may be changed."""
+    shutil.copytree(women_result, tmp_path / "result")
+    return tmp_path / "result"
+
+
+def test_the_report_is_the_one_that_fit_wrote(run, result):
+    before = (result / "report.html").read_text(encoding="utf-8")
+    (result / "report.html").unlink()
+    ran = run("report", result)
+    assert ran.code == 0, ran.err
+    assert "report.html" in ran.words.replace(" ", "")
+    assert (result / "report.html").read_text(encoding="utf-8") == before
+
+
+def test_words_for_rows_and_columns(run, result):
+    ran = run("report", result, "--row-noun", "women", "--quiet")
+    assert (ran.code, ran.out) == (0, "")
+    page = (result / "report.html").read_text(encoding="utf-8")
+    assert "2 groups of women, 3 of columns" in page
+
+
+def test_another_file_is_replaced_only_if_asked(run, result, tmp_path):
+    (tmp_path / "page.html").write_text("mine")
+    ran = run("report", result, "-o", "page.html")
+    assert ran.code == 2
+    assert "--force" in ran.err
+    assert (tmp_path / "page.html").read_text() == "mine"
+    ran = run("report", result, "-o", "page.html", "--force", "--json")
+    assert json.loads(ran.out)["report"] == "page.html"
+
+
+def test_the_matrix_may_have_moved(run, result, women, tmp_path):
+    record = json.loads((result / "record.json").read_text())
+    record["input"]["path"] = "/nowhere/women.csv"
+    (result / "record.json").write_text(json.dumps(record))
+    ran = run("report", result)
+    assert ran.code == 2
+    assert "--data" in ran.err
+    assert run("report", result, "--data", women).code == 0
+    women.write_text(women.read_text().replace(",1,", ",2,", 1))
+    ran = run("report", result, "--data", women)
+    assert ran.code == 2
+    assert "has changed" in ran.err
+
+
+def test_a_model_alone(run, result, women, tmp_path):
+    shutil.move(result / "model.neocc", tmp_path / "model.neocc")
+    ran = run("report", "model.neocc")
+    assert ran.code == 0, ran.err
+    assert "--data" in ran.err
+    bare = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "2 groups of rows, 3 of columns" in bare
+    assert run("report", "model.neocc", "--data", women, "-o", "full.html").code == 0
+    full = (tmp_path / "full.html").read_text(encoding="utf-8")
+    assert len(full) > len(bare)
+    assert "Evelyn" in full
+
+
+def test_a_model_alone_with_the_wrong_matrix(run, result, tmp_path):
+    shutil.move(result / "model.neocc", tmp_path / "model.neocc")
+    (tmp_path / "m.csv").write_text("1,2\n3,4\n")
+    ran = run("report", "model.neocc", "--data", "m.csv")
+    assert ran.code == 2
+    assert "2 columns" in ran.err
+    assert not (tmp_path / "report.html").exists()

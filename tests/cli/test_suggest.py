@@ -1,0 +1,93 @@
+"""``neocc suggest``: ranked numbers of groups."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from neocc.cli._choose import choose
+from neocc.cli._options import range_of
+from neocc.cli._settings import FitSettings
+from neocc.datasets import load_southern_women
+from neocc.selection import suggest_n_clusters
+
+
+def test_the_ranking_is_that_of_the_library(run, women):
+    ran = run("suggest", women, "--rows", "2-4", "--columns", "2,3", "--seed", 1, "--json")
+    assert ran.code == 0, ran.err
+    answer = json.loads(ran.out)
+    X = load_southern_women().data
+    expected = suggest_n_clusters(X, [2, 3, 4], [2, 3], random_state=1)
+    assert (answer["best"]["rows"], answer["best"]["columns"]) == expected.best
+    assert [row["objective"] for row in answer["table"]] == expected.table["objective"].tolist()
+    assert answer["complete"] is True
+    assert set(answer["estimates"]) == {
+        "row_overlap",
+        "row_outliers",
+        "column_overlap",
+        "column_outliers",
+    }
+
+
+def test_the_page_leads_to_the_next_command(run, women):
+    ran = run("suggest", women, "--rows", "2-3", "--columns", "2-3", "--criterion", "pseudo_f")
+    assert ran.code == 0
+    assert "Calinski" in ran.words
+    *page, command = ran.out.splitlines()
+    assert command == f"  neocc fit {women} --rows 2 --columns 2"
+    assert max(map(len, page)) <= 80
+
+
+def test_quiet(run, women):
+    ran = run("suggest", women, "--rows", "2", "--columns", "2", "--quiet")
+    assert (ran.code, ran.out, ran.err) == (0, "", "")
+
+
+def test_too_many_groups(run, women):
+    ran = run("suggest", women, "--rows", "2-40")
+    assert ran.code == 2
+    assert ran.err == "neocc: --rows asks for 40 clusters of 18 rows: ask for at most 18.\n"
+
+
+@pytest.mark.parametrize("text", ["", "a", "3-2", "2-", "-2", "1-100000", "2.5"])
+def test_ranges_that_are_none(run, women, text):
+    ran = run("suggest", women, f"--rows={text}")
+    assert ran.code == 2
+    assert "--rows" in ran.err
+
+
+def test_ranges():
+    assert range_of("3") == [3]
+    assert range_of("2-4,9") == [2, 3, 4, 9]
+
+
+# ------------------------------------------------------------------------------------ choices
+
+
+def test_what_is_given_is_not_chosen():
+    X = load_southern_women().data
+    given = FitSettings(rows=2, columns=2, row_overlap=0.1, row_outliers=0.0)
+    settings, choices, _ = choose(X, given)
+    assert (settings.rows, settings.columns, settings.row_overlap) == (2, 2, 0.1)
+    assert [sorted(choice.options) for choice in choices] == [["column_outliers", "column_overlap"]]
+
+
+def test_an_estimated_overlap_allows_for_given_outliers():
+    X = load_southern_women().data
+    settings, _, _ = choose(X, FitSettings(rows=2, columns=2, row_outliers=0.1))
+    assert settings.row_overlap >= -0.1
+    assert settings.row_outliers == 0.1
+
+
+@pytest.mark.parametrize("rule", ["first", "second"])
+def test_the_rules_of_the_authors(rule):
+    X = load_southern_women().data
+    _, choices, _ = choose(X, FitSettings(rows=2, columns=2, overlap_rule=rule))
+    assert f"by the {rule} rule" in choices[0].why
+
+
+def test_choices_repeat_themselves():
+    X = load_southern_women().data
+    first, second = (choose(X, FitSettings(columns=2, seed=4))[0] for _ in range(2))
+    assert first == second
