@@ -8,7 +8,6 @@ beside it). `--write docs/systems.md` keeps their tables.
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -132,7 +131,6 @@ def mssr_lines(n_seeds: int, console: Console) -> Iterator[Line]:
         "highest",
         "printed",
         "omega",
-        "seconds a fit",
     ]
     chains, *others = MSSR_SETTINGS
     cases = [(l_, "raw", chains) for l_ in (2, 3, 5)] + [(3, "raw", how) for how in others]
@@ -141,16 +139,15 @@ def mssr_lines(n_seeds: int, console: Console) -> Iterator[Line]:
     for name, objective in (("MSSR1", "mean"), ("MSSR2", "residue")):
         for n_columns, data, how in cases:
             X = yeast.data if data == "raw" else binormal
-            scores, omegas, start = [], [], time.perf_counter()
+            scores, omegas = [], []
             for seed in range(n_seeds):
                 options = {**MSSR_SETTINGS[how], "objective": objective, "random_state": seed}
                 members = np.eye(14)[MSSR(14, n_columns, **options).fit(X).row_labels_]
                 scores.append(100 * best_match_f1(yeast.row_membership, members))
                 omegas.append(omega_index(yeast.row_membership, members))
-            seconds = (time.perf_counter() - start) / n_seeds
             line = [name, str(n_columns), data, how]
             line += [f"{value:.1f}" for value in (min(scores), np.mean(scores), max(scores))]
-            line += [PRINTED[name], f"{np.mean(omegas):.3f}", f"{seconds:.1f}"]
+            line += [PRINTED[name], f"{np.mean(omegas):.3f}"]
             console.print(" | ".join(line))
             yield line
 
@@ -174,7 +171,6 @@ def rocc_lines(n_seeds: int, console: Console) -> Iterator[Line]:
         "omega",
         "mean size",
         "in none",
-        "seconds a fit",
     ]
     yeast = fetch_yeast()
     cases: list[Any] = [("yeast", yeast.data, yeast.row_membership, "row", ())]
@@ -187,12 +183,11 @@ def rocc_lines(n_seeds: int, console: Console) -> Iterator[Line]:
         shape = f"{data.shape[0]} x {data.shape[1]}"
         for objective in ("mean", "residue"):
             for expand in (2.0, None):
-                found, start = [], time.perf_counter()
+                found = []
                 for seed in range(n_seeds):
                     options = {"objective": objective, "expand": expand, "random_state": seed}
                     model = ROCC(true.shape[1], **options).fit(X)
                     found.append(getattr(model, f"{side}_membership_"))
-                seconds = (time.perf_counter() - start) / n_seeds
                 scores = [100 * best_match_f1(true, each) for each in found]
                 line = [name, shape, ", ".join(steps) or "none", objective]
                 line += ["yes" if expand else "no"]
@@ -201,7 +196,6 @@ def rocc_lines(n_seeds: int, console: Console) -> Iterator[Line]:
                 line += [f"{np.mean([omega_index(true, each) for each in found]):.3f}"]
                 line += [f"{np.mean([each.sum(axis=0).mean() for each in found]):.0f}"]
                 line += [f"{np.mean([(~each.any(axis=1)).sum() for each in found]):.0f}"]
-                line += [f"{seconds:.1f}"]
                 console.print(" | ".join(line))
                 yield line
 

@@ -46,6 +46,7 @@ _SAMPLE_ENTRIES = (100_000, 1_000_000)
 # Rows of sparser data share too few columns for one-way clusters to mean anything.
 _ONE_WAY_DENSITY = 0.1
 _SAMPLE_ROWS_PER_CLUSTER = 50
+_SAME_SUM = 1e-9
 # Shares of the allowed outliers that are let go one after the other.
 _PRESSURE = (0.0, 0.5, 0.75)
 _PRESSURE_ITERATIONS = 3
@@ -270,7 +271,9 @@ def plus_plus(
         kept = left
         if counts.max_outliers > 0:
             kept = np.partition(left, counts.n_covered - 1, axis=0)[: counts.n_covered]
-        best = int(kept.sum(axis=0).argmin())
+        sums = kept.sum(axis=0)
+        # Of sums that differ by rounding alone the first is taken, for dense and sparse data alike.
+        best = int(np.argmax(sums <= sums.min() + _SAME_SUM * sums.max()))
         seeds.append(int(candidates[best]))
         free[candidates[best]] = False
         closest = left[:, best]

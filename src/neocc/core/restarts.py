@@ -229,7 +229,16 @@ def _kept(share: float, n_init: int) -> int:
 
 
 def _ranked(pool: list[Solution]) -> list[Solution]:
-    return sorted(pool, key=lambda solution: solution.objective)
+    """Sort by objective; of those that differ by rounding alone the one found first leads.
+
+    Else dense and sparse data, whose sums round differently, would number clusters differently.
+    """
+    order = sorted(range(len(pool)), key=lambda i: pool[i].objective)
+    ranks, rank = {}, 0
+    for before, i in zip([order[0], *order], order, strict=False):
+        rank += not _alike(pool[before], pool[i])
+        ranks[i] = rank
+    return [pool[i] for i in sorted(order, key=lambda i: (ranks[i], i))]
 
 
 def _start(

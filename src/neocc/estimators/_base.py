@@ -20,6 +20,7 @@ from neocc.core.engine import Centring
 from neocc.core.initialise import NOTHING_KNOWN, Known
 from neocc.core.objectives import Tables
 from neocc.core.problem import Problem
+from neocc.core.refine import least_gain
 from neocc.core.restarts import Init, n_search_steps, run_starts, search
 from neocc.core.solve import Solution, centring, checked, row_tables
 from neocc.engines import ENGINE_NAMES, DenseMatrix, Matrix, MemoryEngine, SparseMatrix, Workers
@@ -76,7 +77,8 @@ class BaseNEO(
             interrupt: KeyboardInterrupt | None = None
             try:
                 for solution in self._solutions(engine, problem, init, rng, known):
-                    if best is None or solution.objective < best.objective:
+                    # Of solutions that differ by rounding alone the first is kept.
+                    if best is None or solution.objective < best.objective - least_gain(best):
                         best = solution
             except KeyboardInterrupt as error:
                 interrupt = error

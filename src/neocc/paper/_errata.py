@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -26,7 +27,8 @@ _ROUNDING = 1e-9
 _HALF_DIGIT = 0.05
 
 
-def errata(seed: int) -> list[str]:
+@cache
+def errata(seed: int) -> tuple[str, ...]:
     """Return the errata as sentences.
 
     Parameters
@@ -34,7 +36,7 @@ def errata(seed: int) -> list[str]:
     seed : int
         Seed of the random matrices they are checked on.
     """
-    return [*_residue_formula(seed), *_theorems(seed), *_table(), *_special_cases(seed)]
+    return (*_residue_formula(seed), *_theorems(seed), *_table(), *_special_cases(seed))
 
 
 def printed_blocks(X: FloatArray, u: FloatArray, v: FloatArray) -> FloatArray:

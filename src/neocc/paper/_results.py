@@ -26,7 +26,7 @@ class Scores:
     >>> from neocc.paper._results import Scores
     >>> scores = Scores((37.0, 29.5, 12.7, 21.1, 11.8))
     >>> scores.best, scores.worst, round(scores.mean, 1), round(scores.deviation, 1)
-    (37.0, 11.8, 22.4, 10.8)
+    (37.0, 11.8, 22.4, 10.9)
     """
 
     trials: tuple[float, ...]
