@@ -45,9 +45,10 @@ def _block(
     stands_for = "" if data.printed in (None, data.name) else f", near the paper's {data.printed}"
     yield Row([f"{data.name}{stands_for}; {BASELINE}: {baseline:.1f}"], "group")
     for number in range(results.study.n_trials):
-        yield Row([f"trial {number + 1}", *_cells(found, lambda s, n=number: s.trials[n])])
-    yield Row(["best", *_cells(found, lambda s: s.best)])
-    yield Row(["worst", *_cells(found, lambda s: s.worst)])
+        scores = [None if s is None else s.trials[number] for s in found.values()]
+        yield Row([f"trial {number + 1}", *map(_percent, scores)])
+    yield Row(["best", *(_percent(s.best if s else None) for s in found.values())])
+    yield Row(["worst", *(_percent(s.worst if s else None) for s in found.values())])
     highest = max((scores.mean for scores in found.values() if scores), default=0.0)
     averages = [_NOTHING if s is None else _average(s, highest) for s in found.values()]
     yield Row(["average ± deviation", *averages])
@@ -57,9 +58,13 @@ def _block(
         yield from _printed_rows(data.printed, systems)
 
 
-def _cells(found: dict[str, Scores | None], pick: object) -> list[str]:
-    assert callable(pick)
-    return [_NOTHING if scores is None else f"{pick(scores):.1f}" for scores in found.values()]
+def _percent(value: float | None) -> str:
+    return _NOTHING if value is None else f"{value:.1f}"
+
+
+def _rounded(value: float, digits: int) -> str:
+    """Round a number, and leave no sign on a zero."""
+    return f"{round(value, digits) + 0.0:.{digits}f}"
 
 
 def _average(scores: Scores, highest: float) -> str:
@@ -135,16 +140,9 @@ def measure_tables(results: Results) -> Iterator[Table]:
         rows = []
         for data, treatment in results.tables:
             found = [results.scores(data.name, treatment, s, measure, scale) for s in systems]
-            highest = max((scores.mean for scores in found if scores), default=0.0)
-            cells = [
-                _NOTHING
-                if scores is None
-                else f"**{scores.mean:.{digits}f}**"
-                if scores.mean == highest
-                else f"{scores.mean:.{digits}f}"
-                for scores in found
-            ]
-            trivial = f"{scale * results.baselines[data.name][measure]:.{digits}f}"
+            highest = max((scores.mean for scores in found if scores), default=None)
+            cells = [_marked(s.mean if s else None, highest, digits) for s in found]
+            trivial = _rounded(scale * results.baselines[data.name][measure], digits)
             rows.append(Row([_title(data, treatment), *cells, trivial]))
         unit = ", percent" if "F1" in measure else ""
         caption = f"{measure}{unit}: average over the trials. Bold: highest of the systems."
@@ -171,17 +169,19 @@ def tried_table(results: Results, name: str, caption: str) -> Table:
             mine = results.first(data.name, treatment, ours, "omega")
             rest = results.first(data.name, treatment, others, "omega")
             best = max(rest, key=rest.__getitem__, default="")
-            highest = max([*mine.values(), *rest.values()], default=0.0)
+            highest = max([*mine.values(), *rest.values()], default=None)
             cells += [_marked(mine.get(system), highest) for system in ours]
             cells.append(f"{_marked(rest.get(best), highest)} {best}".strip())
         rows.append(Row([treatment, *cells]))
     return Table(name, caption, header, rows)
 
 
-def _marked(value: float | None, highest: float) -> str:
+def _marked(value: float | None, highest: float | None, digits: int = 3) -> str:
+    """Round a number; the highest one is bold."""
     if value is None:
         return _NOTHING
-    return f"**{value:.3f}**" if value == highest else f"{value:.3f}"
+    text = _rounded(value, digits)
+    return f"**{text}**" if value == highest else text
 
 
 def treatments_table(results: Results, name: str, caption: str) -> Table:

@@ -39,12 +39,13 @@ def clipped_to_total(
     The sum is a rising, piecewise linear function of the multiple: Newton's method ends on the
     right piece, and halving the bracket takes over where it would leave it.
     """
+    enough = _ROUNDING * (total + float(np.abs(t).sum()))
     under, over = float(((low - t) / pace).min()), float(((high - t) / pace).max())
     shift = min(max((total - float(t.sum())) / float(pace.sum()), under), over)
     f = np.clip(t + shift * pace, low, high)
     for _ in range(_MOST_STEPS):
         excess = float(f.sum()) - total
-        if abs(excess) <= _ROUNDING * max(1.0, total):
+        if abs(excess) <= enough:
             break
         if excess > 0:
             over = shift
