@@ -224,3 +224,33 @@ def test_promising_swaps_are_feasible_and_ranked():
         assert not members[swap.target]
         assert members[swap.source[0]].sum() > 1
         assert swap.gain == exchange.savings[swap.source] - exchange.costs[swap.target]
+
+
+# ------------------------------------------------------------------- clusters of a single item
+
+
+def test_recastings_keep_all_counts_and_change_who_is_alone():
+    n_seen = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        members = rng.random((14, 4)) < 0.4
+        members[:, 1] = False
+        members[rng.integers(14), 1] = True
+        counts = Counts(14, 4, int(members.sum()), int(np.count_nonzero(~members.any(axis=1))))
+        exchange = Exchange.of(members, rng.random((14, 4)) + 1.0, rng.random(14), counts)
+        for trial in exchange.recastings(5):
+            n_seen += 1
+            assert trial.sum() == members.sum()
+            assert (trial.sum(axis=1) == members.sum(axis=1)).all()
+            alone = np.flatnonzero(trial[:, 1])
+            assert len(alone) == 1
+            assert not members[alone[0], 1]
+    assert n_seen > 20
+
+
+def test_there_is_nothing_to_recast_without_a_cluster_of_one_or_a_place_to_go():
+    d, constant = np.ones((4, 2)), np.zeros(4)
+    even = np.eye(2)[[0, 0, 1, 1]] > 0
+    assert Exchange.of(even, d, constant, Counts(4, 2, 4, 0)).recastings(3) == []
+    everywhere = np.array([[1, 1], [1, 0], [1, 0], [1, 0]]) > 0
+    assert Exchange.of(everywhere, d, constant, Counts(4, 2, 5, 0)).recastings(3) == []

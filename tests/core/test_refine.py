@@ -313,3 +313,21 @@ def test_a_chain_climbs_before_it_falls():
         assert found.objective <= start.objective
         n_climbs += single.gain < 0 and found.objective < start.objective
     assert n_climbs > 0
+
+
+def test_the_item_that_is_alone_changes_where_that_pays():
+    # Two rows fit nowhere. Alone is the one that costs less elsewhere, far from any small step.
+    rng = np.random.default_rng(0)
+    patterns = rng.normal(size=(2, 12))
+    X = np.repeat(patterns, 40, axis=0) + 0.1 * rng.normal(size=(80, 12))
+    X = np.vstack([X, 2.0 * rng.normal(size=12), 4.0 * rng.normal(size=12)])
+    U = np.eye(3)[np.repeat([0, 1, 2, 0], [40, 40, 1, 1])] > 0
+    V = np.eye(2)[np.repeat([0, 1], 6)] > 0
+    rows, columns = Counts(82, 3, 82, 0), Counts(12, 2, 12, 0)
+    setting = Setting("residue", Instance("two strangers", X, rows, columns, U, V))
+    stuck = setting.solve()
+    np.testing.assert_array_equal(np.flatnonzero(stuck.U.dense[:, 2]), [80])
+    found = settle(setting.engine, setting.problem, stuck)
+    np.testing.assert_array_equal(np.flatnonzero(found.U.dense[:, 2]), [81])
+    assert found.objective < 0.5 * stuck.objective
+    check_refined(setting, stuck, found)

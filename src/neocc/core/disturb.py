@@ -6,6 +6,9 @@ wrong place wants to be dissolved and begun elsewhere. `Luck` finds out during a
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from neocc._typing import BoolArray, FloatArray
@@ -20,6 +23,8 @@ from neocc.kernels import Memberships
 _SHAKES = ((0.1, 0.3), (0.1, 0.1), (0.03, 0.3))
 # Powers of the distance that an item is drawn by to begin a cluster.
 _POWERS = (1.0, 4.0)
+# Numbers of similar items that may join it there.
+_GROUPS = (0, 4, 16)
 # A cluster that costs nothing to dissolve is so much likelier to be than the dearest one.
 _LEAST_COST = 1e-3
 _TINY = np.finfo(float).tiny
@@ -85,28 +90,34 @@ def shake(members: Memberships, fraction: float, rng: np.random.Generator) -> Me
 def relocate(
     engine: Engine, problem: Problem, best: Solution, side: Side, rng: np.random.Generator
 ) -> tuple[Memberships | None, Memberships | None]:
-    """Dissolve a cluster that others can replace, and begin one with an item that fits badly.
+    """Dissolve a cluster that others can replace, and begin one with items that fit badly.
 
     Shaking moves the borders of clusters; this moves a whole cluster to where one is missing (as
-    the random swaps of Fraenti, 2018, do).
+    the random swaps of Fraenti, 2018, do). A single item is a poor centre where items are mostly
+    noise, so that a cluster is begun with a few that resemble it as often as with one.
     """
     U, V = best.U, best.V
     if side == "rows":
         assert U is not None and problem.rows is not None
         d = engine.row_distances(row_tables(problem, best.sums, U, V), V)
-        U = _moved(U, d, rng)
+        U = _moved(U, d, partial(_resemblance_of_rows, engine), rng)
         tables = row_tables(problem, sums_of(engine, problem, U, V), U, V)
         return engine.reassign_rows(tables, None, V, problem.rows).assignment.members, V
     assert V is not None and problem.columns is not None
     sums = sums_of(engine, problem, U, V)
     d = distances(sums, column_tables(problem, sums, U, V))
-    V = _moved(V, d, rng)
+    V = _moved(V, d, partial(_resemblance_of_columns, engine), rng)
     sums = sums_of(engine, problem, U, V)
     return U, joined(sums, column_tables(problem, sums, U, V), problem.columns)
 
 
-def _moved(members: Memberships, d: FloatArray, rng: np.random.Generator) -> Memberships:
-    """Let a cluster that can be spared consist of one item that fits badly."""
+def _moved(
+    members: Memberships,
+    d: FloatArray,
+    resemblance: Callable[[int], FloatArray],
+    rng: np.random.Generator,
+) -> Memberships:
+    """Let a cluster that can be spared consist of an item that fits badly, or of some like it."""
     matrix = members.dense.copy()
     d = np.maximum(d, 0.0)
     costs = _costs_of_dissolving(matrix, d)
@@ -117,7 +128,29 @@ def _moved(members: Memberships, d: FloatArray, rng: np.random.Generator) -> Mem
     item = _draw((worst / max(float(worst.max()), _TINY)) ** power, rng)
     matrix[:, cluster] = False
     matrix[item, cluster] = True
+    n_alike = _GROUPS[int(rng.integers(len(_GROUPS)))]
+    if n_alike > 0:
+        alike = np.argsort(-resemblance(item), kind="stable")[:n_alike]
+        matrix[alike, cluster] = True
     return Memberships.from_dense(matrix)
+
+
+def _resemblance_of_rows(engine: Engine, item: int) -> FloatArray:
+    """Return the cosine of the angle between every row and one of them."""
+    products = engine.multiply(engine.take_rows(np.array([item])).T)[:, 0]
+    return _cosines(products, engine.row_squares(), item)
+
+
+def _resemblance_of_columns(engine: Engine, item: int) -> FloatArray:
+    """Return the cosine of the angle between every column and one of them."""
+    unit = np.zeros((engine.shape[1], 1))
+    unit[item] = 1.0
+    products = engine.multiply_transposed(engine.multiply(unit))[:, 0]
+    return _cosines(products, engine.column_sums(None, None).squares, item)
+
+
+def _cosines(products: FloatArray, squares: FloatArray, item: int) -> FloatArray:
+    return products / np.sqrt(np.maximum(squares * squares[item], _TINY))
 
 
 def _costs_of_dissolving(members: BoolArray, d: FloatArray) -> FloatArray:

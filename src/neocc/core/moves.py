@@ -43,12 +43,15 @@ class Exchange:
         cluster), and what adding one costs (inf where there is one already).
     spare_outliers : int
         How many more items may be left in no cluster.
+    constant : array of shape (n_items,)
+        The part of an item's distances that no cluster explains.
     """
 
     members: BoolArray
     savings: FloatArray
     costs: FloatArray
     spare_outliers: int
+    constant: FloatArray
 
     @classmethod
     def of(
@@ -62,7 +65,7 @@ class Exchange:
         savings = np.where(removable, constant[:, None] + shrink * excess, -np.inf)
         costs = np.where(members, np.inf, constant[:, None] + sizes / (sizes + 1.0) * excess)
         n_outliers = int(np.count_nonzero(~members.any(axis=1)))
-        return cls(members, savings, costs, counts.max_outliers - n_outliers)
+        return cls(members, savings, costs, counts.max_outliers - n_outliers, constant)
 
     def best(self, open_items: BoolArray, open_clusters: BoolArray) -> Swap | None:
         """Return the swap of largest gain, be it negative, among the open items and clusters."""
@@ -116,6 +119,28 @@ class Exchange:
             if q != r and p != s and np.isfinite(savings[p, q]) and np.isfinite(self.costs[s, r])
         ]
         return sorted(swaps, key=lambda swap: -swap.gain)[:n_swaps]
+
+    def recastings(self, n_trials: int) -> list[BoolArray]:
+        """Return memberships in which another item is the only one of a cluster of one.
+
+        The items that would save most where they are come first.
+        """
+        lonely = np.flatnonzero(self.members.sum(axis=0) == 1)
+        saved = self.savings - self.constant[:, None]
+        best = np.argsort(-saved.max(axis=1), kind="stable")[:n_trials]
+        trials = []
+        for cluster in lonely:
+            old = int(self.members[:, cluster].argmax())
+            refuge = int(self.costs[old].argmin())
+            if not np.isfinite(self.costs[old, refuge]):
+                continue
+            for new in best[np.isfinite(saved[best].max(axis=1)) & (best != old)]:
+                members = self.members.copy()
+                members[new, saved[new].argmax()] = False
+                members[old, [cluster, refuge]] = False, True
+                members[new, cluster] = True
+                trials.append(members)
+        return trials
 
     def apply(self, swap: Swap) -> None:
         """Carry out a swap; savings and costs of its two clusters are stale from then on."""

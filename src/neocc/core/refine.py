@@ -32,10 +32,16 @@ from neocc.kernels import Memberships
 
 _LEAST_GAIN = 1e-9
 _CHAIN_LENGTH = 6
-_PROBES = 8
-# A round is abandoned when, loosely converged, it is still this far above the best.
+_PROBES = 4
+# A round is abandoned when, loosely converged, it is still this far above the best, or would have
+# to fall by more than so many times its last step.
 _LOOSE_TOL = 1e-4
 _HOPELESS = 5e-4
+_STEPS_LEFT = 4.0
+# Solutions that differ by less than this share lie in one basin.
+SAME_BASIN = 1e-5
+# At most so many times its patience a search goes on, however well it does.
+_MOST_ROUNDS = 4
 
 
 def least_gain(solution: Solution) -> float:
@@ -47,23 +53,38 @@ def rounds(
     engine: Engine,
     problem: Problem,
     best: Solution,
-    n_rounds: int,
+    patience: int,
     rng: np.random.Generator,
     luck: Luck | None = None,
 ) -> Solution:
-    """Disturb the best solution so far and solve again, `n_rounds` times."""
+    """Disturb the best solution so far and solve again, until `patience` rounds brought little.
+
+    A round in vain costs patience, one that reaches another basin restores it.
+    """
     luck = luck or Luck()
     loose = replace(problem, tol=max(problem.tol, _LOOSE_TOL))
-    for _ in range(n_rounds):
+    in_vain = 0
+    for _ in range(_MOST_ROUNDS * patience):
         way = luck.choose(problem, rng)
         found = solve(engine, loose, *disturbed(engine, problem, best, way, rng))
-        if found.objective < best.objective * (1.0 + _HOPELESS):
+        if _promises(found, best):
             found = continued(found, solve(engine, problem, found.U, found.V))
-        success = found.objective < best.objective - least_gain(best)
+        gain = best.objective - found.objective
+        success = gain > least_gain(best)
         luck.learn(way, success=success)
+        in_vain = 0 if gain > SAME_BASIN * best.objective else in_vain + 1
         if success:
             best = improved(best, found)
+        if in_vain == patience:
+            break
     return best
+
+
+def _promises(found: Solution, best: Solution) -> bool:
+    """Tell whether a loosely converged run may end below the best if it is carried on."""
+    last_step = found.history[-3] - found.history[-1] if found.n_iter > 1 else np.inf
+    near = best.objective * (1.0 + _HOPELESS)
+    return bool(found.objective < min(near, best.objective + _STEPS_LEFT * last_step))
 
 
 def settle(engine: Engine, problem: Problem, solution: Solution) -> Solution:
@@ -74,6 +95,7 @@ def settle(engine: Engine, problem: Problem, solution: Solution) -> Solution:
             found = _swap(engine, problem, found, side)
             found = _chain(engine, problem, found, side)
             found = _probe(engine, problem, found, side)
+            found = _recast(engine, problem, found, side)
         if found.objective >= solution.objective - least_gain(solution):
             return solution
         solution = found
@@ -137,12 +159,32 @@ def _chain(
 def _probe(engine: Engine, problem: Problem, solution: Solution, side: Side) -> Solution:
     """Try swaps that lose a little as the other side stands: it may make up for them."""
     exchange = _exchange(engine, problem, solution.U, solution.V, solution.sums, side)
-    loose = replace(problem, tol=max(problem.tol, _LOOSE_TOL))
+    trials = []
     for swap in exchange.promising(_PROBES):
         members = exchange.members.copy()
         members[swap.source], members[swap.target] = False, True
+        trials.append(members)
+    return _try(engine, problem, solution, side, trials)
+
+
+def _recast(engine: Engine, problem: Problem, solution: Solution, side: Side) -> Solution:
+    """Let another item be the only member of a cluster that has just one.
+
+    Such clusters hold the item that costs most elsewhere, but which that is depends on all others.
+    No sequence of small steps leads from one such item to the next.
+    """
+    exchange = _exchange(engine, problem, solution.U, solution.V, solution.sums, side)
+    return _try(engine, problem, solution, side, exchange.recastings(_PROBES))
+
+
+def _try(
+    engine: Engine, problem: Problem, solution: Solution, side: Side, trials: list[BoolArray]
+) -> Solution:
+    """Run the alternation from each of some memberships; stop at the first that ends lower."""
+    loose = replace(problem, tol=max(problem.tol, _LOOSE_TOL))
+    for members in trials:
         found = _resolve(engine, loose, solution, side, members)
-        if found.objective < solution.objective * (1.0 + _HOPELESS):
+        if _promises(found, solution):
             found = continued(found, solve(engine, problem, found.U, found.V))
         if found.objective < solution.objective - least_gain(solution):
             return improved(solution, found)

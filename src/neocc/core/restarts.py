@@ -30,7 +30,7 @@ from neocc.core.initialise import (
 from neocc.core.lowrank.coclusters import sdp_start
 from neocc.core.problem import Problem
 from neocc.core.projections import sketched_start, spectral_start
-from neocc.core.refine import rounds, settle
+from neocc.core.refine import SAME_BASIN, rounds, settle
 from neocc.core.solve import Report, Solution, centring, continued, solve
 from neocc.kernels import Memberships
 
@@ -40,7 +40,7 @@ Init: TypeAlias = Literal["neo-kmeans", "random", "spectral", "sketch", "sdp"] |
 # Starts that look at both sides at once.
 _VIEWS = {"spectral": spectral_start, "sketch": sketched_start, "sdp": sdp_start}
 # How `search` spends n_init starts: short runs per start, one in so many of them one-way; then
-# stages of (share of n_init that is kept, rounds of refinement for each).
+# stages of (share of n_init that is kept, patience of the rounds of each).
 _SHORT_RUNS = 5
 _CHOSEN_SHARE = 2
 # Semidefinite starts take as long as hundreds of others, and hardly differ among themselves.
@@ -48,7 +48,7 @@ _SDP_SHARE = 50
 _SHORT_TOL = 1e-3
 # A search makes many runs; the sample it makes them on is that much of a start's.
 _SEARCH_SHARE = 0.5
-_STAGES = ((1.0, 10), (0.5, 16), (0.3, 24))
+_STAGES = ((1.0, 3), (0.5, 8), (0.3, 12))
 # Where so many runs agree on the lowest value, one stage that finds none lower ends the search.
 _ENOUGH_ALIKE = 3
 _SAME = 1e-9
@@ -184,14 +184,14 @@ def _tournament(
     yield pool[0]
     agreed = not given and _agreed(pool)
     luck = Luck()
-    for share, n_rounds in _STAGES:
+    for share, patience in _STAGES:
         if pool[0].objective <= pool[0].noise:
             break
         before = pool[0]
         pool = _distinct(pool)[: _kept(share, n_init)]
         for i, each in enumerate(pool):
             begin()
-            pool[i] = rounds(data, problem, each, n_rounds, rng, luck)
+            pool[i] = rounds(data, problem, each, patience, rng, luck)
             yield _ranked(pool)[0]
         pool = _ranked(pool)
         if agreed and pool[0] is before:
@@ -215,13 +215,17 @@ def _agreed(pool: list[Solution]) -> bool:
     return sum(_alike(pool[0], each) for each in pool) >= _ENOUGH_ALIKE
 
 
-def _alike(best: Solution, other: Solution) -> bool:
-    return other.objective <= best.objective * (1.0 + _SAME) + best.noise
+def _alike(best: Solution, other: Solution, within: float = _SAME) -> bool:
+    return other.objective <= best.objective * (1.0 + within) + best.noise
 
 
 def _distinct(pool: list[Solution]) -> list[Solution]:
-    """Keep one of all solutions of equal objective; `pool` is ranked."""
-    return [each for i, each in enumerate(pool) if i == 0 or not _alike(pool[i - 1], each)]
+    """Keep the best solution of every basin; `pool` is ranked."""
+    kept = pool[:1]
+    for each in pool[1:]:
+        if not _alike(kept[-1], each, SAME_BASIN):
+            kept.append(each)
+    return kept
 
 
 def _kept(share: float, n_init: int) -> int:

@@ -31,10 +31,10 @@ _SHORT_TOL = 1e-3
 
 @dataclass(frozen=True)
 class Effort:
-    """How hard each cell is tried: short runs, and rounds of refinement of the best of them."""
+    """How hard each cell is tried: short runs, and the patience of the rounds that refine the best."""
 
     n_init: int
-    n_rounds: int
+    patience: int
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def _solve_cell(engine: MemoryEngine, task: Task, effort: Effort) -> Solution:
         found += run_starts(engine, short, init, some)  # type: ignore[arg-type]
     best = min(found, key=lambda solution: solution.objective)
     best = solve(data, problem, best.U, best.V)
-    return rounds(data, problem, best, effort.n_rounds, rng)
+    return rounds(data, problem, best, effort.patience, rng)
 
 
 def _merged(data: Engine, problem: Problem, solution: Solution) -> Pair:

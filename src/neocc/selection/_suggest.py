@@ -24,7 +24,7 @@ logger = logging.getLogger("neocc")
 
 Callback: TypeAlias = Callable[[int, int], Any]
 
-_N_ROUNDS = 3
+_PATIENCE = 3
 _LARGEST_DEFAULT = 8
 
 
@@ -104,7 +104,7 @@ def suggest_n_clusters(
         _sorted_numbers("column_clusters", column_clusters, m),
         objective,
         (row_overlap, row_outliers, column_overlap, column_outliers),
-        Effort(check_positive("n_init", n_init), _N_ROUNDS),
+        Effort(check_positive("n_init", n_init), _PATIENCE),
         rng,
         n_jobs,
     )
