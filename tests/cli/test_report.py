@@ -75,3 +75,18 @@ def test_a_model_alone_with_the_wrong_matrix(run, result, tmp_path):
     assert ran.code == 2
     assert "2 columns" in ran.err
     assert not (tmp_path / "report.html").exists()
+
+
+def test_a_model_alone_is_told_how_to_read_the_matrix(run, result, women, tmp_path):
+    shutil.move(result / "model.neocc", tmp_path / "model.neocc")
+    text = women.read_text()
+    (tmp_path / "m.txt").write_text(text.replace(",", ";"))
+    ran = run("report", "model.neocc", "--data", "m.txt", "--format", "csv", "--delimiter", ";")
+    assert ran.code == 0, ran.err
+    assert "Evelyn" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_record_says_how_the_matrix_is_read(run, result):
+    ran = run("report", result, "--row-names-in", "1")
+    assert ran.code == 2
+    assert "record.json says how the matrix was read: leave out --row-names" in ran.err

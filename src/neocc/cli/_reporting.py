@@ -64,6 +64,7 @@ def report_file(
     notes = []
     settings = FitSettings()
     if beside.is_file():
+        _refuse_reading(options, beside)
         record, recorded = read_record(beside), read_recorded(beside)
         settings = recorded.settings
         matrix = _recorded_matrix(recorded, data)
@@ -90,6 +91,14 @@ def report_file(
 
 
 _NOUNS = ("row_noun", "column_noun")
+
+
+def _refuse_reading(options: dict[str, Any], record: Path) -> None:
+    """Refuse options on how to read a file that the record tells how to read."""
+    told = [name for name in options if name not in _NOUNS]
+    if told:
+        option = "--" + told[0].replace("_", "-")
+        raise Mistake(f"{record} says how the matrix was read: leave out {option}.")
 
 
 def _recorded_matrix(recorded: Recorded, data: Path | None) -> Matrix:

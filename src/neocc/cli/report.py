@@ -39,6 +39,21 @@ def report(
             help="The matrix of the fit, where it has moved or nothing beside the model names it.",
         ),
     ] = None,
+    format_: given.Format = None,
+    layout: given.Layout = None,
+    header: given.Header = None,
+    no_header: given.NoHeader = None,
+    row_names: given.RowNames = None,
+    no_row_names: given.NoRowNames = None,
+    row_names_in: given.RowNamesIn = None,
+    triplet_columns: given.TripletColumns = None,
+    delimiter: given.Delimiter = None,
+    decimal: given.Decimal = None,
+    encoding: given.Encoding = None,
+    drop: given.Drop = None,
+    layer: given.Layer = None,
+    missing: given.Missing = None,
+    duplicates: given.Duplicates = None,
     row_noun: given.RowNoun = None,
     column_noun: given.ColumnNoun = None,
     output: Annotated[
@@ -51,7 +66,8 @@ def report(
 ) -> None:
     """Write the report of a saved model again.
 
-    The matrix is read from where neocc fit read it, if it has not changed.
+    The matrix is read from where neocc fit read it, if it has not changed, and as
+    it was read there. A model alone needs --data, and how to read it.
     """
     with guarded(show_traceback=bool(ctx.obj)):
         from neocc.cli._reporting import report_file

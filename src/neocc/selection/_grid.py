@@ -31,7 +31,7 @@ _SHORT_TOL = 1e-3
 
 @dataclass(frozen=True)
 class Effort:
-    """How hard each cell is tried: short runs, and the patience of the rounds that refine the best."""
+    """How hard each cell is tried: short runs, and the patience of rounds that refine the best."""
 
     n_init: int
     patience: int
