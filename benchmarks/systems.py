@@ -7,16 +7,14 @@ beside it). `--write docs/systems.md` keeps their tables.
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from rich.console import Console
 
-from benchmarks.__main__ import machine
-from benchmarks.pages import Line, markdown, replace_section
+from benchmarks.pages import Line
+from benchmarks.parts import Part, run_parts
 from neocc import MSSR, ROCC
 from neocc.datasets import fetch_yeast, load_movielens_subset
 from neocc.metrics import best_match_f1, matched_f1, omega_index, trivial_baseline
@@ -200,31 +198,11 @@ def rocc_lines(n_seeds: int, console: Console) -> Iterator[Line]:
                 yield line
 
 
-PARTS: dict[str, tuple[Callable[[int, Console], Iterator[Line]], int]] = {
+PARTS: dict[str, Part] = {
     "planted": (planted_lines, 10),
     "mssr": (mssr_lines, 5),
     "rocc": (rocc_lines, 5),
 }
-"""What makes the lines of each part, and its number of seeds."""
-
-
-def main() -> None:
-    """Run the parts asked for, print their tables and, if asked, write them."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.systems", description=__doc__)
-    parser.add_argument("parts", nargs="*", default=list(PARTS), metavar="PART")
-    parser.add_argument("--seeds", type=int, help="number of seeds, in place of each part's own")
-    parser.add_argument("--write", type=Path, help="page whose sections are replaced")
-    options = parser.parse_args()
-    console = Console()
-    for name in options.parts:
-        make_lines, n_seeds = PARTS[name]
-        n_seeds = options.seeds or n_seeds
-        table = markdown(make_lines(n_seeds, console))
-        text = f"{table}\n\n`python -m benchmarks.systems {name}`, {n_seeds} seeds. {machine()}"
-        console.print(text, soft_wrap=True, highlight=False)
-        if options.write:
-            replace_section(options.write, name, text)
-
 
 if __name__ == "__main__":
-    main()
+    run_parts("benchmarks.systems", __doc__, PARTS)
