@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,16 +12,18 @@ from rich.console import Console
 from benchmarks import data
 from benchmarks.pages import Line
 from benchmarks.quality.yeast import SETTING
+from neocc.core.disturb import Luck
+from neocc.core.initialise import Sample, draw_sample
 from neocc.core.problem import Counts, Problem
 from neocc.core.refine import rounds, settle
-from neocc.core.restarts import run_starts
-from neocc.core.solve import centring, solve
+from neocc.core.restarts import SEARCH_SHARE, run_starts
+from neocc.core.solve import centring
 from neocc.datasets import fetch_yeast
 from neocc.engines import MemoryEngine, Workers
 from neocc.engines.reading import as_matrix
 from neocc.kernels import get_kernels
 
-_N_ROUNDS = 10
+_PATIENCE = 10
 
 
 def lines(n_seeds: int, console: Console) -> Iterator[Line]:
@@ -58,20 +60,23 @@ def lines(n_seeds: int, console: Console) -> Iterator[Line]:
 
 
 def _times(X: Any, problem: Problem, rng: np.random.Generator) -> tuple[float, float, float]:
-    """Return the seconds of an iteration, of a round, and of settling."""
+    """Return the seconds of an iteration, of a round, and of settling, where a search makes them.
+
+    That is on all rows, or on the sample that a search of a large matrix runs on.
+    """
     matrix = as_matrix(X, None)
     with Workers() as workers:
         engine = MemoryEngine(matrix, get_kernels("auto", matrix.n_stored), workers)
         data = engine.centred(centring(problem))
+        sample = draw_sample(engine, data, problem, rng, share=SEARCH_SHARE)
+        where = sample or Sample(engine, data, problem)
         begin = time.perf_counter()
-        (found,) = run_starts(engine, problem, "random", [rng])
+        (found,) = run_starts(where.engine, where.problem, "random", [rng])
         iteration = (time.perf_counter() - begin) / max(1, found.n_iter)
-        one_round = _seconds(lambda: rounds(data, problem, found, _N_ROUNDS, rng)) / _N_ROUNDS
-        better = rounds(data, problem, solve(data, problem, found.U, found.V), _N_ROUNDS, rng)
-        return iteration, one_round, _seconds(lambda: settle(data, problem, better))
-
-
-def _seconds(run: Callable[[], object]) -> float:
-    begin = time.perf_counter()
-    run()
-    return time.perf_counter() - begin
+        luck = Luck()
+        begin = time.perf_counter()
+        better = rounds(where.data, where.problem, found, _PATIENCE, rng, luck)
+        one_round = (time.perf_counter() - begin) / luck.n_tries
+        begin = time.perf_counter()
+        settle(where.data, where.problem, better)
+        return iteration, one_round, time.perf_counter() - begin

@@ -214,16 +214,26 @@ def test_promising_swaps_are_feasible_and_ranked():
     members = rng.random((12, 3)) < 0.6
     counts = Counts(12, 3, int(members.sum()), int(np.count_nonzero(~members.any(axis=1))))
     exchange = Exchange.of(members, rng.random((12, 3)) + 1.0, np.zeros(12), counts)
-    swaps = exchange.promising(10)
-    assert len(swaps) == 10
-    assert [swap.gain for swap in swaps] == sorted((swap.gain for swap in swaps), reverse=True)
-    for swap in swaps:
-        assert swap.source[0] != swap.target[0]
+    within, between = exchange.moves_within(10), exchange.swaps_between(10)
+    assert len(between) == 10
+    assert len(within) == min(10, int((members.any(axis=1) & ~members.all(axis=1)).sum()))
+    for some in (within, between):
+        assert [swap.gain for swap in some] == sorted((swap.gain for swap in some), reverse=True)
+    assert all(swap.source[0] == swap.target[0] for swap in within)
+    assert all(swap.source[0] != swap.target[0] for swap in between)
+    for swap in [*within, *between]:
         assert swap.source[1] != swap.target[1]
         assert members[swap.source]
         assert not members[swap.target]
-        assert members[swap.source[0]].sum() > 1
+        assert swap.source[0] == swap.target[0] or members[swap.source[0]].sum() > 1
         assert swap.gain == exchange.savings[swap.source] - exchange.costs[swap.target]
+        changed = exchange.after([swap])
+        assert (changed != members).sum() == 2
+        assert changed[swap.target]
+        assert not changed[swap.source]
+    together = exchange.after(within[:3])
+    assert (together != members).sum() == 6
+    np.testing.assert_array_equal(together.sum(axis=1), members.sum(axis=1))
 
 
 # ------------------------------------------------------------------- clusters of a single item

@@ -327,7 +327,7 @@ def test_the_item_that_is_alone_changes_where_that_pays():
     setting = Setting("residue", Instance("two strangers", X, rows, columns, U, V))
     stuck = setting.solve()
     np.testing.assert_array_equal(np.flatnonzero(stuck.U.dense[:, 2]), [80])
-    found = settle(setting.engine, setting.problem, stuck)
+    found = refine._recast(setting.engine, setting.problem, stuck, "rows")
     np.testing.assert_array_equal(np.flatnonzero(found.U.dense[:, 2]), [81])
     assert found.objective < 0.5 * stuck.objective
     check_refined(setting, stuck, found)

@@ -39,8 +39,21 @@ class Luck:
 
     def __init__(self) -> None:
         n_ways = len(_SHAKES) + 2
+        self.n_tries = 0
         self._tries: FloatArray = np.full(n_ways, 2.0)
         self._successes: FloatArray = np.ones(n_ways)
+
+    @property
+    def record(self) -> tuple[FloatArray, FloatArray]:
+        """Copies of all tries and successes."""
+        return self._tries.copy(), self._successes.copy()
+
+    @classmethod
+    def from_record(cls, tries: FloatArray, successes: FloatArray) -> Luck:
+        """Go on from a record."""
+        luck = cls()
+        luck._tries, luck._successes = tries.copy(), successes.copy()
+        return luck
 
     def choose(self, problem: Problem, rng: np.random.Generator) -> int:
         """Draw one of the ways that the problem allows."""
@@ -51,6 +64,7 @@ class Luck:
 
     def learn(self, way: int, *, success: bool) -> None:
         """Count a try."""
+        self.n_tries += 1
         self._tries[way] += 1.0
         self._successes[way] += success
 

@@ -102,8 +102,20 @@ class Exchange:
         q, r = np.unravel_index(gains.argmax(), gains.shape)
         return Swap((int(sources[q]), int(q)), (int(targets[r]), int(r)), float(gains[q, r]))
 
-    def promising(self, n_swaps: int, per_cluster: int = 3) -> list[Swap]:
-        """Return swaps of small loss between items: the best few of each cluster, best first."""
+    def moves_within(self, n_swaps: int) -> list[Swap]:
+        """Return the best move from cluster to cluster of each of some items, best first."""
+        sources, targets = self.savings.argmax(axis=1), self.costs.argmin(axis=1)
+        items = np.arange(len(sources))
+        with np.errstate(invalid="ignore"):
+            gains = self.savings[items, sources] - self.costs[items, targets]
+        return [
+            Swap((int(p), int(sources[p])), (int(p), int(targets[p])), float(gains[p]))
+            for p in np.argsort(-gains, kind="stable")[:n_swaps]
+            if np.isfinite(gains[p])
+        ]
+
+    def swaps_between(self, n_swaps: int, per_cluster: int = 3) -> list[Swap]:
+        """Return swaps between items: of the best few of each cluster, best first."""
         n_memberships = self.members.sum(axis=1)
         dispensable = n_memberships > (0 if self.spare_outliers > 0 else 1)
         savings = np.where(dispensable[:, None], self.savings, -np.inf)
@@ -119,6 +131,13 @@ class Exchange:
             if q != r and p != s and np.isfinite(savings[p, q]) and np.isfinite(self.costs[s, r])
         ]
         return sorted(swaps, key=lambda swap: -swap.gain)[:n_swaps]
+
+    def after(self, swaps: list[Swap]) -> BoolArray:
+        """Return the memberships after some swaps that do not concern each other."""
+        members = self.members.copy()
+        for swap in swaps:
+            members[swap.source], members[swap.target] = False, True
+        return members
 
     def recastings(self, n_trials: int) -> list[BoolArray]:
         """Return memberships in which another item is the only one of a cluster of one.

@@ -16,6 +16,7 @@ import numpy as np
 from neocc._typing import BoolArray, FloatArray
 from neocc.core.disturb import Luck, disturbed
 from neocc.core.engine import Engine
+from neocc.core.initialise import joined
 from neocc.core.moves import Exchange, independent_swaps
 from neocc.core.objectives import Sums, Tables, distances, inverse
 from neocc.core.problem import Problem, Side
@@ -157,13 +158,16 @@ def _chain(
 
 
 def _probe(engine: Engine, problem: Problem, solution: Solution, side: Side) -> Solution:
-    """Try swaps that lose a little as the other side stands: it may make up for them."""
+    """Try what loses a little as the other side stands: it may make up for it.
+
+    Items near the border of two clusters often want to go together: the moves of smallest loss are
+    tried one by one and all at once.
+    """
     exchange = _exchange(engine, problem, solution.U, solution.V, solution.sums, side)
-    trials = []
-    for swap in exchange.promising(_PROBES):
-        members = exchange.members.copy()
-        members[swap.source], members[swap.target] = False, True
-        trials.append(members)
+    trials = [exchange.after([swap]) for swap in exchange.swaps_between(_PROBES)]
+    moves = exchange.moves_within(_PROBES)
+    trials += [exchange.after([move]) for move in moves]
+    trials += [exchange.after(moves[:n]) for n in range(2, len(moves) + 1)]
     return _try(engine, problem, solution, side, trials)
 
 
@@ -183,7 +187,7 @@ def _try(
     """Run the alternation from each of some memberships; stop at the first that ends lower."""
     loose = replace(problem, tol=max(problem.tol, _LOOSE_TOL))
     for members in trials:
-        found = _resolve(engine, loose, solution, side, members)
+        found = _answered(engine, loose, solution, side, members)
         if _promises(found, solution):
             found = continued(found, solve(engine, problem, found.U, found.V))
         if found.objective < solution.objective - least_gain(solution):
@@ -197,6 +201,23 @@ def _resolve(
     changed = Memberships.from_dense(members)
     U, V = (changed, solution.V) if side == "rows" else (solution.U, changed)
     return solve(engine, problem, U, V)
+
+
+def _answered(
+    engine: Engine, problem: Problem, solution: Solution, side: Side, members: BoolArray
+) -> Solution:
+    """Run the alternation from changed memberships, the other side first.
+
+    Changes that lose a little would be taken back at once by their own side.
+    """
+    V = solution.V
+    if side == "columns" or V is None or problem.columns is None:
+        return _resolve(engine, problem, solution, side, members)
+    U = Memberships.from_dense(members)
+    sums = sums_of(engine, problem, U, V)
+    return solve(
+        engine, problem, U, joined(sums, column_tables(problem, sums, U, V), problem.columns)
+    )
 
 
 def _better(old: Solution, new: Solution) -> Solution:
