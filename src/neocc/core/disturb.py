@@ -164,7 +164,8 @@ def _resemblance_of_columns(engine: Engine, item: int) -> FloatArray:
 
 
 def _cosines(products: FloatArray, squares: FloatArray, item: int) -> FloatArray:
-    return products / np.sqrt(np.maximum(squares * squares[item], _TINY))
+    cosines: FloatArray = products / np.sqrt(np.maximum(squares * squares[item], _TINY))
+    return cosines
 
 
 def _costs_of_dissolving(members: BoolArray, d: FloatArray) -> FloatArray:

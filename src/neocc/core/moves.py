@@ -156,7 +156,7 @@ class Exchange:
             for new in best[np.isfinite(saved[best].max(axis=1)) & (best != old)]:
                 members = self.members.copy()
                 members[new, saved[new].argmax()] = False
-                members[old, [cluster, refuge]] = False, True
+                members[old, cluster], members[old, refuge] = False, True
                 members[new, cluster] = True
                 trials.append(members)
         return trials
