@@ -4,6 +4,7 @@
 #   make bench   install, then time this library against its rivals
 #   make test    formatting, lint, types, import rules and tests, exactly what CI runs
 #   make slow    the tests that take longer
+#   make chaos   the tests that kill workers and processes in the middle of a fit
 #   make clean   remove .venv and every cache
 #
 # The stamp files make a second run start at once, without asking the network for anything.
@@ -22,7 +23,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo bench test lint slow clean
+.PHONY: help demo bench test lint slow chaos clean
 .DELETE_ON_ERROR:
 
 help:
@@ -46,6 +47,9 @@ lint: $(VENV)/.installed-test
 
 slow: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -m slow
+
+chaos: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -m chaos
 
 clean:
 	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -1,26 +1,25 @@
 """`python -m benchmarks.lowrank [PART ...]` measures the semidefinite relaxations.
 
 Parts: `yeast` (LowRankNEOKMeans against starts of NEOKMeans), `solvers` (the two solvers, the
-number of columns and the start), `planted` (known clusters, against starts of NEOKMeans),
-`coclusters` (NEOCC from semidefinite and from plain starts). `--write docs/sdp.md` keeps their
-tables.
+number of columns and the start), `planted` (known clusters, against starts of NEOKMeans), `mean`
+and `residue` (NEOCC with either objective, from semidefinite and from plain starts).
+`--write docs/sdp.md` keeps their tables.
 
 Times are seconds of CPU on one thread: they are the same on a busy machine and on an idle one.
 """
 
 from __future__ import annotations
 
-import argparse
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 from rich.console import Console
 
-from benchmarks.__main__ import machine
-from benchmarks.pages import Line, markdown, replace_section
+from benchmarks.pages import Line
+from benchmarks.parts import Part, run_parts
 from benchmarks.quality.yeast import SETTING
 from neocc import NEOCC, LowRankNEOKMeans, NEOKMeans
 from neocc.datasets import fetch_yeast
@@ -196,72 +195,49 @@ def planted_lines(n_seeds: int, console: Console) -> Iterator[Line]:
         yield cells
 
 
-def cocluster_lines(n_seeds: int, console: Console) -> Iterator[Line]:
+def cocluster_lines(objective: str, n_seeds: int, console: Console) -> Iterator[Line]:
     """Compare semidefinite starts of NEOCC with plain ones, alone and refined."""
     yeast = fetch_yeast()
-    yield ["objective", "init", "refine", "J", "mean J", "F1 %", "seconds"]
-    for objective in ("mean", "residue"):
-        for init, options in (
-            ("neo-kmeans", {"n_init": 1, "refine": False}),
-            ("random", {"n_init": 1, "refine": False}),
-            ("random", {"n_init": N_STARTS, "refine": False}),
-            ("sdp", {"n_init": 1, "refine": False}),
-            ("neo-kmeans", {}),
-            ("sdp", {}),
-        ):
-            fits = [
-                timed(
-                    NEOCC(**SETTING, **options, objective=objective, init=init, random_state=seed),
-                    yeast.data,
-                )
-                for seed in range(n_seeds)
-            ]
-            values = [model.objective_ for model, _ in fits]
-            scores = [
-                100 * best_match_f1(yeast.row_membership, model.row_membership_)
-                for model, _ in fits
-            ]
-            n_starts = options.get("n_init", 1)
-            name = init if n_starts == 1 else f"{init}, best of {n_starts}"
-            cells = [
-                objective,
-                name,
-                "no" if "refine" in options else "yes",
-                spread(values),
-                f"{np.mean(values):,.2f}",
-                spread(scores, 1),
-                f"{np.median([spent for _, spent in fits]):.2f}",
-            ]
-            console.print(" | ".join(cells))
-            yield cells
+    yield ["init", "refine", "J", "mean J", "F1 %", "seconds"]
+    for init, options in (
+        ("neo-kmeans", {"n_init": 1, "refine": False}),
+        ("random", {"n_init": 1, "refine": False}),
+        ("random", {"n_init": N_STARTS, "refine": False}),
+        ("sdp", {"n_init": 1, "refine": False}),
+        ("neo-kmeans", {}),
+        ("sdp", {}),
+    ):
+        fits = [
+            timed(
+                NEOCC(**SETTING, **options, objective=objective, init=init, random_state=seed),
+                yeast.data,
+            )
+            for seed in range(n_seeds)
+        ]
+        values = [model.objective_ for model, _ in fits]
+        scores = [
+            100 * best_match_f1(yeast.row_membership, model.row_membership_) for model, _ in fits
+        ]
+        n_starts = options.get("n_init", 1)
+        cells = [
+            init if n_starts == 1 else f"{init}, best of {n_starts}",
+            "no" if "refine" in options else "yes",
+            spread(values),
+            f"{np.mean(values):,.2f}",
+            spread(scores, 1),
+            f"{np.median([spent for _, spent in fits]):.2f}",
+        ]
+        console.print(" | ".join(cells))
+        yield cells
 
 
-PARTS: dict[str, tuple[Callable[[int, Console], Iterator[Line]], int]] = {
+PARTS: dict[str, Part] = {
     "yeast": (yeast_lines, 5),
     "solvers": (solver_lines, 3),
-    "planted": (planted_lines, 5),
-    "coclusters": (cocluster_lines, 5),
+    "planted": (planted_lines, 3),
+    "mean": (partial(cocluster_lines, "mean"), 5),
+    "residue": (partial(cocluster_lines, "residue"), 5),
 }
-"""What makes the lines of each part, and its number of seeds."""
-
-
-def main() -> None:
-    """Run the parts asked for, print their tables and, if asked, write them."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.lowrank", description=__doc__)
-    parser.add_argument("parts", nargs="*", default=list(PARTS), metavar="PART")
-    parser.add_argument("--seeds", type=int, help="number of seeds, in place of each part's own")
-    parser.add_argument("--write", type=Path, help="page whose sections are replaced")
-    options = parser.parse_args()
-    console = Console()
-    for name in options.parts:
-        make_lines, n_seeds = PARTS[name]
-        n_seeds = options.seeds or n_seeds
-        table = markdown(make_lines(n_seeds, console))
-        text = f"{table}\n\n`python -m benchmarks.lowrank {name}`, {n_seeds} seeds. {machine()}"
-        console.print(text, soft_wrap=True, highlight=False)
-        if options.write:
-            replace_section(options.write, name, text)
-
 
 if __name__ == "__main__":
-    main()
+    run_parts("benchmarks.lowrank", __doc__, PARTS)

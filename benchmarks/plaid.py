@@ -142,7 +142,13 @@ def put_in(bug: str) -> Iterator[None]:
 
 def joint_lines(console: Console) -> Iterator[Line]:
     """Run the joint test on the sampler as it is, with missing entries, and with bugs."""
-    yield ["sampler", "runs x sweeps", "largest |z| of 24", "expected of 24 normals", "of what"]
+    yield [
+        "sampler",
+        "runs x sweeps",
+        "largest z of 24, without sign",
+        "expected of 24 normals",
+        "of what",
+    ]
     half_missing = np.ones(JOINT_SHAPE)
     half_missing.flat[::2] = 0.0
     n_runs, n_rounds = 4_000, 8

@@ -13,10 +13,10 @@ from benchmarks import data
 from benchmarks.pages import Line
 from benchmarks.quality.yeast import SETTING
 from neocc.core.disturb import Luck
-from neocc.core.initialise import Sample, draw_sample
+from neocc.core.initialise import Sample, searched_sample
 from neocc.core.problem import Counts, Problem
 from neocc.core.refine import rounds, settle
-from neocc.core.restarts import SEARCH_SHARE, run_starts
+from neocc.core.restarts import run_starts
 from neocc.core.solve import centring
 from neocc.datasets import fetch_yeast
 from neocc.engines import MemoryEngine, Workers
@@ -68,7 +68,7 @@ def _times(X: Any, problem: Problem, rng: np.random.Generator) -> tuple[float, f
     with Workers() as workers:
         engine = MemoryEngine(matrix, get_kernels("auto", matrix.n_stored), workers)
         data = engine.centred(centring(problem))
-        sample = draw_sample(engine, data, problem, rng, share=SEARCH_SHARE)
+        sample = searched_sample(engine, data, problem, rng)
         where = sample or Sample(engine, data, problem)
         begin = time.perf_counter()
         (found,) = run_starts(where.engine, where.problem, "random", [rng])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from numbers import Real
 
 
 def round_half_away(value: float) -> int:
@@ -42,6 +43,10 @@ class Counts:
         cls, n_items: int, n_clusters: int, overlap: float, outliers: float
     ) -> Counts:
         """Turn the fractions alpha (`overlap`) and beta (`outliers`) into counts."""
+        given: dict[str, object] = {"overlap": overlap, "outliers": outliers}
+        for name, value in given.items():
+            if not isinstance(value, Real) or not math.isfinite(value):
+                raise ValueError(f"The fraction of {name} must be a finite number; got {value!r}.")
         extra = round_half_away(overlap * n_items)
         return cls(n_items, n_clusters, n_items + extra, round_half_away(outliers * n_items))
 

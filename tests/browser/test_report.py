@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from browsing import Browser
 
 from neocc.report import write_report
 
@@ -405,6 +406,10 @@ def test_print_leaves_out_what_only_works_on_a_screen(browser):
             assert not browser.one(selector).is_displayed()
         for selector in ("h1", "#picture", ".legend", "#blocks table", "#rows-1", "#settings"):
             assert browser.one(selector).is_displayed()
+        style = "return getComputedStyle(document.querySelector('{}')).{}"
+        for selector in ("#groups-rows h2", "#groups-rows .note"):  # not left alone on a page
+            assert browser.script(style.format(selector, "breakAfter")) == "avoid"
+            assert browser.script(style.format(selector, "breakInside")) == "avoid"
     finally:
         command("Emulation.setEmulatedMedia", {"media": ""})
     pdf = base64.b64decode(command("Page.printToPDF", {})["data"])
@@ -444,3 +449,72 @@ def test_names_that_were_left_out_are_owned_up_to(large):
     assert large.text("#status").startswith(f"{name}: in group")
     start, stop = large.seen("rows")
     assert start <= place < stop
+
+
+# ------------------------------------------------------------------------------- many, and long
+
+
+def test_rows_of_groups_that_are_not_listed_are_not_in_none(driver, folder):
+    """Of 70 groups 60 are listed: the others are left out, and their rows still have a group."""
+    sizes = np.r_[np.full(60, 100), np.full(10, 50)]
+    members = np.repeat(np.eye(70, dtype=bool), sizes, axis=0)
+    members = np.vstack([members, np.zeros((100, 70), dtype=bool)])
+    path = folder / "many.html"
+    X = np.repeat(np.arange(len(members), dtype=float)[:, None], 3, axis=1)
+    write_report((members, None), path, matrix=X, force=True)
+    browser = Browser(driver)
+    browser.open(path)
+    rows = browser.data["rows"]
+    assert (len(rows["groups"]), rows["more"]) == (60, 10)
+    listed = {group["number"] for group in rows["groups"]}
+    seen = set()
+    for at in range(0, rows["places"], 40):
+        browser.point(*browser.place(at, 1))
+        if not browser.one("#tooltip").is_displayed():
+            continue
+        _, where, *_, value = browser.text("#tooltip").splitlines()
+        row = float(value.removeprefix("mean ").replace(",", ""))
+        groups_there = np.flatnonzero(members[int(row)]) + 1
+        kind = "none" if not len(groups_there) else "listed" if groups_there[0] in listed else "not"
+        seen.add(kind)
+        assert ("in no group" in where) == (kind == "none"), (row, where)
+        assert where.startswith("in group") or kind != "listed", (row, where)
+        assert ("not listed" in where) or kind != "not", (row, where)
+        assert ("not listed" not in where) or kind == "not" or "%" in where, (row, where)
+    assert seen == {"none", "listed", "not"}
+    assert browser.complaints() == []
+
+
+def test_long_names_can_be_told_apart(driver, folder, women):
+    dose = f"treatment with compound {'A' * 40} dose {{}} mg, incubated for two days {'B' * 40}"
+    names = [dose.format(at) for at in range(18)]
+    path = folder / "long.html"
+    write_report(women.model, path, matrix=women.data, row_names=names, force=True)
+    browser = Browser(driver)
+    browser.open(path)
+    assert sorted(browser.data["rows"]["names"]) == sorted(names)
+    browser.find("dose 7 mg")
+    (found,) = browser.all("#results button")
+    shown = found.text.splitlines()[0]
+    assert len(shown) == 60
+    assert shown.startswith("treatment")
+    assert shown.endswith("B")
+    assert found.get_attribute("title") == names[7]
+    found.click()
+    assert browser.text("#status").startswith(f"{names[7]}: in group")
+    browser.point(*browser.place(places(browser, "rows")[names[7]], 0))
+    assert browser.text("#tooltip").splitlines()[0] == names[7]
+    typical = browser.one("#rows-1 .typical bdi")
+    assert typical.get_attribute("title") in names
+    assert browser.complaints() == []
+
+
+def test_more_than_a_few_groups_are_framed(driver, folder):
+    members = np.repeat(np.eye(15, dtype=bool), 4, axis=0)
+    path = folder / "framed.html"
+    write_report((members, None), path, matrix=np.zeros((60, 4)), force=True)
+    browser = Browser(driver)
+    browser.open(path)
+    start = browser.data["rows"]["groups"][7]["frame"][0]
+    colours = browser.colours([(start - 0.5, 1), (start + 1.5, 1)])
+    assert (colours[0] != colours[1]).any()

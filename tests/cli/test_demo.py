@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import subprocess
 import sys
@@ -154,6 +155,25 @@ def test_demo_lowers_the_objective(demo_output):
 
 def test_demo_repeats_itself(demo_output):
     assert CliRunner().invoke(app, ["demo"]).output == demo_output
+
+
+def test_demo_for_programs_says_what_the_page_says(demo_output):
+    result = CliRunner().invoke(app, ["demo", "--json"])
+    assert (result.exit_code, result.stderr) == (0, "")
+    answer = json.loads(result.stdout)
+    several = [row["name"] for row in answer["rows"] if len(row["groups"]) > 1]
+    none = [row["name"] for row in answer["rows"] if not row["groups"]]
+    groups = " ".join(demo_output.split("Groups of women")[1].split("Groups of events")[0].split())
+    assert re.search(rf"A and B +{several[0]}", groups)
+    assert re.search(rf"outlier +{none[0]}", groups)
+    assert f"to {answer['objective']:.2f} in" in " ".join(demo_output.split())
+    assert len(answer["columns"]) == 14
+    assert answer["settings"]["n_column_clusters"] == len(answer["block_means"][0])
+
+
+def test_demo_can_be_quiet():
+    result = CliRunner().invoke(app, ["demo", "--quiet"])
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
 
 
 def test_demo_draws_ascii_where_nothing_else_can_be_shown():

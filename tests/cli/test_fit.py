@@ -20,6 +20,12 @@ from neocc.metrics import best_match_f1
 
 FILES = {"report.html", "rows.csv", "columns.csv", "blocks.csv", "model.neocc", "record.json"}
 QUICK = ("--rows", 2, "--columns", 3, "--n-init", 2)
+NO_OVERLAP = [
+    part
+    for side in ("row", "column")
+    for what in ("overlap", "outliers")
+    for part in (f"--{side}-{what}", "0")
+]
 FRACTIONS = {
     "row_overlap": 0.05,
     "row_outliers": 0.05,
@@ -197,7 +203,40 @@ def test_centring_a_sparse_matrix_names_the_remedy(run, tmp_path):
     ran = run(*command)
     assert ran.code == 2
     assert "--dense" in ran.err
+    assert "--preprocess column-norm" in ran.err
+    assert "(" not in ran.err.partition("MB.")[2]  # no calls of functions
     assert run(*command, "--dense").code == 0
+    ran = run("fit", tmp_path / "m.npz", *QUICK, "--preprocess", "row-standardize", "-o", "other")
+    assert ran.code == 2
+    assert "--preprocess column-norm" in ran.err
+    assert "with_mean" not in ran.err
+    assert "with-mean" not in ran.err
+
+
+@pytest.mark.parametrize("shape", [(12, 12), (12, 7)])
+def test_tfidf_of_a_sparse_matrix(run, tmp_path, shape):
+    """A square one has a product with itself that its blocks must not be measured by."""
+    X = sparse.random_array(shape, density=0.5, rng=0).tocsr()
+    write_matrix(X, tmp_path / "m.npz")
+    ran = run("fit", "m.npz", *QUICK, "--preprocess", "tfidf", "-o", "out")
+    assert ran.code == 0, ran.err
+    with (tmp_path / "out" / "blocks.csv").open(newline="") as file:
+        errors = [float(line["error"]) for line in csv.DictReader(file)]
+    model = load_model(tmp_path / "out" / "model.neocc")
+    assert sum(errors) == pytest.approx(model.objective_)
+
+
+@pytest.mark.parametrize("command", ["fit", "suggest"])
+def test_cells_that_cannot_be_used_are_named_as_readers_name_them(run, tmp_path, command):
+    (tmp_path / "m.csv").write_text("name,x,y\na,1.5,2\nb,3,-4\nc,5,1\n")
+    ran = run(command, "m.csv", "--preprocess", "log1p")
+    assert ran.code == 2
+    assert ran.err.startswith("neocc: m.csv: ")
+    assert "row 2 ('b'), column 2 ('y')" in ran.err
+    (tmp_path / "m.csv").write_text("1.5,2,1\n3,4,1\n5,1e200,1\n")
+    ran = run(command, "m.csv")
+    assert ran.code == 2
+    assert ran.err.startswith("neocc: m.csv: The matrix holds 1e+200 at row 3, column 2, larger")
 
 
 def test_overlap_that_makes_twins_is_left_out(run, tmp_path):
@@ -236,6 +275,7 @@ def test_warnings_of_the_library_become_notes(run, tmp_path):
         (["--rows", "30"], "--rows asks for 30 clusters of 18 rows"),
         (["--rows", "30", "--columns", "2"], "--rows=30 is more than the 18 rows"),
         (["--rows", "2", "--columns", "2", "--row-overlap", "5"], "--row-overlap=5.0 is above"),
+        (["--rows", "2", "--columns", "99", *NO_OVERLAP], "--columns=99 is more than"),
         (["--row-outliers", "1"], "--row-outliers must be a number from 0 below 1"),
         (["--row-overlap", "nan"], "--row-overlap must be a number"),
         (["--preprocess", "row-cente"], "did you mean 'row-center'?"),

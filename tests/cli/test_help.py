@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-COMMANDS = ("demo", "fit", "suggest", "score", "report", "predict")
+COMMANDS = ("demo", "fit", "convert", "suggest", "score", "report", "predict")
 
 
 def test_all_commands_are_listed(run):
@@ -23,9 +23,8 @@ def test_help_pages_fit_80_columns_and_end_with_examples(run, command):
     ran = run(command, "--help")
     assert ran.code == 0
     assert max(map(len, ran.out.splitlines())) <= 80
-    if command != "demo":
-        assert f"neocc {command} " in ran.out.split("Examples")[1]
-        assert re.search(r"130 +interrupted", ran.out)
+    assert f"neocc {command}" in ran.out.split("Examples")[1]
+    assert re.search(r"130 +interrupted", ran.out)
     assert run(command, "-h").out == ran.out
 
 

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from neocc.cli._steps import attach, restore
 from neocc.datasets import load_southern_women
-from neocc.io import load_model, read_model, save_model, write_matrix
+from neocc.io import Matrix, load_model, read_model, save_model, write_matrix
 from neocc.preprocessing import PREPROCESSORS, make_preprocessor
 
 
@@ -187,3 +187,23 @@ def test_no_steps_leave_no_trace():
     prepared, dense = restore(model)
     assert prepared(3) == 3
     assert dense is False
+
+
+def test_a_folder_is_no_place_for_a_table(run, women_result, new_rows):
+    ran = run("predict", women_result, new_rows, "-o", ".")
+    assert ran.code == 2
+    assert "This is a folder. Name a file." in ran.err
+
+
+def test_triplets_are_filled_for_steps_that_need_it(run, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 5, size=(12, 6)) * 1.0
+    columns = tuple("abcdef")
+    rows = tuple(f"r{i:02}" for i in range(12))
+    for name, kind in (("table.csv", np.asarray), ("triplets.csv", sparse.csr_array)):
+        write_matrix(Matrix(kind(X), rows, columns), tmp_path / name)
+    options = ("--rows", 2, "--columns", 2, "--preprocess", "column-center", "--quiet")
+    assert run("fit", "table.csv", *options, "-o", "result").code == 0
+    answers = [run("predict", "result", name, "--json") for name in ("table.csv", "triplets.csv")]
+    assert answers[1].code == 0, answers[1].err
+    assert json.loads(answers[0].out)["rows"] == json.loads(answers[1].out)["rows"]

@@ -90,3 +90,54 @@ def test_a_record_says_how_the_matrix_is_read(run, result):
     ran = run("report", result, "--row-names-in", "1")
     assert ran.code == 2
     assert "record.json says how the matrix was read: leave out --row-names" in ran.err
+
+
+def lines_of(women):
+    header, *rows = women.read_text(encoding="utf-8").splitlines(keepends=True)
+    return header, rows
+
+
+def test_rows_in_another_order_are_matched_by_name(run, result, women, tmp_path):
+    shutil.move(result / "model.neocc", tmp_path / "model.neocc")
+    header, rows = lines_of(women)
+    (tmp_path / "turned.csv").write_text(header + "".join(reversed(rows)), encoding="utf-8")
+    for name in ("women", "turned"):
+        ran = run("report", "model.neocc", "--data", f"{name}.csv", "-o", f"{name}.html")
+        assert ran.code == 0, ran.err
+    pages = [
+        (tmp_path / f"{name}.html").read_text(encoding="utf-8").replace(f"{name}.csv", "")
+        for name in ("women", "turned")
+    ]
+    assert pages[0] == pages[1]
+
+
+@pytest.mark.parametrize("change", ["other name", "fewer rows"])
+def test_rows_that_are_not_those_of_the_fit_are_refused(run, result, women, tmp_path, change):
+    shutil.move(result / "model.neocc", tmp_path / "model.neocc")
+    header, rows = lines_of(women)
+    rows = (
+        ["Zoe" + rows[0][rows[0].index(",") :], *rows[1:]] if change == "other name" else rows[1:]
+    )
+    (tmp_path / "m.csv").write_text(header + "".join(rows), encoding="utf-8")
+    ran = run("report", "model.neocc", "--data", "m.csv")
+    assert ran.code == 2
+    assert ("'Zoe'" if change == "other name" else "17 rows") in ran.err
+    assert "18" in ran.err
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_beside_the_model_only_a_report_is_replaced(run, result):
+    assert run("report", result).code == 0
+    (result / "report.html").write_text("mine")
+    ran = run("report", result)
+    assert ran.code == 2
+    assert "--force" in ran.err
+    assert (result / "report.html").read_text() == "mine"
+    assert run("report", result, "--force").code == 0
+
+
+def test_a_folder_is_no_place_for_a_page(run, result):
+    for folder in (".", ".."):
+        ran = run("report", result, "-o", folder)
+        assert ran.code == 2
+        assert "folder" in ran.err

@@ -45,6 +45,18 @@ def test_a_settings_file_says_all(run, women, tmp_path):
     assert used["refine"] is False
 
 
+def test_settings_may_be_called_like_any_option(run, women, tmp_path):
+    (tmp_path / "s.toml").write_text(
+        "rows = 2\ncolumns = 2\nno-report = true\nno_refine = true\nrow_overlap = '10%'\n"
+        "row_outliers = '5 %'\nrow_names_in = 'name'\n"
+    )
+    ran = run("fit", women, "--config", "s.toml", "--json")
+    assert ran.code == 0, ran.err
+    used = json.loads(ran.out)["settings"]
+    assert (used["report"], used["refine"], used["row_names"]) == (False, False, "name")
+    assert (used["row_overlap"], used["row_outliers"]) == (0.1, 0.05)
+
+
 def test_the_command_line_comes_first(run, women, tmp_path):
     (tmp_path / "s.toml").write_text("rows = 2\ncolumns = 4\nseed = 3\nreport = false\n")
     ran = run("fit", women, "--config", "s.toml", "--columns", 2, "--json")
@@ -78,7 +90,11 @@ def test_paths_in_a_settings_file_start_where_it_lies(run, tmp_path, women):
         ("preprocess = 3\n", 1, "'preprocess' must be a list of texts"),
         ("triplet_columns = ['a', 'b']\n", 1, "'triplet_columns' must be three names"),
         ("file = 3\n", 1, "'file' must be a path"),
-        ("force = true\n", 1, "no setting 'force'"),
+        ("force = true\n", 1, "'force' is no setting of a fit. Say --force on the command line."),
+        ("rows = 2\njson = true\n", 2, "Say --json"),
+        ("row_overlap = '10 percent'\n", 1, "'row_overlap' must be a number"),
+        ("row_outliers = '120%'\n", 1, "'row_outliers' must be a number from 0 below 1"),
+        ("no_report = 'yes'\n", 1, "no setting 'no_report'"),
         ("seed = 1979-05-27\n", 1, "'seed' must be"),
         ("rows = 2\nrows = 3\n", 2, "no TOML"),
         ("rows : 2\n", 1, "no TOML"),

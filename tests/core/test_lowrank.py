@@ -309,15 +309,41 @@ def test_the_relaxed_point_is_feasible_and_below_every_membership(solver, seed):
 
 
 def separated(seed, n=60, k=4, overlap=0, outliers=0):
-    """Return distinct clusters, some points between them and some far away."""
+    """Return k clusters, some points halfway between two of them and some far away from all.
+
+    Centres are equally far from each other, so that a second membership is cheapest halfway
+    between two of them: elsewhere the planted memberships need not be those of lowest objective.
+    """
     rng = np.random.default_rng(seed)
-    centers = 5.0 * rng.normal(size=(k, 3))
-    U = np.eye(k, dtype=bool)[np.arange(n) % k]
-    U[:overlap, 1:3] = True
+    labels = np.arange(n) % k
+    U = np.eye(k, dtype=bool)[labels]
+    U[np.arange(overlap), (labels[:overlap] + 1) % k] = True
     U[n - outliers :] = False
-    X = U @ centers / np.maximum(U.sum(axis=1), 1)[:, None] + 0.3 * rng.normal(size=(n, 3))
-    X[n - outliers :] += 60.0 * rng.normal(size=(outliers, 3))
+    X = U @ (5.0 * np.eye(k)) / np.maximum(U.sum(axis=1), 1)[:, None]
+    X += 0.3 * rng.normal(size=(n, k))
+    X[n - outliers :] += 60.0 * rng.normal(size=(outliers, k))
     return X, U, Counts(n, k, int(U.sum()), outliers)
+
+
+@pytest.mark.parametrize("outliers", [0, 4])
+@pytest.mark.parametrize("overlap", [0, 6])
+def test_random_starts_end_alike_and_no_higher_than_the_planted_clusters(overlap, outliers):
+    """A violation changes the objective by itself times its multiplier, large for far points.
+
+    With outliers, the objective is a few ten-thousandths of the squares that it is a difference
+    of; values can be compared only where violations are far smaller than that.
+    """
+    X, U, counts = separated(0, overlap=overlap, outliers=outliers)
+    relaxation = of_points(make_engine(X), counts)
+    starts = [
+        average([point_of(random_start(counts, rng)) for _ in range(3)])
+        for rng in np.random.default_rng(0).spawn(3)
+    ]
+    found = [relax(relaxation, start, tol=1e-7) for start in starts]
+    values = [each.objective for each in found]
+    assert all(each.converged for each in found)
+    assert max(values) <= oracle.objective_neo_kmeans(X, U) * (1 + 1e-3)
+    np.testing.assert_allclose(values, values[0], rtol=1e-3)
 
 
 def test_relaxation_from_a_solution_of_the_alternation_ends_below_it():
@@ -416,6 +442,15 @@ def test_surplus_memberships_are_taken_back_where_the_fraction_is_least():
     np.testing.assert_array_equal(U, [[1, 1, 0], [1, 0, 1], [0, 1, 0]])
 
 
+def test_numbers_raised_to_one_are_not_raised_again():
+    """0.9999 is as good as 1, and not 0 with the largest of all fractions."""
+    counts = Counts(4, 2, 5, 0)
+    f = np.array([0.9999, 1.6, 0.9998, 1.0])
+    Y = np.tile([2.0, 1.0], (4, 1))
+    U = round_counts(as_relaxed(Y, f), counts).dense
+    np.testing.assert_array_equal(U.sum(axis=1), [1, 2, 1, 1])
+
+
 def test_parallel_columns_are_one_cluster():
     rng = np.random.default_rng(0)
     a, b = (v / np.linalg.norm(v) for v in rng.random((2, 8)) * [[1, 1, 1, 1, 0, 0, 0, 0], [1] * 8])
@@ -464,6 +499,26 @@ def test_copies_move_until_none_lowers_the_objective():
 
 
 # ------------------------------------------------------------------------------- whole solutions
+
+
+@pytest.mark.parametrize("make", FORMATS.values(), ids=FORMATS)
+@pytest.mark.parametrize("solver", LAGRANGIANS)
+@pytest.mark.parametrize("how", ROUNDINGS)
+def test_planted_clusters_are_found(make, solver, how):
+    """Every membership and every outlier, already before refinement."""
+    X, U, counts = separated(0, n=40, k=3, overlap=5, outliers=2)
+    problem = Problem("vectors", counts, None)
+    data = make_engine(make(X)).centred(centring(problem))
+    options = {"solver": solver, "rounding": how, "max_iter": 50, "tol": 1e-4}
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        starts = [random_start(counts, rng) for _ in range(3)]
+        for refine in (False, True):
+            found = solve_relaxed(data, problem, starts, refine=refine, **options)
+            clusters = {tuple(column) for column in found.U.dense.T.tolist()}
+            assert clusters == {tuple(column) for column in U.T.tolist()}
+            assert found.objective == pytest.approx(oracle.objective_neo_kmeans(X, U))
+            assert found.relaxed.infeasibility < 1e-4
 
 
 @pytest.mark.parametrize("how", ROUNDINGS)

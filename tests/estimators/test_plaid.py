@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from neocc import InfinitePlaid
 from neocc.core.plaid.simulate import draw_clear_state
-from neocc.estimators import _plaid, _plaid_views
+from neocc.estimators import _plaid_chain, _plaid_results
 from neocc.metrics import matched_f1
 
 QUICK = {"n_sweeps": 12, "burn_in": 4, "thin": 2, "n_moves": 2, "n_init": 2, "random_state": 0}
@@ -110,7 +110,7 @@ def test_comemberships(X):
 
 def test_comemberships_of_many_items_are_given_for_some(X, monkeypatch):
     model = InfinitePlaid(**QUICK).fit(X)
-    monkeypatch.setattr(_plaid_views, "_LARGEST_TABLE", 25)
+    monkeypatch.setattr(_plaid_results, "_LARGEST_TABLE", 25)
     assert model.column_comembership_.shape == (20, 20)
     with pytest.raises(ValueError, match=r"30 x 30.*comembership\(\"rows\", items"):
         model.comembership("rows")
@@ -389,7 +389,7 @@ def test_a_callback_can_stop_the_chain(X):
 
 def interrupt_at(monkeypatch, number):
     """Interrupt in the middle of a sweep, with the state half changed."""
-    right, made = _plaid.sweep, []
+    right, made = _plaid_chain.sweep, []
 
     def sweep(state, *rest):
         if len(made) == number:
@@ -398,7 +398,7 @@ def interrupt_at(monkeypatch, number):
         made.append(True)
         right(state, *rest)
 
-    monkeypatch.setattr(_plaid, "sweep", sweep)
+    monkeypatch.setattr(_plaid_chain, "sweep", sweep)
 
 
 def test_an_interrupted_chain_keeps_its_last_sample(X, monkeypatch):

@@ -128,6 +128,7 @@ def assert_nested(events):
 def sampled(monkeypatch):
     """Return a matrix whose fits search on a sample of its rows."""
     monkeypatch.setattr(initialise, "_SAMPLE_ENTRIES", (100, 100))
+    monkeypatch.setattr(initialise, "_LARGEST_SEARCHED", 0)
     monkeypatch.setattr(initialise, "_SAMPLE_ROWS_PER_CLUSTER", 8)
     return planted(np.random.default_rng(0), 200, 12, 3, 3, noise=1.0)
 

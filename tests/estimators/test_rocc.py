@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from neocc import MSSR, ROCC
-from neocc.estimators._rocc import FewerCoclustersWarning
+from neocc.estimators._rocc_results import FewerCoclustersWarning
 from neocc.metrics import matched_f1
 
 # Rows, columns and level of four co-clusters: the first two share rows, the next two columns, the

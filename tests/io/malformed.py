@@ -207,6 +207,10 @@ def attribute(name: str, value: Any) -> Callable[[Path], Path]:
     return header(lambda content: content["attributes"].update({name: value}))
 
 
+def without(name: str) -> Callable[[Path], Path]:
+    return header(lambda content: content["attributes"].pop(name))
+
+
 def row_model(change: Callable[[dict[str, Any]], None]) -> Callable[[Path], Path]:
     return header(lambda content: change(content["attributes"]["_row_model"]["RowModel"]))
 
@@ -329,10 +333,24 @@ CASES = [
     ),
     Case("UTF-16", text("r.csv", "1,2\n3,4\n".encode("utf-16")), ("UTF-16", "encoding=")),
     Case("Latin-1", text("r.csv", b"name,x,y\ncaf\xe9,1,2\n"), ("'caf\xe9'", "latin-1"), 2),
+    Case("Latin-1 header", text("r.csv", b"name,caf\xe9\nx,1\ny,2\n"), ("'caf\xe9'", "latin-1"), 1),
+    Case("a blank that does not break", text("r.csv", "a,b\n1,2\n3\u00a0,4\n"), ("\\xa0",), 3),
+    Case(
+        "separated by blanks",
+        text("r.txt", "1 2 3\n4 5 6\n"),
+        ("not a number", "delimiter=' '"),
+        1,
+    ),
+    Case(
+        "a comment in every line",
+        text("r.csv", "a,b,c,why\n1,2,3,good\n1,3,3,bad\n"),
+        ("'good'", 'layout="triplets"', "columns=[...]", "row_names='...'"),
+        2,
+    ),
     Case("wrong encoding", text("r.csv", b"a,1\nb,\xff2\n"), ("UTF-8",), 2),
     Case("unclosed quote", text("r.csv", 'a,b\n1,2\n"3,4\n5,6\n'), ("quotation mark",), 3),
     Case("blank cell", text("r.csv", "a,b\n1,2\n3,\n"), ("blank", "missing=", "'b'"), 3),
-    Case("spaces", text("r.csv", "a,b\n1,2\n3,  \n"), ("spaces only",), 3),
+    Case("spaces", text("r.csv", "a,b\n1,2\n3,  \n"), ("spaces only", "missing="), 3),
     Case("NaN", text("r.csv", "a,b\n1,NaN\n3,4\n"), ("no value", "NaN"), 2),
     Case("NA in triplets", text("r.csv", "u,i,v\na,x,1\nb,y,NA\n"), ("no value", "'v'"), 3),
     Case("infinity", text("r.csv", "a,b\n1,2\n3,-inf\n"), ("infinite",), 3),
@@ -613,6 +631,28 @@ CASES = [
         "model, attribute that is a method",
         attribute("predict", 1),
         ("'predict'",),
+        kind="model",
+    ),
+    *(
+        Case(f"model, no {name}", without(name), (f"'{name}'", "missing"), kind="model")
+        for name in (
+            "row_membership_",
+            "column_membership_",
+            "row_outliers_",
+            "block_means_",
+            "row_estimate_",
+            "history_",
+            "n_iter_",
+        )
+    ),
+    *(
+        Case(f"model, text as {name}", attribute(name, "x"), (f"'{name}'",), kind="model")
+        for name in ("row_membership_", "column_estimate_", "history_", "n_iter_", "objective_")
+    ),
+    Case(
+        "model, estimated without an estimate",
+        header(lambda content: content["parameters"].update(row_overlap="auto")),
+        ("'row_estimate_'",),
         kind="model",
     ),
     Case("model, dunder attribute", attribute("__class__", 1), ("'__class__'",), kind="model"),

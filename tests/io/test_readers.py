@@ -315,6 +315,28 @@ class TestMatrix:
         assert matrix.data.has_sorted_indices
         assert matrix.column_names == ("a", "b", "c")
 
+    @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+    def test_align_rows(self, kind):
+        matrix = Matrix(kind([[1.0, 2], [0, 3], [4, 0]]), row_names=("c", "a", "b"))
+        found = matrix.align_rows(["a", "b", "c"])
+        assert found.row_names == ("a", "b", "c")
+        data = found.data if kind is np.asarray else found.data.toarray()
+        np.testing.assert_array_equal(data, [[0, 3], [4, 0], [1, 2]])
+        assert matrix.align_rows(["c", "a", "b"]) is matrix
+
+    @pytest.mark.parametrize(
+        ("own", "wanted", "words"),
+        [
+            (("a", "x"), ["a", "b"], "1 rows of the matrix are not among those wanted.*'x'"),
+            (("a", "b"), ["a", "b", "c"], "wanted and not there.*'c'; it has 2 rows, wanted are 3"),
+            (("a", "a"), ["a", "b"], "Rows cannot be matched.*same name"),
+            (None, ["a", "b"], "no names of rows"),
+        ],
+    )
+    def test_rows_that_cannot_be_matched(self, own, wanted, words):
+        with pytest.raises(ValueError, match=words):
+            Matrix(sparse.csr_array(np.eye(2)), row_names=own).align_rows(wanted)
+
     @pytest.mark.parametrize(
         ("own", "wanted", "words"),
         [

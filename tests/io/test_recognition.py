@@ -66,6 +66,69 @@ def test_triplets_in_many_dialects(content, name, tmp_path):
     assert any("triplets" in note for note in matrix.notes)
 
 
+@pytest.mark.parametrize(
+    ("content", "columns"),
+    [
+        ("gene,0,7,14,21\nA,1,2,5,6\nB,3,4,5,6\n", "0 7 14 21"),  # a word for what rows are
+        ("Country;1990;1995\nA;1,5;2\nB;3;4,5\n", "1990 1995"),
+        ("orf,5,3,9\n" + "".join(f"YAL00{i}C,1,2,3\n" for i in range(6)), "5 3 9"),
+        ("klass,5,3,9\n" + "".join(f"S{i},1,2,3\n" for i in range(6)), "5 3 9"),  # way of writing
+        ("Land,0,1,2,3\nAlba,1,2,5,6\nBern,3,4,4,6\n", "0 1 2 3"),  # equal steps
+        ("Land,0,1,2,4,8,16\nAlba,1,2,5,6,0,1\nBern,3,4,5,6,1,0\n", "0 1 2 4 8 16"),  # rising
+        ("0,7,14\nA,1,2,5\nB,3,4,5\n", "0 7 14"),  # as R writes it
+        # Rows with names, and no header.
+        ("A,1,2,5,6\nB,3,4,5,6\n", None),
+        ("Alba,0,1,2,3\nBern,3,4,5,6\n", None),  # another line rises in equal steps too
+        ("BAX,1,2,2,1\nTP53,3,4,5,6\nBRCA1,3,2,5,6\n", None),
+        ("a,1,0\nB,0,1\n", None),
+        ("gene,1,2,3\ngene,4,5,6\n", None),
+    ],
+)
+def test_numbers_as_headings(content, columns, tmp_path):
+    matrix = read(tmp_path, content, layout="table")
+    assert matrix.column_names == (None if columns is None else tuple(columns.split()))
+    assert len(matrix.row_names) == len(content.splitlines()) - (columns is not None)
+
+
+def test_what_pandas_writes_with_numbers_as_columns(tmp_path):
+    import pandas as pd
+
+    frame = pd.DataFrame([[1.5, 2.0], [0.5, 3.0]], index=["A", "B"])
+    for name in (None, "gene"):
+        matrix = read(tmp_path, frame.rename_axis(name).to_csv(), layout="table")
+        assert matrix.column_names == ("0", "1")
+        np.testing.assert_array_equal(matrix.data, frame)
+
+
+@pytest.mark.parametrize("header", ["", "user;film;stars\n"])
+def test_triplets_with_decimal_commas(header, tmp_path):
+    matrix = read(tmp_path, header + "u0;f0;4,5\nu1;f0;3,5\nu1;f1;2,5\n")
+    assert (matrix.row_names, matrix.column_names) == (("u0", "u1"), ("f0", "f1"))
+    np.testing.assert_array_equal(matrix.data.toarray(), [[4.5, 0], [3.5, 2.5]])
+
+
+def test_a_sign_in_every_name_is_no_delimiter(tmp_path):
+    matrix = read(tmp_path, "name,a,b\nx;1,1,2\ny;2,3,4\n", layout="table")
+    assert matrix.row_names == ("x;1", "y;2")
+
+
+def test_further_columns_of_triplets_are_left_out_and_named(tmp_path):
+    matrix = read(tmp_path, "user,item,rating,review\n1,2,3,good\n2,2,1,bad\n")
+    assert "Left out: column 4 ('review')." in matrix.notes
+
+
+def test_a_bad_cell_does_not_make_triplets_of_a_table(tmp_path):
+    for cell in ("0x10", "-", "na"):
+        with pytest.raises(ReadError, match=f"'{cell}' is not a number"):
+            read(tmp_path, f"name,a,b\nx,{cell},1\ny,2,1\n", missing="zero")
+
+
+def test_columns_between_several_blanks(tmp_path):
+    matrix = read(tmp_path, "g  a   b\nx 1 2.5\n y  3\t4 \n", delimiter=" ")
+    assert matrix.row_names == ("x", "y")
+    np.testing.assert_array_equal(matrix.data, [[1, 2.5], [3, 4]])
+
+
 def test_quoted_line_ends_and_delimiters_are_part_of_a_name(tmp_path):
     matrix = read(tmp_path, 'name,x,"y,\nz",w\n"a\nb",1,2,3\n"c ""d""",4,5,6\n')
     assert matrix.row_names == ("a\nb", 'c "d"')
@@ -101,6 +164,17 @@ class TestTripletsOrTable:
             (",b,c\n1,2,3\n2,3,4\n", "table"),
             ("a,b,c,d\n1,2,3,4\n2,3,4,5\n", "table"),  # a fourth column that is no time
             ("1,2\n2,3\n", "table"),
+            # Headings that say so are believed, whatever repeats and whatever follows.
+            ("user,item,rating\n1,2,3\n1,2,5\n2,2,1\n", "triplets"),
+            ("userId,movie_id,Rating\na,2,3\nb,3,5\n", "triplets"),
+            ("row,column,value\n1,2,3\n1,2,3\n", "triplets"),
+            ("customer_id,product_id,quantity,review\n1,2,3,good\n2,2,1,bad\n", "triplets"),
+            ("gene,sample,control\ng1,1,5\ng2,2,3\n", "table"),  # the third is no value
+            ("a,2,3\na,2,5\nb,2,1\n", "triplets"),  # text that repeats names no rows
+            ("1,2,3\n" * 2 + "".join(f"1,{i},3\n" for i in range(3, 33)), "triplets"),  # a few
+            ("name,x,y\na,1,2\na,3,4\n", "table"),  # the heading says so
+            ("name,film,stars\na,x,2\nb,y,4\n", "triplets"),
+            ("g,x,y\ng0,1,2\n" + "".join(f"g{i},1,2\n" for i in range(30)), "table"),
         ],
     )
     def test_rule(self, content, layout, tmp_path):
@@ -180,6 +254,25 @@ class TestMissing:
         matrix = read(tmp_path, "name,a,b\nx,1,\ny,NaN,2\nz,NA,?\n", missing="zero")
         np.testing.assert_array_equal(matrix.data, [[1, 0], [0, 2], [0, 0]])
         assert any(note.startswith("4 missing") for note in matrix.notes)
+
+    @pytest.mark.parametrize("sign", [",", ";"])
+    def test_zero_with_blanks_around(self, sign, tmp_path):
+        content = "name;a;b\nw; 1 ;2\nx;  ;-1,5\ny; NA;2e1 \nz;\t? ; 3\n"
+        if sign == ",":
+            content = content.replace(",", ".").replace(";", ",")
+        matrix = read(tmp_path, content, missing="zero")
+        np.testing.assert_array_equal(matrix.data, [[1, 2], [0, -1.5], [0, 20], [0, 3]])
+        assert matrix.row_names == tuple("wxyz")
+        assert any(note.startswith("3 missing") for note in matrix.notes)
+
+    def test_zero_with_blanks_far_down(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("neocc.io.readers._delimited._BLOCK_BYTES", 4096)
+        rows = [[i, i + 0.5, i % 7] for i in range(5000)]
+        lines = [",".join(map(str, row)) + "\n" for row in rows]
+        lines[4000] = "4000, ,3\n"
+        rows[4000][1] = 0
+        matrix = read(tmp_path, "".join(lines), missing="zero", layout="table")
+        np.testing.assert_array_equal(matrix.data, [*rows[:4000], [4000, 0, 3], *rows[4001:]])
 
     def test_zero_in_triplets_keeps_the_ids(self, tmp_path):
         matrix = read(tmp_path, "u,i,v\na,x,1\nb,y,\n", missing="zero")

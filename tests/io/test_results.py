@@ -332,3 +332,29 @@ def test_blocks_of_a_matrix_in_several_parts(objective, monkeypatch):
     monkeypatch.setattr("neocc.io._tidy._CELLS_AT_ONCE", 50)
     np.testing.assert_allclose(result_tables(model, Matrix(X)).blocks["error"], whole, rtol=1e-9)
     np.testing.assert_allclose(whole.sum(), model.objective_, rtol=1e-9)
+
+
+def with_duplicates(X):
+    """Return the same matrix in the old interface, every entry stored as two halves."""
+    entries = sparse.coo_array(X)
+    twice = [np.concatenate([part, part]) for part in (entries.row, entries.col)]
+    halves = np.concatenate([entries.data, entries.data]) / 2
+    order = np.argsort(twice[0], kind="stable")
+    indptr = np.searchsorted(twice[0][order], np.arange(X.shape[0] + 1))
+    return sparse.csr_matrix((halves[order], twice[1][order], indptr), shape=X.shape)
+
+
+@pytest.mark.parametrize(
+    "kind", [sparse.csr_matrix, sparse.csc_matrix, sparse.coo_matrix, with_duplicates]
+)
+@pytest.mark.parametrize("name", NAMES)
+def test_every_kind_of_sparse_matrix_gives_the_same_tables(name, kind, tmp_path):
+    X = data()
+    model = make_model(name).fit(sparse.csr_array(X))
+    found = result_tables(model, Matrix(kind(X))).blocks["error"]
+    np.testing.assert_allclose(found, result_tables(model, Matrix(X)).blocks["error"])
+    # A square matrix has a product with itself, which is not that of its cells.
+    square = kind(X[:14, :14])
+    np.testing.assert_array_equal(Matrix(square).data.toarray(), X[:14, :14])
+    assert type(Matrix(square).data) is sparse.csr_array
+    write_result(model, tmp_path / "out", matrix=kind(X))

@@ -6,7 +6,7 @@ import gzip
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
@@ -101,15 +101,88 @@ def test_numbers_of_every_type(name, dtype, kind, tmp_path):
 def test_any_finite_numbers(tmp_path_factory, data, name):
     path = tmp_path_factory.mktemp("numbers") / name
     write_matrix(data, path)
-    options = {"layout": "table", "row_names": False} if name[2:] in ("csv", "tsv.gz") else {}
-    if name.endswith("parquet"):
-        options = {"layout": "table"}
-    found = read_matrix(path, **options).data
-    np.testing.assert_array_equal(dense(found), data)
+    np.testing.assert_array_equal(dense(read_matrix(path).data), data)
 
 
 # What text cannot tell from something else: edges that are stripped, and no name at all.
 NAME = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp")), min_size=1)
+
+
+# Numbers, headings and missing values as names, and whatever else there is.
+TRICKY = st.sampled_from(["0", "1", "2", "7", "2001", "2002", "1.5", "-1", "NA", "nan", "inf", "?"])
+TRICKY |= st.sampled_from(
+    ["name", "id", "row", "column", "value", "user", "item", "rating", "gene"]
+)
+TRICKY |= st.sampled_from(["index", "x;y", "a,b", "timestamp"])
+
+
+@st.composite
+def matrices(draw):
+    """Draw a small matrix of small or any numbers, dense or sparse, with or without names."""
+    shape = draw(st.tuples(st.integers(1, 5), st.integers(1, 5)))
+    elements = draw(
+        st.sampled_from(
+            [
+                st.integers(0, 3),
+                st.integers(0, 10**9),
+                st.floats(allow_nan=False, allow_infinity=False),
+            ]
+        )
+    )
+    data = draw(hnp.arrays(np.float64, shape, elements=elements))
+    names = [
+        draw(
+            st.none()
+            | st.lists(TRICKY | NAME, min_size=size, max_size=size, unique=True).map(tuple)
+        )
+        for size in shape
+    ]
+    return Matrix(draw(st.sampled_from([np.asarray, sparse.csr_array]))(data), *names)
+
+
+def named(matrix: Matrix) -> Matrix:
+    """Give a matrix the names that are written in the place of missing ones in triplets."""
+    names = [
+        known or tuple(str(place + 1) for place in range(size))
+        for known, size in zip((matrix.row_names, matrix.column_names), matrix.shape, strict=True)
+    ]
+    return Matrix(matrix.data, *names)
+
+
+@settings(max_examples=300)
+@given(matrices(), st.sampled_from(TEXT + NAMELESS), st.sampled_from(["table", "triplets", None]))
+def test_any_matrix_is_read_back_without_options(tmp_path_factory, matrix, name, layout):
+    if name == "m.npy" and matrix.is_sparse:
+        return
+    path = tmp_path_factory.mktemp("any") / name
+    write_matrix(matrix, path, layout=layout)
+    found = read_matrix(path)
+    if found.is_sparse and name in TEXT:
+        assert layout != "table"
+        assert by_name(found) == by_name(named(matrix))
+        return
+    np.testing.assert_array_equal(dense(found.data), dense(matrix.data))
+    if name in NAMELESS:
+        return
+    assert layout != "triplets"
+    for side in ("row", "column"):
+        given_names, found_names = (getattr(one, f"{side}_names") for one in (matrix, found))
+        if given_names is not None:
+            assert found_names == given_names
+        elif found_names is not None:
+            assert found_names == tuple(f"{side} {i + 1}" for i in range(len(found_names)))
+
+
+def test_a_table_that_looks_like_the_ratings_of_movielens(tmp_path):
+    table = np.array([[1.0, 2, 3, 881250949], [1, 3, 5, 881250950]])
+    write_matrix(table, tmp_path / "m.tsv")
+    np.testing.assert_array_equal(read_matrix(tmp_path / "m.tsv").data, table)
+
+
+def test_a_matrix_without_cells_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="nothing to write"):
+        write_matrix(np.empty((0, 3)), tmp_path / "m.csv")
+    assert not list(tmp_path.iterdir())
 
 
 @given(st.lists(NAME, min_size=2, max_size=6, unique=True), st.sampled_from(["csv", "parquet"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 
@@ -41,6 +42,15 @@ def test_a_run_from_beginning_to_end(run, tmp_path):
 def test_quiet_is_quiet(run):
     result = run("--quick", "--quiet")
     assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
+
+
+def test_a_program_gets_json(run):
+    result = run("--quick", "--json")
+    assert (result.exit_code, result.stderr) == (0, "")
+    answer = json.loads(result.stdout)
+    assert answer["trials"] == 4
+    assert answer["failed"] == []
+    assert answer["page"].endswith("index.html")
 
 
 def test_an_earlier_run_is_resumed_only_if_asked(run):

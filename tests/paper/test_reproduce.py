@@ -10,6 +10,7 @@ from standins import BROKEN, FEW, YEAST, DataSet, absent, small_study
 
 from neocc.datasets import DatasetError
 from neocc.paper import reproduce
+from neocc.paper._data import CHOSEN
 
 TIMED = {"times.csv", "run.json", "index.html", "paper.md"}
 
@@ -179,7 +180,7 @@ def test_the_page_is_well_formed_and_all_it_refers_to_is_there(page, run_folder)
         "choosing by the answer",
         "random_state=1",
         "This is a quick run",
-        "row-norm+column-norm",
+        CHOSEN,
         "39.74",
         "numpy",
     ],

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,6 +16,7 @@ from scipy import sparse
 
 from neocc import MSSR, NEOCC, NEOKMeans, plot
 from neocc.datasets import load_southern_women
+from neocc.io import Matrix
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -100,7 +102,7 @@ def test_matrix_shows_the_matrix(women, kind):
     image = ax.images[0]
     assert (image.get_array() == women.data).all()
     assert image.get_extent() == [0, 14, 18, 0]
-    assert labels(ax.yaxis) == [str(p) for p in range(18)]
+    assert labels(ax.yaxis) == [str(p) for p in range(1, 19)]
     assert title(ax) == "18 rows and 14 columns, 35% of the cells not zero"
 
 
@@ -116,7 +118,7 @@ def test_names_give_way_to_counts_where_there_are_many():
     ax = draw(plot.matrix(np.ones((1234, 3))))
     assert labels(ax.yaxis) == []
     assert ax.get_ylabel() == "1,234 rows"
-    assert labels(ax.xaxis) == ["0", "1", "2"]
+    assert labels(ax.xaxis) == ["1", "2", "3"]
 
 
 def test_large_matrices_are_averaged():
@@ -173,21 +175,21 @@ def test_reordered_is_the_matrix_permuted(women, model, repeat, kind):
 def test_bars_and_frames_show_who_belongs_where(women, model, repeat):
     ax = plot.reordered(model, women.data, repeat=repeat)
     shown = bars(ax)
-    assert set(shown) == {"R0", "R1", "C0", "C1", "C2"}
-    assert {"R0", "R1", "C0", "C1", "C2"} <= set(texts(ax))
+    assert set(shown) == {"R1", "R2", "C1", "C2", "C3"}
+    assert {"R1", "R2", "C1", "C2", "C3"} <= set(texts(ax))
     for letter, axis, members, along in (
         ("R", ax.yaxis, model.row_membership_, 1),
         ("C", ax.xaxis, model.column_membership_, 0),
     ):
-        items = np.array([int(label) for label in labels(axis)])
+        items = np.array([int(label) - 1 for label in labels(axis)])
         middles = axis.get_ticklocs()
         for cluster in range(members.shape[1]):
             inside = np.zeros(len(items), dtype=bool)
-            for path in shown[f"{letter}{cluster}"].get_paths():
+            for path in shown[f"{letter}{cluster + 1}"].get_paths():
                 start, stop = np.sort(path.vertices[:, along])[[0, -1]]
                 inside |= (start < middles) & (middles < stop)
             assert (inside == members[items, cluster]).all()
-            box = boxes(ax)[f"{letter}{cluster}"]
+            box = boxes(ax)[f"{letter}{cluster + 1}"]
             start = box.get_xy()[along]
             stop = start + (box.get_height() if along else box.get_width())
             framed = (start < middles) & (middles < stop)
@@ -197,25 +199,25 @@ def test_bars_and_frames_show_who_belongs_where(women, model, repeat):
 def test_frames_of_rows_and_columns_differ_in_more_than_colour(women, model):
     frames = boxes(plot.reordered(model, women.data))
     assert len(frames) == 5
-    assert {frames[name].get_linestyle() for name in ("R0", "R1")} == {"solid"}
-    assert "solid" not in {str(frames[name].get_linestyle()) for name in ("C0", "C1", "C2")}
+    assert {frames[name].get_linestyle() for name in ("R1", "R2")} == {"solid"}
+    assert "solid" not in {str(frames[name].get_linestyle()) for name in ("C1", "C2", "C3")}
 
 
 def test_clusters_in_several_pieces_have_bars_but_no_frame():
     patterns = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 1]])
     ax = plot.reordered((patterns, None), np.eye(6))
-    assert set(bars(ax)) == {"R0", "R1", "R2"}
+    assert set(bars(ax)) == {"R1", "R2", "R3"}
     assert len(boxes(ax)) < 3
     whole = {name for name, bar in bars(ax).items() if len(bar.get_paths()) == 1}
     assert set(boxes(ax)) == whole
     repeated = plot.reordered((patterns, None), np.eye(6), repeat=True)
-    assert set(boxes(repeated)) == {"R0", "R1", "R2"}
+    assert set(boxes(repeated)) == {"R1", "R2", "R3"}
 
 
 def test_outliers_are_set_apart_and_named(women, model):
     ax = plot.reordered(model, women.data)
     assert texts(ax).count("in none") == 2
-    rows = np.array([int(label) for label in labels(ax.yaxis)])
+    rows = np.array([int(label) - 1 for label in labels(ax.yaxis)])
     assert rows[-1] == np.flatnonzero(model.row_outliers_)[0]
     assert np.diff(ax.yaxis.get_ticklocs())[-1] > 1
     everyone = (np.ones((18, 1)), np.ones((14, 1)))
@@ -247,7 +249,7 @@ def test_too_many_pieces_are_drawn_as_shades():
     ax = draw(plot.reordered((U, None), rng.random((1500, 4))))
     assert not bars(ax)
     names = [image.get_gid() for image in ax.images[1:]]
-    assert sorted(names) == sorted(f"R{cluster} bar" for cluster in range(12))
+    assert sorted(names) == sorted(f"R{cluster + 1} bar" for cluster in range(12))
     low, high = ax.get_xlim()
     assert low < 0
     assert high > 4
@@ -302,7 +304,7 @@ def test_models_with_memberships_alone_are_drawn_too():
     means = np.array([[X[U[:, i]][:, V[:, j]].mean() for j in range(3)] for i in range(3)])
     ax = draw(plot.blocks(other, X))
     order = [
-        [int(re.match(r".(\d+)", text)[1]) for text in labels(a)] for a in (ax.yaxis, ax.xaxis)
+        [int(re.match(r".(\d+)", text)[1]) - 1 for text in labels(a)] for a in (ax.yaxis, ax.xaxis)
     ]
     np.testing.assert_allclose(ax.images[0].get_array(), means[np.ix_(*order)])
     with pytest.raises(ValueError, match=r"SimpleNamespace has no block means: pass the matrix"):
@@ -334,14 +336,14 @@ def test_labels_are_read_as_memberships():
 def test_blocks_shows_means_and_sizes(model):
     ax = draw(plot.blocks(model))
     rows, columns = (
-        [int(re.match(r"[RC](\d+)", text)[1]) for text in labels(axis)]
+        [int(re.match(r"[RC](\d+)", text)[1]) - 1 for text in labels(axis)]
         for axis in (ax.yaxis, ax.xaxis)
     )
     means = model.block_means_[np.ix_(rows, columns)]
     assert (ax.images[0].get_array() == means).all()
     assert texts(ax) == [f"{mean:.3g}" for mean in means.ravel()]
     sizes = model.row_membership_.sum(axis=0)
-    assert labels(ax.yaxis) == [f"R{row}: {sizes[row]} rows" for row in rows]
+    assert labels(ax.yaxis) == [f"R{row + 1}: {sizes[row]} rows" for row in rows]
     assert title(ax).startswith(f"Block means: highest {means.max():.3g} (R")
 
 
@@ -362,7 +364,7 @@ def test_means_of_one_sided_clusters(kind):
     for pair, data in (((U, None), X), ((None, U), X.T)):
         ax = draw(plot.blocks(pair, kind(data)))
         axis = ax.yaxis if pair[1] is None else ax.xaxis
-        order = [int(re.match(r"[RC](\d+)", text)[1]) for text in labels(axis)]
+        order = [int(re.match(r"[RC](\d+)", text)[1]) - 1 for text in labels(axis)]
         cells = ax.images[0].get_array()
         np.testing.assert_allclose(cells if pair[1] is None else cells.T, by_rows[order], rtol=1e-6)
     with pytest.raises(ValueError, match="columns are not clustered"):
@@ -381,7 +383,7 @@ def test_memberships_counts_every_combination():
     assert heights == [*commonest[:5], sum(commonest[5:]), none]
     notes = [text for text in texts(counts) if not re.fullmatch(r"[\d,]*", text)]
     assert notes == [f"{len(commonest) - 5} further\ncombinations", "in none"]
-    order = [int(text.removeprefix("R")) for text in labels(dots.yaxis)]
+    order = [int(text.removeprefix("R")) - 1 for text in labels(dots.yaxis)]
     for at, dark in enumerate(dots.collections[1:]):
         places = dark.get_offsets()
         assert (places[:, 0] == at).all()
@@ -412,7 +414,7 @@ def test_sizes_of_clusters_and_of_what_they_share():
     ax = draw(plot.sizes((U, np.ones((2, 1)))))
     own = [bar.get_width() for bar in ax.containers[0]]
     shared = [bar.get_width() for bar in ax.containers[1]]
-    assert labels(ax.yaxis) == ["R0", "R1", "rows in none", "", "C0"]
+    assert labels(ax.yaxis) == ["R1", "R2", "rows in none", "", "C1"]
     np.testing.assert_allclose(own, [20, 40, 20, 0, 100])
     np.testing.assert_allclose(shared, [20, 20, 0, 0, 0])
     assert texts(ax) == ["2 (1 shared)", "3 (1 shared)", "1", "", "2"]
@@ -583,3 +585,12 @@ def test_public_names():
         assert callable(getattr(plot, name))
     with pytest.raises(AttributeError, match="no attribute 'matrx'"):
         plot.matrx  # noqa: B018
+
+
+def test_matrices_from_files_and_data_sets_bring_their_names(women, model):
+    named = Matrix(women.data, tuple(women.row_names), tuple(women.column_names))
+    for X in (named, replace(named, data=sparse.csr_array(women.data)), women):
+        for ax in (plot.matrix(X), plot.reordered(model, X)):
+            assert set(women.row_names) == set(labels(ax.yaxis)) - {""}
+            assert set(women.column_names) == set(labels(ax.xaxis)) - {""}
+        assert title(plot.blocks(model, X)) == title(plot.blocks(model, women.data))

@@ -377,3 +377,9 @@ def test_data_frames_keep_their_names(model):
 def test_bad_parameters_are_refused_by_name(model, name):
     with pytest.raises(ValueError, match=f"'{name}' parameter of {type(model).__name__}"):
         model.fit(example())
+
+
+@pytest.mark.parametrize("transform", [Tfidf, Log1p, NormScaler, Binormalizer])
+def test_sparse_arrays_stay_arrays_and_matrices_matrices(transform):
+    for form in (sparse.csr_array, sparse.csr_matrix):
+        assert type(transform().fit_transform(form(example()))) is form

@@ -134,3 +134,21 @@ def test_names_fit_their_budget_and_are_spread_out(budget):
         assert np.diff(places).max() <= 2 * 1000 / len(kept) + 1
     if budget == 100_000:
         assert len(kept) == 1000
+
+
+def test_long_names_are_kept_whole_where_all_fit_and_cut_before_any_is_left_out():
+    order = np.arange(50)
+    names = [f"{at} {'x' * 400} {at}" for at in range(50)]
+    costs = np.full(50, 10)
+
+    def kept_with(budget):
+        return keep_names(order, names.__getitem__, [3], costs, budget)
+
+    assert list(kept_with(50 * 500).values()) == [names[3], *names[:3], *names[4:]]
+    cut = kept_with(50 * 100)
+    assert len(cut) == 50
+    assert len(set(cut.values())) == 50  # both ends are left, and tell them apart
+    assert all(len(text) == 60 and "…" in text for text in cut.values())
+    few = kept_with(1_000)
+    assert 1 < len(few) < 50
+    assert 3 in few

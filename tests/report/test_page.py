@@ -294,6 +294,23 @@ def test_no_matrix_makes_a_page_too_large(name):
     assert "smallest groups are left out" in page
 
 
+def test_long_names_are_shown_short_and_whole_at_the_pointer(women):
+    model, options = women
+    names = [f"{at} {'<&' * 100} {at}" for at in range(18)]
+    page = pages.read(render_report(model, **{**options, "row_names": names}))
+    shown = [tag for tag in page.all("bdi") if "…" in tag.text]
+    assert shown
+    assert all(len(tag.text) == 60 for tag in shown)
+    assert {tag.attributes["title"] for tag in shown} <= set(names)
+    assert sorted(page.data["rows"]["names"]) == sorted(names)
+
+
+def test_groups_of_the_other_side_are_called_groups(women):
+    model, options = women
+    words = " ".join(tag.text for tag in pages.read(render_report(model, **options)).all("p"))
+    assert re.search(r"(Higher|Lower) in group \d of events: ", words)
+
+
 # --------------------------------------------------------------------------------------- limits
 
 

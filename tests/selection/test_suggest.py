@@ -249,3 +249,32 @@ def test_a_pair_at_the_edge_of_the_grid_is_noted():
     large = suggest_n_clusters(X, range(2, 6), range(2, 5), random_state=0)
     assert large.best == (4, 3)
     assert not large.notes
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"row_clusters": 3}, "must be a list or a range"),
+        ({"row_clusters": "23"}, "must be a list or a range"),
+        ({"n_jobs": 0}, "n_jobs must be"),
+        ({"row_overlap": "auto"}, "must be a finite number; got 'auto'"),
+        ({"column_outliers": float("nan")}, "must be a finite number; got nan"),
+    ],
+)
+def test_what_means_nothing_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        suggest_n_clusters(np.arange(60.0).reshape(10, 6), **options)
+
+
+def test_a_sample_shows_the_largest_number_of_clusters():
+    X = np.random.default_rng(0).normal(size=(60, 20))
+    found = suggest_n_clusters(X, [2, 6], [2], max_entries=120, random_state=0)
+    assert found.complete
+    assert set(found.table["n_row_clusters"]) == {2, 6}
+
+
+def test_an_early_end_says_what_is_missing():
+    X = np.random.default_rng(0).normal(size=(30, 20))
+    found = suggest_n_clusters(X, random_state=0, callback=lambda done, total: np.bool_(done >= 3))
+    assert not found.complete
+    assert "the largest numbers are tried first" in str(found)

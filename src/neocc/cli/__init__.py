@@ -14,6 +14,8 @@ from typing import Annotated
 import typer
 
 from neocc import __version__
+from neocc.cli import _options as given
+from neocc.cli import convert as _convert
 from neocc.cli import fit as _fit
 from neocc.cli import paper as _paper
 from neocc.cli import predict as _predict
@@ -21,6 +23,7 @@ from neocc.cli import report as _report
 from neocc.cli import score as _score
 from neocc.cli import suggest as _suggest
 from neocc.cli._guard import guarded
+from neocc.cli._help import command_with
 
 __all__ = ["app", "main"]
 
@@ -59,16 +62,25 @@ def _root(
     ctx.obj = traceback
 
 
-@app.command()
-def demo(ctx: typer.Context) -> None:
-    """Co-cluster a small real data set and explain the result."""
+@app.command(
+    cls=command_with(
+        ("See co-clusters on one page", "neocc demo"),
+        ("The same for a program", "neocc demo --json"),
+    )
+)
+def demo(ctx: typer.Context, quiet: given.Quiet = False, as_json: given.Json = False) -> None:
+    """Co-cluster a small real data set and explain the result.
+
+    The data are the 18 women and 14 social events of Davis, Gardner and Gardner.
+    """
     with guarded(show_traceback=bool(ctx.obj)):
         from neocc.cli.demo import run_demo
 
-        run_demo()
+        run_demo(quiet=quiet, as_json=as_json)
 
 
 app.command(cls=_fit.Command)(_fit.fit)
+app.command(cls=_convert.Command)(_convert.convert)
 app.command(cls=_suggest.Command)(_suggest.suggest)
 app.command(cls=_predict.Command)(_predict.predict)
 app.command(cls=_score.Command)(_score.score)

@@ -24,7 +24,14 @@ from neocc.selection import (
     suggest_n_clusters,
 )
 
-__all__ = ["Choice", "InterruptedChoice", "choose", "criterion_in_words", "set_aside"]
+__all__ = [
+    "Choice",
+    "InterruptedChoice",
+    "choose",
+    "criterion_in_words",
+    "set_aside",
+    "without_choice",
+]
 
 Side = Literal["rows", "columns"]
 SIDES: tuple[Side, Side] = ("rows", "columns")
@@ -115,6 +122,26 @@ def choose(
         estimates[side] = _without_overlap(estimates[side], settings, side)
         settings = replace(settings, **estimates[side].options)
     return settings, [*choices, *estimates.values()], notes
+
+
+def without_choice(settings: FitSettings) -> tuple[FitSettings, list[Choice], list[str]]:
+    """Replace what is not given for a block store, which is too large to try things on.
+
+    Numbers of groups are asked for; overlap and outliers are none.
+    """
+    for name in SIDES:
+        if getattr(settings, name) == AUTO:
+            raise ValueError(
+                f"The numbers of groups are not looked for in a block store. Give --{name}."
+            )
+    names = [f"{side[:-1]}_{kind}" for side in SIDES for kind in ("overlap", "outliers")]
+    absent = [name for name in names if getattr(settings, name) == AUTO]
+    none: dict[str, Any] = dict.fromkeys(absent, 0.0)
+    settings = replace(settings, **none, report=False)
+    notes = ["no report.html is made of a block store."]
+    if absent:
+        notes.append("overlap and outliers that are not given are 0 for a block store.")
+    return settings, [], notes
 
 
 def criterion_in_words(name: str) -> str:

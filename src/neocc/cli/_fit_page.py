@@ -14,6 +14,7 @@ from rich.text import Text
 from neocc.cli._choose import Choice
 from neocc.cli._fitting import FitOutcome
 from neocc.cli._guard import as_options, printable
+from neocc.cli._load import STORE
 from neocc.plot._words import fall
 from neocc.report._facts import Side, group_facts
 from neocc.report._result import Result, read_result
@@ -101,13 +102,19 @@ def file_line(file: Any) -> RenderableType:
     text = f"{file.source}: {n_rows:,} rows, {n_columns:,} columns"
     if file.is_sparse:
         text += f", {file.data.nnz:,} entries"
+    elif file.format == STORE:
+        text += f", {file.data.n_stored:,} entries in {file.data.n_blocks:,} blocks"
     notes = " ".join(as_options(note) for note in file.notes)
     return Group(Text(printable(text), "bold"), Padding.indent(Text(printable(notes), "dim"), 2))
 
 
 def _result_of(outcome: FitOutcome) -> Result:
     nouns = (outcome.settings.row_noun, outcome.settings.column_noun)
-    return read_result(outcome.model, outcome.loaded.matrix, None, None, nouns)
+    matrix = outcome.loaded.matrix
+    if outcome.loaded.is_stored:
+        # Pages look at single cells; the rows of a store stay on disk.
+        return read_result(outcome.model, None, matrix.row_names, matrix.column_names, nouns)
+    return read_result(outcome.model, matrix, None, None, nouns)
 
 
 def _side_json(side: Side) -> dict[str, Any]:

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from neocc.cli._choose import Choice, choose
+from neocc.cli._choose import Choice, choose, without_choice
 from neocc.cli._guard import Mistake, blaming_the_user, collected_warnings, message_of
 from neocc.cli._load import Loaded, load
 from neocc.cli._settings import AUTO, FitSettings, from_options
 from neocc.cli._settings_files import Recorded, changed_versions, merged, read_recorded
 from neocc.cli._steps import attach
 from neocc.cli._terminal import FitProgress, Tick
-from neocc.io import RunRecord, UnreadableFileError, make_record
+from neocc.io import Matrix, RunRecord, UnreadableFileError, make_record
 
 __all__ = ["FitOutcome", "default_output", "fit_file", "repeat_fit", "run_fit"]
 
@@ -195,10 +195,12 @@ def _fit(
     from neocc.io import write_result
 
     X = loaded.matrix.data
-    with progress("Choosing settings") as tick, blaming_the_user():
-        settings, choices, remarks = choose(X, asked, tick)
+    with progress("Choosing settings") as tick, blaming_the_user(loaded.matrix):
+        settings, choices, remarks = (
+            without_choice(asked) if loaded.is_stored else choose(X, asked, tick)
+        )
     notes += remarks
-    model, interrupted = _fitted(X, settings, progress)
+    model, interrupted = _fitted(loaded.matrix, settings, progress)
     attach(model, loaded.preprocessor, dense=settings.dense)
     record = _record(loaded, asked, settings, interrupted=interrupted)
     with progress("Writing the results"):
@@ -215,7 +217,7 @@ def _fit(
     return FitOutcome(loaded, settings, choices, model, record, folder, interrupted, notes)
 
 
-def _fitted(X: Any, settings: FitSettings, progress: Progress) -> tuple[Any, bool]:
+def _fitted(matrix: Matrix, settings: FitSettings, progress: Progress) -> tuple[Any, bool]:
     """Fit; an interrupted fit counts if it has found anything."""
     from neocc import NEOCC
 
@@ -224,8 +226,8 @@ def _fitted(X: Any, settings: FitSettings, progress: Progress) -> tuple[Any, boo
         if hasattr(model, "set_callbacks"):  # scikit-learn 1.9
             model.set_callbacks(FitProgress(tick))
         try:
-            with blaming_the_user():
-                model.fit(X)
+            with blaming_the_user(matrix):
+                model.fit(matrix.data)
         except KeyboardInterrupt:
             if not hasattr(model, "row_membership_"):
                 raise

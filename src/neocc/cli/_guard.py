@@ -15,8 +15,12 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import typer
+
+if TYPE_CHECKING:
+    from neocc.io import Matrix
 
 __all__ = [
     "FAULT",
@@ -51,6 +55,14 @@ _OPTIONS = {
 _PARAMETER = re.compile(rf"(?P<minus>(?<!-)-)?\b(?P<name>{'|'.join(_OPTIONS)})\b")
 # What the estimators say about a parameter that breaks a rule.
 _RULE = re.compile(r"The '(?P<name>\w+)' parameter of \w+ must be")
+# What the library advises, and the options that do it.
+_ADVICE = {
+    "X.toarray()": "--dense",
+    'with NormScaler(axis="columns")': "with --preprocess column-norm",
+    "Pass with_mean=False to scale only.": "Scale instead, e.g. with --preprocess column-norm.",
+}
+# Where the library has found something: rows and columns of arrays are counted from 0.
+_PLACE = re.compile(r"\brow (\d+), column (\d+)")
 # What `read_matrix` says about an option that it does not know.
 _WORD = re.compile(r"^format(?= must be one of)")
 
@@ -60,10 +72,15 @@ class Mistake(Exception):  # noqa: N818
 
 
 @contextmanager
-def blaming_the_user() -> Iterator[None]:
+def blaming_the_user(matrix: Matrix | None = None) -> Iterator[None]:
     """Take a ValueError from a call for a mistake in what the user asked that call to do.
 
     Only around calls that check what they are given: elsewhere a ValueError is a fault of ours.
+
+    Parameters
+    ----------
+    matrix : Matrix, default=None
+        The data of the call. What is wrong with a cell is said of the file that it came from.
     """
     try:
         yield
@@ -72,7 +89,24 @@ def blaming_the_user() -> Iterator[None]:
 
         if isinstance(error, ReadError):
             raise
-        raise Mistake(as_options(str(error))) from error
+        raise Mistake(_in_file(as_options(str(error)), matrix)) from error
+
+
+def _in_file(message: str, matrix: Matrix | None) -> str:
+    """Name the file, and the row and column as readers count them, from 1."""
+    found = _PLACE.search(message)
+    if matrix is None or found is None:
+        return message
+    places = []
+    for side, at, names in zip(
+        ("row", "column"),
+        map(int, found.groups()),
+        (matrix.row_names, matrix.column_names),
+        strict=True,
+    ):
+        places.append(f"{side} {at + 1}" + (f" ({names[at]!r})" if names else ""))
+    message = message.replace(found[0], ", ".join(places)).replace("Input X", "The matrix")
+    return f"{matrix.source}: {message}"
 
 
 @contextmanager
@@ -130,6 +164,8 @@ def as_options(message: str) -> str:
     "Name three columns with --triplet-columns 'user', 'film', 'stars'."
     >>> as_options("n_row_clusters=9 is more than the number of rows (n_samples=4).")
     '--rows=9 is more than the number of rows (4).'
+    >>> as_options('Scale instead, e.g. with NormScaler(axis="columns").')
+    'Scale instead, e.g. with --preprocess column-norm.'
     >>> as_options("If it fits into memory, pass X.toarray().")
     'If it fits into memory, pass --dense.'
     """
@@ -139,7 +175,9 @@ def as_options(message: str) -> str:
         lambda found: ("minus " if found["minus"] else "") + _OPTIONS[found["name"]], message
     )
     message = re.sub(r"\(n_(samples|features)=(\d+)\)", r"(\2)", message)
-    return _as_reading_options(message.replace("X.toarray()", "--dense"))
+    for advice, option in _ADVICE.items():
+        message = message.replace(advice, option)
+    return _as_reading_options(message)
 
 
 def message_of(error: Exception) -> str:
@@ -158,7 +196,7 @@ def _as_reading_options(message: str) -> str:
     from neocc.io import as_command_line
 
     # --columns is the number of groups of columns.
-    return as_command_line(re.sub(r"\bcolumns(?==)", "triplet_columns", message))
+    return as_command_line(re.sub(r"(?<!-)\bcolumns(?==)", "triplet_columns", message))
 
 
 def printable(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,10 @@ from neocc.cli._guard import Mistake, blaming_the_user
 from neocc.cli._settings import Reading
 from neocc.io import Matrix, read_matrix
 
-__all__ = ["Loaded", "load", "prepare"]
+__all__ = ["STORE", "Loaded", "load", "prepare"]
+
+STORE = "blocks"
+"""The format of a matrix that is a block store."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +35,41 @@ class Loaded:
     matrix: Matrix
     preprocessor: Any
 
+    @property
+    def is_stored(self) -> bool:
+        """Whether the matrix is a block store, whose rows stay on disk."""
+        return self.file.format == STORE
+
 
 def load(path: Path, reading: Reading) -> Loaded:
-    """Read a file and preprocess it."""
+    """Read a file and preprocess it; a block store is opened and stays where it is."""
     with blaming_the_user():
+        if os.path.isdir(path):  # noqa: PTH112 - False, too, where no one may look
+            return _open(path, reading)
         return prepare(read_matrix(path, **reading.read_options), reading)
+
+
+def _open(path: Path, reading: Reading) -> Loaded:
+    from neocc.io import open_store
+
+    usual = vars(Reading())
+    changed = [name for name, value in usual.items() if getattr(reading, name) != value]
+    if changed:
+        raise Mistake(
+            f"{path}: A block store is used as it is; --{changed[0].replace('_', '-')} is for "
+            "files. Give it to neocc convert, or leave it out."
+        )
+    store = open_store(path)
+    matrix = Matrix(
+        store,
+        store.row_names,
+        store.column_names,
+        path,
+        STORE,
+        store.digest,
+        store.manifest.notes,
+    )
+    return Loaded(matrix, matrix, None)
 
 
 def prepare(file: Matrix, reading: Reading) -> Loaded:
@@ -46,7 +80,7 @@ def prepare(file: Matrix, reading: Reading) -> Loaded:
     from neocc.preprocessing import make_preprocessor
 
     preprocessor = make_preprocessor(reading.preprocess)
-    with blaming_the_user():
+    with blaming_the_user(matrix):
         data = preprocessor.fit_transform(matrix.data)
     return Loaded(file, replace(matrix, data=data), preprocessor)
 

@@ -317,6 +317,17 @@ OutputFolder: TypeAlias = Annotated[
         help="Folder for the results; called after the file if not given.",
     ),
 ]
+RowsPerBlock: TypeAlias = Annotated[
+    int | None,
+    _option("--rows-per-block", "N", OUTPUT, "Rows of a block, instead of its size.", min=1),
+]
+BlockSize: TypeAlias = Annotated[
+    str,
+    _option("--block-size", "SIZE", OUTPUT, "Bytes of a block, such as 16MB. Default: 64MB."),
+]
+Float32: TypeAlias = Annotated[
+    bool, _flag("--float32", OUTPUT, "Store numbers in four bytes, with seven digits.")
+]
 Force: TypeAlias = Annotated[bool, _flag("--force", OUTPUT, "Replace an earlier result.")]
 NoReport: TypeAlias = Annotated[
     bool | None, _flag("--no-report", OUTPUT, "Do not write report.html.")

@@ -100,7 +100,8 @@ def rows_for(saved: SavedModel, matrix: Matrix) -> Any:
             "with the same columns."
         )
     prepared, dense = restore(saved.estimator)
-    return prepared(fill(matrix).data if dense else matrix.data)
+    with blaming_the_user(matrix):
+        return prepared(fill(matrix).data if dense else matrix.data)
 
 
 def write_prediction(prediction: Prediction, output: Path, *, force: bool) -> None:

@@ -20,7 +20,9 @@ from neocc.io import (
     read_model,
     read_record,
 )
+from neocc.io._tidy import memberships
 from neocc.report import write_report
+from neocc.report._page import is_report
 
 __all__ = ["report_file"]
 
@@ -84,7 +86,7 @@ def report_file(
             column_names=saved.column_names,
             title=None if source is None else f"Groups in {source.name}",
             record=record,
-            force=force or output is None,
+            force=force or (output is None and is_report(target)),
             **nouns,
         )
     return target, notes
@@ -113,6 +115,14 @@ def _recorded_matrix(recorded: Recorded, data: Path | None) -> Matrix:
 
 
 def _given_matrix(saved: SavedModel, data: Path, settings: FitSettings) -> Matrix:
+    n_rows, n_columns = len(memberships(saved.estimator)[0]), saved.estimator.n_features_in_
     with blaming_the_user():
         matrix = read_matrix(data, **settings.read_options)
+        if matrix.shape[0] != n_rows:
+            raise Mistake(
+                f"{data}: It has {matrix.shape[0]} rows and {matrix.shape[1]} columns, the model "
+                f"was fitted to {n_rows} and {n_columns}. Name the file of the fit."
+            )
+        if saved.row_names is not None and matrix.row_names is not None:
+            matrix = matrix.align_rows(saved.row_names)
         return replace(matrix, data=rows_for(saved, matrix), column_names=saved.column_names)

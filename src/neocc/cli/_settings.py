@@ -7,6 +7,7 @@ A setting is called alike everywhere: `row_overlap` is `--row-overlap` on the co
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import Any, TypeAlias
@@ -139,6 +140,19 @@ def _real(low: float | None, high: float | None, *others: str) -> Check:
     return checked
 
 
+def _share(low: float | None, high: float | None) -> Check:
+    """Check a share, which may be written in percent, or "auto"."""
+    plain = _real(low, high, AUTO)
+
+    def checked(value: Any) -> float | str:
+        if isinstance(value, str) and value.strip().endswith("%"):
+            with suppress(ValueError):  # no number: the check below says what is wanted
+                value = float(value.strip()[:-1]) / 100
+        return plain(value)  # type: ignore[no-any-return]
+
+    return checked
+
+
 def _choice(*choices: str) -> Check:
     def checked(value: Any) -> str:
         if value in choices:
@@ -226,10 +240,10 @@ _CHECKS: dict[str, Check] = {
     "rows": _whole(1, AUTO),
     "columns": _whole(1, AUTO),
     "objective": _choice("mean", "residue"),
-    "row_overlap": _real(None, None, AUTO),
-    "row_outliers": _real(0, 1, AUTO),
-    "column_overlap": _real(None, None, AUTO),
-    "column_outliers": _real(0, 1, AUTO),
+    "row_overlap": _share(None, None),
+    "row_outliers": _share(0, 1),
+    "column_overlap": _share(None, None),
+    "column_outliers": _share(0, 1),
     "overlap_rule": _choice("averages", "first", "second"),
     "init": _choice("neo-kmeans", "random", "spectral", "sketch"),
     "n_init": _whole(1),

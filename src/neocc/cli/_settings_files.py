@@ -17,6 +17,9 @@ __all__ = ["Recorded", "changed_versions", "merged", "read_recorded", "read_sett
 
 _PLACES = ("file", "output")
 _LARGEST = 1 << 20
+# Options that are settings turned off, and options about this run alone.
+_TURNED_OFF = ("no_header", "no_row_names", "no_refine", "no_report")
+_OPTIONS_ONLY = ("force", "quiet", "json", "config", "from", "traceback")
 # What a record says about a run besides its settings.
 _ABOUT_THE_RUN = ("interrupted", "chosen")
 
@@ -50,10 +53,18 @@ def read_settings(path: Path) -> dict[str, Any]:
             path, f"This is no TOML: {problem}.", "Write one `name = value` a line.", line=line
         ) from error
     settings = {}
-    for key, value in content.items():
-        name = key.replace("-", "_")
+    for key, given in content.items():
+        name, value = _as_setting(key.replace("-", "_"), given)
         settings[name] = _checked(path, name, value, _line_of(key, text), (*_names(), *_PLACES))
     return settings
+
+
+def _as_setting(name: str, value: Any) -> tuple[str, Any]:
+    """Return the setting that an option sets which is called otherwise."""
+    turned = name.removeprefix("no_")
+    if name in _TURNED_OFF and isinstance(value, bool):
+        return turned, not value
+    return ("row_names", value) if name == "row_names_in" else (name, value)
 
 
 def merged(options: Mapping[str, Any], config: Path | None) -> tuple[FitSettings, dict[str, Path]]:
@@ -124,6 +135,14 @@ def _names() -> tuple[str, ...]:
 
 
 def _checked(path: Path, name: str, value: Any, line: int | None, known: tuple[str, ...]) -> Any:
+    if name in _OPTIONS_ONLY and name not in known:
+        option = "--" + name.replace("_", "-")
+        raise _refused(
+            path,
+            f"{name!r} is no setting of a fit.",
+            f"Say {option} on the command line.",
+            line=line,
+        )
     if name not in known:
         raise _refused(
             path,

@@ -41,6 +41,8 @@ def attach(model: Any, preprocessor: Any, *, dense: bool) -> None:
 def restore(model: Any) -> tuple[Callable[[Any], Any], bool]:
     """Return the function that prepares new rows for a model, and whether they must be filled.
 
+    A sparse file is filled for steps that take no sparse data, too: the data of the fit were dense.
+
     Raises
     ------
     Mistake
@@ -63,7 +65,13 @@ def restore(model: Any) -> tuple[Callable[[Any], Any], bool]:
             X = step.transform(X)
         return X
 
-    return prepared, kept[_DENSE]
+    return prepared, kept[_DENSE] or not all(_takes_sparse(step) for step in steps)
+
+
+def _takes_sparse(step: Any) -> bool:
+    from sklearn.utils import get_tags
+
+    return bool(get_tags(step).input_tags.sparse)
 
 
 def _classes() -> dict[str, Any]:

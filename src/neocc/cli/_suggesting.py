@@ -81,7 +81,7 @@ def _suggested(
         loaded = load(path, settings)
     X = loaded.matrix.data
     names = [criterion, *(name for name in ("icl", "hull", "pseudo_f") if name != criterion)]
-    with progress("Trying pairs of numbers") as tick, blaming_the_user():
+    with progress("Trying pairs of numbers") as tick, blaming_the_user(loaded.matrix):
         ranked = suggest_n_clusters(
             X,
             row_clusters,

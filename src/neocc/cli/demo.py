@@ -30,24 +30,56 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-def run_demo(console: Console | None = None) -> None:
+def run_demo(console: Console | None = None, *, quiet: bool = False, as_json: bool = False) -> None:
     """Fit the model and print the page.
 
     Parameters
     ----------
     console : rich.console.Console, default=None
         Where to print; standard output when not given.
+    quiet : bool, default=False
+        Whether to print nothing.
+    as_json : bool, default=False
+        Whether to print the result as JSON instead.
     """
     from neocc import NEOCC
+    from neocc.cli._terminal import Terminal
 
-    console = console or Console(highlight=False)
-    glyphs = ASCII if console.options.ascii_only else UNICODE
+    terminal = Terminal(quiet=quiet, as_json=as_json)
     data = neutral_order()
     view = make_view(data, NEOCC(**SETTINGS).fit(data.data))
+    terminal.result(lambda: demo_json(view))
+    if terminal.for_people:
+        _show(console or Console(highlight=False), view)
+
+
+def _show(console: Console, view: View) -> None:
+    glyphs = ASCII if console.options.ascii_only else UNICODE
     for part in page(view, glyphs):
         console.print(part, width=min(console.width, PAGE_WIDTH))
     if console.width < PAGE_WIDTH:
         console.print(f"\nThe pictures need {PAGE_WIDTH} columns; this terminal cuts them off.")
+
+
+def demo_json(view: View) -> dict[str, Any]:
+    """Return the result for programs, groups counted from 1 in the order of the page."""
+    sides = (
+        ("rows", view.data.row_names, view.row_membership),
+        ("columns", view.data.column_names, view.column_membership),
+    )
+    found = {
+        side: [
+            {"name": name, "groups": [int(group) + 1 for group in np.flatnonzero(members)]}
+            for name, members in zip(names, membership, strict=True)
+        ]
+        for side, names, membership in sides
+    }
+    return {
+        "settings": dict(view.settings),
+        "objective": float(view.history[-1]),
+        "block_means": view.block_means.tolist(),
+        **found,
+    }
 
 
 def neutral_order() -> Bunch:

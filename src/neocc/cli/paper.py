@@ -42,6 +42,7 @@ def paper(
         typer.Option("--jobs", metavar="N", min=1, help="Processes; all processors if not given."),
     ] = None,
     quiet: given.Quiet = False,
+    as_json: given.Json = False,
 ) -> None:
     """Make the tables and figures of the NEO-CC paper again.
 
@@ -51,11 +52,12 @@ def paper(
     exit code is 1 if a trial failed; the page says which.
     """
     with guarded(show_traceback=bool(ctx.obj)):
+        from neocc.cli._terminal import Terminal
         from neocc.datasets import DatasetError
         from neocc.paper import reproduce
 
         try:
-            with _shown(quiet) as progress:
+            with _shown(quiet or as_json) as progress:
                 outcome = reproduce(
                     output, quick=quick, seed=seed, resume=resume, n_jobs=jobs, progress=progress
                 )
@@ -66,11 +68,21 @@ def paper(
                 f"Stopped. Finished trials are kept in {output}; go on with the same command and "
                 "--resume."
             ) from None
-        if not quiet:
-            typer.echo(
-                f"{outcome.n_trials} trials; {outcome.n_kept} of {outcome.n_expected} expectations "
-                f"hold. See {outcome.page}"
-            )
+        terminal = Terminal(quiet=quiet, as_json=as_json)
+        told = (
+            f"{outcome.n_trials} trials; {outcome.n_kept} of {outcome.n_expected} expectations "
+            f"hold. See {outcome.page}"
+        )
+        terminal.show(lambda: [told])
+        terminal.result(
+            lambda: {
+                "trials": outcome.n_trials,
+                "expectations": outcome.n_expected,
+                "kept": outcome.n_kept,
+                "failed": list(outcome.failed),
+                "page": str(outcome.page),
+            }
+        )
         for line in outcome.failed:
             typer.echo(f"neocc: failed: {line}", err=True)
         if outcome.failed:

@@ -59,9 +59,10 @@ def predict(
     """Find the groups of new rows.
 
     Each row is decided by itself, by the distances that the fit arrived at: it
-    joins its nearest group unless it is farther than any row of the fit, and
-    further groups that are near enough. Columns are matched by name, and the
-    data are preprocessed as they were for the fit.
+    joins its nearest group, and further groups that are near enough. If the fit
+    might leave rows out, those farther than all that it accepted are outliers; if
+    it might not (--row-outliers 0), every new row gets a group, however far it is.
+    Columns are matched by name, and the data are preprocessed as for the fit.
     """
     with guarded(show_traceback=bool(ctx.obj)):
         from neocc.cli import _predicting as predicting

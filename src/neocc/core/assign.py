@@ -9,6 +9,7 @@ Ties go to the smallest distance, then the lowest item, then the lowest cluster.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,7 +56,8 @@ def assign(d: FloatArray, labels: IntArray, minima: FloatArray, counts: Counts) 
         if counts.n_covered < n:
             used = used[first >= 0]
         saved = flat[used]
-        flat[used] = np.inf
+        # Farther than any distance: a cluster without members is at infinity.
+        flat[used] = np.nan
         extra, extra_limit = smallest(flat, counts.n_extra)
         flat[used] = saved
     members = Memberships(first, extra // k, (extra % k).astype(np.int32), k)
@@ -65,8 +67,8 @@ def assign(d: FloatArray, labels: IntArray, minima: FloatArray, counts: Counts) 
 def smallest(values: FloatArray, count: int) -> tuple[IntArray, float]:
     """Return the ordered indices of the `count` smallest values, and the largest of these values.
 
-    Among equal values the lowest indices are taken. A pilot sample guesses a threshold that keeps
-    little more than `count` values; only those are partitioned.
+    Among equal values the lowest indices are taken, and NaN never. A pilot sample guesses a
+    threshold that keeps little more than `count` values; only those are partitioned.
     """
     if count <= 0:
         return np.empty(0, dtype=np.intp), 0.0
@@ -102,14 +104,21 @@ def fill_empty(members: Memberships, d: FloatArray) -> Memberships:
     distance: the objective does not rise, and all counts stay as they were. With fewer memberships
     than clusters some stay empty.
     """
+    return reseeded(members, lambda: d[members.dense])
+
+
+def reseeded(members: Memberships, costs_of: Callable[[], FloatArray]) -> Memberships:
+    """Do what `fill_empty` does, with the distances of all memberships, row by row.
+
+    They are asked for only if a cluster is empty.
+    """
     sizes = members.sizes.copy()
     empty = np.flatnonzero(sizes == 0)
     if len(empty) == 0:
         return members
     matrix = members.dense.copy()
     items, clusters = np.nonzero(matrix)
-    costs = d[items, clusters]
-    order = np.lexsort((clusters, items, -costs))
+    order = np.lexsort((clusters, items, -costs_of()))
     spare = iter(order)
     for target in empty:
         source = next((i for i in spare if sizes[clusters[i]] > 1), None)

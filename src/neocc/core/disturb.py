@@ -164,7 +164,8 @@ def _resemblance_of_columns(engine: Engine, item: int) -> FloatArray:
 
 
 def _cosines(products: FloatArray, squares: FloatArray, item: int) -> FloatArray:
-    cosines: FloatArray = products / np.sqrt(np.maximum(squares * squares[item], _TINY))
+    norms = np.sqrt(np.maximum(squares, _TINY))
+    cosines: FloatArray = products / norms / norms[item]
     return cosines
 
 

@@ -8,7 +8,7 @@ implementations.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from neocc._typing import FloatArray, IntArray
 from neocc.core.assign import Assignment
@@ -38,6 +38,10 @@ class Engine(Protocol):
     @property
     def n_stored(self) -> int:
         """Number of stored entries."""
+
+    @property
+    def n_passes(self) -> float:
+        """How often the data were read so far, parts of them counted as parts."""
 
     @property
     def column_effects(self) -> FloatArray:
@@ -76,6 +80,20 @@ class Engine(Protocol):
         holds the mean of each row over each column cluster.
         """
 
+    def changed_sums(
+        self,
+        rows: IntArray,
+        before: Memberships,
+        after: Memberships,
+        V: Memberships | None,
+        *,
+        squares: bool = True,
+    ) -> Sums:
+        """Return what `column_sums` gains when some rows, in ascending order, change clusters.
+
+        `before` and `after` are the memberships of these rows alone.
+        """
+
     def row_distances(self, tables: Tables, V: Memberships | None) -> FloatArray:
         """Return the distance of every row to every row cluster."""
 
@@ -97,3 +115,14 @@ class Engine(Protocol):
 
     def restore_means(self, means: FloatArray, U: Memberships, V: Memberships) -> FloatArray:
         """Turn block means of centred data into block means of the data as given."""
+
+
+@runtime_checkable
+class ColumnWatcher(Protocol):
+    """What an engine may offer besides: sums of the rows that follow changes of a few columns."""
+
+    def watch_columns(self, margins: FloatArray) -> None:
+        """Learn how far each column is from changing clusters, before a pass of a row step."""
+
+    def stop_watching(self) -> None:
+        """Let the next row step be as if this engine had made none before."""

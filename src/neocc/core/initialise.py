@@ -43,6 +43,8 @@ _SAMPLE_TOL = 1e-4
 # A sample holds a tenth of the entries within these bounds (or half of that for the many runs of a
 # search), and at least so many rows per cluster.
 _SAMPLE_ENTRIES = (100_000, 1_000_000)
+# A search of a matrix with more entries runs on such a sample.
+_LARGEST_SEARCHED = 1 << 19
 # Rows of sparser data share too few columns for one-way clusters to mean anything.
 _ONE_WAY_DENSITY = 0.1
 _SAMPLE_ROWS_PER_CLUSTER = 50
@@ -141,18 +143,13 @@ def draw_sample(
     data: Engine,
     problem: Problem,
     rng: np.random.Generator,
-    *,
-    share: float = 1.0,
 ) -> Sample | None:
-    """Draw rows to start on, or None if the matrix is not large; `data` is `engine` centred.
-
-    `share` makes the sample smaller than usual.
-    """
+    """Draw rows to start on, or None if the matrix is not large; `data` is `engine` centred."""
     if problem.rows is None or problem.columns is None:
         return None
     n = engine.shape[0]
     n_clusters = max(problem.rows.n_clusters, problem.columns.n_clusters)
-    entries = share * float(np.clip(engine.n_stored / 10, *_SAMPLE_ENTRIES))
+    entries = float(np.clip(engine.n_stored / 10, *_SAMPLE_ENTRIES))
     size = max(
         int(np.ceil(entries * n / max(1, engine.n_stored))),
         _SAMPLE_ROWS_PER_CLUSTER * n_clusters,
@@ -163,6 +160,15 @@ def draw_sample(
     few = some.centred(centring(problem), data.column_effects)
     rows = problem.rows.resized(size)
     return Sample(some, few, replace(problem, rows=rows, tol=max(problem.tol, _SAMPLE_TOL)))
+
+
+def searched_sample(
+    engine: Engine, data: Engine, problem: Problem, rng: np.random.Generator
+) -> Sample | None:
+    """Draw the rows that a search runs on, or None if it runs on all of them."""
+    if engine.n_stored <= _LARGEST_SEARCHED:
+        return None
+    return draw_sample(engine, data, problem, rng)
 
 
 def promote(

@@ -49,6 +49,16 @@ class Sums:
     products: FloatArray | None
     energy: FloatArray | None = None
 
+    def plus(self, other: Sums) -> Sums:
+        """Add the sums over further rows."""
+
+        def if_there(name: str) -> FloatArray | None:
+            mine, others = getattr(self, name), getattr(other, name)
+            return None if mine is None else mine + others
+
+        squares = self.squares + other.squares
+        return Sums(if_there("by_cluster"), squares, if_there("products"), if_there("energy"))
+
 
 @dataclass(frozen=True)
 class Tables:

@@ -13,7 +13,6 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from neocc.core.disturb import Luck
 from neocc.core.engine import Engine
 from neocc.core.initialise import (
     NOTHING_KNOWN,
@@ -25,13 +24,16 @@ from neocc.core.initialise import (
     promote,
     random_start,
     sampled_start,
+    searched_sample,
     seeded_start,
 )
+from neocc.core.keeping import NOT_KEPT, Keeper
 from neocc.core.lowrank.coclusters import sdp_start
 from neocc.core.problem import Problem
 from neocc.core.projections import sketched_start, spectral_start
 from neocc.core.refine import SAME_BASIN, rounds, settle
 from neocc.core.solve import Report, Solution, centring, continued, solve
+from neocc.core.tournament import SHORT_STAGE, Tournament
 from neocc.kernels import Memberships
 
 Pair: TypeAlias = tuple[Memberships | None, Memberships | None]
@@ -46,8 +48,8 @@ _CHOSEN_SHARE = 2
 # Semidefinite starts take as long as hundreds of others, and hardly differ among themselves.
 _SDP_SHARE = 50
 _SHORT_TOL = 1e-3
-# A search makes many runs; the sample it makes them on is that much of a start's.
-_SEARCH_SHARE = 0.5
+# How patient the rounds on all rows are that follow a search on a sample.
+_LAST_PATIENCE = 6
 _STAGES = ((1.0, 3), (0.5, 8), (0.3, 12))
 # Where so many runs agree on the lowest value, one stage that finds none lower ends the search.
 _ENOUGH_ALIKE = 3
@@ -70,22 +72,30 @@ def run_starts(
     *,
     begin: Begin = _silently,
     known: Known = NOTHING_KNOWN,
+    keeper: Keeper = NOT_KEPT,
 ) -> Iterator[Solution]:
     """Solve the problem once per generator and yield each solution as it is found.
 
     `engine` holds the data as given; `begin` is called before each start, `report` after every
-    iteration. The first one-way start begins with the `known` clusters.
+    iteration. The first one-way start begins with the `known` clusters. Starts that `keeper` knows
+    to be done are not made again.
     """
     data = engine.centred(centring(problem))
-    for rng in rngs:
+    n_done = keeper.found("n_starts") or 0
+    for i, rng in enumerate(rngs[n_done:], start=n_done):
         begin()
-        sample = draw_sample(engine, data, problem, rng) if init == "neo-kmeans" else None
-        if sample is None:
-            start = _start(engine, data, problem, init, rng, known)
-        else:
-            start = sampled_start(sample, data, problem, rng)
-        known = NOTHING_KNOWN
-        yield solve(data, problem, *start, report)
+        start: Pair = (None, None)
+        if keeper.found("run") is None:
+            sample = draw_sample(engine, data, problem, rng) if init == "neo-kmeans" else None
+            if sample is None:
+                known = known if i == 0 else NOTHING_KNOWN
+                start = _start(engine, data, problem, init, rng, known)
+            else:
+                start = sampled_start(sample, data, problem, rng)
+        found = solve(data, problem, *start, report, keeper)
+        keeper.hold(run=None)
+        yield found
+        keeper.note(n_starts=i + 1)
 
 
 def search(
@@ -98,27 +108,27 @@ def search(
     begin: Begin = _silently,
     stopped: Callable[[], bool] = lambda: False,
     known: Known = NOTHING_KNOWN,
+    keeper: Keeper = NOT_KEPT,
 ) -> Iterator[Solution | None]:
     """Search with the effort of `n_init` starts; yield the best solution so far after each step.
 
     None is yielded for steps on a sample, whose solutions are not solutions of the whole. A search
     that is stopped or interrupted there still yields one: all rows join the best clusters so far.
     `begin` is called before each step. The first one-way start begins with the `known` clusters,
-    unless it is made on a sample.
+    unless it is made on a sample. Steps that `keeper` knows to be done are not made again.
     """
     data = engine.centred(centring(problem))
-    sample = (
-        None
-        if isinstance(init, tuple)
-        else draw_sample(engine, data, problem, rng, share=_SEARCH_SHARE)
-    )
+    # Of its own, for a search that goes on where it was interrupted.
+    (later,) = rng.spawn(1)
+    sample = None if isinstance(init, tuple) else searched_sample(engine, data, problem, rng)
     if sample is None:
         whole = Sample(engine, data, problem)
-        yield from _refined(whole, init, n_init, rng, begin, stopped, known)
+        yield from _refined(whole, init, n_init, rng, begin, stopped, known, keeper)
         return
     best: Solution | None = None
     try:
-        for on_sample in _refined(sample, init, n_init, rng, begin, stopped, NOTHING_KNOWN):
+        steps = _refined(sample, init, n_init, rng, begin, stopped, NOTHING_KNOWN, keeper)
+        for on_sample in steps:
             best = on_sample
             yield None
     except KeyboardInterrupt:
@@ -128,7 +138,14 @@ def search(
         raise
     assert best is not None
     begin()
-    yield solve(data, problem, *promote(sample, best, data, problem))
+    start: Pair = (None, None)
+    if keeper.found("run") is None:
+        start = promote(sample, best, data, problem)
+    found = solve(data, problem, *start, keeper=keeper)
+    yield found
+    if not stopped():
+        begin()
+        yield rounds(data, problem, found, _LAST_PATIENCE, later)
 
 
 def _refined(
@@ -139,23 +156,32 @@ def _refined(
     begin: Begin,
     stopped: Callable[[], bool],
     known: Known,
+    keeper: Keeper,
 ) -> Iterator[Solution]:
     """Play the tournament and settle its winner; yield the best so far after each step."""
-    best: Solution | None = None
-    for found in _tournament(where, init, n_init, rng, begin, known):
+    best: Solution | None = keeper.found("settled")
+    if best is not None:
+        yield best
+        return
+    if keeper.found("tournament") is not None:
+        # All its steps may be done already.
+        best = _ranked(keeper.found("tournament")["pool"])[0]
+    for found in _tournament(where, init, n_init, rng, begin, known, keeper):
         best = found
         yield best
         if stopped():
             return
     assert best is not None
     begin()
-    yield settle(where.data, where.problem, best)
+    best = settle(where.data, where.problem, best)
+    yield best
+    keeper.note(settled=best, tournament=None)
 
 
 def n_search_steps(init: Init, n_init: int) -> int:
     """Return the largest number of steps that `search` yields."""
     n_init = 1 if isinstance(init, tuple) else n_init
-    return _SHORT_RUNS * n_init + sum(_kept(share, n_init) for share, _ in _STAGES) + 3
+    return _SHORT_RUNS * n_init + sum(_kept(share, n_init) for share, _ in _STAGES) + 4
 
 
 def _tournament(
@@ -165,37 +191,54 @@ def _tournament(
     rng: np.random.Generator,
     begin: Begin,
     known: Known,
+    keeper: Keeper,
 ) -> Iterator[Solution]:
     problem, data = where.problem, where.data
+    state = Tournament.resumed(keeper, rng) or Tournament()
     short = replace(problem, tol=max(problem.tol, _SHORT_TOL))
     given = isinstance(init, tuple)
     n_init = 1 if given else n_init
-    pool: list[Solution] = []
     every = _SDP_SHARE if init == "sdp" else _CHOSEN_SHARE
-    for i in range(1 if given else _SHORT_RUNS * n_init):
+    while state.stage == SHORT_STAGE and state.index < (1 if given else _SHORT_RUNS * n_init):
         begin()
-        kind: Init = init if given or i % every == 0 else "random"
-        U, V = _start(where.engine, data, problem, kind, rng, known if i == 0 else NOTHING_KNOWN)
+        kind: Init = init if given or state.index % every == 0 else "random"
+        first = known if state.index == 0 else NOTHING_KNOWN
+        U, V = _start(where.engine, data, problem, kind, rng, first)
         found = _short_run(data, short, U, V, pressure=not given)
-        pool = _ranked([*pool, found])[:n_init]
-        yield pool[0]
-    begin()
-    pool = _ranked([continued(each, solve(data, problem, each.U, each.V)) for each in pool])
-    yield pool[0]
-    agreed = not given and _agreed(pool)
-    luck = Luck()
-    for share, patience in _STAGES:
-        if pool[0].objective <= pool[0].noise:
-            break
-        before = pool[0]
-        pool = _distinct(pool)[: _kept(share, n_init)]
-        for i, each in enumerate(pool):
+        state.pool = _ranked([*state.pool, found])[:n_init]
+        state.index += 1
+        yield state.pool[0]
+        keeper.note(tournament=state.noted(rng))
+    if state.stage == SHORT_STAGE:
+        begin()
+        longer = [continued(each, solve(data, problem, each.U, each.V)) for each in state.pool]
+        state.pool = _ranked(longer)
+        state.agreed = not given and _agreed(state.pool)
+        state.enter(0)
+        yield state.pool[0]
+        keeper.note(tournament=state.noted(rng))
+    while state.stage < len(_STAGES):
+        share, n_rounds = _STAGES[state.stage]
+        if state.index == 0:
+            if state.pool[0].objective <= state.pool[0].noise:
+                break
+            state.pool = _distinct(state.pool)[: _kept(share, n_init)]
+            state.is_led_as_before = True
+        i = state.index
+        if i < len(state.pool):
             begin()
-            pool[i] = rounds(data, problem, each, patience, rng, luck)
-            yield _ranked(pool)[0]
-        pool = _ranked(pool)
-        if agreed and pool[0] is before:
+            found = rounds(data, problem, state.pool[i], n_rounds, rng, state.luck)
+            state.is_led_as_before &= i > 0 or found is state.pool[i]
+            state.pool = [*state.pool[:i], found, *state.pool[i + 1 :]]
+            state.index += 1
+            yield _ranked(state.pool)[0]
+            keeper.note(tournament=state.noted(rng))
+            continue
+        leader = state.pool[0]
+        state.pool = _ranked(state.pool)
+        if state.agreed and state.is_led_as_before and state.pool[0] is leader:
             break
+        state.enter(state.stage + 1)
 
 
 def _short_run(

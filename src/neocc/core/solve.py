@@ -1,8 +1,9 @@
 """The loop: alternate row and column steps until the objective stops falling.
 
 One iteration computes row distances and new row memberships, then column sums, column distances
-and new column memberships: two passes over the data. The sums U' X of the column step also give
-the block means of the next row step, so none is ever computed twice. NEO-CC (both objectives),
+and new column memberships: two passes over the data, or little more than one where few rows have
+changed clusters (`neocc.core.incremental`). The sums U' X of the column step also give the block
+means of the next row step, so none is ever computed twice. NEO-CC (both objectives),
 MSSR, and NEO-K-Means on rows or on columns are this loop with different problems.
 """
 
@@ -10,12 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from neocc._typing import FloatArray
+from neocc.core import incremental
 from neocc.core.assign import Assignment, assign
-from neocc.core.engine import Centring, Engine
+from neocc.core.engine import Centring, ColumnWatcher, Engine
+from neocc.core.incremental import RunningSums, column_margins, sums_of
+from neocc.core.keeping import NOT_KEPT, Keeper
 from neocc.core.objectives import (
     Sums,
     Tables,
@@ -28,10 +33,29 @@ from neocc.core.objectives import (
 from neocc.core.problem import Problem
 from neocc.kernels import Memberships, numpy_
 
+__all__ = [
+    "Report",
+    "Solution",
+    "centring",
+    "checked",
+    "cocluster_means",
+    "column_tables",
+    "continued",
+    "improved",
+    "never_rising",
+    "row_tables",
+    "solve",
+    "sums_of",
+]
+
 # Of the sum of all squares, the part that rounding may add to or take from the objective.
 _ROUNDING = 1e-13
 # An objective is computed again, term by term, if rounding may reach this share of it.
 _DOUBTFUL = 1e-10
+
+# Columns are watched from when no larger share of them changes clusters, and anew every so often.
+_FEW_COLUMNS = 0.05
+_WATCHED_ITERATIONS = 10
 
 Report = Callable[[int, float], bool]
 """Called after each iteration with its number and the objective; returning True ends the run."""
@@ -117,12 +141,55 @@ class _Run:
     problem: Problem
     U: Memberships | None
     V: Memberships | None
-    sums: Sums | None = None
+    running: RunningSums | None = None
     history: list[float] = field(default_factory=list)
 
     def update_sums(self) -> None:
         """Column sums for the current memberships."""
-        self.sums = sums_of(self.engine, self.problem, self.U, self.V)
+        given = (self.engine, self.problem, self.U, self.V)
+        if self.running is None:
+            self.running = RunningSums.of(*given)
+        else:
+            self.running = self.running.following(*given)
+
+    @property
+    def sums(self) -> Sums | None:
+        """Column sums of the memberships at the last update."""
+        return None if self.running is None else self.running.sums
+
+    @property
+    def watcher(self) -> ColumnWatcher | None:
+        """The engine, if it can spare passes of this problem by watching columns."""
+        possible = (
+            self.problem.objective == "mean" and self.engine.n_stored >= incremental.LEAST_ENTRIES
+        )
+        return self.engine if possible and isinstance(self.engine, ColumnWatcher) else None
+
+    def begin(self, iteration: int) -> bool:
+        """Begin an iteration; whether another process could begin it with the same bits."""
+        if self.watcher is None:
+            return True
+        if iteration % _WATCHED_ITERATIONS == 0:
+            self.watcher.stop_watching()
+            return True
+        return False
+
+    def reached(self, iteration: int, previous: float) -> dict[str, Any]:
+        """Return what `resume` needs to begin the iteration."""
+        return {
+            "iteration": iteration,
+            "previous": previous,
+            "U": self.U,
+            "V": self.V,
+            "history": np.array(self.history),
+            "running": self.running,
+        }
+
+    def resume(self, reached: dict[str, Any]) -> tuple[int, float]:
+        """Take up a run; return the iteration to begin and the objective before it."""
+        self.U, self.V, self.running = reached["U"], reached["V"], reached["running"]
+        self.history = reached["history"].tolist()
+        return reached["iteration"], reached["previous"]
 
     @property
     def noise(self) -> float:
@@ -146,7 +213,14 @@ class _Run:
         d = cross_terms(self.sums, tables)
         labels, minima, objective = find_nearest(numpy_, d, self.sums, tables, self.V)
         self.history.append(objective)
-        return assign(d, labels, minima, self.problem.columns)
+        assignment = assign(d, labels, minima, self.problem.columns)
+        if self.watcher is not None:
+            # Only where some columns stayed is it likely that others will.
+            few = len(self.V.changed_items(assignment.members)) <= _FEW_COLUMNS * self.V.n_items
+            if few:
+                margins = column_margins(d, labels, minima, assignment, self.sums.squares)
+                self.watcher.watch_columns(margins)
+        return assignment
 
 
 def centring(problem: Problem) -> Centring:
@@ -164,18 +238,24 @@ def solve(
     U: Memberships | None,
     V: Memberships | None,
     report: Report | None = None,
+    keeper: Keeper = NOT_KEPT,
 ) -> Solution:
     """Minimise the objective from feasible memberships U and V.
 
     `engine` should be centred as `centring(problem)` says. The objective never rises from one
     half-step to the next. The run ends when one iteration lowers it by no more than `tol` times
-    its value, or after `max_iter` iterations.
+    its value, or after `max_iter` iterations. A run that `keeper` knows goes on where it was.
     """
     run = _Run(engine, problem, U, V)
     rows_lead = problem.rows is not None
-    run.update_sums()
-    converged, previous = False, np.inf
-    for iteration in range(problem.max_iter + 1):
+    converged, previous, first = False, np.inf, 0
+    if keeper.found("run") is not None:
+        first, previous = run.resume(keeper.found("run"))
+    else:
+        run.update_sums()
+    for iteration in range(first, problem.max_iter + 1):
+        if run.begin(iteration) and iteration > first:
+            keeper.note(run=run.reached(iteration, previous))
         assignment = run.row_step() if rows_lead else run.column_step()
         current = run.history[-1]
         stop = iteration == problem.max_iter
@@ -193,6 +273,8 @@ def solve(
         if rows_lead and problem.columns is not None:
             run.V = run.column_step().members
     assert run.sums is not None
+    if run.watcher is not None:
+        run.watcher.stop_watching()
     history = never_rising(run.history)
     return Solution(
         run.U,
@@ -205,15 +287,6 @@ def solve(
         run.noise,
         (assignment.nearest_limit, assignment.extra_limit),
     )
-
-
-def sums_of(engine: Engine, problem: Problem, U: Memberships | None, V: Memberships | None) -> Sums:
-    """Return the column sums that a problem needs; the row step uses only those over U."""
-    clusters_columns = problem.columns is not None
-    needs_products = problem.objective == "residue" or (
-        problem.objective == "vectors" and clusters_columns
-    )
-    return engine.column_sums(U, V if needs_products else None, squares=clusters_columns)
 
 
 def row_tables(problem: Problem, sums: Sums, U: Memberships, V: Memberships | None) -> Tables:

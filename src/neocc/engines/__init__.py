@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
+from neocc.engines.cluster import ClusterLostError, DaskEngine
 from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix
 from neocc.engines.memory import MemoryEngine
+from neocc.engines.source import RowSource
+from neocc.engines.space import MemoryLimitError
+from neocc.engines.stored import StoredMatrix
 from neocc.engines.workers import Workers
 
-__all__ = ["DenseMatrix", "Matrix", "MemoryEngine", "SparseMatrix", "Workers"]
+__all__ = [
+    "AnyEngine",
+    "ClusterLostError",
+    "DaskEngine",
+    "DenseMatrix",
+    "Matrix",
+    "MemoryEngine",
+    "MemoryLimitError",
+    "RowSource",
+    "SparseMatrix",
+    "StoredMatrix",
+    "Workers",
+]
 
-ENGINE_NAMES = ("auto", "memory")
+ENGINE_NAMES = ("auto", "memory", "blocks")
+
+AnyEngine: TypeAlias = MemoryEngine | DaskEngine
+"""What a fit may run on."""

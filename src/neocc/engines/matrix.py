@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import numpy as np
 from scipy import sparse
@@ -11,6 +12,9 @@ from scipy import sparse
 from neocc._typing import AnyArray, FloatArray, IntArray
 from neocc.core.engine import Centring
 from neocc.kernels import SparseBlock
+
+if TYPE_CHECKING:
+    from neocc.engines.stored import StoredMatrix
 
 _CHUNK = 1 << 18
 _SAMPLED_ROWS = 128
@@ -61,12 +65,8 @@ class SparseMatrix:
         return SparseBlock(self.indptr, self.indices, self.data, self.shape[1]).matrix()
 
     def partition(self, entries: int) -> list[tuple[int, int]]:
-        """Cut the rows into ranges of about `entries` entries; a row counts as 64 more."""
-        work = self.indptr[1:] - self.indptr[0] + 64 * np.arange(1, self.shape[0] + 1)
-        n_parts = max(1, round(int(work[-1]) / entries))
-        inner = np.searchsorted(work, work[-1] * (np.arange(1, n_parts) / n_parts), side="right")
-        edges = np.unique(np.concatenate([[0], inner, [self.shape[0]]]))
-        return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+        """Cut the rows into ranges of about `entries` entries."""
+        return cut_by_entries(self.indptr, entries)
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,8 @@ class DenseMatrix:
     """A matrix of any real type, read a block at a time as float64 minus row and column effects.
 
     `values` may be a CSR matrix too: it is then made dense one block at a time (new sparse rows
-    that are compared with clusters of centred dense ones).
+    that are compared with clusters of centred dense ones). Rows on disk are sliced like an array
+    (`neocc.engines.stored`).
     """
 
     values: Any
@@ -99,26 +100,13 @@ class DenseMatrix:
         the spread are left alone, for then nothing cancels and blocks need no copy. Given column
         effects replace the matrix's own.
         """
-        own_columns = column_effects is None and centring in ("global", "columns", "double")
-        some = slice(None, None, max(1, self.shape[0] // _SAMPLED_ROWS))
-        some_rows = self._raw(some)
-        columns = np.zeros(self.shape[1]) if column_effects is None else column_effects
-        if own_columns:
-            columns = np.median(some_rows, axis=0)
-            if centring == "global":
-                columns = np.full_like(columns, np.median(columns))
-        rows = np.zeros(self.shape[0])
-        if centring in ("rows", "double"):
-            rows = self._row_medians(columns)
-        # Judged with both removed: large effects of one kind would hide those of the other.
-        spread = np.median(np.abs(some_rows - columns - rows[some, None]))
-        return replace(
-            self,
-            row_effects=_unless_small(rows, spread),
-            column_effects=_unless_small(columns, spread if own_columns else 0.0),
+        some = sampled_rows(self.shape[0])
+        rows, columns = find_effects(
+            self._raw(some), self.shape[0], centring, column_effects, self.row_medians
         )
+        return replace(self, row_effects=rows, column_effects=columns)
 
-    def _row_medians(self, columns: FloatArray) -> FloatArray:
+    def row_medians(self, columns: FloatArray) -> FloatArray:
         """Return the median of each row minus the column effects, over evenly spaced columns."""
         medians = np.empty(self.shape[0])
         some = slice(None, None, max(1, self.shape[1] // _SAMPLED_COLUMNS))
@@ -159,9 +147,53 @@ class DenseMatrix:
         return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
 
 
+def cut_by_entries(indptr: AnyArray, entries: int) -> list[tuple[int, int]]:
+    """Cut the rows of a CSR matrix into ranges of about `entries` entries.
+
+    A row counts as 64 more.
+    """
+    n = len(indptr) - 1
+    if n == 0:
+        return []
+    work = indptr[1:] - indptr[0] + 64 * np.arange(1, n + 1)
+    n_parts = max(1, round(int(work[-1]) / entries))
+    inner = np.searchsorted(work, work[-1] * (np.arange(1, n_parts) / n_parts), side="right")
+    edges = np.unique(np.concatenate([[0], inner, [n]]))
+    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+
+
+def sampled_rows(n_rows: int) -> slice:
+    """Return the few evenly spaced rows that effects are judged by."""
+    return slice(None, None, max(1, n_rows // _SAMPLED_ROWS))
+
+
+def find_effects(
+    sampled: FloatArray,
+    n_rows: int,
+    centring: Centring,
+    column_effects: FloatArray | None,
+    row_medians: Callable[[FloatArray], FloatArray],
+) -> tuple[FloatArray | None, FloatArray | None]:
+    """Return the row and column effects that `DenseMatrix.centred` subtracts, None for none.
+
+    `sampled` holds the `sampled_rows`; `row_medians` gives the medians of all rows minus column
+    effects, wherever these rows are.
+    """
+    own_columns = column_effects is None and centring in ("global", "columns", "double")
+    columns = np.zeros(sampled.shape[1]) if column_effects is None else column_effects
+    if own_columns:
+        columns = np.median(sampled, axis=0)
+        if centring == "global":
+            columns = np.full_like(columns, np.median(columns))
+    rows = row_medians(columns) if centring in ("rows", "double") else np.zeros(n_rows)
+    # Judged with both removed: large effects of one kind would hide those of the other.
+    spread = np.median(np.abs(sampled - columns - rows[sampled_rows(n_rows), None]))
+    return _unless_small(rows, spread), _unless_small(columns, spread if own_columns else 0.0)
+
+
 def _unless_small(effects: FloatArray, spread: float) -> FloatArray | None:
     """Return the effects, or None if they are no larger than a few times the spread."""
     return None if np.mean(effects * effects) <= 16.0 * spread * spread else effects
 
 
-Matrix: TypeAlias = SparseMatrix | DenseMatrix
+Matrix: TypeAlias = Union[SparseMatrix, DenseMatrix, "StoredMatrix"]

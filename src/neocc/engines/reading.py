@@ -15,7 +15,7 @@ from scipy import sparse
 from neocc._typing import AnyArray
 from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix
 
-__all__ = ["READ_OPTIONS", "as_matrix", "check_values", "refuse_types"]
+__all__ = ["READ_OPTIONS", "as_matrix", "canonical", "check_values", "refuse_types"]
 
 READ_OPTIONS: dict[str, Any] = {
     "accept_sparse": ("csr", "csc", "coo", "lil", "dia", "dok", "bsr"),
@@ -88,7 +88,7 @@ def as_matrix(X: Any, names: Any = None) -> Matrix:
     if not sparse.issparse(X):
         check_values(X, X.shape, names, None)
         return DenseMatrix(X)
-    X = _canonical(X)
+    X = canonical(X)
     check_values(X.data, X.shape, names, X)
     if X.nnz == X.shape[0] * X.shape[1]:
         # Nothing is missing: the stored values are the dense matrix, and can be centred.
@@ -96,7 +96,7 @@ def as_matrix(X: Any, names: Any = None) -> Matrix:
     return SparseMatrix.from_scipy(X)
 
 
-def _canonical(X: Any) -> Any:
+def canonical(X: Any) -> Any:
     """CSR with sorted, unique indices and float32 or float64 data.
 
     The caller's matrix is not changed.

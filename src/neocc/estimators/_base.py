@@ -12,18 +12,34 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.core.engine import Centring
 from neocc.core.initialise import NOTHING_KNOWN, Known
+from neocc.core.keeping import NOT_KEPT, Keeper
 from neocc.core.objectives import Tables
 from neocc.core.problem import Problem
 from neocc.core.refine import least_gain
 from neocc.core.restarts import Init, n_search_steps, run_starts, search
 from neocc.core.solve import Solution, centring, checked, row_tables
-from neocc.engines import ENGINE_NAMES, DenseMatrix, Matrix, MemoryEngine, SparseMatrix, Workers
+from neocc.engines import (
+    ENGINE_NAMES,
+    AnyEngine,
+    ClusterLostError,
+    DaskEngine,
+    DenseMatrix,
+    Matrix,
+    MemoryEngine,
+    SparseMatrix,
+    StoredMatrix,
+    Workers,
+)
+from neocc.engines.cluster import find_client
+from neocc.engines.space import EVERYTHING, TableSpace, plan_space
+from neocc.engines.stored import source_of
+from neocc.estimators._keeping import open_keeper
 from neocc.estimators._progress import CallbackSupportMixin, Progress
 from neocc.estimators._validation import read_matrix
 from neocc.kernels import KERNEL_NAMES, Memberships, get_kernels
@@ -43,6 +59,16 @@ SHARED_CONSTRAINTS: dict[str, list[Any]] = {
     "verbose": ["verbose"],
 }
 """Rules for the parameters that all estimators have."""
+
+STORE_CONSTRAINTS: dict[str, Any] = {
+    "engine": [
+        StrOptions({*ENGINE_NAMES, "dask"}),
+        HasMethods(["submit", "map", "gather", "nthreads"]),
+    ],
+    "checkpoint": "no_validation",
+    "memory_limit": [None, str, Interval(Integral, 1, None, closed="left")],
+}
+"""Rules for the parameters of those that are meant for data larger than memory."""
 
 
 @dataclass(frozen=True)
@@ -71,33 +97,43 @@ class BaseNEO(
         """Run all starts and publish the best; an interrupted fit keeps the best start it has."""
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         rng = np.random.default_rng(seed)
-        best: Solution | None = None
         with Workers(self.n_jobs) as workers:
-            engine = make_engine(matrix, self.kernel, workers)
-            interrupt: KeyboardInterrupt | None = None
+            space = EVERYTHING
+            if not runs_on_cluster(self.engine):
+                space = plan_tables(matrix, problem, workers, getattr(self, "memory_limit", None))
+            engine = make_engine(matrix, self.kernel, workers, space, self.engine)
+            keeper = open_keeper(self, matrix, engine)
+            best: Solution | None = keeper.found("best")
+            interrupt: KeyboardInterrupt | ClusterLostError | None = None
             try:
-                for solution in self._solutions(engine, problem, init, rng, known):
+                for solution in self._solutions(engine, problem, init, rng, known, keeper):
                     # Of solutions that differ by rounding alone the first is kept.
                     if best is None or solution.objective < best.objective - least_gain(best):
                         best = solution
-            except KeyboardInterrupt as error:
+                        keeper.hold(best=best)
+            except (KeyboardInterrupt, ClusterLostError) as error:
                 interrupt = error
             if best is not None:
                 data = engine.centred(centring(problem))
-                best, off = checked(data, problem, best)
-                warn_if_inexact(off)
+                if not isinstance(interrupt, ClusterLostError):
+                    best, off = checked(data, problem, best)
+                    warn_if_inexact(off)
                 self._publish(data, problem, best)
+                self.n_passes_ = engine.n_passes
                 self._published = True
             if interrupt is not None:
                 raise interrupt
+            if keeper is not NOT_KEPT:
+                self.checkpoint.remove()
 
     def _solutions(
         self,
-        engine: MemoryEngine,
+        engine: AnyEngine,
         problem: Problem,
         init: Init,
         rng: np.random.Generator,
         known: Known,
+        keeper: Keeper = NOT_KEPT,
     ) -> Iterator[Solution]:
         """Yield solutions as they are found, and report each step."""
         if getattr(self, "refine", False):
@@ -112,6 +148,7 @@ class BaseNEO(
                 begin=progress.begin,
                 stopped=lambda: progress.stopped,
                 known=known,
+                keeper=keeper,
             )
             for found in progress.around(steps):
                 if found is not None:
@@ -122,12 +159,19 @@ class BaseNEO(
             progress = Progress(self, "start", n_starts, problem.max_iter, self.verbose)
             rngs = rng.spawn(n_starts)
             starts = run_starts(
-                engine, problem, init, rngs, progress.iteration, begin=progress.begin, known=known
+                engine,
+                problem,
+                init,
+                rngs,
+                progress.iteration,
+                begin=progress.begin,
+                known=known,
+                keeper=keeper,
             )
             yield from progress.around(starts)
         progress.end()
 
-    def _publish(self, engine: MemoryEngine, problem: Problem, solution: Solution) -> None:
+    def _publish(self, engine: AnyEngine, problem: Problem, solution: Solution) -> None:
         """Set the attributes of the fit; estimators add their own."""
         assert solution.U is not None
         self.objective_ = solution.objective
@@ -144,13 +188,14 @@ class BaseNEO(
         )
 
     @contextmanager
-    def _engine_of(self, X: Any) -> Iterator[MemoryEngine]:
+    def _engine_of(self, X: Any) -> Iterator[AnyEngine]:
         """Put new rows into an engine, centred as the rows of the fit were."""
         check_is_fitted(self)
         matrix = read_matrix(self, X, reset=False)
         model = self._row_model
-        if model.column_effects.any() and isinstance(matrix, SparseMatrix):
-            matrix = DenseMatrix(matrix.scipy())
+        if model.column_effects.any() and isinstance(matrix, SparseMatrix | StoredMatrix):
+            sparse_rows = matrix.scipy() if isinstance(matrix, SparseMatrix) else matrix.rows
+            matrix = DenseMatrix(sparse_rows)
         with Workers(self.n_jobs) as workers:
             engine = make_engine(matrix, self.kernel, workers)
             yield engine.centred(model.centring, model.column_effects)
@@ -286,6 +331,30 @@ def warn_if_inexact(off: float) -> None:
         )
 
 
-def make_engine(matrix: Matrix, kernel: str, workers: Workers) -> MemoryEngine:
-    """Put a matrix into the engine that holds it in memory."""
-    return MemoryEngine(matrix, get_kernels(kernel, matrix.n_stored), workers)
+def make_engine(
+    matrix: Matrix,
+    kernel: str,
+    workers: Workers,
+    space: TableSpace = EVERYTHING,
+    where: Any = "auto",
+) -> AnyEngine:
+    """Put a matrix, in memory or on disk, into the engine of one machine or of a cluster."""
+    if runs_on_cluster(where):
+        return DaskEngine.of_matrix(matrix, find_client(where), kernel, workers)
+    return MemoryEngine(matrix, get_kernels(kernel, matrix.n_stored), workers, space)
+
+
+def runs_on_cluster(engine: Any) -> bool:
+    """Whether an `engine` names a cluster: "dask", or a client."""
+    return engine == "dask" or not isinstance(engine, str)
+
+
+def plan_tables(
+    matrix: Matrix, problem: Problem, workers: Workers, limit: int | str | None
+) -> TableSpace:
+    """Divide the memory that a fit of a store may take; for data in memory there is no limit."""
+    source = source_of(matrix)
+    if source is None:
+        return EVERYTHING
+    k, width = (0 if side is None else side.n_clusters for side in (problem.rows, problem.columns))
+    return plan_space(source, k, width, workers.n_jobs, limit)

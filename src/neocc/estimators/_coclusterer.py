@@ -10,7 +10,7 @@ from neocc._typing import BoolArray
 from neocc.core.problem import Problem
 from neocc.core.restarts import Init
 from neocc.core.solve import Solution, cocluster_means
-from neocc.engines import Matrix, MemoryEngine
+from neocc.engines import AnyEngine, Matrix
 from neocc.estimators._base import BaseNEO
 from neocc.estimators._validation import check_feasible, read_memberships
 
@@ -37,7 +37,7 @@ class BaseCoclusterer(BiclusterMixin, BaseNEO):
         check_feasible(V, problem.columns, "V", "column_")
         return U, V
 
-    def _publish(self, engine: MemoryEngine, problem: Problem, solution: Solution) -> None:
+    def _publish(self, engine: AnyEngine, problem: Problem, solution: Solution) -> None:
         super()._publish(engine, problem, solution)
         assert solution.U is not None and solution.V is not None
         self._column_members = solution.V.dense

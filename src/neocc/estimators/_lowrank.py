@@ -11,11 +11,13 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from neocc.core.initialise import Known, random_start
+from neocc.core.keeping import NOT_KEPT, Keeper
 from neocc.core.lowrank.points import RoundedSolution, solve_relaxed
 from neocc.core.problem import Problem
 from neocc.core.restarts import Init, run_starts
 from neocc.core.solve import Solution, centring
-from neocc.engines import MemoryEngine
+from neocc.engines import AnyEngine
+from neocc.estimators._base import STORE_CONSTRAINTS
 from neocc.estimators._neokmeans import NEOKMeans
 from neocc.estimators._progress import Progress
 from neocc.kernels import Memberships
@@ -95,7 +97,8 @@ class LowRankNEOKMeans(NEOKMeans):
     objective_ : float
         Objective of the memberships.
     relaxed_objective_ : float
-        Objective of the relaxed solution.
+        Objective of the relaxed solution, only as exact as the constraints are met: where some
+        points are far from all others, violations within `tol` may be worth a tenth of it or more.
     infeasibility_ : float
         Its largest violation of a constraint, relative.
     history_ : structured ndarray
@@ -138,7 +141,11 @@ class LowRankNEOKMeans(NEOKMeans):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **NEOKMeans._parameter_constraints,
+        **{
+            name: rules
+            for name, rules in NEOKMeans._parameter_constraints.items()
+            if name not in STORE_CONSTRAINTS
+        },
         "solver": [StrOptions({"admm", "alm"})],
         "columns_per_cluster": [Interval(Integral, 1, None, closed="left")],
         "init": [StrOptions({"random", "neo-kmeans"}), "array-like", "sparse matrix"],
@@ -187,11 +194,12 @@ class LowRankNEOKMeans(NEOKMeans):
 
     def _solutions(
         self,
-        engine: MemoryEngine,
+        engine: AnyEngine,
         problem: Problem,
         init: Init,
         rng: np.random.Generator,
         known: Known,
+        keeper: Keeper = NOT_KEPT,
     ) -> Iterator[Solution]:
         n_starts = 1 if isinstance(init, tuple) else self.n_init
         progress = Progress(self, "start", n_starts, self.max_iter, self.verbose)
@@ -218,7 +226,7 @@ class LowRankNEOKMeans(NEOKMeans):
 
     def _starts(
         self,
-        engine: MemoryEngine,
+        engine: AnyEngine,
         problem: Problem,
         init: Init,
         rng: np.random.Generator,
@@ -236,7 +244,7 @@ class LowRankNEOKMeans(NEOKMeans):
             starts[0] = init[0]
         return starts
 
-    def _publish(self, engine: MemoryEngine, problem: Problem, solution: Solution) -> None:
+    def _publish(self, engine: AnyEngine, problem: Problem, solution: Solution) -> None:
         super()._publish(engine, problem, solution)
         assert isinstance(solution, RoundedSolution)
         relaxed = solution.relaxed

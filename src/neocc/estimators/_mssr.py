@@ -11,11 +11,12 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from neocc.core.initialise import Known
+from neocc.core.keeping import NOT_KEPT, Keeper
 from neocc.core.problem import Problem
 from neocc.core.refine import ping_pong
 from neocc.core.restarts import Init
 from neocc.core.solve import Solution
-from neocc.engines import MemoryEngine
+from neocc.engines import AnyEngine
 from neocc.estimators._base import SHARED_CONSTRAINTS
 from neocc.estimators._coclusterer import BaseCoclusterer
 from neocc.estimators._progress import with_callbacks
@@ -193,22 +194,23 @@ class MSSR(BaseCoclusterer):
 
     def _solutions(
         self,
-        engine: MemoryEngine,
+        engine: AnyEngine,
         problem: Problem,
         init: Init,
         rng: np.random.Generator,
         known: Known,
+        keeper: Keeper = NOT_KEPT,
     ) -> Iterator[Solution]:
         if self.refine != "chains":
-            yield from super()._solutions(engine, problem, init, rng, known)
+            yield from super()._solutions(engine, problem, init, rng, known, keeper)
             return
 
-        def finish(data: MemoryEngine, start: Solution) -> Solution:
+        def finish(data: AnyEngine, start: Solution) -> Solution:
             return ping_pong(data, problem, start, self.chain_length, _ROUNDS)
 
         yield from finished_starts(self, engine, problem, init, rng, finish)
 
-    def _publish(self, engine: MemoryEngine, problem: Problem, solution: Solution) -> None:
+    def _publish(self, engine: AnyEngine, problem: Problem, solution: Solution) -> None:
         super()._publish(engine, problem, solution)
         self.row_labels_ = self._row_members.argmax(axis=1)
         self.column_labels_ = self._column_members.argmax(axis=1)

@@ -13,8 +13,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from neocc.core.initialise import Known
 from neocc.core.problem import Counts, Problem
 from neocc.core.solve import Solution
-from neocc.engines import Matrix, MemoryEngine, Workers
-from neocc.estimators._base import SHARED_CONSTRAINTS, make_engine
+from neocc.engines import AnyEngine, Matrix, Workers
+from neocc.estimators._base import SHARED_CONSTRAINTS, STORE_CONSTRAINTS, make_engine
 from neocc.estimators._coclusterer import BaseCoclusterer
 from neocc.estimators._progress import with_callbacks
 from neocc.estimators._validation import make_counts, read_matrix
@@ -72,12 +72,22 @@ class NEOCC(BaseCoclusterer):
         Largest number of iterations of one start.
     tol : float, default=1e-6
         A start ends when an iteration lowers the objective by no more than this fraction of it.
-    engine : {"auto", "memory"}, default="auto"
-        Where the data live during the fit.
+    engine : {"auto", "memory", "blocks", "dask"} or a Dask client, default="auto"
+        Where the data live during the fit: in memory, or in a store of row blocks on disk
+        (`neocc.io.open_store`), which `"auto"` leaves there and `"memory"` loads, or on the workers
+        of a cluster: that of the given `dask.distributed.Client`, or for `"dask"` that of the
+        current one. Workers read the blocks of a store themselves; a matrix is sent to them.
     kernel : {"auto", "numpy", "numba"}, default="auto"
         How blocks of rows are summed. `"auto"` takes compiled kernels for large sparse matrices.
     n_jobs : int, default=None
         Number of threads, all available ones by default. The result does not depend on it.
+    memory_limit : int or str, default=None
+        Most bytes that a fit of a store may take, such as ``"4GB"``: tables with a line per row
+        that do not fit go to disk. Pages of mapped files, which the system takes back when it needs
+        them, do not count. None sets no limit.
+    checkpoint : neocc.io.Checkpoint, default=None
+        A file that keeps the state of a long fit. After a crash the same call goes on from there
+        and ends with the same result; `random_state` must be an int.
     random_state : int, RandomState or None, default=None
         Seed of the starts. The same seed gives the same result to the last bit.
     verbose : int, default=0
@@ -101,6 +111,8 @@ class NEOCC(BaseCoclusterer):
         `refine`, then after each improvement. It never rises.
     n_iter_ : int
         Number of iterations that led there.
+    n_passes_ : float
+        How often the fit has read the data, parts of them counted as parts.
     row_estimate_, column_estimate_ : OverlapEstimate or None
         What `"auto"` found, with its reasons; None for a side whose fractions were given.
     rows_, columns_, biclusters_ : ndarray of bool
@@ -143,6 +155,7 @@ class NEOCC(BaseCoclusterer):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SHARED_CONSTRAINTS,
+        **STORE_CONSTRAINTS,
         "n_row_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "n_column_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "objective": [StrOptions({"mean", "residue"})],
@@ -172,6 +185,8 @@ class NEOCC(BaseCoclusterer):
         engine: str = "auto",
         kernel: str = "auto",
         n_jobs: int | None = None,
+        memory_limit: int | str | None = None,
+        checkpoint: Any = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -190,6 +205,8 @@ class NEOCC(BaseCoclusterer):
         self.engine = engine
         self.kernel = kernel
         self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.verbose = verbose
 
@@ -246,14 +263,14 @@ class NEOCC(BaseCoclusterer):
         k = make_counts(word, n_items, n_clusters).n_clusters
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         with Workers(self.n_jobs) as workers:
-            engine = make_engine(matrix, self.kernel, workers)
+            engine = make_engine(matrix, self.kernel, workers, where=self.engine)
             members = kmeans(engine, side, k, rng)
             found = estimate(engine, side, k, rng, members=members)
         overlap = found.overlap if overlap == "auto" else overlap
         outliers = found.outliers if outliers == "auto" else outliers
         return make_counts(word, n_items, k, overlap, outliers), found, members
 
-    def _publish(self, engine: MemoryEngine, problem: Problem, solution: Solution) -> None:
+    def _publish(self, engine: AnyEngine, problem: Problem, solution: Solution) -> None:
         super()._publish(engine, problem, solution)
         self.row_membership_ = self._row_members
         self.column_membership_ = self._column_members

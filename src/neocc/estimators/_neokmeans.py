@@ -12,8 +12,8 @@ from neocc.core.objectives import mean_vectors
 from neocc.core.problem import Counts, Problem
 from neocc.core.restarts import Init
 from neocc.core.solve import Solution
-from neocc.engines import MemoryEngine
-from neocc.estimators._base import SHARED_CONSTRAINTS, BaseNEO
+from neocc.engines import AnyEngine
+from neocc.estimators._base import SHARED_CONSTRAINTS, STORE_CONSTRAINTS, BaseNEO
 from neocc.estimators._progress import with_callbacks
 from neocc.estimators._validation import (
     check_feasible,
@@ -49,12 +49,22 @@ class NEOKMeans(BaseNEO):
         Largest number of iterations of one start.
     tol : float, default=1e-6
         A start ends when an iteration lowers the objective by no more than this fraction of it.
-    engine : {"auto", "memory"}, default="auto"
-        Where the data live during the fit.
+    engine : {"auto", "memory", "blocks", "dask"} or a Dask client, default="auto"
+        Where the data live during the fit: in memory, or in a store of row blocks on disk
+        (`neocc.io.open_store`), which `"auto"` leaves there and `"memory"` loads, or on the workers
+        of a cluster: that of the given `dask.distributed.Client`, or for `"dask"` that of the
+        current one. Workers read the blocks of a store themselves; a matrix is sent to them.
     kernel : {"auto", "numpy", "numba"}, default="auto"
         How blocks of rows are summed.
     n_jobs : int, default=None
         Number of threads, all available ones by default. The result does not depend on it.
+    memory_limit : int or str, default=None
+        Most bytes that a fit of a store may take, such as ``"4GB"``: tables with a line per row
+        that do not fit go to disk. Pages of mapped files, which the system takes back when it needs
+        them, do not count. None sets no limit.
+    checkpoint : neocc.io.Checkpoint, default=None
+        A file that keeps the state of a long fit. After a crash the same call goes on from there
+        and ends with the same result; `random_state` must be an int.
     random_state : int, RandomState or None, default=None
         Seed of the starts.
     verbose : int, default=0
@@ -74,6 +84,8 @@ class NEOKMeans(BaseNEO):
         Objective of the start and after each iteration.
     n_iter_ : int
         Number of iterations of the kept start.
+    n_passes_ : float
+        How often the fit has read the data, parts of them counted as parts.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
@@ -99,6 +111,7 @@ class NEOKMeans(BaseNEO):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SHARED_CONSTRAINTS,
+        **STORE_CONSTRAINTS,
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "overlap": [Interval(Real, None, None, closed="neither")],
         "outliers": [Interval(Real, 0, 1, closed="left")],
@@ -118,6 +131,8 @@ class NEOKMeans(BaseNEO):
         engine: str = "auto",
         kernel: str = "auto",
         n_jobs: int | None = None,
+        memory_limit: int | str | None = None,
+        checkpoint: Any = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -131,6 +146,8 @@ class NEOKMeans(BaseNEO):
         self.engine = engine
         self.kernel = kernel
         self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.verbose = verbose
 
@@ -167,7 +184,7 @@ class NEOKMeans(BaseNEO):
         check_feasible(U, counts, "init", "")
         return U, None
 
-    def _publish(self, engine: MemoryEngine, problem: Problem, solution: Solution) -> None:
+    def _publish(self, engine: AnyEngine, problem: Problem, solution: Solution) -> None:
         super()._publish(engine, problem, solution)
         assert solution.U is not None and solution.sums.by_cluster is not None
         self.membership_ = self._row_members

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -12,28 +10,18 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from neocc._typing import BoolArray, FloatArray
-from neocc.core.plaid.cleaning import clean_up
-from neocc.core.plaid.conditionals import set_levels
-from neocc.core.plaid.model import Prior
-from neocc.core.plaid.sampler import sweep
-from neocc.core.plaid.start import best_start, empty_start
-from neocc.core.plaid.state import Field, State, areas
-from neocc.core.plaid.trace import Trace, support
+from neocc.core.plaid.state import Field, State
+from neocc.core.plaid.trace import Trace
 from neocc.engines import Workers
 from neocc.estimators._base import SHARED_CONSTRAINTS, BaseNEO
+from neocc.estimators._plaid_chain import sweeps, take_chance_out
 from neocc.estimators._plaid_data import Units, read_dense
-from neocc.estimators._plaid_views import PlaidViews
+from neocc.estimators._plaid_results import PlaidResults
 from neocc.estimators._progress import CallbackSupportMixin, Progress, with_callbacks
 from neocc.kernels.plaid import PlaidKernels, get_plaid_kernels
 
-logger = logging.getLogger("neocc")
 
-# Sub-matrices that other samples match worse than this, on average, are taken for chance.
-_LEAST_SUPPORT = 0.5
-
-
-class InfinitePlaid(PlaidViews, CallbackSupportMixin, BaseEstimator):
+class InfinitePlaid(PlaidResults, CallbackSupportMixin, BaseEstimator):
     r"""Infinite plaid model: sums of overlapping sub-matrices, their number left to the data.
 
     Every entry is a background plus the effects of the sub-matrices it lies in plus noise,
@@ -279,7 +267,7 @@ class InfinitePlaid(PlaidViews, CallbackSupportMixin, BaseEstimator):
         progress = Progress(self, "sweep", self.n_sweeps, 0, self.verbose)
         interrupt: KeyboardInterrupt | None = None
         try:
-            for _ in progress.around(self._sweeps(data, units, kernels, trace, progress, rng)):
+            for _ in progress.around(sweeps(self, data, units, kernels, trace, progress, rng)):
                 pass
             progress.end()
         except KeyboardInterrupt as error:
@@ -287,109 +275,8 @@ class InfinitePlaid(PlaidViews, CallbackSupportMixin, BaseEstimator):
         if trace.last is not None:
             state = State(data, trace.last)
             if self.clean_up:
-                self._clean_up(state, kernels, trace)
+                take_chance_out(state, kernels, trace)
             self._publish(state, units, trace)
             self._published = True
         if interrupt is not None:
             raise interrupt
-
-    def _clean_up(self, state: State, kernels: PlaidKernels, trace: Trace) -> None:
-        """Take chance out of the last sample: climb to a mode, drop what other samples lack."""
-        clean_up(state, kernels)
-        if trace.rows:
-            agreed = support((trace.rows, trace.columns), state.sets)
-            for k in np.flatnonzero(agreed < _LEAST_SUPPORT)[::-1]:
-                state.remove(int(k))
-            set_levels(state)
-
-    def _sweeps(
-        self,
-        data: Field,
-        units: Units,
-        kernels: PlaidKernels,
-        trace: Trace,
-        progress: Progress,
-        rng: np.random.Generator,
-    ) -> Iterator[None]:
-        """Make the sweeps, one at a time."""
-        prior = self._prior(units)
-        state = self._start(data, prior, kernels, rng)
-        self._log(0, state, units)
-        for number in range(self.n_sweeps):
-            progress.begin()
-            sweep(state, prior, kernels, self.n_moves, rng)
-            after = number - self.burn_in
-            trace.record(state, keep=after >= 0 and after % self.thin == 0)
-            self._log(number + 1, state, units)
-            yield None
-
-    def _start(
-        self, data: Field, prior: Prior, kernels: PlaidKernels, rng: np.random.Generator
-    ) -> State:
-        if self.init == "empty":
-            return empty_start(data, prior)
-        return best_start(data, prior, kernels, self.n_init, rng)
-
-    def _prior(self, units: Units) -> Prior:
-        """Read what is given of the parameters, in the units of the chain."""
-        given = units.parameters_from_data(
-            {
-                "gamma1": self.row_concentration,
-                "gamma2": self.column_concentration,
-                "tau0": self.noise_precision,
-                "mu_theta": self.effect_mean,
-                "tau_theta": self.effect_precision,
-                "mu_phi": self.background_mean,
-                "tau_phi": self.background_precision,
-            }
-        )
-        most = np.inf if self.max_submatrices is None else self.max_submatrices
-        return Prior(given=given, max_submatrices=most)
-
-    def _log(self, number: int, state: State, units: Units) -> None:
-        """Log the state after a number of sweeps; 0 is the start."""
-        every = max(1, self.n_sweeps // 10) if self.verbose == 1 else 1
-        if self.verbose and (number % every == 0 or number == self.n_sweeps):
-            logger.info(
-                "sweep %d/%d: %d sub-matrices, log-likelihood %.6g",
-                number,
-                self.n_sweeps,
-                state.K,
-                state.log_likelihood - units.log_density(state.data.n_observed),
-            )
-
-    def _publish(self, state: State, units: Units, trace: Trace) -> None:
-        """Set the attributes of the fit, in the units of X."""
-        state.reorder(np.argsort(-areas(state.sets), kind="stable"))
-        parameters = state.parameters
-        self.row_membership_: BoolArray = state.rows.T.copy()
-        self.column_membership_: BoolArray = state.columns.T.copy()
-        self.row_outliers_: Any = ~self.row_membership_.any(axis=1)
-        self.column_outliers_: Any = ~self.column_membership_.any(axis=1)
-        self.n_submatrices_ = state.K
-        self.effects_: FloatArray = units.scale * state.theta
-        self.background_ = units.centre + units.scale * state.phi
-        self.noise_precision_ = parameters.tau0 / units.scale**2
-        self.row_concentration_ = parameters.gamma1
-        self.column_concentration_ = parameters.gamma2
-        log_scale = units.log_density(state.data.n_observed)
-        self.history_: dict[str, Any] = {
-            "log_likelihood": np.array(trace.log_likelihood) - log_scale,
-            "n_submatrices": np.array(trace.n_submatrices),
-            "noise_precision": np.array(trace.noise_precision) / units.scale**2,
-            "row_concentration": np.array(trace.row_concentration),
-            "column_concentration": np.array(trace.column_concentration),
-        }
-        self.n_iter_ = len(trace.n_submatrices)
-        self.n_kept_ = len(trace.rows)
-        self.support_: FloatArray = support((trace.rows, trace.columns), state.sets)
-        self._trace = trace
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_trace")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        return tags

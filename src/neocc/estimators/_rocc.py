@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -12,25 +11,22 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from neocc.core.initialise import Known
+from neocc.core.keeping import NOT_KEPT, Keeper
 from neocc.core.problem import Counts, Problem
 from neocc.core.restarts import Init
 from neocc.core.solve import Solution
-from neocc.engines import Matrix, MemoryEngine
+from neocc.engines import AnyEngine, Matrix
 from neocc.estimators._base import SHARED_CONSTRAINTS
-from neocc.estimators._progress import logger, with_callbacks
+from neocc.estimators._progress import with_callbacks
 from neocc.estimators._rocc_grid import Grid
-from neocc.estimators._rocc_members import Cocluster, without_nested
-from neocc.estimators._rocc_merging import Merged, find_coclusters
+from neocc.estimators._rocc_members import without_nested
+from neocc.estimators._rocc_merging import find_coclusters
 from neocc.estimators._rocc_pressure import exhaustive, pressurise
-from neocc.estimators._rocc_results import CoclusterResults, only_cluster
+from neocc.estimators._rocc_results import CoclusterResults
 from neocc.estimators._starts import finished_starts
 from neocc.estimators._validation import make_counts, read_matrix
 
 _DEFAULT_GRID = 6
-
-
-class FewerCoclustersWarning(UserWarning):
-    """Fewer co-clusters were found than asked for."""
 
 
 class ROCC(CoclusterResults):
@@ -287,22 +283,23 @@ class ROCC(CoclusterResults):
 
     def _solutions(
         self,
-        engine: MemoryEngine,
+        engine: AnyEngine,
         problem: Problem,
         init: Init,
         rng: np.random.Generator,
         known: Known,
+        keeper: Keeper = NOT_KEPT,
     ) -> Iterator[Solution]:
         if self.refine:
-            yield from super()._solutions(engine, problem, init, rng, known)
+            yield from super()._solutions(engine, problem, init, rng, known, keeper)
             return
 
-        def finish(data: MemoryEngine, start: Solution) -> Solution:
+        def finish(data: AnyEngine, start: Solution) -> Solution:
             return pressurise(data, problem, start, self.decay)
 
         yield from finished_starts(self, engine, exhaustive(problem), init, rng, finish)
 
-    def _publish(self, engine: MemoryEngine, problem: Problem, solution: Solution) -> None:
+    def _publish(self, engine: AnyEngine, problem: Problem, solution: Solution) -> None:
         """Turn the grid into co-clusters."""
         merged = find_coclusters(
             Grid.of(engine, problem, solution),
@@ -311,44 +308,14 @@ class ROCC(CoclusterResults):
             self.merge_threshold,
         )
         noise = solution.noise / (engine.shape[0] * engine.shape[1])
-        found = self._expanded(engine, problem, merged.on_items(solution), noise)
+        found = merged.on_items(solution)
+        if self.expand is not None:
+            found = [each.expanded(engine, problem, self.expand, noise) for each in found]
+        found = sorted(found, key=lambda each: -each.n_entries)
+        if self.n_coclusters is None:
+            found = without_nested(found)
         fitted = [each.fitted(engine, problem, noise) for each in found]
         super()._publish(engine, problem, solution)
         self._publish_grid(merged, solution)
         self._publish_coclusters(fitted)
-        self._report(merged)
-
-    def _expanded(
-        self, engine: MemoryEngine, problem: Problem, found: list[Cocluster], noise: float
-    ) -> list[Cocluster]:
-        """Let rows and columns join, and order the co-clusters by size."""
-        if self.expand is not None:
-            found = [each.expanded(engine, problem, self.expand, noise) for each in found]
-        found = sorted(found, key=lambda each: -each.n_entries)
-        return without_nested(found) if self.n_coclusters is None else found
-
-    def _publish_grid(self, merged: Merged, solution: Solution) -> None:
-        assert solution.U is not None and solution.V is not None
-        self.grid_row_labels_ = only_cluster(solution.U.dense)
-        self.grid_column_labels_ = only_cluster(solution.V.dense)
-        self.grid_errors_ = merged.block_errors
-        self.error_cutoff_ = merged.cutoff
-        self.merge_distances_ = merged.coclusters.distances
-
-    def _report(self, merged: Merged) -> None:
-        if self.verbose:
-            logger.info(
-                "%d of %d blocks have an error of at most %.6g; merged into %d co-clusters",
-                merged.n_kept,
-                merged.block_errors.size,
-                merged.cutoff,
-                self.n_coclusters_,
-            )
-        if self.n_coclusters is not None and self.n_coclusters_ < self.n_coclusters:
-            warnings.warn(
-                f"Found {self.n_coclusters_} co-clusters, not n_coclusters={self.n_coclusters}: "
-                f"only {merged.n_kept} blocks of the grid have an error of at most "
-                f"{merged.cutoff:g}. Raise error_cutoff, or enlarge the grid.",
-                FewerCoclustersWarning,
-                stacklevel=2,
-            )
+        self._report_merging(merged)

@@ -14,7 +14,7 @@ from neocc._typing import BoolArray, FloatArray
 from neocc.core.objectives import Sums, Tables, distances
 from neocc.core.problem import Problem
 from neocc.core.solve import cocluster_means, column_tables, row_tables, sums_of
-from neocc.engines import MemoryEngine
+from neocc.engines import AnyEngine
 from neocc.kernels import Memberships
 
 
@@ -34,9 +34,7 @@ class Cocluster:
         """Tell whether another co-cluster holds all rows and all columns of this one."""
         return bool((self.rows <= other.rows).all() and (self.columns <= other.columns).all())
 
-    def expanded(
-        self, data: MemoryEngine, problem: Problem, margin: float, noise: float
-    ) -> Cocluster:
+    def expanded(self, data: AnyEngine, problem: Problem, margin: float, noise: float) -> Cocluster:
         """Let rows, then columns, join that fit no worse than those inside.
 
         The mean squared error of one more row may exceed that of the co-cluster by `margin`
@@ -49,7 +47,7 @@ class Cocluster:
         limit = _limit(errors[self.columns].mean(), int(wider.rows.sum()), margin)
         return replace(wider, columns=self.columns | (errors <= limit))
 
-    def fitted(self, data: MemoryEngine, problem: Problem, noise: float) -> Fitted:
+    def fitted(self, data: AnyEngine, problem: Problem, noise: float) -> Fitted:
         """Compute what rows are compared with, and the error of those inside."""
         U, V, sums = self._sums(data, problem)
         mean = data.restore_means(cocluster_means(sums, U, V), U, V)[0, 0]
@@ -57,12 +55,12 @@ class Cocluster:
         inside = fitted.row_errors(data)[self.rows]
         return replace(fitted, error=float(inside.mean()))
 
-    def _column_errors(self, data: MemoryEngine, problem: Problem, noise: float) -> FloatArray:
+    def _column_errors(self, data: AnyEngine, problem: Problem, noise: float) -> FloatArray:
         U, V, sums = self._sums(data, problem)
         d = distances(sums, column_tables(problem, sums, U, V))[:, 0]
         return _mean_errors(d, int(U.sizes[0]), noise)
 
-    def _sums(self, data: MemoryEngine, problem: Problem) -> tuple[Memberships, Memberships, Sums]:
+    def _sums(self, data: AnyEngine, problem: Problem) -> tuple[Memberships, Memberships, Sums]:
         U = Memberships.from_dense(self.rows[:, None])
         V = Memberships.from_dense(self.columns[:, None])
         return U, V, sums_of(data, problem, U, V)
@@ -93,7 +91,7 @@ class Fitted:
     noise: float
     error: float = 0.0
 
-    def row_errors(self, data: MemoryEngine) -> FloatArray:
+    def row_errors(self, data: AnyEngine) -> FloatArray:
         """Return the mean squared error of every row over the columns of the co-cluster."""
         d = data.row_distances(self.tables, self.V)[:, 0]
         return _mean_errors(d, int(self.V.sizes[0]), self.noise)

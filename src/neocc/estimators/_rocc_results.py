@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,15 @@ from sklearn.base import BiclusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from neocc._typing import BoolArray, FloatArray, IntArray
+from neocc.core.solve import Solution
 from neocc.estimators._base import BaseNEO
+from neocc.estimators._progress import logger
 from neocc.estimators._rocc_members import Fitted
+from neocc.estimators._rocc_merging import Merged
+
+
+class FewerCoclustersWarning(UserWarning):
+    """Fewer co-clusters were found than asked for."""
 
 
 class CoclusterResults(BiclusterMixin, BaseNEO):
@@ -20,6 +28,7 @@ class CoclusterResults(BiclusterMixin, BaseNEO):
     _row_limits: FloatArray
 
     def _publish_coclusters(self, fitted: list[Fitted]) -> None:
+        """Set the attributes of the co-clusters."""
         self.n_coclusters_ = self._n_features_out = len(fitted)
         self.row_membership_ = np.array([each.cocluster.rows for each in fitted]).T
         self.column_membership_ = np.array([each.cocluster.columns for each in fitted]).T
@@ -32,6 +41,34 @@ class CoclusterResults(BiclusterMixin, BaseNEO):
         margin = 0.0 if self.expand is None else self.expand
         self._row_limits = np.array([each.row_limit(margin) for each in fitted])
         self._row_members = self.row_membership_
+
+    def _publish_grid(self, merged: Merged, solution: Solution) -> None:
+        """Set the attributes of the first step."""
+        assert solution.U is not None and solution.V is not None
+        self.grid_row_labels_ = only_cluster(solution.U.dense)
+        self.grid_column_labels_ = only_cluster(solution.V.dense)
+        self.grid_errors_ = merged.block_errors
+        self.error_cutoff_ = merged.cutoff
+        self.merge_distances_ = merged.coclusters.distances
+
+    def _report_merging(self, merged: Merged) -> None:
+        """Log what merging has led to; warn where that is too little."""
+        if self.verbose:
+            logger.info(
+                "%d of %d blocks have an error of at most %.6g; merged into %d co-clusters",
+                merged.n_kept,
+                merged.block_errors.size,
+                merged.cutoff,
+                self.n_coclusters_,
+            )
+        if self.n_coclusters is not None and self.n_coclusters_ < self.n_coclusters:
+            warnings.warn(
+                f"Found {self.n_coclusters_} co-clusters, not n_coclusters={self.n_coclusters}: "
+                f"only {merged.n_kept} blocks of the grid have an error of at most "
+                f"{merged.cutoff:g}. Raise error_cutoff, or enlarge the grid.",
+                FewerCoclustersWarning,
+                stacklevel=2,
+            )
 
     @property
     def rows_(self) -> BoolArray:

@@ -10,16 +10,16 @@ import numpy as np
 from neocc.core.problem import Problem
 from neocc.core.restarts import Init, run_starts
 from neocc.core.solve import Solution, centring
-from neocc.engines import MemoryEngine
+from neocc.engines import AnyEngine
 from neocc.estimators._progress import Progress
 
-Finish = Callable[[MemoryEngine, Solution], Solution]
+Finish = Callable[[AnyEngine, Solution], Solution]
 """Carries a solution on, given the data centred for its problem."""
 
 
 def finished_starts(
     estimator: Any,
-    engine: MemoryEngine,
+    engine: AnyEngine,
     problem: Problem,
     init: Init,
     rng: np.random.Generator,

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import _check_n_features, check_array, validate_data
 
 from neocc._typing import BoolArray
 from neocc.core.problem import Counts
-from neocc.engines import Matrix
+from neocc.engines import Matrix, RowSource
 from neocc.engines.reading import READ_OPTIONS, as_matrix, refuse_types
+from neocc.engines.stored import StoredRows, open_source
+from neocc.engines.workers import effective_n_jobs
 from neocc.kernels import Memberships
 
 _DEFAULT_CLUSTERS = 3
@@ -21,13 +23,46 @@ def read_matrix(estimator: Any, X: Any, *, reset: bool) -> Matrix:
     """Check X and wrap it without copying, but for one conversion of sparse formats other than CSR.
 
     With an estimator, its `n_features_in_` and `feature_names_in_` are set (`reset`) or checked.
+    A store of blocks on disk stays there, unless the estimator's engine is "memory".
     """
+    engine = getattr(estimator, "engine", "auto")
+    if isinstance(X, RowSource):
+        _read_names(estimator, X, reset=reset)
+        if engine == "memory":
+            return as_matrix(StoredRows(X)[:], getattr(estimator, "feature_names_in_", None))
+        return open_source(X, effective_n_jobs(getattr(estimator, "n_jobs", None)) + 1)
+    if engine == "blocks" and reset:
+        raise ValueError(
+            'engine="blocks" reads blocks of rows from disk; got data in memory '
+            f"({type(X).__name__}). Write them first with neocc.io.write_store, or leave engine at "
+            '"auto".'
+        )
     refuse_types(X)
     if estimator is None:
         X = check_array(X, **READ_OPTIONS)
     else:
         X = validate_data(estimator, X, reset=reset, **READ_OPTIONS)
     return as_matrix(X, getattr(estimator, "feature_names_in_", None))
+
+
+def _read_names(estimator: Any, source: RowSource, *, reset: bool) -> None:
+    """Set or check the number and the names of the columns, as `validate_data` does for arrays."""
+    if estimator is None:
+        return
+    _check_n_features(estimator, source, reset=reset)
+    names = getattr(source, "column_names", None)
+    if reset:
+        estimator.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            estimator.feature_names_in_ = np.array(names, dtype=object)
+        return
+    known = getattr(estimator, "feature_names_in_", None)
+    if names is not None and known is not None and tuple(known) != tuple(names):
+        at = next(i for i, (old, new) in enumerate(zip(known, names, strict=True)) if old != new)
+        raise ValueError(
+            f"Column {at} of the store is called {names[at]!r}; in the fit it was {known[at]!r}. "
+            "Write a store with the same columns in the same order."
+        )
 
 
 def make_counts(

@@ -23,12 +23,18 @@ from neocc.io._registry import READERS, Reader, read_matrix
 from neocc.io._write_matrix import write_matrix
 
 if TYPE_CHECKING:
+    from neocc.io._checkpoint import Checkpoint, CheckpointError
     from neocc.io._model import SavedModel, load_model, read_model, save_model
     from neocc.io._result import check_output, write_result
     from neocc.io._tidy import ResultTables, column_distances, result_tables
+    from neocc.io.blocks._store import BlockStore, open_store
+    from neocc.io.blocks._write import write_store
 
 __all__ = [
     "READERS",
+    "BlockStore",
+    "Checkpoint",
+    "CheckpointError",
     "DuplicateEntryError",
     "FormatError",
     "InputRecord",
@@ -49,6 +55,7 @@ __all__ = [
     "column_distances",
     "load_model",
     "make_record",
+    "open_store",
     "read_matrix",
     "read_model",
     "read_record",
@@ -57,10 +64,14 @@ __all__ = [
     "write_matrix",
     "write_record",
     "write_result",
+    "write_store",
 ]
 
 # These need the estimators, and with them scikit-learn, which a matrix from a file does not.
 _LATER = {
+    "_checkpoint": ("Checkpoint", "CheckpointError"),
+    "blocks._store": ("BlockStore", "open_store"),
+    "blocks._write": ("write_store",),
     "_model": ("SavedModel", "load_model", "read_model", "save_model"),
     "_result": ("check_output", "write_result"),
     "_tidy": ("ResultTables", "column_distances", "result_tables"),

@@ -12,9 +12,10 @@ import struct
 import warnings
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any, BinaryIO, cast
@@ -25,12 +26,32 @@ from numpy.lib import format as npy
 from neocc._typing import AnyArray
 from neocc.io._errors import FormatError, ReadError
 from neocc.io._source import check_expansion
+from neocc.io._whole import whole_file
 
-__all__ = ["Archive", "open_archive", "read_array"]
+__all__ = ["Archive", "open_archive", "read_array", "write_archive"]
 
 _AGAIN = "Copy or download the file again."
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.]*")
 _ENCRYPTED = 0x1
+# The same contents give the same file, whenever it is written.
+_LONG_AGO = (1980, 1, 1, 0, 0, 0)
+
+
+def write_archive(
+    path: str | PathLike[str],
+    header_name: str,
+    header: str,
+    arrays: Mapping[str, AnyArray],
+    *,
+    force: bool,
+) -> None:
+    """Write a text and arrays, uncompressed, to a file that appears whole or not at all."""
+    with whole_file(path, force=force) as partial, zipfile.ZipFile(partial, "x") as archive:
+        archive.writestr(zipfile.ZipInfo(header_name, _LONG_AGO), header)
+        for member, array in arrays.items():
+            # One of unknown length could not grow beyond 2 GiB without this.
+            with archive.open(zipfile.ZipInfo(member, _LONG_AGO), "w", force_zip64=True) as file:
+                np.save(file, np.ascontiguousarray(array), allow_pickle=False)
 
 
 def read_array(path: Path, file: BinaryIO, n_bytes: int, what: str = "The file") -> AnyArray:

@@ -14,7 +14,9 @@ import numpy as np
 from scipy import sparse
 
 from neocc._typing import AnyArray
-from neocc.core.objectives import Tables
+from neocc.core.incremental import RunningSums
+from neocc.core.objectives import Sums, Tables
+from neocc.core.solve import Solution
 from neocc.estimators._base import RowModel
 from neocc.kernels import Memberships
 from neocc.selection import OverlapEstimate
@@ -22,7 +24,8 @@ from neocc.selection import OverlapEstimate
 __all__ = ["Decoder", "Encoder", "Undecodable"]
 
 _CLASSES: dict[str, type] = {
-    kind.__name__: kind for kind in (Memberships, OverlapEstimate, RowModel, Tables)
+    kind.__name__: kind
+    for kind in (Memberships, OverlapEstimate, RowModel, RunningSums, Solution, Sums, Tables)
 }
 
 
@@ -34,10 +37,16 @@ class Encoder:
     """Turns values into JSON and collects their arrays.
 
     An array that occurs twice is stored once, and is one array again when it comes back.
+
+    Parameters
+    ----------
+    keep_order : bool, default=False
+        Whether arrays in Fortran order come back in it: products with them round differently.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, keep_order: bool = False) -> None:
         self.arrays: dict[str, AnyArray] = {}
+        self._keep_order = keep_order
         self._names: dict[int, str] = {}
 
     def encode(self, value: Any) -> Any:
@@ -79,6 +88,8 @@ class Encoder:
             return {"records": [[name, self.encode(value[name])] for name in value.dtype.names]}
         if value.dtype.kind not in "biuf":
             raise Undecodable(f"arrays of {value.dtype} cannot be stored")
+        if self._keep_order and value.flags.f_contiguous and not value.flags.c_contiguous:
+            return {"transposed": self.encode(value.T)}
         if id(value) not in self._names:
             name = f"array{len(self.arrays)}.npy"
             self._names[id(value)] = name
@@ -106,6 +117,7 @@ class Decoder:
             "list": self._list,
             "records": self._records,
             "texts": self._texts,
+            "transposed": self._transposed,
             "tuple": lambda held: tuple(self._list(held)),
         }
 
@@ -176,6 +188,12 @@ class Decoder:
         except (ValueError, TypeError, StopIteration) as error:
             raise Undecodable("it holds records that are none") from error
         return records
+
+    def _transposed(self, held: Any) -> AnyArray:
+        array = self.decode(held)
+        if not isinstance(array, np.ndarray):
+            raise Undecodable("it holds something transposed that is no array")
+        return array.T
 
     def _texts(self, held: Any) -> AnyArray:
         texts = self._list(held)

@@ -146,6 +146,8 @@ def as_command_line(message: str) -> str:
 
     def option(found: re.Match[str]) -> str:
         name, value = found["name"].replace("_", "-"), found["value"]
+        if name == "row-names" and value[0] in "\"'":
+            name = "row-names-in"
         if value in ("True", "False"):
             return f"--{name}" if value == "True" else f"--no-{name}"
         if value.startswith("["):

@@ -54,6 +54,7 @@ class Matrix:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "data", _as_rows(self.data))
         for names, size, side in zip(
             (self.row_names, self.column_names), self.shape, ("row", "column"), strict=True
         ):
@@ -110,29 +111,81 @@ class Matrix:
                 f"{self._label} has no names of columns, so its {self.shape[1]} columns cannot be "
                 f"matched with the {len(names)} named ones. Give it a header."
             )
-        at = {name: place for place, name in enumerate(names)}
-        if len(at) < len(names) or len(set(self.column_names)) < self.shape[1]:
-            raise ValueError(
-                f"Columns cannot be matched by name: some in {self._label} or among those wanted "
-                "have the same name. Make the names unique."
-            )
-        unknown = [name for name in self.column_names if name not in at]
-        own = set(self.column_names)
-        absent = [] if self.is_sparse else [name for name in names if name not in own]
-        for found, what in ((unknown, "not among those wanted"), (absent, "wanted and not there")):
-            if found:
-                raise ValueError(
-                    f"{len(found)} columns of {self._label} are {what}, the first: {found[0]!r}. "
-                    "Use a file with the same columns."
-                )
-        places = np.array([at[name] for name in self.column_names], dtype=np.intp)
+        places = self._match(self.column_names, names, "columns", all_wanted=not self.is_sparse)
         return replace(
             self, data=_with_columns(self.data, places, len(names)), column_names=tuple(names)
         )
 
+    def align_rows(self, names: Sequence[str]) -> Matrix:
+        """Return the matrix with its rows in another order, matched by name: that of a fit, say.
+
+        Parameters
+        ----------
+        names : sequence of str
+            The rows in the order wanted. They must be those of the matrix.
+
+        Returns
+        -------
+        matrix : Matrix
+            The same rows in this order.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from neocc.io import Matrix
+        >>> Matrix(np.array([[1], [2]]), row_names=("b", "a")).align_rows(["a", "b"]).data
+        array([[2],
+               [1]])
+        """
+        if self.row_names == tuple(names):
+            return self
+        if self.row_names is None:
+            raise ValueError(
+                f"{self._label} has no names of rows, so its {self.shape[0]} rows cannot be "
+                f"matched with the {len(names)} named ones. Give it names."
+            )
+        places = self._match(self.row_names, names, "rows", all_wanted=True)
+        return replace(self, data=self.data[np.argsort(places)], row_names=tuple(names))
+
+    def _match(
+        self, own: Sequence[str], names: Sequence[str], side: str, *, all_wanted: bool
+    ) -> AnyArray:
+        """Return the place among `names` of each own name, or say why there is none."""
+        at = {name: place for place, name in enumerate(names)}
+        if len(at) < len(names) or len(set(own)) < len(own):
+            raise ValueError(
+                f"{side.capitalize()} cannot be matched by name: some in {self._label} or among "
+                "those wanted have the same name. Make the names unique."
+            )
+        unknown = [name for name in own if name not in at]
+        known = set(own)
+        absent = [name for name in names if name not in known] if all_wanted else []
+        for found, what in ((unknown, "not among those wanted"), (absent, "wanted and not there")):
+            if found:
+                raise ValueError(
+                    f"{len(found)} {side} of {self._label} are {what}, the first: {found[0]!r}; it "
+                    f"has {len(own)} {side}, wanted are {len(names)}. Use a file with the same "
+                    f"{side}."
+                )
+        return np.array([at[name] for name in own], dtype=np.intp)
+
     @property
     def _label(self) -> str:
         return "the matrix" if self.source is None else str(self.source)
+
+
+def _as_rows(data: Any) -> Any:
+    """Return any sparse matrix as a csr_array with sorted, unique entries; others as they are.
+
+    SciPy's older `csr_matrix` multiplies matrices where arrays multiply cells.
+    """
+    if not sparse.issparse(data):
+        return data
+    rows = sparse.csr_array(data)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
 
 
 def _with_columns(data: Any, places: AnyArray, n_columns: int) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,17 +11,15 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.validation import check_is_fitted
 
 from neocc import __version__, estimators
-from neocc.io._archive import Archive, open_archive
+from neocc.io._archive import Archive, open_archive, write_archive
 from neocc.io._codec import Decoder, Encoder, Undecodable
 from neocc.io._errors import FormatError, ModelFileError
 from neocc.io._source import Source
 from neocc.io._state import check_state
-from neocc.io._whole import whole_file
 
 __all__ = ["SavedModel", "load_model", "read_model", "save_model"]
 
@@ -33,8 +30,6 @@ _HEADER = "model.json"
 _ATTRIBUTE = re.compile(r"_?[a-zA-Z][a-zA-Z0-9_]*")
 # scikit-learn's callbacks are no part of a fit.
 _NOT_SAVED = "_skl_callbacks"
-# The same model gives the same file, whenever it is written.
-_LONG_AGO = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -103,7 +98,10 @@ def save_model(
         )
     check_is_fitted(model)
     encoder = Encoder()
-    parameters = {key: _encode(encoder, key, one) for key, one in model.get_params(False).items()}
+    given = {**model.get_params(False)}
+    if "checkpoint" in given:
+        given["checkpoint"] = None  # where a fit was kept while it ran is no part of it
+    parameters = {key: _encode(encoder, key, one) for key, one in given.items()}
     attributes = {
         key: _encode(encoder, key, one)
         for key, one in vars(model).items()
@@ -120,12 +118,7 @@ def save_model(
         "column_names": None if column_names is None else list(column_names),
     }
     text = json.dumps(header, allow_nan=False, ensure_ascii=False)
-    with whole_file(path, force=force) as partial, zipfile.ZipFile(partial, "x") as archive:
-        archive.writestr(zipfile.ZipInfo(_HEADER, _LONG_AGO), text)
-        for member, array in encoder.arrays.items():
-            # One of unknown length could not grow beyond 2 GiB without this.
-            with archive.open(zipfile.ZipInfo(member, _LONG_AGO), "w", force_zip64=True) as file:
-                np.save(file, np.ascontiguousarray(array), allow_pickle=False)
+    write_archive(path, _HEADER, text, encoder.arrays, force=force)
 
 
 def load_model(path: str | PathLike[str]) -> Any:
@@ -241,7 +234,7 @@ def _decode_all(decoder: Decoder, coded: dict[str, Any]) -> dict[str, Any]:
 
 def _rebuilt(kind: type, parameters: dict[str, Any], attributes: dict[str, Any]) -> Any:
     """Make the estimator, and give it its attributes once they are known to fit."""
-    check_state(attributes)
+    check_state(kind.__name__, parameters, attributes)
     for name in attributes:
         if hasattr(kind, name) or name in parameters:
             raise Undecodable(f"it replaces {name!r}, which is no attribute of a fit")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from os import PathLike
 
 from neocc.io._errors import FormatError
@@ -21,7 +22,7 @@ from neocc.io.readers import (
 )
 from neocc.io.readers._contents import Contents
 
-__all__ = ["READERS", "Reader", "read_matrix"]
+__all__ = ["READERS", "Reader", "choose_reader", "read_matrix"]
 
 _TABLES = {"layout", "header", "row_names", "delimiter", "decimal", "encoding", "columns", "drop"}
 
@@ -45,14 +46,17 @@ class Reader:
         Reads the file.
     accepts : frozenset of str
         Options that have a meaning; `missing` always has one.
+    streams : bool
+        Whether `read` takes builders as a third argument, and hands them one batch at a time.
     """
 
     name: str
     about: str
     suffixes: tuple[str, ...]
     sniff: Callable[[bytes], bool]
-    read: Callable[[Source, ReadOptions], Contents]
+    read: Callable[..., Contents]
     accepts: frozenset[str]
+    streams: bool = False
 
 
 def _never(head: bytes) -> bool:  # noqa: ARG001
@@ -64,10 +68,11 @@ def _reader(
     about: str,
     suffixes: str,
     sniff: Callable[[bytes], bool],
-    read: Callable[[Source, ReadOptions], Contents],
+    read: Callable[..., Contents],
     accepts: set[str],
 ) -> Reader:
-    return Reader(name, about, tuple(suffixes.split()), sniff, read, frozenset(accepts))
+    streams = len(signature(read).parameters) == 3
+    return Reader(name, about, tuple(suffixes.split()), sniff, read, frozenset(accepts), streams)
 
 
 READERS = (
@@ -178,20 +183,24 @@ def read_matrix(
         What becomes of several values for the same cell, in triplets and in coordinate form.
     layout : {"table", "triplets"}, default=None
         Whether a CSV, TSV or Parquet file holds the cells of the matrix, or a row id, a column id
-        and a value per line. By default a file holds triplets if it has three columns (or four,
-        the last being a time), of which the third holds numbers and the first two hold text or
-        whole numbers in combinations that do not repeat; but a first column of text that
-        never repeats, followed by numbers, holds the row names of a table.
+        and a value per line. By default a file holds triplets if its first three headings say so
+        ("user", "item", "rating"; columns after them are left out), or if it has three columns
+        (or four, the last being a time), of which the third holds numbers and the first two hold
+        text or whole numbers in combinations of which at most a tenth repeat; but a first column
+        of text that hardly repeats, followed by numbers, holds the row names of a table.
     header : bool, default=None
         Whether the first line names the columns. By default it does if it has text above numbers,
         or is one cell shorter than the others, or begins with a blank cell, "id", "name", "index"
-        or "row".
+        or "row". Numbers may be headings, too, above a table whose rows have names: after a word
+        for what rows are, such as "gene" or "country", or one that is written otherwise than the
+        names below it; or if they rise in equal steps as those of no other line do.
     row_names : bool or str, default=None
         Whether the first column of a table holds the names of the rows, or the name of the column
         that does. By default the first column does if it holds text, or has one of the headings
         just mentioned.
     delimiter : str, default=None
-        What separates cells; by default comma, tab, semicolon or bar, whichever fits.
+        What separates cells; by default comma, tab, semicolon or bar, whichever fits. A blank
+        stands for any number of blanks and tabs.
     decimal : {".", ","}, default=None
         Decimal sign; by default whichever fits.
     encoding : str, default="utf-8"
@@ -251,7 +260,7 @@ def read_matrix(
         layer,
     )
     source = Source.at(path)
-    reader = _choose(source, format)
+    reader = choose_reader(source, format)
     options.refuse_others({"missing", *reader.accepts}, reader.name)
     with source.guard():
         contents = reader.read(source, options)
@@ -268,7 +277,7 @@ def read_matrix(
         )
 
 
-def _choose(source: Source, format: str | None) -> Reader:  # noqa: A002
+def choose_reader(source: Source, format: str | None) -> Reader:  # noqa: A002
     """Return the reader asked for, or the one that a file's first bytes or name call for."""
     if format is not None:
         for reader in READERS:

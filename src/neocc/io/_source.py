@@ -14,7 +14,7 @@ from os import PathLike
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
-from neocc.io._errors import FormatError, ReadError, UnreadableFileError
+from neocc.io._errors import FormatError, ReadError, UnreadableFileError, WriteError
 
 __all__ = ["Source", "check_expansion", "check_shape"]
 
@@ -130,7 +130,7 @@ class Source:
         """Turn what reading can raise, whoever reads, into a ReadError."""
         try:
             yield
-        except ReadError:
+        except (ReadError, WriteError):
             raise
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise FormatError(

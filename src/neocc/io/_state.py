@@ -16,6 +16,7 @@ from neocc.core.objectives import Tables
 from neocc.estimators._base import RowModel
 from neocc.io._codec import Undecodable
 from neocc.kernels import Memberships
+from neocc.selection import OverlapEstimate
 
 __all__ = ["check_state"]
 
@@ -42,7 +43,32 @@ _TABLES: dict[str, tuple[str, str]] = {
     "shrink": ("f", "l"),
     "magnitude": ("f", "k"),
 }
-_NEEDED = ("n_features_in_", "_row_model", "_row_members", "_n_features_out", "objective_")
+_NEEDED = (
+    "n_features_in_",
+    "_row_model",
+    "_row_members",
+    "_n_features_out",
+    "objective_",
+    "history_",
+    "n_iter_",
+)
+_ONE_WAY = ("membership_", "outliers_", "cluster_centers_")
+_TWO_WAY = ("_column_members", "block_means_")
+# What predictions, tables, scores and reports use of each estimator besides.
+_NEEDED_BY: dict[str, tuple[str, ...]] = {
+    "NEOCC": (
+        *_TWO_WAY,
+        "row_membership_",
+        "column_membership_",
+        "row_outliers_",
+        "column_outliers_",
+        "row_estimate_",
+        "column_estimate_",
+    ),
+    "MSSR": (*_TWO_WAY, "row_labels_", "column_labels_"),
+    "NEOKMeans": _ONE_WAY,
+    "LowRankNEOKMeans": _ONE_WAY,
+}
 
 
 class _Sizes:
@@ -87,9 +113,10 @@ class _Sizes:
             raise Undecodable(f"its {name!r} is out of order, or names a membership twice")
 
 
-def check_state(attributes: dict[str, Any]) -> None:
+def check_state(estimator: str, parameters: dict[str, Any], attributes: dict[str, Any]) -> None:
     """Raise Undecodable if attributes are missing, of wrong types, or do not fit each other."""
-    absent = [name for name in _NEEDED if name not in attributes]
+    needed = (*_NEEDED, *_NEEDED_BY[estimator])
+    absent = [name for name in needed if name not in attributes]
     if absent:
         raise Undecodable(f"its {absent[0]!r} is missing")
     n_columns = attributes["n_features_in_"]
@@ -97,6 +124,8 @@ def check_state(attributes: dict[str, Any]) -> None:
         raise Undecodable("its 'n_features_in_' is no number of columns")
     if not isinstance(attributes["objective_"], float):
         raise Undecodable("its 'objective_' is no number")
+    if type(attributes["n_iter_"]) is not int:
+        raise Undecodable("its 'n_iter_' is no number of iterations")
     sizes = _Sizes(n_columns)
     _check_row_model(attributes["_row_model"], sizes)
     for name, (kind, letters) in _ARRAYS.items():
@@ -104,9 +133,21 @@ def check_state(attributes: dict[str, Any]) -> None:
             sizes.check(name, attributes[name], kind, letters)
     if attributes["_n_features_out"] != attributes["_row_members"].shape[1]:
         raise Undecodable("its '_n_features_out' does not fit")
+    for side in ("row", "column") if estimator == "NEOCC" else ():
+        is_auto = "auto" in (parameters.get(f"{side}_overlap"), parameters.get(f"{side}_outliers"))
+        _check_estimate(f"{side}_estimate_", attributes[f"{side}_estimate_"], needed=is_auto)
     names = attributes.get("feature_names_in_")
     if names is not None and (not isinstance(names, np.ndarray) or names.shape != (n_columns,)):
         raise Undecodable("its 'feature_names_in_' do not fit")
+
+
+def _check_estimate(name: str, estimate: Any, *, needed: bool) -> None:
+    if estimate is None and not needed:
+        return
+    shares = (getattr(estimate, "overlap", None), getattr(estimate, "outliers", None))
+    is_whole = isinstance(estimate, OverlapEstimate)
+    if not is_whole or not all(isinstance(share, float | int) for share in shares):
+        raise Undecodable(f"its {name!r} is no estimate")
 
 
 def _check_row_model(model: Any, sizes: _Sizes) -> None:

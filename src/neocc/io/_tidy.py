@@ -15,7 +15,8 @@ from neocc._typing import BoolArray, FloatArray
 from neocc.core.objectives import distances
 from neocc.core.problem import Counts, Problem
 from neocc.core.solve import centring, column_tables, sums_of
-from neocc.engines import Workers
+from neocc.engines import RowSource, Workers
+from neocc.engines.stored import StoredRows
 from neocc.estimators._base import make_engine
 from neocc.estimators._validation import read_matrix as read_array
 from neocc.io._matrix import Matrix
@@ -166,11 +167,17 @@ def block_errors(X: Any, U: BoolArray, V: BoolArray, objective: str) -> FloatArr
     """
     u, v = U.astype(np.float64), V.astype(np.float64)
     n, m = np.maximum(u.sum(axis=0), 1.0), np.maximum(v.sum(axis=0), 1.0)
-    level = 0.0 if sparse.issparse(X) else float(np.mean(X))
+    if isinstance(X, RowSource):
+        X = StoredRows(X)
+        is_sparse, step = X.source.is_sparse, int(np.diff(X.source.edges).max())
+        level = 0.0 if is_sparse else float(X[:step].mean())
+    else:
+        is_sparse, step = bool(sparse.issparse(X)), X.shape[0]
+        level = 0.0 if is_sparse else float(np.mean(X))
     squares, sums, row_part = (np.zeros((len(n), len(m))) for _ in range(3))
     by_columns = np.zeros((len(n), X.shape[1]))
     # Squares of a sparse matrix take no more room than itself; of a dense one, a part at a time.
-    step = X.shape[0] if sparse.issparse(X) else max(1, _CELLS_AT_ONCE // X.shape[1])
+    step = step if is_sparse else max(1, _CELLS_AT_ONCE // X.shape[1])
     for start in range(0, X.shape[0], step):
         members = u[start : start + step]
         part = X[start : start + step].astype(np.float64)

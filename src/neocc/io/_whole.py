@@ -13,19 +13,19 @@ from os import PathLike
 from pathlib import Path
 from uuid import uuid4
 
-from neocc.io._errors import WouldOverwriteError, WriteError
+from neocc.io._errors import ReadError, WouldOverwriteError, WriteError
 
-__all__ = ["check_free", "whole_file", "whole_folder"]
+__all__ = ["check_free", "reporting", "whole_file", "whole_folder"]
 
 
 @contextmanager
 def whole_file(path: str | PathLike[str], *, force: bool) -> Iterator[Path]:
     """Yield the path to write to; the file is at `path` once the block ends without an error."""
     path = Path(path)
-    partial = _partial(path)
-    with _reporting(path):
+    with reporting(path):
         if path.is_dir():
             raise WouldOverwriteError(f"{path}: This is a folder. Name a file.")
+        partial = _partial(path)
         if path.exists() and not force:
             raise WouldOverwriteError(
                 f"{path}: There is such a file already. Choose another name, or replace it with "
@@ -55,7 +55,7 @@ def check_free(
         Whether a file in the folder belongs to an earlier result.
     """
     folder = Path(folder)
-    with _reporting(folder):
+    with reporting(folder):
         if not folder.exists() and not folder.is_symlink():
             return
         if not folder.is_dir():
@@ -85,7 +85,7 @@ def whole_folder(
     check_free(folder, force=force, is_ours=is_ours)
     folder = folder.resolve()
     partial = _partial(folder)
-    with _reporting(folder):
+    with reporting(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         partial.mkdir()
         try:
@@ -124,10 +124,11 @@ def _flush(path: Path) -> None:
 
 
 @contextmanager
-def _reporting(path: Path) -> Iterator[None]:
+def reporting(path: Path) -> Iterator[None]:
+    """Turn what writing can raise into a WriteError about a file or folder."""
     try:
         yield
-    except WriteError:
+    except (WriteError, ReadError):
         raise
     except OSError as error:
         reason = error.strerror or str(error)

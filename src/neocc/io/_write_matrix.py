@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Iterator
+import io
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
@@ -13,13 +14,21 @@ import numpy as np
 from scipy import sparse
 
 from neocc._typing import AnyArray
+from neocc.io._errors import FormatError
 from neocc.io._matrix import Matrix
-from neocc.io._options import Layout
+from neocc.io._options import Layout, ReadOptions
+from neocc.io._registry import READERS
+from neocc.io._table_form import TableForm, choose_form, sample_size
 from neocc.io._whole import whole_file
+from neocc.io.readers._parquet import recognise_batch
+from neocc.io.readers._plan import Plan
+from neocc.io.readers._recognise import recognise_lines
+from neocc.io.readers._text import take_sample
 
 __all__ = ["write_matrix"]
 
 _CELLS_AT_ONCE = 1 << 21
+_NO_FILE = Path()
 
 
 def write_matrix(
@@ -34,6 +43,10 @@ def write_matrix(
     The ending of the name gives the format: `.csv` or `.tsv` (also with `.gz`), `.parquet`, `.mtx`
     (also with `.gz`), `.npz` or `.npy`. The last three have no place for names. The file appears
     whole or not at all.
+
+    No option is needed to read it back. For that, rows or columns without names get some ("row 1",
+    "column 1") in tables that would be taken for something else: three columns of whole numbers
+    for triplets, say. Parquet has names of columns always.
 
     Parameters
     ----------
@@ -62,7 +75,9 @@ def write_matrix(
            [3. , 4. ]])
     """
     if not isinstance(matrix, Matrix):
-        matrix = Matrix(matrix.tocsr() if sparse.issparse(matrix) else np.asarray(matrix))
+        matrix = Matrix(matrix if sparse.issparse(matrix) else np.asarray(matrix))
+    if not all(matrix.shape):
+        raise ValueError(f"A matrix of {matrix.shape[0]} x {matrix.shape[1]} has nothing to write.")
     path = Path(path)
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix
     write = _WRITERS.get(suffix)
@@ -91,27 +106,54 @@ def _opened(path: Path, compressed: bool) -> Iterator[BinaryIO]:
 
 def _write_text(delimiter: str) -> Callable[[Matrix, BinaryIO, Layout], None]:
     def write(matrix: Matrix, file: BinaryIO, layout: Layout) -> None:
-        from pyarrow import csv
+        if layout == "triplets":
+            _write_csv(file, _triplet_batches(matrix), delimiter, headed=True)
+            return
 
-        named = layout == "triplets" or matrix.column_names is not None
-        named |= matrix.row_names is not None
-        options = csv.WriteOptions(include_header=named, delimiter=delimiter)
-        writer = None
-        for batch in _batches(matrix, layout):
-            if writer is None:
-                writer = csv.CSVWriter(file, batch.schema, write_options=options)
-            writer.write_batch(batch)
-        assert writer is not None
-        writer.close()
+        def recognise(form: TableForm) -> Plan:
+            text = io.BytesIO()
+            headed = form.columns is not None
+            _write_csv(text, _table_batches(matrix, form, sample), delimiter, headed=headed)
+            if any(reader.sniff(text.getvalue()) for reader in READERS):
+                raise FormatError(_NO_FILE, "It looks like another format.", "")
+            with io.StringIO(text.getvalue().decode(), newline="") as lines:
+                found = take_sample(_NO_FILE, lines)
+            return recognise_lines(_NO_FILE, *found, ReadOptions(), delimiter)
+
+        sample = sample_size(matrix)
+        form = choose_form(matrix, recognise, headed=False)
+        headed = form.columns is not None
+        _write_csv(file, _table_batches(matrix, form), delimiter, headed=headed)
 
     return write
+
+
+def _write_csv(file: BinaryIO, batches: Iterable[Any], delimiter: str, *, headed: bool) -> None:
+    from pyarrow import csv
+
+    options = csv.WriteOptions(include_header=headed, delimiter=delimiter)
+    writer = None
+    for batch in batches:
+        if writer is None:
+            writer = csv.CSVWriter(file, batch.schema, write_options=options)
+        writer.write_batch(batch)
+    assert writer is not None
+    writer.close()
 
 
 def _write_parquet(matrix: Matrix, file: BinaryIO, layout: Layout) -> None:
     from pyarrow import parquet
 
+    def recognise(form: TableForm) -> Plan:
+        sample = next(iter(_table_batches(matrix, form, sample_size(matrix))))
+        return recognise_batch(_NO_FILE, sample, ReadOptions())
+
+    if layout == "triplets":
+        batches = _triplet_batches(matrix)
+    else:
+        batches = _table_batches(matrix, choose_form(matrix, recognise, headed=True))
     writer = None
-    for batch in _batches(matrix, layout):
+    for batch in batches:
         if writer is None:
             if len(set(batch.schema.names)) < len(batch.schema.names):
                 raise ValueError("Parquet needs columns with different names.")
@@ -121,24 +163,21 @@ def _write_parquet(matrix: Matrix, file: BinaryIO, layout: Layout) -> None:
     writer.close()
 
 
-def _batches(matrix: Matrix, layout: Layout) -> Iterator[Any]:
-    return _table_batches(matrix) if layout == "table" else _triplet_batches(matrix)
-
-
-def _table_batches(matrix: Matrix) -> Iterator[Any]:
+def _table_batches(matrix: Matrix, form: TableForm, most: int | None = None) -> Iterator[Any]:
+    """Yield the rows of a table, or so many of them."""
     import pyarrow as pa
 
     n_rows, n_columns = matrix.shape
-    names = list(matrix.column_names or (str(place + 1) for place in range(n_columns)))
-    if matrix.row_names is not None:
-        names = ["name", *names]
+    n_rows = n_rows if most is None else most
+    names = form.headings or [str(place) for place in range(n_columns + (form.rows is not None))]
     step = max(1, _CELLS_AT_ONCE // n_columns)
     for start in range(0, n_rows, step):
-        rows = matrix.data[start : start + step]
+        stop = min(start + step, n_rows)
+        rows = matrix.data[start:stop]
         rows = rows.toarray() if sparse.issparse(rows) else rows
         arrays = [pa.array(_exact(column)) for column in np.ascontiguousarray(rows.T)]
-        if matrix.row_names is not None:
-            arrays.insert(0, pa.array(matrix.row_names[start : start + step], pa.string()))
+        if form.rows is not None:
+            arrays.insert(0, pa.array(form.rows[start:stop], pa.string()))
         yield pa.record_batch(arrays, names=names)
 
 

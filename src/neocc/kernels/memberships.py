@@ -7,8 +7,10 @@ boolean matrix.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -54,6 +56,22 @@ class Memberships:
         return cls(
             labels.astype(np.int32, copy=False), nothing, nothing.astype(np.int32), n_clusters
         )
+
+    @classmethod
+    def joined(cls, parts: Sequence[Memberships]) -> Memberships:
+        """Put the memberships of consecutive ranges of items together: the reverse of `slice`."""
+        offsets = np.cumsum([0, *(part.n_items for part in parts)])
+        extra_items = [part.extra_items + at for part, at in zip(parts, offsets, strict=False)]
+        return cls(
+            np.concatenate([part.first for part in parts]),
+            np.concatenate(extra_items),
+            np.concatenate([part.extra_clusters for part in parts]),
+            parts[0].n_clusters,
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Tables made from the lists on demand are made again where they are needed.
+        return {name: self.__dict__[name] for name in self.__dataclass_fields__}
 
     @property
     def n_items(self) -> int:
@@ -122,6 +140,25 @@ class Memberships:
             self.extra_clusters[low:high],
             self.n_clusters,
         )
+
+    def take(self, items: IntArray) -> Memberships:
+        """Return the memberships of some items, in ascending order, renumbered from zero."""
+        at = np.searchsorted(items, self.extra_items)
+        at[at == len(items)] = 0
+        kept = items[at] == self.extra_items if len(items) else np.zeros(len(at), dtype=bool)
+        return Memberships(self.first[items], at[kept], self.extra_clusters[kept], self.n_clusters)
+
+    def changed_items(self, other: Memberships) -> IntArray:
+        """Return the items, in ascending order, whose clusters are others in `other`."""
+        candidates = np.flatnonzero((self.first != other.first) | self.has_extra | other.has_extra)
+        pairs = np.setxor1d(self._pairs(candidates), other._pairs(candidates), assume_unique=True)
+        return np.unique(pairs // self.n_clusters)
+
+    def _pairs(self, items: IntArray) -> IntArray:
+        """Return item * n_clusters + cluster of all memberships of some items."""
+        covered = items[self.first[items] >= 0]
+        firsts = covered * self.n_clusters + self.first[covered]
+        return np.concatenate([firsts, self.extra_items * self.n_clusters + self.extra_clusters])
 
     def total(self, table: FloatArray) -> float:
         """Sum the entries of an (n_items, n_clusters) table at all memberships."""

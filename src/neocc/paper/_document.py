@@ -167,7 +167,7 @@ def _plain(text: str) -> str:
 _STYLE = """
 :root { color-scheme: light; }
 body { font: 16px/1.5 system-ui, sans-serif; color: #1c2733; background: #fff;
-  max-width: 72rem; margin: 0 auto; padding: 1rem 1.25rem 4rem; }
+  max-width: 76rem; margin: 0 auto; padding: 1rem 1.25rem 4rem; }
 h1 { font-size: 1.7rem; line-height: 1.25; }
 h2 { font-size: 1.3rem; margin-top: 2.5rem; border-bottom: 1px solid #d5dde6;
   padding-bottom: .2rem; }
@@ -182,12 +182,13 @@ figure img { max-width: 100%; height: auto; border: 1px solid #e3e9ef; }
 figcaption, caption { text-align: left; color: #44566a; font-size: .92rem; padding: .3rem 0; }
 figcaption { max-width: 50rem; }
 .wide { overflow-x: auto; margin: 1.25rem 0; }
-table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .2rem .6rem; text-align: right; white-space: nowrap;
+table { border-collapse: collapse; font-size: .86rem; font-variant-numeric: tabular-nums; }
+th, td { padding: .2rem .42rem; text-align: right; white-space: nowrap;
   border-bottom: 1px solid #eef2f6; }
 th:first-child, td:first-child { text-align: left; }
 td.words { text-align: left; white-space: normal; min-width: 14rem; }
-thead th { border-bottom: 2px solid #b9c6d3; }
+thead th { border-bottom: 2px solid #b9c6d3; vertical-align: bottom; }
+th.words { text-align: left; }
 tr.group td { font-weight: 600; background: #eef2f6; padding-top: .35rem; white-space: normal; }
 tr.printed td { color: #5c6b7a; font-style: italic; }
 tr.baseline td { color: #7a4100; background: #fdf6ee; }
@@ -208,7 +209,8 @@ _PAGE = """<!DOCTYPE html>
 """
 
 # Cells longer than this are sentences, not numbers or names.
-_LONGEST_NAME = 36
+_LONGEST_NAME = 40
+_WORDS = ' class="words"'
 
 
 def as_html(parts: Sequence[Part]) -> str:
@@ -256,7 +258,13 @@ def _html(part: Part) -> str:
 
 
 def _html_table(table: Table) -> str:
-    head = "".join(f'<th scope="col">{_inline(cell)}</th>' for cell in table.header)
+    sentences = {
+        place for row in table.rows for place, cell in enumerate(row.cells) if _is_words(row, cell)
+    }
+    head = "".join(
+        f'<th scope="col"{_WORDS if place in sentences else ""}>{_inline(cell)}</th>'
+        for place, cell in enumerate(table.header)
+    )
     rows = "\n".join(_html_row(row, len(table.header)) for row in table.rows)
     return (
         f'<div class="wide"><table id="{table.name}"><caption>{_inline(table.caption)}</caption>'
@@ -268,12 +276,13 @@ def _html_row(row: Row, width: int) -> str:
     if row.kind == "group":
         return f'<tr class="group"><td colspan="{width}">{_inline(row.cells[0])}</td></tr>'
     cells = "".join(
-        f'<td class="words">{_inline(cell)}</td>'
-        if len(cell) > _LONGEST_NAME
-        else f"<td>{_inline(cell)}</td>"
-        for cell in row.cells
+        f"<td{_WORDS if _is_words(row, cell) else ''}>{_inline(cell)}</td>" for cell in row.cells
     )
     return f'<tr class="{row.kind}">{cells}</tr>'
+
+
+def _is_words(row: Row, cell: str) -> bool:
+    return row.kind != "group" and len(cell) > _LONGEST_NAME
 
 
 def _inline(text: str) -> str:

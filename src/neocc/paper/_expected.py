@@ -16,6 +16,10 @@ __all__ = ["CaseStudy", "case_study", "case_study_table", "expectations", "expec
 _PERCENT = 100.0
 _LEAST_OMEGA = 0.10
 _OURS = ("NEO-CC-M", "NEO-CC-RCM")
+# What the preprocessing of the ratings was chosen for: effects of rows and of columns, such as how
+# popular a movie is, do not count in its objective.
+_PROMISED = "NEO-CC-RCM"
+_MOST = 0.75
 
 
 @dataclass(frozen=True)
@@ -114,21 +118,23 @@ def _on_movielens(results: Results) -> Iterator[Expectation]:
     for data in sets:
         found = {s: results.scores(data.name, CHOSEN, s, "omega") for s in results.study.systems}
         means[data.name] = {system: each.mean for system, each in found.items() if each}
-    for ours in _OURS:
-        if "ml-a" in means and ours in means["ml-a"]:
-            value = means["ml-a"][ours]
-            says = f"ml-a, {CHOSEN}: omega index of {ours} above {_LEAST_OMEGA} on average"
-            yield Expectation(says, f"{value:.3f}", value > _LEAST_OMEGA)
-        won = [name for name, scores in means.items() if _is_highest(scores, ours)]
-        if means:
-            says = f"MovieLens, {CHOSEN}: {ours} has the highest average omega on most data sets"
-            found_ = f"{len(won)} of {len(means)}" + (f" ({', '.join(won)})" if won else "")
-            yield Expectation(says, found_, len(won) > 0.7 * len(means))
+    if _PROMISED in means.get("ml-a", {}):
+        value = means["ml-a"][_PROMISED]
+        says = f"ml-a, {CHOSEN}: omega index of {_PROMISED} above {_LEAST_OMEGA} on average"
+        yield Expectation(says, f"{value:.3f}", value > _LEAST_OMEGA)
+    won = [name for name, scores in means.items() if _is_highest(scores)]
+    if means:
+        says = (
+            f"MovieLens, {CHOSEN}: average omega index of {_PROMISED} above that of every system "
+            "but NEO-CC-M, on three of four data sets"
+        )
+        found_ = f"{len(won)} of {len(means)}" + (f" ({', '.join(won)})" if won else "")
+        yield Expectation(says, found_, len(won) >= _MOST * len(means))
 
 
-def _is_highest(scores: dict[str, float], system: str) -> bool:
+def _is_highest(scores: dict[str, float]) -> bool:
     others = [score for name, score in scores.items() if name not in _OURS]
-    return system in scores and scores[system] > max(others, default=0.0)
+    return _PROMISED in scores and scores[_PROMISED] > max(others, default=0.0)
 
 
 def _on_the_case_study() -> Expectation:

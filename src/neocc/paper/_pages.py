@@ -173,5 +173,5 @@ def _settings(results: Results, store: Store) -> Iterator[Part]:
         yield Items(notes)
     yield _tables.settings_table(results, "settings", "The estimators, as they can be typed.")
     yield _tables.time_table(
-        results, "times", "Seconds of a fit on one processor, average over the trials."
+        results, "times", "Seconds of a fit, processor time, average over the trials."
     )

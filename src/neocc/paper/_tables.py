@@ -194,14 +194,17 @@ def treatments_table(results: Results, name: str, caption: str) -> Table:
 
 
 def settings_table(results: Results, name: str, caption: str) -> Table:
-    """List the estimators as they can be typed, those of the first trials."""
+    """List the estimators as they can be typed, those of the first trials.
+
+    They know nothing of the preprocessing: one list for a data set will do.
+    """
     rows: list[Row] = []
-    for data, treatment in results.tables:
-        rows.append(Row([_title(data, treatment)], "group"))
+    for data in results.study.data_sets.values():
+        rows.append(Row([f"{data.name} ({' or '.join(data.treatments)})"], "group"))
         rows += [
             Row([system, f"`{trial.estimator}`"])
             for system in results.study.systems
-            for trial in results.find(data.name, treatment, system)[:1]
+            for trial in results.find(data.name, data.treatments[0], system)[:1]
         ]
     return Table(name, caption, ["system", "estimator of trial 1"], rows)
 

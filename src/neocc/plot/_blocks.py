@@ -19,7 +19,7 @@ from neocc.plot._style import (
     new_axes,
     set_title,
 )
-from neocc.plot._words import plural
+from neocc.plot._words import cluster_name, plural
 
 __all__ = ["blocks"]
 
@@ -70,7 +70,7 @@ def blocks(
     >>> from neocc import plot
     >>> ax = plot.blocks(([[1], [1]], [[1, 0], [0, 1]]), [[1, 2], [3, 4]])
     >>> print(ax.get_title(loc="left"))
-    Block means: highest 3 (R0, C1), lowest 2 (R0, C0)
+    Block means: highest 3 (R1, C2), lowest 2 (R1, C1)
     """
     clusters = read_clusters(model, None if X is None else read_values(X))
     if clusters.means is None:
@@ -145,15 +145,17 @@ def _label(
 ) -> None:
     """Write clusters with their sizes, or the names of what is not clustered, if they fit."""
     width, height = inches(ax)
-    for axis, members, order, texts, room, (letter, noun, between) in (
-        (ax.yaxis, clusters.rows, orders[0], names[0], height, ("R", "row", ": ")),
-        (ax.xaxis, clusters.columns, orders[1], names[1], width, ("C", "column", "\n")),
+    for axis, members, order, texts, room, (side, noun, between) in (
+        (ax.yaxis, clusters.rows, orders[0], names[0], height, ("rows", "row", ": ")),
+        (ax.xaxis, clusters.columns, orders[1], names[1], width, ("columns", "column", "\n")),
     ):
         if members is None:
-            labels = [fit_text(texts[item]) if texts else str(item) for item in order]
+            labels = [fit_text(texts[item]) if texts else str(item + 1) for item in order]
         else:
             counts = members.sum(axis=0).tolist()
-            labels = [f"{letter}{c}{between}{plural(counts[c], noun)}" for c in order.tolist()]
+            labels = [
+                f"{cluster_name(side, c)}{between}{plural(counts[c], noun)}" for c in order.tolist()
+            ]
         # Two lines under a column need no more width than the longer one.
         if not label_axis(axis, np.arange(len(order)) + 0.5, labels, room):
             what = noun if members is None else f"{noun} cluster"
@@ -168,8 +170,10 @@ def _extremes(clusters: Clusters, means: FloatArray) -> str:
     high, low = float(np.nanmax(means)), float(np.nanmin(means))
     if high == low:
         return f"{what}: all {high:.3g}"
-    row = "row " if clusters.rows is None else "R"
-    column = "column " if clusters.columns is None else "C"
     places = [divmod(int(at), means.shape[1]) for at in (np.nanargmax(means), np.nanargmin(means))]
-    names = [f"({row}{i}, {column}{j})" for i, j in places]
+    names = []
+    for i, j in places:
+        row = f"row {i + 1}" if clusters.rows is None else cluster_name("rows", i)
+        column = f"column {j + 1}" if clusters.columns is None else cluster_name("columns", j)
+        names.append(f"({row}, {column})")
     return f"{what}: highest {high:.3g} {names[0]}, lowest {low:.3g} {names[1]}"

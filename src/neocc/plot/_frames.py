@@ -10,6 +10,7 @@ import numpy as np
 from neocc._typing import FloatArray
 from neocc.plot._layout import Layout
 from neocc.plot._style import LIGHT, cluster_style, inches, matplotlib
+from neocc.plot._words import cluster_name
 
 __all__ = ["draw_bars", "draw_boxes", "make_room"]
 
@@ -71,9 +72,11 @@ def draw_boxes(ax: Any, rows: Layout, columns: Layout, room: Room) -> None:
     x, y = _OUTSET * room.inch[0], 2 * _OUTSET * room.inch[1]
     wide, high = columns.end + 2 * x, rows.end + 2 * y
     for cluster, (start, stop) in rows.boxes.items():
-        _draw_box(ax, f"R{cluster}", cluster, (-x, start, wide, stop - start), "solid")
+        across = (-x, start, wide, stop - start)
+        _draw_box(ax, cluster_name("rows", cluster), cluster, across, "solid")
     for cluster, (start, stop) in columns.boxes.items():
-        _draw_box(ax, f"C{cluster}", cluster, (start, -y, stop - start, high), _DASHES)
+        down = (start, -y, stop - start, high)
+        _draw_box(ax, cluster_name("columns", cluster), cluster, down, _DASHES)
 
 
 def _draw_box(
@@ -97,19 +100,21 @@ def draw_bars(ax: Any, rows: Layout, columns: Layout, room: Room) -> None:
     top = -_SPACE * room.inch[1]
     step, inch = room.step[0], room.inch[0]
     turned = 0 if step >= _LEVEL_FROM * inch else 90
-    for place, (cluster, pieces) in enumerate(rows.bars.items()):
+    for place, cluster in enumerate(rows.bars):
         at = right + place * step
-        _draw_bar(ax, rows, f"R{cluster}", pieces, (at, at + _BAR * step))
+        name = cluster_name("rows", cluster)
+        _draw_bar(ax, rows, cluster, (at, at + _BAR * step), upright=True)
         if step >= _LABELLED_FROM * inch:
             where = (at + 0.5 * _BAR * step, 0.4 * top)
-            ax.text(*where, f"R{cluster}", ha="center", va="bottom", rotation=turned, **_TEXT)
+            ax.text(*where, name, ha="center", va="bottom", rotation=turned, **_TEXT)
     step, inch = room.step[1], room.inch[1]
-    for place, (cluster, pieces) in enumerate(columns.bars.items()):
+    for place, cluster in enumerate(columns.bars):
         at = top - (len(columns.bars) - place) * step
-        _draw_bar(ax, columns, f"C{cluster}", pieces, (at, at + _BAR * step))
+        name = cluster_name("columns", cluster)
+        _draw_bar(ax, columns, cluster, (at, at + _BAR * step), upright=False)
         if step >= _LABELLED_FROM * inch:
             where = (-0.4 * _SPACE * room.inch[0], at + 0.5 * _BAR * step)
-            ax.text(*where, f"C{cluster}", ha="right", va="center", **_TEXT)
+            ax.text(*where, name, ha="right", va="center", **_TEXT)
     if rows.outliers is not None:
         ax.text(right, sum(rows.outliers) / 2, "in none", ha="left", va="center", **_TEXT)
     if columns.outliers is not None:
@@ -118,16 +123,15 @@ def draw_bars(ax: Any, rows: Layout, columns: Layout, room: Room) -> None:
 
 
 def _draw_bar(
-    ax: Any, side: Layout, name: str, pieces: list[tuple[int, int]], across: tuple[float, float]
+    ax: Any, side: Layout, cluster: int, across: tuple[float, float], *, upright: bool
 ) -> None:
     """Draw the pieces of a bar, or how much of it they fill where a side has too many to be seen.
 
     Of those that are not seen, thousands of hatched ones would also take minutes to draw.
     """
     low, high = across
-    upright = name.startswith("R")
-    length = side.end
-    style = cluster_style(int(name[1:]))
+    name = cluster_name("rows" if upright else "columns", cluster)
+    pieces, length, style = side.bars[cluster], side.end, cluster_style(cluster)
     if sum(map(len, side.bars.values())) > _MOST_PIECES:
         colours = _shaded(pieces, length, style["facecolor"])
         colours = colours[:, None] if upright else colours[None, :]

@@ -40,12 +40,13 @@ def matrix(
 
     Parameters
     ----------
-    X : array-like, data frame or sparse matrix of shape (n_rows, n_columns)
+    X : Matrix, array-like, data frame or sparse matrix of shape (n_rows, n_columns)
         The matrix. Where it has more than 500 rows or columns (fewer, if it is sparse), each pixel
         shows the mean of the cells that fall on it, zeros included. Pass ``X != 0`` to see where
         there are entries, whatever their values.
     row_names, column_names : sequence, default=None
-        Names, written where there is room for them; by default those of a data frame, or numbers.
+        Names, written where there is room for them; by default those of a data frame
+        or of a `neocc.io.Matrix`, or numbers.
     cmap : str or matplotlib.colors.Colormap, default=None
         Colours. By default numbers of one sign get darker away from zero, and numbers of both go
         from blue over grey to yellow.
@@ -110,7 +111,7 @@ def reordered(
     ----------
     model : fitted estimator or pair of membership matrices
         Whose clusters to draw; one of the pair (rows, columns) may be None.
-    X : array-like, data frame or sparse matrix of shape (n_rows, n_columns)
+    X : Matrix, array-like, data frame or sparse matrix of shape (n_rows, n_columns)
         The matrix; see `neocc.plot.matrix` for large ones.
     repeat : bool, default=False
         Whether to draw a row or column of several clusters once in each of them, instead of once.
@@ -131,8 +132,8 @@ def reordered(
     Returns
     -------
     ax : matplotlib.axes.Axes
-        The axes drawn into. Frames and bars carry the cluster in their ``gid``: ``"R0 box"``,
-        ``"C2 bar"``.
+        The axes drawn into. Frames and bars carry the cluster in their ``gid``: ``"R1 box"``,
+        ``"C3 bar"``.
 
     Examples
     --------
@@ -213,7 +214,7 @@ def _label(
         places = np.flatnonzero(side.items >= 0)
         items = side.items[places]
         if side.n_places <= _MOST_NAMES:
-            labels = [fit_text(texts[item]) if texts else str(item) for item in items]
+            labels = [fit_text(texts[item]) if texts else str(item + 1) for item in items]
             if label_axis(axis, places + 0.5, labels, room * len(places) / abs(high - low)):
                 continue
         axis.set_ticks([])

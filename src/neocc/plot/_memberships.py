@@ -20,7 +20,7 @@ from neocc.plot._style import (
     new_axes,
     set_title,
 )
-from neocc.plot._words import plural
+from neocc.plot._words import cluster_name, plural
 from neocc.plot.arrange import Arrangement, Segment
 
 __all__ = ["memberships"]
@@ -86,7 +86,7 @@ def memberships(
     _draw_dots(dots, shown, arranged.clusters, n_bars)
     _draw_counts(counts, shown, rest, arranged.n_outliers, noun)
     _draw_sizes(sizes, clusters.sizes(side)[list(arranged.clusters)], noun)
-    labels = [f"{'R' if side == 'rows' else 'C'}{cluster}" for cluster in arranged.clusters]
+    labels = [cluster_name(side, cluster) for cluster in arranged.clusters]
     label_axis(dots.yaxis, np.arange(n_clusters), labels, inches(dots)[1])
     set_title(ax, title, _answer(arranged, noun))
     return ax

@@ -12,7 +12,8 @@ from scipy import sparse
 
 from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.core.objectives import block_means, mean_vectors
-from neocc.engines import SparseMatrix
+from neocc.engines import DenseMatrix, RowSource, SparseMatrix
+from neocc.engines.stored import StoredRows
 from neocc.estimators._validation import read_matrix, read_memberships
 from neocc.plot.arrange import Arrangement, arrange, arrange_both
 
@@ -165,14 +166,27 @@ def _means(X: Any, rows: BoolArray | None, columns: BoolArray | None) -> FloatAr
 
 
 def read_values(X: Any) -> Any:
-    """Check a matrix as the estimators do; return an array or a CSR matrix."""
+    """Check a matrix as the estimators do; return an array or a CSR matrix, loaded if need be."""
+    if isinstance(X, RowSource):
+        return StoredRows(X)[:]
+    X = X.data if _is_named(X) else X
     matrix = read_matrix(None, X, reset=True)
-    return matrix.scipy() if isinstance(matrix, SparseMatrix) else matrix.values
+    if isinstance(matrix, SparseMatrix):
+        return matrix.scipy()
+    assert isinstance(matrix, DenseMatrix)
+    return matrix.values
+
+
+def _is_named(X: Any) -> bool:
+    """Whether X holds a matrix with names: what `neocc.io` reads, or a data set of ours."""
+    return all(hasattr(X, part) for part in ("data", "row_names", "column_names"))
 
 
 def read_names(given: Sequence[Any] | None, X: Any, n_items: int, side: Side) -> list[str] | None:
-    """Return names as given, or those of a data frame; None where there are none."""
-    if given is None and not sparse.issparse(X):
+    """Return names as given, or those of a data frame or matrix; None where there are none."""
+    if given is None and _is_named(X):
+        given = X.row_names if side == "rows" else X.column_names
+    elif given is None and not sparse.issparse(X):
         given = getattr(X, "index" if side == "rows" else "columns", None)
         # Lists have a method of this name, and an index that only counts names nothing.
         if callable(given) or type(given).__name__ == "RangeIndex":

@@ -21,7 +21,7 @@ from neocc.plot._style import (
     new_axes,
     set_title,
 )
-from neocc.plot._words import fall, number, plural, step_name
+from neocc.plot._words import cluster_name, fall, number, plural, step_name
 
 __all__ = ["convergence", "sizes"]
 
@@ -162,9 +162,8 @@ def _bars(clusters: Clusters, side: Side) -> list[_Bar]:
     counts = members.sum(axis=1)
     totals = members.sum(axis=0)
     shared = members[counts > 1].sum(axis=0)
-    letter = "R" if side == "rows" else "C"
     bars = [
-        _Bar(f"{letter}{c}", int(totals[c] - shared[c]), int(shared[c]), len(members))
+        _Bar(cluster_name(side, c), int(totals[c] - shared[c]), int(shared[c]), len(members))
         for c in clusters.arranged(side).clusters
     ]
     n_none = int((counts == 0).sum())

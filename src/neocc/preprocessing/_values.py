@@ -159,7 +159,10 @@ class Tfidf(TfidfTransformer):
             The data with weights.
         """
         weighted = super().transform(X, copy=copy)
-        return weighted if sparse.issparse(X) else weighted.toarray()
+        if not sparse.issparse(X):
+            return weighted.toarray()
+        # Where scikit-learn hands back a matrix, an array stays an array: `*` differs.
+        return sparse.csr_array(weighted) if isinstance(X, sparse.sparray) else weighted
 
 
 def log1p(X: Any) -> Any:

@@ -18,7 +18,7 @@ from neocc.plot._binning import bin_means
 from neocc.plot._layout import Layout, once, plain
 from neocc.plot._style import cluster_style
 from neocc.report._facts import SideFacts
-from neocc.report._html import LONGEST_NAME, script_json
+from neocc.report._html import LONGEST_KEPT, LONGEST_NAME, script_json, shorten
 from neocc.report._result import Result
 from neocc.report._scale import Scale, scale_for
 
@@ -31,7 +31,9 @@ _NAME_BYTES = 600_000
 # A place, the number of a combination of groups, quotation marks and commas; the longest name, all
 # of its letters escaped, besides.
 _BYTES_PER_ITEM, _BYTES_PER_GROUP = 16, 4
-_MOST_BYTES = _BYTES_PER_ITEM + 6 * LONGEST_NAME
+_MOST_BYTES = _BYTES_PER_ITEM + 6 * LONGEST_KEPT
+# Names are cut to fewer letters before any are left out.
+_LENGTHS = (LONGEST_KEPT, 240, 120, LONGEST_NAME)
 _FULL = 255
 
 
@@ -148,6 +150,7 @@ def _side(
         "at": place_of[items].tolist(),
         "outliers": layout.outliers,
         "groups": [],
+        "more": 0,
     }
     return data if facts is None else {**data, **_groups(facts, layout, n_bins, items)}
 
@@ -176,6 +179,7 @@ def _groups(facts: SideFacts, layout: Layout, n_bins: int, items: Sequence[int])
             }
             for cluster in clusters
         ],
+        "more": side.n_clusters - len(clusters),
         "shares": _base64(levels.astype(np.uint8)),
         "of": numbers.tolist(),
         "combinations": [[c + 1 for c in segments[number].clusters] for number in used],
@@ -203,7 +207,8 @@ def keep_names(
 ) -> dict[int, str]:
     """Return names of items: of the first ones, and of as many others as the budget allows.
 
-    The others are spread evenly over the order, so that there are names near every place.
+    Names are kept whole where all fit, else cut in their middle. If even then not all fit, the
+    others are spread evenly over the order, so that there are names near every place.
 
     Parameters
     ----------
@@ -225,13 +230,23 @@ def keep_names(
     >>> keep_names(np.arange(6), str, [4], np.full(6, 1), 16)
     {4: '4', 0: '0', 2: '2'}
     """
-    step = max(1, math.ceil(int(costs.sum()) / max(budget, 1)))
+    least = int(costs.sum())
+    if least <= budget:
+        whole = {item: name(item) for item in dict.fromkeys([*first, *order.tolist()])}
+        for longest in _LENGTHS:
+            kept = {item: shorten(text, longest) for item, text in whole.items()}
+            if _cost(kept, costs) <= budget:
+                return kept
+    step = max(1, math.ceil(least / max(budget, 1)))
     while True:
         chosen = dict.fromkeys([*first, *order[::step].tolist()])
-        kept = {item: name(item) for item in chosen}
-        cost = sum(
-            int(costs[item]) + len(script_json(text).encode()) for item, text in kept.items()
-        )
+        kept = {item: shorten(name(item)) for item in chosen}
+        cost = _cost(kept, costs)
         if cost <= budget or step >= len(order):
             return kept
         step = math.ceil(step * max(cost / budget, 1.01))
+
+
+def _cost(kept: dict[int, str], costs: IntArray) -> int:
+    """Return the bytes that items with names take on the page."""
+    return sum(int(costs[item]) + len(script_json(text).encode()) for item, text in kept.items())

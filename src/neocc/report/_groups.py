@@ -119,7 +119,7 @@ def _other(result: Result, facts: SideFacts, one: Difference) -> Markup:
     if result.columns is None:
         return name(result.column_name(one.other))
     other = result.columns if facts.side is result.rows else result.rows
-    return joined(f"{other.noun} {one.other + 1}")
+    return joined(f"group {one.other + 1} of {other.noun}")
 
 
 def _typical(facts: SideFacts, group: Group) -> Markup:

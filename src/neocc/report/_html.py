@@ -7,13 +7,27 @@ import re
 from html import escape
 from typing import Any
 
-__all__ = ["LONGEST_NAME", "Markup", "element", "joined", "name", "script_json", "shorten"]
+__all__ = [
+    "LONGEST_KEPT",
+    "LONGEST_NAME",
+    "Markup",
+    "element",
+    "joined",
+    "name",
+    "script_json",
+    "shorten",
+    "without_whole_names",
+]
 
 # Control characters, halves of characters, and those that turn the direction of all that follows.
 _UNWANTED = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+_WHOLE_NAME = re.compile(r'<bdi title="[^"]*">')
 _VOID = frozenset({"br", "circle", "input", "meta", "polyline", "rect", "stop"})
 LONGEST_NAME = 60
+"""Letters of a name that are shown."""
+LONGEST_KEPT = 1_000
+"""Letters of a name that can be found."""
 
 
 class Markup(str):
@@ -53,8 +67,23 @@ def joined(*children: Any) -> Markup:
 
 
 def name(text: str) -> Markup:
-    """Write the name of a row or a column, which may be of any script and direction."""
-    return element("bdi", text)
+    """Write the name of a row or a column, which may be of any script and direction.
+
+    A long one is cut in its middle, and whole where the pointer rests on it.
+
+    Examples
+    --------
+    >>> from neocc.report._html import name
+    >>> name("ann")
+    '<bdi>ann</bdi>'
+    """
+    short = shorten(text)
+    return element("bdi", short, title=None if short == text else text)
+
+
+def without_whole_names(page: str) -> str:
+    """Leave out the names that `name` has put where the pointer rests."""
+    return _WHOLE_NAME.sub("<bdi>", page)
 
 
 def shorten(text: str, most: int = LONGEST_NAME) -> str:

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from os import PathLike
+from pathlib import Path
 from string import Template
 from typing import Any
 
@@ -17,13 +18,13 @@ from neocc.report import _overview
 from neocc.report._data import make_picture, page_data
 from neocc.report._facts import gather
 from neocc.report._groups import groups, outliers, overlaps
-from neocc.report._html import Markup, element, joined, script_json, shorten
+from neocc.report._html import Markup, element, joined, script_json, shorten, without_whole_names
 from neocc.report._pieces import NOTHING, note
 from neocc.report._result import Result, read_result
 from neocc.report._settings import settings as settings_part
 from neocc.report._words import headline
 
-__all__ = ["render_report", "write_report"]
+__all__ = ["is_report", "render_report", "write_report"]
 
 _LIMITS = {
     "most_groups": 60,
@@ -32,6 +33,8 @@ _LIMITS = {
     "most_outliers": 100,
 }
 _LONGEST_TITLE = 120
+_MOST_BYTES = 3_000_000
+_MARK, _HEAD_BYTES = b'<meta name="generator" content="neocc ', 4096
 _SCRIPTS = ("sides.js", "picture.js", "controls.js")
 _NO_MATRIX = "This page was made without the matrix: it shows what the model knows by itself."
 _TITLES = {
@@ -123,7 +126,7 @@ def render_report(
     if picture:
         content = script_json(page_data(result, picture, sides))
         data = element("script", content, type="application/json", id="data")
-    return Template(_file("template.html")).substitute(
+    page = Template(_file("template.html")).substitute(
         title=element("title", title),
         policy=_policy(script, style),
         style=style,
@@ -136,6 +139,7 @@ def render_report(
         parts=joined(*parts.values()),
         version=joined(__version__),
     )
+    return page if len(page.encode()) <= _MOST_BYTES else without_whole_names(page)
 
 
 def write_report(
@@ -192,6 +196,15 @@ def write_report(
     )
     with whole_file(path, force=force) as partial:
         partial.write_text(page, encoding="utf-8", newline="\n")
+
+
+def is_report(path: Path) -> bool:
+    """Whether a file is a page that `write_report` wrote."""
+    try:
+        with path.open("rb") as file:
+            return _MARK in file.read(_HEAD_BYTES)
+    except OSError:
+        return False
 
 
 def _file(name: str) -> str:

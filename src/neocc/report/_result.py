@@ -13,7 +13,7 @@ from neocc._typing import FloatArray, IntArray
 from neocc.io import Matrix, column_distances
 from neocc.plot._source import Clusters, read_clusters, read_names, read_values
 from neocc.report._facts import Side
-from neocc.report._html import shorten
+from neocc.report._html import LONGEST_KEPT, shorten
 
 __all__ = ["Result", "read_result"]
 
@@ -52,8 +52,8 @@ class Result:
         return [side for side in (self.rows, self.columns) if side is not None]
 
     def column_name(self, column: int) -> str:
-        """Return the name of a column, short enough to show."""
-        return shorten(self.matrix.name_of_column(column))
+        """Return the name of a column."""
+        return shorten(self.matrix.name_of_column(column), LONGEST_KEPT)
 
     def other_sizes(self, side: Side) -> IntArray:
         """Return the sizes of the groups on the other side; its items count where it has none."""
@@ -84,7 +84,7 @@ def read_result(
         nouns[0],
         clusters.rows,
         clusters.arranged("rows"),
-        lambda row: shorten(named.name_of_row(row)),
+        lambda row: shorten(named.name_of_row(row), LONGEST_KEPT),
         distances[0],
         means,
         _max_outliers(model, ("row_outliers", "outliers"), len(clusters.rows)),
@@ -95,7 +95,7 @@ def read_result(
             nouns[1],
             clusters.columns,
             clusters.arranged("columns"),
-            lambda column: shorten(named.name_of_column(column)),
+            lambda column: shorten(named.name_of_column(column), LONGEST_KEPT),
             distances[1],
             None if means is None else means.T,
             _max_outliers(model, ("column_outliers",), len(clusters.columns)),

@@ -222,7 +222,9 @@ function showMatches() {
     const [item, button] = [make("li", ""), make("button", "")];
     const where = [side.noun, side.groupsOf(index)].filter(Boolean).join(", ");
     button.type = "button";
-    button.append(make("bdi", side.names[index]), make("span", where, "size"));
+    const name = side.names[index];
+    button.append(make("bdi", short(name)), make("span", where, "size"));
+    if (short(name) !== name) button.title = name;
     button.addEventListener("click", () => goTo(side, index));
     item.append(button);
     return item;

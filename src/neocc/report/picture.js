@@ -8,7 +8,7 @@ const INK = "#14202e", SOFT = "#4a5868", LINE = "#dde3ea", FOUND = "#c2410c";
 const SPACE = 8; // between the matrix and the bars of its groups
 const OUTSET = 3; // of the frames of one side over those of the other
 const BEYOND = 20; // the sight: what is drawn there is cut off
-const MOST_FRAMES = 8, MOST_LETTERS = 24;
+const MOST_FRAMES = 20, MOST_LETTERS = 24;
 
 // ---------------------------------------------------------------------------------------- geometry
 
@@ -16,8 +16,7 @@ let frame = { left: 0, top: 0, width: 1, height: 1, bars: [0, 0], names: [0, 0] 
 let pointed = null; // {row, column}: bins
 let found = null; // {side, place}
 
-const label = (text) =>
-  text.length > MOST_LETTERS ? `${text.slice(0, MOST_LETTERS - 1)}…` : text;
+const label = (text) => short(text, MOST_LETTERS);
 
 function layOut() {
   context.font = FONT;

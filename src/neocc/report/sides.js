@@ -16,6 +16,14 @@ function unpack(text) {
   return new Float32Array(whole.buffer);
 }
 
+// Cut in the middle, as names differ at both ends; see `shorten` in _html.py.
+function short(text, most = 60) {
+  const letters = [...text];
+  if (letters.length <= most) return text;
+  const tail = Math.floor((most - 1) / 2);
+  return `${letters.slice(0, most - 1 - tail).join("")}…${letters.slice(-tail).join("")}`;
+}
+
 function inGroups(numbers) {
   if (!numbers.length) return "in no group";
   const list = [numbers.slice(0, -1).join(", "), numbers.at(-1)].filter((part) => part !== "");
@@ -90,10 +98,18 @@ class Side {
   }
 
   groupsAt(bin) {
-    const parts = this.groups
+    const shares = this.groups
       .map(({ number }, group) => [number, this.share(bin, group)])
-      .filter(([, share]) => share > 0)
-      .map(([number, share]) => (share < 1 ? `${number} (${Math.ceil(share * 100)}%)` : number));
+      .filter(([, share]) => share > 0);
+    const parts = shares.map(([number, share]) =>
+      share < 1 ? `${number} (${Math.ceil(share * 100)}%)` : number
+    );
+    const covered = shares.reduce((sum, [, share]) => sum + share, 0);
+    // Of many groups the largest are listed; whoever stands before the end is in some group.
+    if (this.more && covered < 1 && this.edge(bin) < this.end) {
+      const others = "in groups that are not listed";
+      return parts.length ? `${inGroups(parts)}, others ${others}` : others;
+    }
     return this.groups.length ? inGroups(parts) : "";
   }
 
@@ -102,7 +118,8 @@ class Side {
     const start = this.edge(bin), stop = this.edge(bin + 1);
     const first = this.named(start), last = this.named(stop) - 1;
     if (stop - start === 1 && first === last) return [this.names[first], this.groupsOf(first)];
-    const some = first < last ? `, ${this.names[first]} … ${this.names[last]}` : "";
+    const ends = [first, last].map((at) => short(this.names[at] || ""));
+    const some = first < last ? `, ${ends.join(" … ")}` : "";
     return [`${count(stop - start)} of the ${this.noun}${some}`, this.groupsAt(bin)];
   }
 }

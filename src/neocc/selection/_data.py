@@ -49,6 +49,20 @@ def check_positive(name: str, value: Any) -> int:
     return int(value)
 
 
+def check_jobs(n_jobs: Any) -> None:
+    """Refuse a number of threads that means nothing."""
+    whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and (not whole or n_jobs == 0):
+        raise ValueError(
+            f"n_jobs must be None, a number of threads, or negative: all but some; got {n_jobs!r}."
+        )
+
+
+def is_true(answer: Any) -> bool:
+    """Tell whether a callback asks to stop; anything but a plain True or NumPy's is no answer."""
+    return isinstance(answer, bool | np.bool_) and bool(answer)
+
+
 def counts_of(side: Side, n_items: int, n_clusters: int, overlap: float, outliers: float) -> Counts:
     """Turn fractions into counts, or say why no memberships can meet them."""
     if n_clusters > n_items:

@@ -17,7 +17,15 @@ from neocc.core.solve import Solution, centring, solve, sums_of
 from neocc.engines import MemoryEngine
 from neocc.kernels import Memberships
 from neocc.selection._agreement import SideAgreement
-from neocc.selection._data import check_choice, check_positive, counts_of, make_rng, opened, read
+from neocc.selection._data import (
+    check_choice,
+    check_positive,
+    counts_of,
+    is_true,
+    make_rng,
+    opened,
+    read,
+)
 from neocc.selection._stability_result import Stability
 
 __all__ = ["stability"]
@@ -188,7 +196,7 @@ def _collect(
             columns.add(solution.V.dense)
             objectives.append(solution.objective)
             logger.info("run %d/%d: objective %.6g", len(objectives), len(rngs), solution.objective)
-            if callback is not None and callback(len(objectives), len(rngs)) is True:
+            if callback is not None and is_true(callback(len(objectives), len(rngs))):
                 break
     except KeyboardInterrupt:
         if not objectives:

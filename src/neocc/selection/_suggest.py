@@ -12,7 +12,15 @@ from neocc.core.problem import Objective, Side
 from neocc.core.solve import Solution
 from neocc.engines import Matrix
 from neocc.selection._criteria import CRITERIA, Fit, icl
-from neocc.selection._data import check_choice, check_positive, make_rng, opened, read
+from neocc.selection._data import (
+    check_choice,
+    check_jobs,
+    check_positive,
+    is_true,
+    make_rng,
+    opened,
+    read,
+)
 from neocc.selection._distances import all_equal
 from neocc.selection._grid import Effort
 from neocc.selection._search import Search
@@ -26,6 +34,8 @@ Callback: TypeAlias = Callable[[int, int], Any]
 
 _PATIENCE = 3
 _LARGEST_DEFAULT = 8
+# A sample of the rows must still show clusters.
+_ROWS_PER_CLUSTER = 20
 
 
 def suggest_n_clusters(
@@ -93,15 +103,18 @@ def suggest_n_clusters(
     (2, 3)
     """
     check_choice("objective", objective, ("mean", "residue"))
+    check_jobs(n_jobs)
     wanted = tuple(dict.fromkeys([criteria] if isinstance(criteria, str) else criteria))
     for name in wanted or ("",):
         check_choice("criteria", name, CRITERIA)
-    matrix, notes = _sampled(read(X), max_entries, rng := make_rng(random_state))
-    n, m = matrix.shape
+    matrix, rng = read(X), make_rng(random_state)
+    row_clusters = _sorted_numbers("row_clusters", row_clusters, matrix.shape[0])
+    column_clusters = _sorted_numbers("column_clusters", column_clusters, matrix.shape[1])
+    matrix, notes = _sampled(matrix, max_entries, row_clusters[-1], rng)
     search = Search(
         matrix,
-        _sorted_numbers("row_clusters", row_clusters, n),
-        _sorted_numbers("column_clusters", column_clusters, m),
+        row_clusters,
+        column_clusters,
         objective,
         (row_overlap, row_outliers, column_overlap, column_outliers),
         Effort(check_positive("n_init", n_init), _PATIENCE),
@@ -112,6 +125,10 @@ def suggest_n_clusters(
     notes += _simplify(search)
     whole = search.one_block()
     complete = _collect(search, callback)
+    if not complete:
+        notes.append(
+            "the largest numbers are tried first: pairs that are missing here may be better."
+        )
     return _result(search, whole, wanted, complete, notes)
 
 
@@ -121,7 +138,7 @@ def _collect(search: Search, callback: Callback | None) -> bool:
         for done in search.run():
             if (
                 callback is not None
-                and callback(done, search.n_pairs) is True
+                and is_true(callback(done, search.n_pairs))
                 and done < search.n_pairs
             ):
                 return False
@@ -166,9 +183,11 @@ def _at_the_edge(search: Search, best: tuple[int, int]) -> list[str]:
     return notes
 
 
-def _sorted_numbers(name: str, numbers: Iterable[int] | None, n_items: int) -> list[int]:
+def _sorted_numbers(name: str, numbers: Any, n_items: int) -> list[int]:
     if numbers is None:
         return list(range(min(2, n_items), min(_LARGEST_DEFAULT, n_items) + 1))
+    if not isinstance(numbers, Iterable) or isinstance(numbers, str):
+        raise ValueError(f"{name} must be a list or a range of numbers to try; got {numbers!r}.")
     values = sorted({check_positive(f"every number in {name}", each) for each in numbers})
     if not values:
         raise ValueError(f"{name} is empty: give at least one number of clusters to try.")
@@ -182,12 +201,13 @@ def _sorted_numbers(name: str, numbers: Iterable[int] | None, n_items: int) -> l
 
 
 def _sampled(
-    matrix: Matrix, max_entries: int | None, rng: np.random.Generator
+    matrix: Matrix, max_entries: int | None, n_clusters: int, rng: np.random.Generator
 ) -> tuple[Matrix, list[str]]:
     n = matrix.shape[0]
     if max_entries is None or matrix.n_stored <= max_entries:
         return matrix, []
-    size = max(1, int(n * (max_entries / matrix.n_stored)))
+    wanted = int(n * (max_entries / matrix.n_stored))
+    size = min(n, max(wanted, _ROWS_PER_CLUSTER * n_clusters))
     rows = np.sort(rng.choice(n, size=size, replace=False))
     return matrix.take(rows), [f"computed from a random sample of {size} of the {n} rows."]
 

@@ -50,14 +50,14 @@ def _whole_numbers(f: FloatArray, counts: Counts) -> IntArray:
     covered, _ = smallest(-np.minimum(f, 1.0), counts.n_covered)
     least = np.zeros(counts.n_items, dtype=np.intp)
     least[covered] = 1
-    whole = np.floor(f + _WHOLE)
-    numbers = np.clip(whole.astype(np.intp), least, counts.n_clusters)
-    by_fraction = np.argsort(whole - f, kind="stable")
+    numbers = np.clip(np.floor(f + _WHOLE).astype(np.intp), least, counts.n_clusters)
+    # A number raised to 1 is above f already: what counts is how much f still has beyond it.
+    by_remainder = np.argsort(numbers - f, kind="stable")
     while (missing := counts.n_memberships - int(numbers.sum())) > 0:
-        open_to_more = by_fraction[numbers[by_fraction] < counts.n_clusters]
+        open_to_more = by_remainder[numbers[by_remainder] < counts.n_clusters]
         numbers[open_to_more[:missing]] += 1
     while (surplus := int(numbers.sum()) - counts.n_memberships) > 0:
-        dispensable = by_fraction[numbers[by_fraction] > least[by_fraction]]
+        dispensable = by_remainder[numbers[by_remainder] > least[by_remainder]]
         numbers[dispensable[-surplus:]] -= 1
     return numbers
 

@@ -9,13 +9,12 @@ from typing import Any, BinaryIO, cast
 
 from neocc.io._options import Missing, ReadOptions
 from neocc.io._source import Source
+from neocc.io.readers._builders import IN_MEMORY, Builders
 from neocc.io.readers._contents import Contents
 from neocc.io.readers._faults import find_duplicate, find_fault
 from neocc.io.readers._plan import Plan
 from neocc.io.readers._recognise import recognise
-from neocc.io.readers._table import TableBuilder
 from neocc.io.readers._text import MISSING, Dialect
-from neocc.io.readers._triplets import TripletBuilder
 
 __all__ = ["batches", "read_csv", "read_planned", "read_tsv"]
 
@@ -25,23 +24,24 @@ _MOST_BLOCK_BYTES = 512 << 20
 _LINES_PER_BLOCK = 64
 
 
-def read_csv(source: Source, options: ReadOptions) -> Contents:
+def read_csv(source: Source, options: ReadOptions, builders: Builders = IN_MEMORY) -> Contents:
     """Read comma-separated text, or text with another delimiter."""
-    return read_planned(source, recognise(source, options, ","), options)
+    return read_planned(source, recognise(source, options, ","), options, builders)
 
 
-def read_tsv(source: Source, options: ReadOptions) -> Contents:
+def read_tsv(source: Source, options: ReadOptions, builders: Builders = IN_MEMORY) -> Contents:
     """Read tab-separated text."""
-    return read_planned(source, recognise(source, options, "\t"), options)
+    return read_planned(source, recognise(source, options, "\t"), options, builders)
 
 
-def read_planned(source: Source, plan: Plan, options: ReadOptions) -> Contents:
+def read_planned(
+    source: Source, plan: Plan, options: ReadOptions, builders: Builders = IN_MEMORY
+) -> Contents:
     """Read the table or the triplets of a file whose columns are known."""
-    builder: TableBuilder | TripletBuilder
     if plan.layout == "table":
-        builder = TableBuilder(plan.number_names, has_row_names=bool(plan.ids))
+        builder = builders.table(plan.number_names, has_row_names=bool(plan.ids))
     else:
-        builder = TripletBuilder(options.duplicates)
+        builder = builders.triplets(options.duplicates)
     for batch in batches(source, plan, options.missing):
         if not builder.add(batch, options.missing):
             raise find_fault(source, plan, options.missing, "a cell without a finite number")
@@ -74,12 +74,53 @@ def batches(
         except (pa.ArrowInvalid, UnicodeError) as error:
             if n_expected is not None and "Empty CSV file" in str(error):
                 return
-            raise find_fault(source, plan, missing, str(error)) from error
-    if not n_records and n_expected is None:
-        raise find_fault(source, plan, missing, "no line with data")
+            if missing == "error":
+                raise find_fault(source, plan, missing, str(error)) from error
+        else:
+            if not n_records and n_expected is None:
+                raise find_fault(source, plan, missing, "no line with data")
+            return
+    yield from _with_blanks_around(source, plan, n_records)
 
 
-def _open(file: BinaryIO, source: Source, plan: Plan) -> Iterator[Any]:
+def _with_blanks_around(source: Source, plan: Plan, n_done: int) -> Iterator[Any]:
+    """Yield what follows the first records of a file whose missing values have blanks around them.
+
+    The parser knows missing values only as they are. Here it reads text, and numbers are made
+    of that.
+    """
+    import pyarrow as pa
+
+    n_ids = len(plan.ids) + len(plan.integers)
+    try:
+        with source.open() as file:
+            for batch in _open(file, source, plan, numbers_as_text=True):
+                rest = batch.slice(min(n_done, batch.num_rows))
+                n_done -= batch.num_rows - rest.num_rows
+                columns = list(rest.columns)
+                places = range(n_ids, n_ids + len(plan.numbers))
+                numbers = [_as_numbers(columns[place], plan.dialect.decimal) for place in places]
+                arrays = columns[:n_ids] + numbers
+                yield pa.record_batch(arrays, names=rest.schema.names[: len(arrays)])
+    except (pa.ArrowInvalid, UnicodeError) as error:
+        raise find_fault(source, plan, "zero", str(error)) from error
+
+
+def _as_numbers(text: Any, decimal: str) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    trimmed = pc.utf8_trim_whitespace(text)
+    is_missing = pc.is_in(trimmed, pa.array(MISSING))
+    present = pc.if_else(is_missing, None, trimmed)
+    if decimal != ".":
+        present = pc.replace_substring(present, decimal, ".")
+    return present.cast(pa.float64())
+
+
+def _open(
+    file: BinaryIO, source: Source, plan: Plan, *, numbers_as_text: bool = False
+) -> Iterator[Any]:
     import pyarrow as pa
     from pyarrow import csv
 
@@ -88,7 +129,8 @@ def _open(file: BinaryIO, source: Source, plan: Plan) -> Iterator[Any]:
     ids = pa.dictionary(pa.int32(), pa.string())
     types = {names[place]: ids for place in (*plan.ids, *plan.blank)}
     types |= {names[place]: pa.int64() for place in plan.integers}
-    types |= {names[place]: pa.float64() for place in plan.numbers}
+    kind = pa.string() if numbers_as_text else pa.float64()
+    types |= {names[place]: kind for place in plan.numbers}
     wanted = (*plan.ids, *plan.integers, *plan.numbers, *plan.blank)
     if plan.dialect.comment or plan.dialect.squeeze:
         file = cast(BinaryIO, _Tidied(file, plan.dialect))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from pathlib import Path
 
 from neocc.io._errors import (
     DuplicateEntryError,
@@ -20,9 +21,12 @@ from neocc.io._options import Missing
 from neocc.io._source import Source
 from neocc.io.readers._contents import MISSING_REMEDY
 from neocc.io.readers._plan import Plan
-from neocc.io.readers._text import Record, is_infinite, is_missing, is_number, records
+from neocc.io.readers._text import Record, is_foreign, is_infinite, is_missing, is_number, records
 
-__all__ = ["duplicate_error", "find_duplicate", "find_entry", "find_fault"]
+__all__ = ["duplicate_error", "find_duplicate", "find_entry", "find_fault", "not_text_error"]
+
+
+_MOST_COLUMNS_OF_TRIPLETS = 6
 
 
 def find_fault(source: Source, plan: Plan, missing: Missing, reason: str) -> ReadError:
@@ -97,8 +101,9 @@ def _fault_in(source: Source, plan: Plan, record: Record, missing: Missing) -> R
         return _ragged(source, plan, record)
     for place, cell in enumerate(record.cells):
         fault = None
-        if any("\ud800" <= character <= "\udfff" for character in cell):
-            fault = _not_text(source, plan, record, place)
+        if is_foreign(cell):
+            where = (record.line, plan.labels[place])
+            fault = not_text_error(source.path, plan.dialect.encoding, cell, *where)
         elif place in plan.integers:
             fault = _not_whole(source, plan, record, place)
         elif place in plan.numbers:
@@ -137,15 +142,15 @@ def _ragged(source: Source, plan: Plan, record: Record) -> ReadError:
     )
 
 
-def _not_text(source: Source, plan: Plan, record: Record, place: int) -> ReadError:
-    raw = record.cells[place].encode(errors="surrogateescape")
-    shown = raw.decode("latin-1")[:40]
+def not_text_error(path: Path, encoding: str, cell: str, line: int, column: str) -> ReadError:
+    """Return the error for bytes that are no text in an encoding."""
+    shown = cell.encode(errors="surrogateescape").decode("latin-1")[:40]
     return FormatError(
-        source.path,
-        f"The text is not coded as {plan.dialect.encoding.upper()} (read as Latin-1: {shown!r}).",
+        path,
+        f"The text is not coded as {encoding.upper()} (read as Latin-1: {shown!r}).",
         'Save the file as UTF-8, or name its encoding, such as encoding="latin-1".',
-        line=record.line,
-        column=plan.labels[place],
+        line=line,
+        column=column,
     )
 
 
@@ -168,14 +173,13 @@ def _not_a_number(
     cell, decimal = record.cells[place], plan.dialect.decimal
     stripped = cell.strip()
     kind: type[ReadError] = ValueInCellError
-    if is_missing(cell):
+    if is_missing(stripped):
         if missing == "zero":
             return None
         kind, remedy = MissingValueError, MISSING_REMEDY
-        problem = f"The cell has no value ({cell!r})." if cell else "The cell is blank."
-    elif not stripped:
-        kind, remedy = MissingValueError, "Fill it in, or leave it blank."
-        problem = "The cell holds spaces only."
+        problem = f"The cell has no value ({stripped!r})." if stripped else "The cell is blank."
+        if cell and not stripped:
+            problem = "The cell holds spaces only."
     elif is_number(cell, decimal):
         if math.isfinite(float(stripped.replace(decimal, "."))):
             return None
@@ -188,11 +192,19 @@ def _not_a_number(
 
 
 def _remedy_for_text(plan: Plan, cell: str) -> str:
-    others = [sign for sign in ",;\t|" if sign != plan.dialect.delimiter and sign in cell]
+    others = [sign for sign in ",;\t| " if sign != plan.dialect.delimiter and sign in cell.strip()]
     if plan.width == 1 and others:
         return f"Is the delimiter {others[0]!r}? Then pass delimiter={others[0]!r}."
     if plan.dialect.decimal == "." and is_number(cell, ","):
         return 'If commas are decimal signs, pass decimal=",".'
     if plan.layout == "triplets":
         return 'Correct it; if the file is a table and not triplets, pass layout="table".'
-    return "Correct it, or leave the column out with drop=[...]."
+    remedy = "Correct it, or leave the column out with drop=[...]"
+    if not plan.ids:
+        remedy += "; if it names the rows, pass row_names='...'"
+    if 3 <= plan.width <= _MOST_COLUMNS_OF_TRIPLETS:
+        remedy += (
+            '. If a line is a row id, a column id and a value, pass layout="triplets", and '
+            "columns=[...] unless these come first"
+        )
+    return f"{remedy}."

@@ -5,20 +5,20 @@ SciPy's own reader takes memory for whatever the header declares, and a NUL byte
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from neocc._typing import FloatArray
+from neocc._typing import AnyArray, FloatArray
 from neocc.io._errors import FormatError
 from neocc.io._options import Missing, ReadOptions
 from neocc.io._source import Source, check_shape
+from neocc.io.readers._builders import IN_MEMORY, Builders
 from neocc.io.readers._contents import Contents, finite
 from neocc.io.readers._delimited import batches
 from neocc.io.readers._faults import find_entry, find_fault
 from neocc.io.readers._plan import Plan
-from neocc.io.readers._sparse import from_entries
 from neocc.io.readers._text import Dialect, check_is_text
 
 __all__ = ["is_matrix_market", "read_matrix_market"]
@@ -47,12 +47,15 @@ def is_matrix_market(head: bytes) -> bool:
     return head[:14].lower() == b"%%matrixmarket"
 
 
-def read_matrix_market(source: Source, options: ReadOptions) -> Contents:
+def read_matrix_market(
+    source: Source, options: ReadOptions, builders: Builders = IN_MEMORY
+) -> Contents:
     """Read a matrix in coordinate or array form, with the symmetry that its banner declares."""
     check_is_text(source, options.encoding)
     header = _read_header(source)
-    read = _read_array if header.form == "array" else _read_coordinates
-    return finite(source.path, read(source, header, options), options.missing)
+    if header.form == "array":
+        return finite(source.path, _read_array(source, header, options), options.missing)
+    return _read_coordinates(source, header, options, builders)
 
 
 def _read_header(source: Source) -> _Header:
@@ -116,7 +119,9 @@ def _n_stored(shape: tuple[int, int], symmetry: str) -> int:
     }[symmetry]
 
 
-def _read_coordinates(source: Source, header: _Header, options: ReadOptions) -> Contents:
+def _read_coordinates(
+    source: Source, header: _Header, options: ReadOptions, builders: Builders
+) -> Contents:
     has_values = header.field != "pattern"
     headings = ["row", "column", *(["value"] if has_values else [])]
     plan = Plan(
@@ -129,37 +134,45 @@ def _read_coordinates(source: Source, header: _Header, options: ReadOptions) -> 
         numbers=(2,) if has_values else (),
         form=" ".join(headings),
     )
-    index = np.int32 if max(header.shape) < 2**31 else np.int64
-    rows, columns, values = [], [], []
+    builder = builders.entries(source, header.shape, options.duplicates)
+    n_found = n_missing = 0
     for batch in batches(source, plan, options.missing, header.n_entries):
-        if any(batch.column(side).null_count for side in range(2)):
-            raise find_fault(source, plan, options.missing, "an index is missing")
-        places = [batch.column(side).to_numpy() for side in range(2)]
-        for side, size in enumerate(header.shape):
-            outside = (places[side] < 1) | (places[side] > size)
-            if outside.any():
-                at = int(np.argmax(outside))
-                raise find_entry(source, plan, int(places[0][at]), int(places[1][at]), header.shape)
-        rows.append((places[0] - 1).astype(index))
-        columns.append((places[1] - 1).astype(index))
-        found = _values(source, plan, batch, options.missing) if has_values else None
-        values.append(np.ones(batch.num_rows) if found is None else found)
-    parts = tuple(np.concatenate(part or [np.empty(0)]) for part in (values, rows, columns))
-    data, row, column = (parts[0], parts[1].astype(index), parts[2].astype(index))
-    _check_count(source, header, len(data))
-    if header.symmetry != "general":
-        mirrored = row != column
-        sign = -1.0 if header.symmetry == "skew-symmetric" else 1.0
-        data = np.concatenate([data, sign * data[mirrored]])
-        row, column = (
-            np.concatenate([row, column[mirrored]]),
-            np.concatenate([column, row[mirrored]]),
-        )
-    matrix = from_entries(source.path, (data, row, column), header.shape, options.duplicates)
+        rows, columns = _places(source, plan, batch, header, options.missing)
+        values = np.ones(batch.num_rows)
+        if has_values:
+            values = _values(source, plan, batch, options.missing)
+            n_missing += int(np.isnan(values).sum())
+            values = np.nan_to_num(values, nan=0.0)
+        n_found += len(values)
+        builder.add(rows, columns, values)
+        if header.symmetry != "general":
+            mirrored = rows != columns
+            sign = -1.0 if header.symmetry == "skew-symmetric" else 1.0
+            builder.add(columns[mirrored], rows[mirrored], sign * values[mirrored])
+    _check_count(source, header, n_found)
+    matrix = builder.build()
     if isinstance(matrix, tuple):
         raise find_entry(source, plan, matrix[0] + 1, matrix[1] + 1, header.shape)
+    notes = (f"{n_missing} missing values were read as 0.",) if n_missing else ()
+    if isinstance(matrix, Contents):
+        return replace(matrix, notes=notes)
     matrix.eliminate_zeros()
-    return Contents(matrix)
+    return Contents(matrix, notes=notes)
+
+
+def _places(
+    source: Source, plan: Plan, batch: Any, header: _Header, missing: Missing
+) -> tuple[AnyArray, AnyArray]:
+    """Return rows and columns of a batch of entries, counted from 0."""
+    if any(batch.column(side).null_count for side in range(2)):
+        raise find_fault(source, plan, missing, "an index is missing")
+    rows, columns = (batch.column(side).to_numpy() for side in range(2))
+    for places, size in zip((rows, columns), header.shape, strict=True):
+        outside = (places < 1) | (places > size)
+        if outside.any():
+            at = int(np.argmax(outside))
+            raise find_entry(source, plan, int(rows[at]), int(columns[at]), header.shape)
+    return rows - 1, columns - 1
 
 
 def _read_array(source: Source, header: _Header, options: ReadOptions) -> Contents:

@@ -6,6 +6,7 @@ import re
 
 from neocc.io._options import ReadOptions
 from neocc.io._source import Source
+from neocc.io.readers._builders import IN_MEMORY, Builders
 from neocc.io.readers._contents import Contents
 from neocc.io.readers._delimited import read_planned
 from neocc.io.readers._plan import Plan
@@ -29,7 +30,7 @@ def is_ratings_dat(head: bytes) -> bool:
     return _RATINGS_DAT.match(head) is not None
 
 
-def read_u_data(source: Source, options: ReadOptions) -> Contents:
+def read_u_data(source: Source, options: ReadOptions, builders: Builders = IN_MEMORY) -> Contents:
     """Read user, movie, rating and time, separated by tabs."""
     check_is_text(source, options.encoding)
     headings = ["user", "movie", "rating", "time"]
@@ -44,10 +45,12 @@ def read_u_data(source: Source, options: ReadOptions) -> Contents:
         form="user, movie, rating and time, separated by tabs",
         notes=(_NOTE,),
     )
-    return read_planned(source, plan, options)
+    return read_planned(source, plan, options, builders)
 
 
-def read_ratings_dat(source: Source, options: ReadOptions) -> Contents:
+def read_ratings_dat(
+    source: Source, options: ReadOptions, builders: Builders = IN_MEMORY
+) -> Contents:
     """Read user::movie::rating::time.
 
     Cut at single colons, a line has blank cells between the others.
@@ -66,4 +69,4 @@ def read_ratings_dat(source: Source, options: ReadOptions) -> Contents:
         form="user::movie::rating::time",
         notes=(_NOTE,),
     )
-    return read_planned(source, plan, options)
+    return read_planned(source, plan, options, builders)

@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from neocc.io._errors import FormatError, MissingValueError, ReadError, ValueInCellError
 from neocc.io._options import ReadOptions
 from neocc.io._source import Source, check_expansion
+from neocc.io.readers._builders import IN_MEMORY, Builders
 from neocc.io.readers._contents import MISSING_REMEDY, Contents
 from neocc.io.readers._faults import duplicate_error
 from neocc.io.readers._plan import Plan
 from neocc.io.readers._recognise import recognise_records
-from neocc.io.readers._table import TableBuilder
 from neocc.io.readers._text import Dialect, Record
-from neocc.io.readers._triplets import TripletBuilder
 
-__all__ = ["is_parquet", "read_parquet"]
+__all__ = ["is_parquet", "read_parquet", "recognise_batch"]
 
 _SAMPLE_ROWS = 200
 _BATCH_CELLS = 1 << 21
@@ -31,7 +31,7 @@ def is_parquet(head: bytes) -> bool:
     return head.startswith(b"PAR1")
 
 
-def read_parquet(source: Source, options: ReadOptions) -> Contents:
+def read_parquet(source: Source, options: ReadOptions, builders: Builders = IN_MEMORY) -> Contents:
     """Read a table or triplets."""
     import pyarrow as pa
     from pyarrow import parquet
@@ -39,7 +39,7 @@ def read_parquet(source: Source, options: ReadOptions) -> Contents:
     try:
         with source.guard(), parquet.ParquetFile(source.path) as file:
             plan = _plan(source, file, options)
-            return _read(source, file, plan, options)
+            return _read(source, file, plan, options, builders)
     except (pa.ArrowException, UnicodeError) as error:
         reason = str(error).splitlines()[0].rstrip(".")
         raise FormatError(
@@ -58,11 +58,16 @@ def _plan(source: Source, file: Any, options: ReadOptions) -> Plan:
     check_expansion(source.path, 8 * n_rows * len(names), source.size)
     if options.row_names is None and options.layout != "triplets" and _PANDAS_INDEX in names:
         options = replace(options, row_names=_PANDAS_INDEX)
-    first = next(file.iter_batches(_SAMPLE_ROWS))
+    return recognise_batch(source.path, next(file.iter_batches(_SAMPLE_ROWS)), options)
+
+
+def recognise_batch(path: Path, first: Any, options: ReadOptions) -> Plan:
+    """Plan the reading of a file whose first rows are in a record batch."""
+    first = first.slice(0, _SAMPLE_ROWS)
     columns = [[_cell(value) for value in one.to_pylist()] for one in first.columns]
     data = [Record(0, 0, list(cells)) for cells in zip(*columns, strict=True)]
     known = replace(options, delimiter=",", decimal=".", header=True)
-    return recognise_records(source, Dialect(), Record(0, 0, names), data, known)
+    return recognise_records(path, Dialect(), Record(0, 0, first.schema.names), data, known)
 
 
 def _cell(value: Any) -> str:
@@ -71,12 +76,13 @@ def _cell(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _read(source: Source, file: Any, plan: Plan, options: ReadOptions) -> Contents:
-    builder: TableBuilder | TripletBuilder
+def _read(
+    source: Source, file: Any, plan: Plan, options: ReadOptions, builders: Builders
+) -> Contents:
     if plan.layout == "table":
-        builder = TableBuilder(plan.number_names, has_row_names=bool(plan.ids))
+        builder = builders.table(plan.number_names, has_row_names=bool(plan.ids))
     else:
-        builder = TripletBuilder(options.duplicates)
+        builder = builders.triplets(options.duplicates)
     n_before = 0
     for batch in _batches(source, file, plan):
         if not builder.add(batch, options.missing):

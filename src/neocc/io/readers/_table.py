@@ -30,6 +30,11 @@ class TableBuilder:
         self._blocks: list[FloatArray] = []
         self._n_missing = 0
 
+    @property
+    def n_missing(self) -> int:
+        """Number of missing values so far."""
+        return self._n_missing
+
     def add(self, batch: Any, missing: Missing) -> bool:
         """Add rows; False if a cell holds no finite number (with "zero": if one is infinite)."""
         if self._names is not None:

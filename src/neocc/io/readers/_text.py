@@ -6,6 +6,8 @@ import csv
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
 
 from neocc.io._errors import FormatError
 from neocc.io._source import Source
@@ -62,7 +64,7 @@ def is_missing(cell: str) -> bool:
 
 def is_number(cell: str, decimal: str = ".") -> bool:
     """Whether a cell holds a finite number, as the parser of tables understands numbers."""
-    cell = cell.strip()
+    cell = cell.strip(" \t")  # It knows no other blanks, such as those that do not break.
     if decimal != ".":
         if "." in cell:
             return False
@@ -75,10 +77,18 @@ def is_infinite(cell: str) -> bool:
     return cell.strip().lower().lstrip("+-") in ("inf", "infinity")
 
 
+def is_foreign(cell: str) -> bool:
+    """Whether a cell holds bytes that are no text, kept as `surrogateescape` keeps them."""
+    return any("\ud800" <= character <= "\udfff" for character in cell)
+
+
+def _is_wide(encoding: str) -> bool:
+    return encoding.lower().replace("_", "-").startswith(("utf-16", "utf-32"))
+
+
 def check_is_text(source: Source, encoding: str) -> None:
     """Refuse binary files and undeclared UTF-16, which cannot be read as lines of text."""
-    wide = encoding.lower().replace("_", "-").startswith(("utf-16", "utf-32"))
-    if wide:
+    if _is_wide(encoding):
         return
     for mark, name in _BYTE_ORDER_MARKS.items():
         if source.head.startswith(mark):
@@ -99,22 +109,29 @@ def check_is_text(source: Source, encoding: str) -> None:
 def read_sample(source: Source, encoding: str) -> tuple[list[str], bool]:
     """Return the first lines of a text file, and whether they are all of it."""
     check_is_text(source, encoding)
+    # Bytes that are no text survive, for a header that has some must be refused.
+    errors = "replace" if _is_wide(encoding) else "surrogateescape"
+    with source.open_text(encoding, errors) as text:
+        return take_sample(source.path, text)
+
+
+def take_sample(path: Path, text: TextIO) -> tuple[list[str], bool]:
+    """Return the first lines of a text, and whether they are all of it."""
     lines: list[str] = []
     n_characters = 0
-    with source.open_text(encoding) as text:
-        while len(lines) < 3 or (len(lines) < _SAMPLE_LINES and n_characters < _SAMPLE_CHARACTERS):
-            line = text.readline(_LONGEST_LINE)
-            if len(line) >= _LONGEST_LINE:
-                raise FormatError(
-                    source.path,
-                    f"A line is longer than {_LONGEST_LINE >> 20} million characters.",
-                    "Is this a text file with line ends?",
-                    line=len(lines) + 1,
-                )
-            if not line:
-                return lines, True
-            lines.append(line)
-            n_characters += len(line)
+    while len(lines) < 3 or (len(lines) < _SAMPLE_LINES and n_characters < _SAMPLE_CHARACTERS):
+        line = text.readline(_LONGEST_LINE)
+        if len(line) >= _LONGEST_LINE:
+            raise FormatError(
+                path,
+                f"A line is longer than {_LONGEST_LINE >> 20} million characters.",
+                "Is this a text file with line ends?",
+                line=len(lines) + 1,
+            )
+        if not line:
+            return lines, True
+        lines.append(line)
+        n_characters += len(line)
     return lines, False
 
 
@@ -144,6 +161,7 @@ class _BadRecordError(Exception):
 def sample_records(lines: list[str], complete: bool, dialect: Dialect) -> list[Record]:
     """Parse a sample; what may be the first half of a record is left out."""
     found: list[Record] = []
+    lines = [" ".join(line.split()) for line in lines] if dialect.squeeze else lines
     try:
         found.extend(parse_records(lines, dialect))
     except _BadRecordError:

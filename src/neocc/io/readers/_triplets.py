@@ -11,7 +11,14 @@ from neocc._typing import AnyArray
 from neocc.io._options import Duplicates, Missing
 from neocc.io.readers._contents import Contents
 
-__all__ = ["TripletBuilder", "sum_entries"]
+__all__ = [
+    "TripletBuilder",
+    "entry_notes",
+    "has_blank",
+    "rank_names",
+    "sum_entries",
+    "triplet_values",
+]
 
 
 class TripletBuilder:
@@ -35,23 +42,14 @@ class TripletBuilder:
 
     def add(self, batch: Any, missing: Missing) -> bool:
         """Add the triplets of a record batch; False if one lacks an id or a finite number."""
-        import pyarrow.compute as pc
-
-        column = batch.column(2)
-        if column.null_count:
-            if missing == "error":
-                return False
-            self._n_missing += column.null_count
-            column = pc.fill_null(column, 0.0)
-        values = column.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
-        if not np.isfinite(values).all():
-            if missing == "error" or np.isinf(values).any():
-                return False
-            self._n_missing += int(np.isnan(values).sum())
-            values = np.nan_to_num(values, nan=0.0)
+        found = triplet_values(batch, missing)
+        if found is None:
+            return False
+        values, n_missing = found
+        self._n_missing += n_missing
         for place, known in enumerate(self._ids):
             ids = batch.column(place)
-            if ids.null_count or _has_blank(ids.dictionary):
+            if ids.null_count or has_blank(ids.dictionary):
                 return False
             known.append(ids)
         self._values.append(values)
@@ -71,14 +69,20 @@ class TripletBuilder:
         found = sum_entries(entries, self._duplicates)
         if isinstance(found, tuple):
             return row_names[found[0]], column_names[found[1]]
-        n_duplicates = len(values) - found.nnz
-        if n_duplicates:
-            word = {"sum": "added up", "mean": "averaged"}[self._duplicates]
-            notes += (f"{n_duplicates} entries occur again, and were {word}.",)
+        notes += entry_notes(len(values) - found.nnz, self._duplicates, self._n_missing)
         found.eliminate_zeros()
-        if self._n_missing:
-            notes += (f"{self._n_missing} missing values were read as 0.",)
         return Contents(found, row_names, column_names, notes)
+
+
+def entry_notes(n_again: int, duplicates: Duplicates, n_missing: int) -> tuple[str, ...]:
+    """Say what became of entries that occur again, and of missing ones."""
+    notes: tuple[str, ...] = ()
+    if n_again:
+        word = {"sum": "added up", "mean": "averaged"}[duplicates]
+        notes += (f"{n_again} entries occur again, and were {word}.",)
+    if n_missing:
+        notes += (f"{n_missing} missing values were read as 0.",)
+    return notes
 
 
 def sum_entries(entries: sparse.coo_array, duplicates: Duplicates) -> Any:
@@ -110,15 +114,45 @@ def _number(chunks: list[Any]) -> tuple[AnyArray, tuple[str, ...]]:
     codes = np.concatenate([chunk.indices.to_numpy() for chunk in joined.chunks])
     # Spaces around an id do not make it another one.
     distinct = pc.dictionary_encode(pc.utf8_trim_whitespace(joined.chunk(0).dictionary))
-    names = distinct.dictionary
+    rank, names = rank_names(distinct.dictionary)
+    return rank[distinct.indices.to_numpy()][codes], names
+
+
+def rank_names(names: Any) -> tuple[AnyArray, tuple[str, ...]]:
+    """Return the place of each name in order, and the names in order.
+
+    Whole numbers are in numerical order, other names in that of their characters.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     whole = pc.all(pc.match_substring_regex(names, "^(0|-?[1-9][0-9]{0,17})$")).as_py()
     order = pc.sort_indices(names.cast(pa.int64()) if whole else names).to_numpy()
     rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
-    return rank[distinct.indices.to_numpy()][codes], tuple(names.take(order).to_pylist())
+    return rank, tuple(names.take(order).to_pylist())
 
 
-def _has_blank(names: Any) -> bool:
+def triplet_values(batch: Any, missing: Missing) -> tuple[AnyArray, int] | None:
+    """Return the values of a batch and how many were missing; None if one is not allowed."""
+    import pyarrow.compute as pc
+
+    column, n_missing = batch.column(2), 0
+    if column.null_count:
+        if missing == "error":
+            return None
+        n_missing = column.null_count
+        column = pc.fill_null(column, 0.0)
+    values = column.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
+    if not np.isfinite(values).all():
+        if missing == "error" or np.isinf(values).any():
+            return None
+        n_missing += int(np.isnan(values).sum())
+        values = np.nan_to_num(values, nan=0.0)
+    return values, n_missing
+
+
+def has_blank(names: Any) -> bool:
     import pyarrow.compute as pc
 
     return bool(pc.any(pc.equal(pc.utf8_trim_whitespace(names), "")).as_py())

@@ -1,4 +1,4 @@
-"""Other views of a fitted plaid model: scikit-learn's, and averages over the kept sweeps."""
+"""A fitted plaid model: its attributes, and averages over the kept sweeps."""
 
 from __future__ import annotations
 
@@ -9,18 +9,45 @@ from sklearn.base import BiclusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from neocc._typing import BoolArray, FloatArray
-from neocc.core.plaid.trace import Trace, comembership
+from neocc.core.plaid.state import State, areas
+from neocc.core.plaid.trace import Trace, comembership, support
+from neocc.estimators._plaid_data import Units
 
 # Co-memberships of more items than this are given for some of them at a time.
 _LARGEST_TABLE = 5_000
 
 
-class PlaidViews(BiclusterMixin):
-    """What is derived from memberships and kept sweeps when it is asked for."""
+class PlaidResults(BiclusterMixin):
+    """What is known after a fit; more of it is derived when it is asked for."""
 
-    row_membership_: BoolArray
-    column_membership_: BoolArray
     _trace: Trace
+
+    def _publish(self, state: State, units: Units, trace: Trace) -> None:
+        """Set the attributes of the fit, in the units of X."""
+        state.reorder(np.argsort(-areas(state.sets), kind="stable"))
+        parameters = state.parameters
+        self.row_membership_: BoolArray = state.rows.T.copy()
+        self.column_membership_: BoolArray = state.columns.T.copy()
+        self.row_outliers_: Any = ~self.row_membership_.any(axis=1)
+        self.column_outliers_: Any = ~self.column_membership_.any(axis=1)
+        self.n_submatrices_ = state.K
+        self.effects_: FloatArray = units.scale * state.theta
+        self.background_ = units.centre + units.scale * state.phi
+        self.noise_precision_ = parameters.tau0 / units.scale**2
+        self.row_concentration_ = parameters.gamma1
+        self.column_concentration_ = parameters.gamma2
+        log_scale = units.log_density(state.data.n_observed)
+        self.history_: dict[str, Any] = {
+            "log_likelihood": np.array(trace.log_likelihood) - log_scale,
+            "n_submatrices": np.array(trace.n_submatrices),
+            "noise_precision": np.array(trace.noise_precision) / units.scale**2,
+            "row_concentration": np.array(trace.row_concentration),
+            "column_concentration": np.array(trace.column_concentration),
+        }
+        self.n_iter_ = len(trace.n_submatrices)
+        self.n_kept_ = len(trace.rows)
+        self.support_: FloatArray = support((trace.rows, trace.columns), state.sets)
+        self._trace = trace
 
     @property
     def rows_(self) -> BoolArray:
@@ -77,3 +104,12 @@ class PlaidViews(BiclusterMixin):
             )
         chosen = np.arange(n_items) if items is None else np.asarray(items)
         return comembership(samples, n_items, np.arange(n_items)[chosen])
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_trace")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags

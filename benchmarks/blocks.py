@@ -1,0 +1,218 @@
+"""Fits from disk: `python -m benchmarks.blocks` measures passes, memory and what is spared.
+
+`--write docs/large-data.md` puts the tables there. The matrix is generated, block by block, in a
+folder that is removed at the end: eight bytes per entry.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from benchmarks.measure import in_fresh_process
+from benchmarks.pages import Line, markdown, replace_section
+from neocc import NEOCC
+from neocc.core import incremental
+from neocc.core.initialise import random_start
+from neocc.core.problem import Counts, Problem
+from neocc.core.solve import row_tables
+from neocc.datasets import fetch_movielens_1m, make_coclusters
+from neocc.engines import MemoryEngine, Workers
+from neocc.engines.stored import open_source
+from neocc.io import BlockStore, write_store
+from neocc.kernels import get_kernels
+
+_PER_ROW, _STRIDE, _CLUSTERS = 500, 40, 10
+_N_COLUMNS = _PER_ROW * _STRIDE
+_FIT = """
+import json, time
+from pathlib import Path
+from neocc import NEOCC
+from neocc.io import open_store
+
+def status(key):
+    text = Path("/proc/self/status").read_text()
+    return 1024 * int(text.split(key + ":")[1].split()[0])
+
+store = open_store({folder!r})
+begin = time.perf_counter()
+model = NEOCC({k}, {k}, row_outliers=0.01, n_init=2, memory_limit={limit!r}, n_jobs=2,
+              random_state=0, max_iter={max_iter}).fit(store)
+print(json.dumps([time.perf_counter() - begin, model.n_passes_, model.n_iter_, status("VmHWM")]))
+"""
+
+
+class Clock:
+    """Seconds on the wall, and of all threads on the processors."""
+
+    def __init__(self) -> None:
+        self.wall, self.processors = time.perf_counter(), time.process_time()
+
+    def stopped(self) -> Clock:
+        self.wall = time.perf_counter() - self.wall
+        self.processors = time.process_time() - self.processors
+        return self
+
+    def in_words(self) -> tuple[str, str]:
+        return f"{self.wall:.1f} s", f"{self.processors:.1f} s"
+
+
+def generated(n_entries: int, seed: int = 0) -> Iterator[sparse.csr_array]:
+    """Yield blocks of planted co-clusters: one entry in every forty columns of each row."""
+    rng = np.random.default_rng(seed)
+    means = rng.normal(scale=2.0, size=(_CLUSTERS, _CLUSTERS)).astype(np.float32)
+    n_rows, step = n_entries // _PER_ROW, 10_000
+    groups = (np.arange(_N_COLUMNS) * _CLUSTERS // _N_COLUMNS).astype(np.intp)
+    for start in range(0, n_rows, step):
+        n = min(step, n_rows - start)
+        jitter = rng.integers(_STRIDE, size=(n, _PER_ROW), dtype=np.uint8)
+        columns = jitter + np.arange(_PER_ROW, dtype=np.int32) * _STRIDE
+        own = rng.integers(_CLUSTERS, size=n)
+        values = means[own[:, None], groups[columns]]
+        values += rng.standard_normal((n, _PER_ROW), dtype=np.float32)
+        indptr = np.arange(n + 1, dtype=np.int32) * _PER_ROW
+        parts = (values.ravel(), columns.ravel(), indptr)
+        yield sparse.csr_array(parts, shape=(n, _N_COLUMNS))
+
+
+def forget(store: BlockStore) -> None:
+    """Ask the system to drop what it has cached of a store."""
+    for path in store.path.glob("block-*.npy"):
+        with path.open("rb") as file:
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def reading_time(store: BlockStore, n_threads: int) -> Clock:
+    """Time the reading of all files of a store, and doing nothing with them."""
+    files = sorted(store.path.glob("block-*.npy"))
+
+    def read(path: Path) -> None:
+        buffer = bytearray(1 << 22)
+        with path.open("rb", buffering=0) as file:
+            while file.readinto(buffer):
+                pass
+
+    clock = Clock()
+    with ThreadPoolExecutor(n_threads) as pool:
+        list(pool.map(read, files))
+    return clock.stopped()
+
+
+def pass_times(store: BlockStore, n_jobs: int, *, cold: bool) -> dict[str, Clock]:
+    """Time a pass for the row step and one for the column step, by name."""
+
+    def begun() -> Clock:
+        if cold:
+            forget(store)
+        return Clock()
+
+    rng = np.random.default_rng(0)
+    rows, columns = (Counts.from_fractions(n, _CLUSTERS, 0.0, 0.01) for n in store.shape)
+    U, V = random_start(rows, rng), random_start(columns, rng)
+    found: dict[str, Clock] = {}
+    with Workers(n_jobs) as workers:
+        kernels = get_kernels("auto", store.n_stored)
+        matrix = open_source(store, n_jobs + 1)
+        MemoryEngine(matrix, kernels, workers).column_sums(U, None)  # compiles, compares checksums
+        for objective in ("mean", "residue"):
+            problem = Problem(objective, rows, columns)  # type: ignore[arg-type]
+            matrix = open_source(store, n_jobs + 1)
+            engine = MemoryEngine(matrix, kernels, workers)
+            clock = begun()
+            sums = engine.column_sums(U, V if objective == "residue" else None)
+            found[f"{objective}, column step"] = clock.stopped()
+            tables = row_tables(problem, sums, U, V)
+            clock = begun()
+            engine.reassign_rows(tables, U, V, rows)
+            found[f"{objective}, row step"] = clock.stopped()
+    return found
+
+
+def spared_passes() -> Iterator[Line]:
+    """Count passes over the data with and without incremental sums."""
+    yield ["data", "objective", "passes", "without incremental sums", "spared"]
+    planted, _, _ = make_coclusters(
+        (20_000, 500), 8, 8, row_overlap=0.1, separation=1.0, random_state=0
+    )
+    cases = [("planted, 20,000 x 500", planted)]
+    if os.environ.get("NEOCC_DATA"):
+        cases.insert(0, ("MovieLens 1M", fetch_movielens_1m().data))
+    for name, X in cases:
+        for objective in ("mean", "residue"):
+            counts = []
+            least = incremental.LEAST_ENTRIES
+            for limit in (least, 2**62):
+                incremental.LEAST_ENTRIES = limit
+                options = {"row_overlap": 0.1, "row_outliers": 0.02, "n_init": 4}
+                model = NEOCC(8, 8, objective=objective, random_state=0, **options).fit(X)
+                counts.append(model.n_passes_)
+            incremental.LEAST_ENTRIES = least
+            share = 1.0 - counts[0] / counts[1]
+            yield [name, objective, *(f"{one:.1f}" for one in counts), f"{share:.0%}"]
+
+
+def from_disk(n_entries: int, folder: Path, limit: str, max_iter: int) -> Iterator[Line]:
+    """Write a store, time passes over it, and fit it in a fresh process."""
+    yield ["what", "wall clock", "processors", "against reading the files alone"]
+    begin = time.perf_counter()
+    store = write_store(folder / "generated", generated(n_entries), dtype="float32")
+    size = sum(path.stat().st_size for path in store.path.iterdir())
+    yield [f"writing {store.n_stored:,} entries", f"{time.perf_counter() - begin:.0f} s", "", ""]
+    for cold, where in ((True, "disk"), (False, "the system's cache")):
+        if cold:
+            forget(store)
+        alone = reading_time(store, 2)
+        yield [f"reading {size / 1e9:.1f} GB from {where}, two threads", *alone.in_words(), "1"]
+        for name, each in pass_times(store, 2, cold=cold).items():
+            yield [
+                f"a pass from {where}: {name}",
+                *each.in_words(),
+                f"{each.wall / alone.wall:.1f}",
+            ]
+    code = _FIT.format(folder=str(store.path), k=_CLUSTERS, limit=limit, max_iter=max_iter)
+    seconds, passes, n_iter, peak = json.loads(in_fresh_process(code))
+    yield [f"a fit of {n_iter} iterations, {passes:.1f} passes", f"{seconds:.0f} s", "", ""]
+    yield [f"its peak memory (limit {limit})", f"{peak / 1e9:.2f} GB", "", ""]
+
+
+def main() -> None:
+    """Measure, print, and write if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--entries", type=float, default=1e9)
+    parser.add_argument("--folder", type=Path, default=None)
+    parser.add_argument("--limit", default="4GB")
+    parser.add_argument("--max-iter", type=int, default=20)
+    parser.add_argument("--write", type=Path, default=None)
+    parser.add_argument("only", nargs="?", choices=("disk", "passes"))
+    given = parser.parse_args()
+    if given.only != "passes":
+        with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+            _show(
+                "disk",
+                from_disk(int(given.entries), Path(folder), given.limit, given.max_iter),
+                given.write,
+            )
+    if given.only != "disk":
+        _show("passes", spared_passes(), given.write)
+
+
+def _show(name: str, lines: Iterator[Line], page: Path | None) -> None:
+    kept = []
+    for line in lines:
+        print(" | ".join(line), flush=True)
+        kept.append(line)
+    if page is not None:
+        replace_section(page, name, markdown(kept))
+
+
+if __name__ == "__main__":
+    main()

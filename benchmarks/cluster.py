@@ -1,0 +1,341 @@
+"""What the cluster engine costs: time against the memory engine, bytes against a model.
+
+    python -m benchmarks.cluster                         # measure, print
+    python -m benchmarks.cluster --write docs/cluster.md # and put the tables into the page
+
+Ten million entries lie in a store of sixteen blocks; two workers of one thread each run the same
+iterations as the memory engine with two threads. Bytes are counted where Dask hands them to the
+network, in every process. Processor time is shown beside wall time, which a busy machine disturbs
+more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import data
+from benchmarks.pages import markdown, replace_section
+from neocc.core import incremental
+from neocc.core.problem import Counts, Problem
+from neocc.core.solve import solve
+from neocc.engines import DaskEngine, MemoryEngine, Workers
+from neocc.engines.matrix import SparseMatrix
+from neocc.engines.stored import open_source
+from neocc.io import open_store, write_store
+from neocc.kernels import Memberships, get_kernels
+
+N_BLOCKS, N_WORKERS = 16, 2
+CLUSTERS = (20, 20)
+OVERLAP, OUTLIERS = 0.1, 0.05
+# Memberships are sent to the workers again every so many steps: the difference holds one such.
+RESENT_AFTER = 8
+FEW, MANY = 2, 2 + RESENT_AFTER
+OBJECTIVES = ("mean", "residue")
+GOAL_TIME, GOAL_BYTES = 1.5, 0.2
+
+
+# -------------------------------------------------------------------------------------- the model
+
+
+@dataclass(frozen=True)
+class Model:
+    """Bytes of one iteration on a sparse matrix; sizes as in docs/cluster.md."""
+
+    objective: str
+    n: int
+    m: int
+    n_stored: int
+    k: int
+    l: int  # noqa: E741
+    n_workers: int
+    n_threads: int = 1
+    entry_bytes: int = 8
+    overlap: float = OVERLAP
+    outliers: float = OUTLIERS
+
+    def memberships(self, n_items: int) -> float:
+        """Bytes of the memberships of a side: a label each, and 12 for each further one."""
+        return 4 * n_items + 12 * (self.overlap + self.outliers) * n_items
+
+    @property
+    def row_tables(self) -> float:
+        """What every worker must know for a row step."""
+        product = self.m * self.k if self.objective == "residue" else 0
+        return self.memberships(self.m) + 8 * (self.k * self.l + product)
+
+    @property
+    def column_sums(self) -> float:
+        """The column sums that are added up and come back."""
+        width = self.l if self.objective == "residue" else 0
+        return 8 * self.m * (self.k + 1 + width)
+
+    def sent(self) -> dict[str, float]:
+        """Bytes that cross the network in one iteration, by what they are.
+
+        What goes to the workers passes the scheduler and then from worker to worker; what comes
+        back passes the scheduler too.
+        """
+        column_tables = self.memberships(self.m) if self.objective == "residue" else 0
+        return {
+            "tables to the workers": (self.n_workers + 1) * (self.row_tables + column_tables),
+            "new memberships back": 2 * self.memberships(self.n),
+            "memberships sent again": 4 * self.memberships(self.n) / RESENT_AFTER,
+            "column sums between workers": (self.n_workers - 1) * self.column_sums,
+            "column sums back": 2 * self.column_sums,
+        }
+
+    def memory_per_worker(self) -> dict[str, float]:
+        """Bytes that a worker holds: its share of the rows, their distances, sums on their way."""
+        share = self.n / self.n_workers
+        return {
+            "rows": self.entry_bytes * self.n_stored / self.n_workers + 8 * share,
+            "distances": share * (8 * self.k + 16),
+            "tables and sums": self.row_tables + (self.n_threads + 3) * self.column_sums,
+        }
+
+
+# ------------------------------------------------------------------------------------ measurement
+
+
+def count_writes() -> None:
+    """Let Dask's connections of this process count the bytes that they write."""
+    from distributed.comm.tcp import TCP
+
+    if hasattr(TCP, "neocc_bytes"):
+        return
+    write = TCP.write
+
+    async def counted(self: Any, *arguments: Any, **options: Any) -> Any:
+        n_bytes = await write(self, *arguments, **options)
+        TCP.neocc_bytes += n_bytes
+        return n_bytes
+
+    TCP.neocc_bytes = 0
+    TCP.write = counted
+
+
+def spent() -> np.ndarray:
+    """Return bytes written and processor seconds used by this process so far."""
+    from distributed.comm.tcp import TCP
+
+    return np.array([TCP.neocc_bytes, time.process_time()], dtype=float)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Wall seconds, bytes written and processor seconds, of this process and of the workers."""
+
+    wall: float
+    sent: float
+    processor: float
+
+
+@dataclass
+class Setting:
+    """The same matrix in both engines, and a start for both."""
+
+    memory: MemoryEngine
+    cluster: DaskEngine
+    client: Any
+    problem: Problem
+    U: Memberships
+    V: Memberships
+
+    def run(self, engine: Any, objective: str, n_iterations: int) -> Cost:
+        """Run some iterations and return what they took."""
+        problem = replace(self.problem, objective=objective, max_iter=n_iterations)
+        if isinstance(engine, DaskEngine):
+            engine = replace(engine, _settled=None, _n_links=0)
+        before = spent() + sum(self.client.run(spent).values())
+        start = time.perf_counter()
+        solve(engine, problem, self.U, self.V)
+        wall = time.perf_counter() - start
+        n_bytes, processor = spent() + sum(self.client.run(spent).values()) - before
+        return Cost(wall, n_bytes, processor)
+
+    def one_iteration(self, objective: str, repeats: int) -> tuple[Cost, Cost]:
+        """Return the cost of one iteration in memory and on the cluster, the best of several."""
+        found: dict[tuple[str, int], list[Cost]] = {}
+        engines = {"memory": self.memory, "cluster": self.cluster}
+        for name, engine in engines.items():
+            self.run(engine, objective, 1)
+            found |= {(name, FEW): [], (name, MANY): []}
+        for _ in range(repeats):
+            for n_iterations in (FEW, MANY):
+                for name, engine in engines.items():
+                    found[name, n_iterations].append(self.run(engine, objective, n_iterations))
+
+        def each(name: str) -> Cost:
+            few, many = (
+                [
+                    best([getattr(cost, part) for cost in found[name, count]])
+                    for part, best in _PARTS
+                ]
+                for count in (FEW, MANY)
+            )
+            return Cost(*((b - a) / (MANY - FEW) for a, b in zip(few, many, strict=True)))
+
+        return each("memory"), each("cluster")
+
+
+_PARTS = (("wall", min), ("sent", np.median), ("processor", min))
+
+
+@contextmanager
+def open_setting() -> Iterator[Setting]:
+    """Write the store, start the workers, open both engines."""
+    import dask
+    import distributed
+
+    X = data.planted()
+    sides = [Counts.from_fractions(size, 20, OVERLAP, OUTLIERS) for size in X.shape]
+    U, V = (
+        Memberships.from_dense(data.memberships(size, 20, OVERLAP, OUTLIERS)) for size in X.shape
+    )
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "store"
+        write_store(folder, X, rows_per_block=-(-X.shape[0] // N_BLOCKS))
+        stack.enter_context(dask.config.set({"distributed.worker.profile.enabled": False}))
+        cluster = stack.enter_context(
+            distributed.LocalCluster(
+                n_workers=N_WORKERS, threads_per_worker=1, processes=True, dashboard_address=":0"
+            )
+        )
+        client = stack.enter_context(distributed.Client(cluster, set_as_default=False))
+        count_writes()
+        client.run(count_writes)
+        workers = stack.enter_context(Workers(N_WORKERS))
+        there = DaskEngine.of_matrix(open_source(open_store(folder)), client, "numba", workers)
+        here = MemoryEngine(SparseMatrix.from_scipy(X), get_kernels("numba", 0), workers)
+        # Every iteration reads all rows, as the first ones of a fit do.
+        least, incremental.LEAST_ENTRIES = incremental.LEAST_ENTRIES, np.iinfo(np.int64).max
+        stack.callback(setattr, incremental, "LEAST_ENTRIES", least)
+        yield Setting(here, there, client, Problem("mean", *sides, tol=0.0), U, V)
+
+
+# ------------------------------------------------------------------------------------------ tables
+
+
+def measured_tables(repeats: int) -> tuple[str, dict[str, float]]:
+    """Measure both objectives; return the page's section and processor seconds per entry."""
+    lines = [["objective", "memory", "cluster", "ratio", "processor time: ratio"]]
+    sizes = [["objective", "what", "model, MB"]]
+    totals = [["objective", "model, MB", "measured, MB", "measured / model"]]
+    per_entry = {}
+    with open_setting() as setting:
+        n, m = setting.memory.shape
+        for objective in OBJECTIVES:
+            memory, cluster = setting.one_iteration(objective, repeats)
+            model = Model(objective, n, m, setting.memory.n_stored, *CLUSTERS, N_WORKERS)
+            lines.append(
+                [
+                    objective,
+                    f"{1e3 * memory.wall:.0f} ms",
+                    f"{1e3 * cluster.wall:.0f} ms",
+                    f"{cluster.wall / memory.wall:.2f}",
+                    f"{cluster.processor / memory.processor:.2f}",
+                ]
+            )
+            sent = model.sent()
+            sizes += [[objective, what, f"{size / 1e6:.2f}"] for what, size in sent.items()]
+            total = sum(sent.values())
+            totals.append(
+                [
+                    objective,
+                    f"{total / 1e6:.2f}",
+                    f"{cluster.sent / 1e6:.2f}",
+                    f"{cluster.sent / total:.2f}",
+                ]
+            )
+            per_entry[objective] = memory.processor / setting.memory.n_stored
+        title = (
+            f"One iteration, {n:,} x {m:,} with {setting.memory.n_stored:,} entries in {N_BLOCKS} "
+            f"blocks, {CLUSTERS[0]} x {CLUSTERS[1]} clusters, {N_WORKERS} workers of one thread "
+            f"against {N_WORKERS} threads; best of {repeats}, load average "
+            f"{os.getloadavg()[0]:.1f} on {os.cpu_count()} cores. Goal: a ratio of at most "
+            f"{GOAL_TIME}."
+        )
+    text = "\n\n".join(
+        [
+            title,
+            markdown(lines),
+            "Bytes sent in one iteration, by the model:",
+            markdown(sizes),
+            f"and in all, against what was counted (goal: within {GOAL_BYTES:.0%}):",
+            markdown(totals),
+        ]
+    )
+    return text, per_entry
+
+
+def extrapolated(per_entry: dict[str, float]) -> str:
+    """Tell what the model says of 10^11 entries on 100 workers."""
+    network, disk, n_cores = 1.25e9, 1e9, 16
+    lines = [["objective", "", "amount", "seconds"]]
+    for objective in OBJECTIVES:
+        model = Model(objective, 10**9, 10**6, 10**11, 100, 100, 100, n_cores)
+        sent = model.sent()
+        through_one = (
+            sent["new memberships back"] / 2
+            + sent["column sums back"] / 2
+            + sent["tables to the workers"] / (model.n_workers + 1)
+        )
+        between = np.ceil(np.log2(model.n_workers)) * model.column_sums
+        memory = model.memory_per_worker()
+        work = 2 * per_entry[objective] * model.n_stored / model.n_workers / n_cores
+        rows = memory["rows"]
+        lines += [
+            [objective, "rows of one worker, read once", _size(rows), f"{rows / disk:.0f}"],
+            [objective, "work of one worker", f"{n_cores} cores", f"{work:.1f}"],
+            [
+                objective,
+                "through the coordinator",
+                _size(through_one),
+                f"{through_one / network:.1f}",
+            ],
+            [objective, "column sums up the tree", _size(between), f"{between / network:.1f}"],
+            [objective, "sent in all", _size(sum(sent.values())), ""],
+            [objective, "memory of one worker", _size(sum(memory.values())), ""],
+            *([objective, f"- {what}", _size(size), ""] for what, size in memory.items()),
+        ]
+    return (
+        "10^11 float32 entries in 10^9 rows and 10^6 columns, 100 x 100 clusters, 100 workers of "
+        f"{n_cores} cores, {network / 1e9:g} GB/s between machines, {disk / 1e9:g} GB/s from disk "
+        "(both assumed); work per entry as measured above, doubled for rows too wide for caches "
+        f"(assumed).\n\n{markdown(lines)}"
+    )
+
+
+def _size(n_bytes: float) -> str:
+    for unit, scale in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
+        if n_bytes >= scale:
+            return f"{n_bytes / scale:.1f} {unit}"
+    return f"{n_bytes / 1e3:.0f} kB"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--write", type=Path, help="page to put the tables into")
+    options = parser.parse_args()
+    text, per_entry = measured_tables(options.repeats)
+    sections: dict[str, str] = {"measured": text, "extrapolated": extrapolated(per_entry)}
+    show: Callable[[str], None] = print
+    for name, section in sections.items():
+        show(section + "\n")
+        if options.write is not None:
+            replace_section(options.write, name, section)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,194 @@
+"""Matrices whose rows stay where a source has them; a few blocks at a time are at hand.
+
+They are cut where a matrix in memory would be cut, not where the source has its blocks, so that a
+fit adds the same numbers in the same order wherever the rows live.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from neocc._typing import FloatArray, IntArray
+from neocc.engines.matrix import DenseMatrix, SparseMatrix, cut_by_entries
+from neocc.engines.source import RowSource
+from neocc.kernels import SparseBlock
+
+__all__ = ["SMALL_BYTES", "StoredMatrix", "StoredRows", "block_bytes", "open_source", "source_of"]
+
+
+SMALL_BYTES = 32_000_000
+"""Small blocks are kept up to so many bytes in all: opening them costs more than they do."""
+
+
+def block_bytes(source: RowSource) -> int:
+    """Return the bytes of the largest block."""
+    entries, rows = int(source.entries.max()), int(np.diff(source.edges).max())
+    places = 4 * entries + 8 * rows if source.is_sparse else 0
+    return max(1, source.dtype.itemsize * entries + places)
+
+
+@dataclass(frozen=True, eq=False)
+class StoredRows:
+    """The rows of a source, sliced like those of an array.
+
+    The blocks used last are kept: as many as threads work at the same time and one more, and more
+    of small ones.
+    """
+
+    source: RowSource
+    n_kept: int = 2
+    _kept: OrderedDict[int, Any] = field(default_factory=OrderedDict, repr=False)
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        return self.source.shape
+
+    def __getitem__(self, at: slice | IntArray) -> Any:
+        """Return consecutive rows, or any rows in any order: an array or a CSR matrix."""
+        if isinstance(at, slice):
+            start, stop, step = at.indices(self.shape[0])
+            if step == 1:
+                return self.between(start, stop)
+            at = np.arange(start, stop, step)
+        return self.take(at)
+
+    def between(self, start: int, stop: int) -> Any:
+        """Return rows `start` to `stop`; views of a block unless they lie in several."""
+        pieces = [self.block(index)[low:high] for index, low, high in self.pieces_of(start, stop)]
+        return pieces[0] if len(pieces) == 1 else _joined(pieces)
+
+    def take(self, rows: IntArray) -> Any:
+        """Return a copy of some rows."""
+        order = np.argsort(rows, kind="stable")
+        ordered = rows[order]
+        cuts = np.searchsorted(ordered, self.source.edges)
+        pieces = [
+            self._part(index)[ordered[low:high] - self.source.edges[index]]
+            for index, (low, high) in enumerate(pairwise(cuts))
+            if low < high
+        ]
+        if not pieces:
+            return self.block(0)[:0]
+        joined = _joined(pieces)
+        if (ordered == rows).all():
+            return joined
+        back = np.empty(len(rows), dtype=np.intp)
+        back[order] = np.arange(len(rows))
+        return joined[back]
+
+    def block(self, index: int) -> Any:
+        """Return a block of the source, from among those used last where it is there."""
+        with self._lock:
+            if index not in self._kept:
+                while len(self._kept) >= self.n_kept:
+                    self._kept.popitem(last=False)
+                self._kept[index] = self.source.load(index)
+                prefetch = getattr(self.source, "prefetch", None)
+                if prefetch is not None and index + 1 not in self._kept:
+                    prefetch(index + 1)
+            self._kept.move_to_end(index)
+            return self._kept[index]
+
+    def _part(self, index: int) -> Any:
+        """Return a block of which a few rows are wanted, without reading the rest if possible."""
+        kept = self._kept.get(index)
+        if kept is not None:
+            return kept
+        load = getattr(self.source, "load_part", None)
+        return self.block(index) if load is None else load(index)
+
+    def pieces_of(self, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
+        """Yield the blocks that hold some rows, and where in them these lie."""
+        edges = self.source.edges
+        index = max(0, int(np.searchsorted(edges, start, side="right")) - 1)
+        index = min(index, len(edges) - 2)
+        while True:
+            low, high = int(edges[index]), int(edges[index + 1])
+            yield index, max(start, low) - low, max(start, min(stop, high)) - low
+            if stop <= high or index == len(edges) - 2:
+                return
+            index += 1
+
+
+@dataclass(frozen=True, eq=False)
+class StoredMatrix:
+    """A sparse matrix in a source; like `SparseMatrix`, it is never centred."""
+
+    rows: StoredRows
+    indptr: IntArray
+
+    row_effects: None = None
+    column_effects: None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        return self.rows.shape
+
+    @property
+    def n_stored(self) -> int:
+        """Number of stored entries."""
+        return int(self.indptr[-1])
+
+    def centred(self, *_: object) -> StoredMatrix:
+        """Return the matrix itself; subtracting anything would fill it."""
+        return self
+
+    def block(self, start: int, stop: int) -> SparseBlock:
+        """Return rows `start` to `stop`, as views where they lie in one block of the source."""
+        pieces = list(self.rows.pieces_of(start, stop))
+        if len(pieces) > 1:
+            X = self.rows.between(start, stop)
+            return SparseBlock(X.indptr, X.indices, X.data, self.shape[1])
+        index, low, high = pieces[0]
+        X = self.rows.block(index)
+        return SparseBlock(X.indptr[low : high + 1], X.indices, X.data, self.shape[1])
+
+    def take(self, rows: IntArray) -> SparseMatrix:
+        """Return a copy of some rows, in memory."""
+        return SparseMatrix.from_scipy(self.rows.take(rows))
+
+    def dense_rows(self, rows: IntArray) -> FloatArray:
+        """Return a few rows as a dense table."""
+        return self.take(rows).dense_rows(np.arange(len(rows)))
+
+    def partition(self, entries: int) -> list[tuple[int, int]]:
+        """Cut the rows into ranges of about `entries` entries, as in memory."""
+        return cut_by_entries(self.indptr, entries)
+
+
+def open_source(source: RowSource, n_kept: int = 2) -> StoredMatrix | DenseMatrix:
+    """Return the matrix of a source; one with an entry in every cell is dense, as in memory."""
+    rows = StoredRows(source, max(n_kept, SMALL_BYTES // block_bytes(source)))
+    n, m = source.shape
+    if not source.is_sparse or source.n_stored == n * m:
+        return DenseMatrix(rows)
+    indptr = np.zeros(n + 1, dtype=np.int64)
+    for index, (start, stop) in enumerate(pairwise(source.edges)):
+        pointers = source.load(index).indptr
+        indptr[start + 1 : stop + 1] = pointers[1:] + indptr[start]
+    return StoredMatrix(rows, indptr)
+
+
+def source_of(matrix: Any) -> RowSource | None:
+    """Return the source that a matrix reads from, None for one in memory."""
+    rows = matrix.values if isinstance(matrix, DenseMatrix) else getattr(matrix, "rows", None)
+    return rows.source if isinstance(rows, StoredRows) else None
+
+
+def _joined(pieces: list[Any]) -> Any:
+    if len(pieces) == 1:
+        return pieces[0]
+    if sparse.issparse(pieces[0]):
+        return sparse.vstack(pieces, format="csr")
+    return np.concatenate(pieces)

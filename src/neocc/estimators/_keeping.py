@@ -1,0 +1,92 @@
+"""The checkpoint of a fit: what it is a checkpoint of, and when it is written."""
+
+from __future__ import annotations
+
+import zlib
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from neocc._typing import AnyArray
+from neocc.core.keeping import NOT_KEPT, Checkpoint, Keeper
+from neocc.engines import AnyEngine, Matrix, SparseMatrix
+from neocc.engines.stored import source_of
+
+__all__ = ["open_keeper"]
+
+# Where and how fast a fit runs does not change its result.
+_WITHOUT_EFFECT = {"checkpoint", "engine", "memory_limit", "n_jobs", "verbose"}
+
+
+def open_keeper(estimator: Any, matrix: Matrix, engine: AnyEngine) -> Keeper:
+    """Return what an earlier attempt at the same fit has reached, and keeps what this one does."""
+    checkpoint: Checkpoint | None = getattr(estimator, "checkpoint", None)
+    if checkpoint is None:
+        return NOT_KEPT
+    missing = [name for name in ("load", "save", "is_due") if not hasattr(checkpoint, name)]
+    if missing:
+        raise TypeError(
+            f"checkpoint must be a neocc.io.Checkpoint; got {checkpoint!r}. Write "
+            f"checkpoint=neocc.io.Checkpoint({str(checkpoint)!r})."
+        )
+    if not isinstance(estimator.random_state, Integral):
+        raise ValueError(
+            "A fit can only go on from a checkpoint if its seed is known; got random_state="
+            f"{estimator.random_state!r}. Give an int."
+        )
+    fingerprint = _fingerprint(estimator, matrix)
+    state = checkpoint.load(fingerprint) or {}
+    earlier = float(state.get("n_passes") or 0.0)
+    engine.reads.passes += earlier
+
+    def write(state: dict[str, Any]) -> None:
+        if checkpoint.is_due():
+            checkpoint.save(fingerprint, {**state, "n_passes": engine.n_passes})
+
+    return Keeper(write, state)
+
+
+def _fingerprint(estimator: Any, matrix: Matrix) -> dict[str, Any]:
+    """Return all that decides over the result, in values that JSON can hold."""
+    parameters = {
+        name: _plain(value)
+        for name, value in estimator.get_params(deep=False).items()
+        if name not in _WITHOUT_EFFECT
+    }
+    return {
+        "estimator": type(estimator).__name__,
+        **parameters,
+        "shape of the data": list(matrix.shape),
+        "digest of the data": _digest(matrix),
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    if sparse.issparse(value):
+        value = value.toarray()
+    if isinstance(value, tuple | list):
+        return [_plain(one) for one in value]
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} {value.shape} {_crc(value)}"
+    return value if value is None or isinstance(value, bool | int | float | str) else repr(value)
+
+
+def _digest(matrix: Matrix) -> str:
+    source = source_of(matrix)
+    if source is not None:
+        known = getattr(source, "digest", None)
+        return str(known or [source.n_stored, source.edges.tolist()])
+    if isinstance(matrix, SparseMatrix):
+        parts: tuple[AnyArray, ...] = (matrix.indptr, matrix.indices, matrix.data)
+    else:
+        values = matrix.values  # type: ignore[union-attr]
+        parts = (values.toarray() if sparse.issparse(values) else values,)
+    return " ".join(str(_crc(part)) for part in parts)
+
+
+def _crc(array: AnyArray) -> int:
+    return zlib.crc32(np.ascontiguousarray(array).data.cast("B")) if array.size else 0

@@ -1,0 +1,180 @@
+"""The state of a long fit in a file, from which the same fit goes on after a crash."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, is_dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from neocc import __version__
+from neocc.io._archive import open_archive, write_archive
+from neocc.io._codec import Decoder, Encoder, Undecodable
+from neocc.io._errors import FormatError, ReadError, UnreadableFileError
+from neocc.io._source import Source
+from neocc.kernels import Memberships
+
+__all__ = ["Checkpoint", "CheckpointError"]
+
+_FORMAT = "neocc checkpoint"
+_VERSION = 1
+_HEADER = "checkpoint.json"
+_REMEDY = "Remove the file to begin anew, or name another one."
+
+
+class CheckpointError(ReadError):
+    """A checkpoint that is damaged, of another fit, or from another version."""
+
+
+@dataclass
+class Checkpoint:
+    """A file that keeps the state of a long fit, for the parameter `checkpoint` of an estimator.
+
+    The state is written every few minutes, whole or not at all. A process that was killed leaves
+    the last one behind; the same call with the same data then goes on from there and ends with the
+    same result to the bit. The file is removed when the fit ends.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    every : float, default=120.0
+        Seconds between two writings.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from neocc import NEOCC
+    >>> from neocc.io import Checkpoint
+    >>> X = np.kron(np.eye(2), np.ones((3, 2)))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     kept = Checkpoint(f"{folder}/fit.checkpoint", every=300)
+    ...     model = NEOCC(2, 2, checkpoint=kept, random_state=0).fit(X)
+    >>> model.objective_
+    0.0
+    """
+
+    path: str | PathLike[str]
+    every: float = 120.0
+    _written: float = field(default_factory=time.monotonic, init=False, repr=False, compare=False)
+
+    def is_due(self) -> bool:
+        """Whether it is time to write."""
+        return time.monotonic() - self._written >= self.every
+
+    def save(self, fingerprint: dict[str, Any], state: dict[str, Any]) -> None:
+        """Write a state in place of the one before; see `neocc.core.keeping`.
+
+        Parameters
+        ----------
+        fingerprint : dict
+            What the fit is of: data and parameters, by name.
+        state : dict
+            What it has reached.
+        """
+        encoder = Encoder(keep_order=True)
+        header = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "neocc": __version__,
+            "fit": fingerprint,
+            "state": encoder.encode(state),
+        }
+        text = json.dumps(header, allow_nan=False)
+        write_archive(self.path, _HEADER, text, encoder.arrays, force=True)
+        self._written = time.monotonic()
+
+    def load(self, fingerprint: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the state that was written for a fit, None if there is no file.
+
+        Parameters
+        ----------
+        fingerprint : dict
+            What the fit is of. A state of anything else is refused.
+
+        Returns
+        -------
+        state : dict or None
+            What it had reached.
+        """
+        path = Path(self.path)
+        self._written = time.monotonic()
+        if not path.exists():
+            return None
+        try:
+            source = Source.at(path)
+            with open_archive(source.path, stored=True) as archive:
+                header = json.loads(archive.text(_HEADER))
+                _check_header(path, header, fingerprint)
+                state = Decoder(archive.array).decode(header["state"])
+            _check_members(state)
+        except (CheckpointError, UnreadableFileError):
+            raise
+        except FormatError as error:
+            raise CheckpointError(path, error.problem, _REMEDY) from error
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            reason = str(error).splitlines()[0].rstrip(".") if str(error) else "no JSON"
+            raise CheckpointError(
+                path, f"The checkpoint is damaged ({reason}).", _REMEDY
+            ) from error
+        if not isinstance(state, dict):
+            raise CheckpointError(path, "The checkpoint is damaged.", _REMEDY)
+        return state
+
+    def remove(self) -> None:
+        """Remove the file: the fit has ended."""
+        Path(self.path).unlink(missing_ok=True)
+
+
+def _check_header(path: Path, header: Any, fingerprint: dict[str, Any]) -> None:
+    if not isinstance(header, dict) or header.get("format") != _FORMAT:
+        raise CheckpointError(path, "This is no checkpoint.", "Name another file.")
+    if header.get("version") != _VERSION or header.get("neocc") != __version__:
+        raise CheckpointError(
+            path,
+            f"The checkpoint was written by neocc {header.get('neocc')!r}; this is {__version__}, "
+            "which may compute something else.",
+            f"Go on with that version, or: {_REMEDY[0].lower()}{_REMEDY[1:]}",
+        )
+    kept = header["fit"]
+    for name in {**kept, **fingerprint}:
+        if kept.get(name) != fingerprint.get(name):
+            raise CheckpointError(
+                path,
+                f"The checkpoint is of another fit: its {name} is {kept.get(name)!r}, here it is "
+                f"{fingerprint.get(name)!r}.",
+                _REMEDY,
+            )
+
+
+def _check_members(state: Any) -> None:
+    """Kernels trust memberships: an index out of range there would read foreign memory."""
+    for members in _memberships(state):
+        n, k = members.n_items, members.n_clusters
+        for values, low, high in (
+            (members.first, -1, k),
+            (members.extra_items, 0, n),
+            (members.extra_clusters, 0, k),
+        ):
+            if values.size and not (low <= values.min() and values.max() < high):
+                raise Undecodable("it names an item or cluster that is not there")
+        if len(members.extra_items) != len(members.extra_clusters):
+            raise Undecodable("it holds memberships of different lengths")
+
+
+def _memberships(value: Any) -> Iterator[Memberships]:
+    if isinstance(value, Memberships):
+        yield value
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from _memberships(one)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _memberships(one)
+    elif is_dataclass(value):
+        for each in fields(value):
+            yield from _memberships(getattr(value, each.name))

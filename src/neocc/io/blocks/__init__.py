@@ -1,0 +1,1 @@
+"""Matrices on disk in blocks of rows: written in one pass, read a block at a time."""

@@ -1,0 +1,301 @@
+"""A matrix in a folder of row blocks, opened without reading it."""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+from scipy import sparse
+
+from neocc._typing import AnyArray, IntArray
+from neocc.io._errors import FormatError, ReadError
+from neocc.io.blocks._manifest import (
+    NAMES_FILES,
+    Manifest,
+    checksum,
+    file_of,
+    members_of,
+    read_manifest,
+)
+
+__all__ = ["BlockStore", "open_store"]
+
+# Maps all pages at once instead of one fault at a time; Python has no name for it yet.
+_MADV_POPULATE_READ = 22
+_DAMAGED = "The disk or a copy is at fault: copy the store again, or write it anew."
+
+# Blocks whose checksums fitted in this process, by file and time of its last change.
+_verified: set[tuple[str, int]] = set()
+_verifying = Lock()
+
+
+@dataclass(frozen=True, eq=False)
+class BlockStore:
+    """A matrix on disk in blocks of rows, for `fit` and `predict` of the estimators.
+
+    Opening a store reads its table of contents alone; blocks are mapped into memory when they are
+    used, and compared with their checksums the first time. A store is small to pickle and to send:
+    a path and a few numbers per block.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    manifest : Manifest
+        What it holds.
+
+    See Also
+    --------
+    write_store : Write one.
+    open_store : Open one.
+    """
+
+    path: Path
+    manifest: Manifest
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        return self.manifest.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the numbers."""
+        return np.dtype(self.manifest.dtype)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether blocks are row-compressed."""
+        return self.manifest.is_sparse
+
+    @property
+    def n_stored(self) -> int:
+        """Number of stored entries."""
+        return sum(block.n_entries for block in self.manifest.blocks)
+
+    @property
+    def digest(self) -> str:
+        """Digest of the table of contents and, through the checksums in it, of the store."""
+        return self.manifest.sha256
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks."""
+        return len(self.manifest.blocks)
+
+    @cached_property
+    def edges(self) -> IntArray:
+        """Block i holds rows `edges[i]` to `edges[i + 1]`."""
+        return np.cumsum([0] + [block.n_rows for block in self.manifest.blocks])
+
+    @cached_property
+    def entries(self) -> IntArray:
+        """Number of stored entries of each block."""
+        return np.array([block.n_entries for block in self.manifest.blocks], dtype=np.intp)
+
+    @cached_property
+    def row_names(self) -> tuple[str, ...] | None:
+        """Names of the rows, None where they have none."""
+        return self._names("rows")
+
+    @cached_property
+    def column_names(self) -> tuple[str, ...] | None:
+        """Names of the columns, None where they have none."""
+        return self._names("columns")
+
+    def load(self, index: int) -> Any:
+        """Return one block as a `csr_array` or an array, mapped into memory.
+
+        The first time in a process its files are read to the end and compared with their checksums.
+
+        Parameters
+        ----------
+        index : int
+            Number of the block, from 0.
+
+        Returns
+        -------
+        block : csr_array or ndarray
+            Its rows. What is written to them does not reach the disk.
+        """
+        return self._load(index, whole=True)
+
+    def load_part(self, index: int) -> Any:
+        """Return one block of which a few rows will be used: what is not touched is not read.
+
+        Parameters
+        ----------
+        index : int
+            Number of the block, from 0.
+
+        Returns
+        -------
+        block : csr_array or ndarray
+            As from `load`.
+        """
+        return self._load(index, whole=False)
+
+    def prefetch(self, index: int) -> None:
+        """Have the system begin to read a block, where it can; do not wait for it.
+
+        Parameters
+        ----------
+        index : int
+            Number of the block; one that does not exist is passed over.
+        """
+        if index >= self.n_blocks or not hasattr(os, "posix_fadvise"):
+            return
+        for member in members_of(self.is_sparse):
+            path = self.path / file_of(index, member)
+            with suppress(OSError), path.open("rb") as file:
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_WILLNEED)
+
+    def _load(self, index: int, *, whole: bool) -> Any:
+        parts = [self._part(index, member, whole) for member in members_of(self.is_sparse)]
+        n_rows, n_columns = self.manifest.blocks[index].n_rows, self.shape[1]
+        if not self.is_sparse:
+            return parts[0]
+        indptr, indices, data = parts
+        block = sparse.csr_array((n_rows, n_columns), dtype=data.dtype)
+        # Set rather than passed on: the constructor would look through all indices every time.
+        block.indptr, block.indices, block.data = indptr, indices, data
+        block.has_sorted_indices = block.has_canonical_format = True
+        return block
+
+    def _part(self, index: int, member: str, whole: bool) -> AnyArray:
+        """Map one file of a block, after a look at its checksum, its type and its shape."""
+        entry = self.manifest.blocks[index]
+        path = self.path / file_of(index, member)
+        n_rows, n_columns = entry.n_rows, self.shape[1]
+        wanted: tuple[int, ...] = {
+            "indptr": (n_rows + 1,),
+            "indices": (entry.n_entries,),
+            "data": (entry.n_entries,) if self.is_sparse else (n_rows, n_columns),
+        }[member]
+        try:
+            key = (str(path.absolute()), path.stat().st_mtime_ns)
+            is_new = key not in _verified
+            if is_new and checksum(path) != entry.checksums[member]:
+                raise FormatError(path, "Its bytes do not fit their checksum.", _DAMAGED)
+            array = _mapped(path, whole)
+        except (OSError, ValueError) as error:
+            if isinstance(error, ReadError):
+                raise
+            reason = getattr(error, "strerror", None) or str(error)
+            raise FormatError(path, f"The block cannot be read ({reason}).", _DAMAGED) from error
+        if array.shape != wanted or (member == "data" and array.dtype != self.dtype):
+            raise FormatError(
+                path, f"It holds {array.dtype} of shape {array.shape}, not of {wanted}.", _DAMAGED
+            )
+        if is_new:
+            # Kernels trust what they are given: an index out of range would reach foreign memory.
+            if not _is_sound(member, array, entry.n_entries, n_columns):
+                raise FormatError(path, "Its pointers or indices are out of range.", _DAMAGED)
+            with _verifying:
+                _verified.add(key)
+        return array
+
+    def _names(self, side: str) -> tuple[str, ...] | None:
+        if side not in self.manifest.names:
+            return None
+        path = self.path / NAMES_FILES[side]
+        try:
+            if checksum(path) != self.manifest.names[side]:
+                raise FormatError(path, "Its bytes do not fit their checksum.", _DAMAGED)
+            with path.open(encoding="utf-8") as file:
+                names = tuple(str(json.loads(line)) for line in file)
+        except OSError as error:
+            raise FormatError(path, f"It cannot be read ({error.strerror}).", _DAMAGED) from error
+        if len(names) != self.shape[side == "columns"]:
+            raise FormatError(path, f"{len(names)} names do not fit the matrix.", _DAMAGED)
+        return names
+
+    def __repr__(self) -> str:
+        n, m = self.shape
+        kind = "sparse" if self.is_sparse else "dense"
+        return (
+            f"BlockStore({str(self.path)!r}: {n} x {m}, {kind} {self.dtype}, {self.n_stored} "
+            f"entries in {self.n_blocks} blocks)"
+        )
+
+
+def open_store(path: str | PathLike[str]) -> BlockStore:
+    """Open a matrix that `write_store` or ``neocc convert`` has written.
+
+    Parameters
+    ----------
+    path : path-like
+        The folder.
+
+    Returns
+    -------
+    store : BlockStore
+        The matrix, for `fit`.
+
+    Raises
+    ------
+    ReadError
+        If the folder is no store, was not written to the end, is damaged, or was written by a
+        newer version.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from neocc import NEOCC
+    >>> from neocc.io import open_store, write_store
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     X = np.kron(np.eye(2), np.ones((3, 2)))
+    ...     _ = write_store(f"{folder}/matrix", X, rows_per_block=4)
+    ...     store = open_store(f"{folder}/matrix")
+    ...     model = NEOCC(n_row_clusters=2, n_column_clusters=2, random_state=0).fit(store)
+    >>> store.shape, store.n_blocks
+    ((6, 4), 2)
+    >>> model.objective_
+    0.0
+    """
+    folder = Path(path)
+    return BlockStore(folder, read_manifest(folder))
+
+
+def _mapped(path: Path, whole: bool) -> AnyArray:
+    """Map an array; its pages go when the array does. If all are needed, they are read now."""
+    with path.open("rb") as file:
+        if npy.read_magic(file) != (1, 0):
+            raise ValueError("not an array in NumPy's format 1.0")
+        shape, fortran, dtype = npy.read_array_header_1_0(file)
+        offset = file.tell()
+        if fortran or dtype.hasobject:
+            raise ValueError("not an array of numbers in C order")
+        count = int(np.prod(shape))
+        if not count:
+            return np.empty(shape, dtype)
+        # Private pages can be written, for compiled kernels tell read-only arrays from others.
+        mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+    if whole and sys.platform == "linux":
+        try:
+            mapping.madvise(_MADV_POPULATE_READ)
+        except OSError:  # Linux before 5.14
+            mapping.madvise(mmap.MADV_WILLNEED)
+    return np.frombuffer(mapping, dtype, count, offset).reshape(shape)
+
+
+def _is_sound(member: str, array: AnyArray, n_entries: int, n_columns: int) -> bool:
+    if member == "indptr":
+        whole = array.dtype.kind == "i" and bool(array[0] == 0 and array[-1] == n_entries)
+        return whole and not (np.diff(array) < 0).any()
+    if member == "indices":
+        inside = not len(array) or bool(array.min() >= 0 and array.max() < n_columns)
+        return array.dtype.kind == "i" and inside
+    return True

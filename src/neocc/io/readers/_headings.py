@@ -1,0 +1,130 @@
+"""Whether the first line of a delimited file is a header, and what headings say by themselves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Literal, TypeAlias
+
+from neocc.io.readers._text import Dialect, Record, is_infinite, is_missing, is_number
+
+__all__ = ["NAME_HEADINGS", "Kind", "has_header", "kind_of", "mean_triplets"]
+
+Kind: TypeAlias = Literal["numbers", "whole numbers", "text", "nothing"]
+
+NAME_HEADINGS = ("", "id", "name", "names", "index", "row", "row_name", "row_names", "unnamed: 0")
+"""Headings of a first column that holds names, in small letters."""
+
+# What rows and columns are in the files of many fields, and what is measured of them.
+_THING = re.compile(
+    "(user|item|row|column|col|gene|protein|probe|orf|transcript|sample|cell|patient|subject|person"
+    "|customer|client|product|movie|film|book|song|artist|country|city|region|state|species"
+    "|document|doc|term|word|token|feature|variable|condition|experiment|student|question"
+    "|session|page|article|author|paper|node|source|target|sender|receiver)(ids?|names?|s)?"
+)
+_VALUE = re.compile(
+    "(value|val|rating|score|star|count|weight|number|quantity|amount|frequency|freq|expression"
+    "|abundance|intensity|play|view|click|purchase|n|tf|tfidf)s?"
+)
+# So many names written alike show how names are written here.
+_ENOUGH_NAMES = 5
+# So many numbers in equal steps, or so many that rise, hardly stand in a line of data by chance.
+_EVEN_NUMBERS, _RISING_NUMBERS = 4, 6
+
+
+def kind_of(cells: Sequence[str], decimal: str) -> Kind:
+    """Tell what most of some cells are."""
+    present = [cell for cell in cells if not is_missing(cell.strip())]
+    if not present:
+        return "nothing"
+    # With a blank that does not break, too: such a cell shall be named as a bad number.
+    numbers = [one for one in present if is_number(one.strip(), decimal) or is_infinite(one)]
+    if 2 * len(numbers) <= len(present):
+        return "text"
+    whole = all(cell.strip().lstrip("+-").isdigit() for cell in numbers)
+    return "whole numbers" if whole else "numbers"
+
+
+def mean_triplets(headings: Sequence[str]) -> bool:
+    """Whether headings say that the first three columns are row ids, column ids and values.
+
+    Examples
+    --------
+    >>> from neocc.io.readers._headings import mean_triplets
+    >>> mean_triplets(["userId", "movie_id", "rating", "review"]), mean_triplets(["x", "y", "z"])
+    (True, False)
+    """
+    return (
+        len(headings) >= 3
+        and _is_a(_THING, headings[0])
+        and _is_a(_THING, headings[1])
+        and _is_a(_VALUE, headings[2])
+    )
+
+
+def has_header(found: Sequence[Record], dialect: Dialect) -> bool:
+    """Whether the first of some records names the columns; see `_recognise` for the rules."""
+    first, rest = found[0].cells, found[1:]
+    decimal = dialect.decimal
+    if not rest:
+        return not any(is_number(cell, decimal) for cell in first)
+    names = [record.cells[0].strip() for record in rest]
+    if all(len(record.cells) == len(first) + 1 for record in rest):
+        return kind_of(names, decimal) == "text" or any(_is_text(cell, decimal) for cell in first)
+    if len(first) > 1 and first[0].strip().lower() in NAME_HEADINGS and any(names):
+        return True
+    for place, cell in enumerate(first):
+        if _is_text(cell, decimal):
+            below = [record.cells[place] for record in rest if place < len(record.cells)]
+            if kind_of(below, decimal) in ("numbers", "whole numbers"):
+                return True
+    return _has_numbers_as_headings(first, rest, names, decimal)
+
+
+def _has_numbers_as_headings(
+    first: Sequence[str], rest: Sequence[Record], names: Sequence[str], decimal: str
+) -> bool:
+    """Tell `gene,0,7,14` above `A,1,2,5` from the first row of a table with names of rows."""
+    numbers = first[1:]
+    if not numbers or not all(is_number(cell, decimal) for cell in numbers):
+        return False
+    if not _is_text(first[0], decimal) or kind_of(names, decimal) != "text":
+        return False
+    if _is_a(_THING, first[0]):
+        return first[0].strip() not in names
+    ways = {_way_of_writing(name) for name in names}
+    if len(names) >= _ENOUGH_NAMES and len(ways) == 1:
+        return _way_of_writing(first[0].strip()) not in ways
+    rise = _rise(numbers, decimal)
+    return rise and not any(_rise(record.cells[1:], decimal) for record in rest)
+
+
+def _is_text(cell: str, decimal: str) -> bool:
+    cell = cell.strip()
+    return not is_missing(cell) and not is_number(cell, decimal)
+
+
+def _is_a(words: re.Pattern[str], heading: str) -> bool:
+    return words.fullmatch(re.sub(r"[\W_]+", "", heading.lower())) is not None
+
+
+def _way_of_writing(name: str) -> str:
+    """Return the kinds of characters in a name, in their order: `A0` for `TP53`."""
+    kinds = "".join(
+        "A" if one.isupper() else "0" if one.isdigit() else "a" if one.isalpha() else one
+        for one in name
+    )
+    return re.sub(r"(.)\1+", r"\1", kinds)
+
+
+def _rise(cells: Sequence[str], decimal: str) -> bool:
+    """Whether numbers rise as headings do: times, doses, years, or a count of columns."""
+    if len(cells) < _EVEN_NUMBERS or not all(is_number(cell, decimal) for cell in cells):
+        return False
+    values = [float(cell.strip().replace(decimal, ".")) for cell in cells]
+    steps = [after - before for before, after in pairwise(values)]
+    if min(steps) <= 0:
+        return False
+    is_even = max(steps) - min(steps) <= 1e-9 * max(steps)
+    return is_even or len(values) >= _RISING_NUMBERS
