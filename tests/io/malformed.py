@@ -573,6 +573,13 @@ CASES = [
         "model, not there", lambda folder: folder / "model.neocc", ("no such file",), kind="model"
     ),
     Case("model, bomb", bomb, ("compressed",), kind="model"),
+    Case("model, empty", text("model.neocc", ""), ("empty",), kind="model"),
+    Case(
+        "model, no objective",
+        attribute("objective_", {"float": "nan"}),
+        ("'objective_'",),
+        kind="model",
+    ),
     Case("model, cut off", cut(good_model), ("cut off",), kind="model"),
     Case("model, text", text("model.neocc", "hello\n"), ("damaged",), kind="model"),
     Case("model, pickle", text("model.neocc", pickle.dumps({})), ("damaged",), kind="model"),
@@ -640,7 +647,6 @@ CASES = [
             "column_membership_",
             "row_outliers_",
             "block_means_",
-            "row_estimate_",
             "history_",
             "n_iter_",
         )

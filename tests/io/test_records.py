@@ -22,7 +22,7 @@ SETTINGS = {"n_row_clusters": 3, "row_overlap": 0.1, "init": "random", "deep": {
 
 
 def test_a_record_comes_back_as_it_was(tmp_path):
-    write_matrix(np.eye(3), tmp_path / "m.csv")
+    write_matrix(np.eye(4), tmp_path / "m.csv")
     matrix = read_matrix(tmp_path / "m.csv", header=False, drop=["1"])
     record = make_record(SETTINGS, seed=7, matrix=matrix)
     write_record(record, tmp_path / "record.json")
@@ -30,7 +30,7 @@ def test_a_record_comes_back_as_it_was(tmp_path):
     assert found.settings == SETTINGS
     assert found.seed == 7
     assert found.input.sha256 == matrix.sha256
-    assert found.input.shape == (3, 2)
+    assert found.input.shape == (4, 3)
     assert {"python", "numpy", "neocc"} <= found.versions.keys()
     assert found.created.endswith("+00:00")
     again = read_matrix(found.input.path, **found.input.options)

@@ -62,7 +62,8 @@ class RunningSums:
             V if _needs_products(problem) else None,
             squares=problem.columns is not None,
         )
-        return RunningSums(self.sums.plus(change), _bare(U), V, self.n_updates + 1)
+        sums = self.sums.plus(change, in_place=True)
+        return RunningSums(sums, _bare(U), V, self.n_updates + 1)
 
     def _changed(
         self, engine: Engine, problem: Problem, U: Memberships | None, V: Memberships | None

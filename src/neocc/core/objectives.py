@@ -20,6 +20,7 @@ the current memberships is the sum of d over them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -49,15 +50,16 @@ class Sums:
     products: FloatArray | None
     energy: FloatArray | None = None
 
-    def plus(self, other: Sums) -> Sums:
-        """Add the sums over further rows."""
+    def plus(self, other: Sums, *, in_place: bool = False) -> Sums:
+        """Add the sums over further rows; in place means in the arrays of these, where possible."""
 
-        def if_there(name: str) -> FloatArray | None:
+        def total(name: str) -> Any:
             mine, others = getattr(self, name), getattr(other, name)
-            return None if mine is None else mine + others
+            if mine is None:
+                return None
+            return np.add(mine, others, out=others if in_place and others.flags.writeable else None)
 
-        squares = self.squares + other.squares
-        return Sums(if_there("by_cluster"), squares, if_there("products"), if_there("energy"))
+        return Sums(total("by_cluster"), total("squares"), total("products"), total("energy"))
 
 
 @dataclass(frozen=True)

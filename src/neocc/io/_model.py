@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from neocc import __version__, estimators
 from neocc.io._archive import Archive, open_archive, write_archive
 from neocc.io._codec import Decoder, Encoder, Undecodable
-from neocc.io._errors import FormatError, ModelFileError
+from neocc.io._errors import FormatError, ModelFileError, UnreadableFileError
 from neocc.io._source import Source
 from neocc.io._state import check_state
 
@@ -157,8 +157,8 @@ def read_model(path: str | PathLike[str]) -> SavedModel:
     saved : SavedModel
         The estimator, the names of rows and columns, and the version that wrote them.
     """
-    source = Source.at(path)
-    with _explaining(source.path), open_archive(source.path, stored=True) as archive:
+    path = Path(path)
+    with _explaining(path), open_archive(Source.at(path).path, stored=True) as archive:
         header = _read_header(archive)
         kind = _estimators().get(header["estimator"])
         if kind is None:
@@ -194,7 +194,7 @@ def _explaining(path: Path) -> Iterator[None]:
     remedy = "Save the model again."
     try:
         yield
-    except ModelFileError:
+    except (ModelFileError, UnreadableFileError):
         raise
     except FormatError as error:
         raise ModelFileError(path, error.problem, error.remedy) from error

@@ -62,8 +62,6 @@ _NEEDED_BY: dict[str, tuple[str, ...]] = {
         "column_membership_",
         "row_outliers_",
         "column_outliers_",
-        "row_estimate_",
-        "column_estimate_",
     ),
     "MSSR": (*_TWO_WAY, "row_labels_", "column_labels_"),
     "NEOKMeans": _ONE_WAY,
@@ -122,7 +120,8 @@ def check_state(estimator: str, parameters: dict[str, Any], attributes: dict[str
     n_columns = attributes["n_features_in_"]
     if type(n_columns) is not int or n_columns < 1:
         raise Undecodable("its 'n_features_in_' is no number of columns")
-    if not isinstance(attributes["objective_"], float):
+    objective = attributes["objective_"]
+    if not isinstance(objective, float) or not np.isfinite(objective):
         raise Undecodable("its 'objective_' is no number")
     if type(attributes["n_iter_"]) is not int:
         raise Undecodable("its 'n_iter_' is no number of iterations")
@@ -135,13 +134,14 @@ def check_state(estimator: str, parameters: dict[str, Any], attributes: dict[str
         raise Undecodable("its '_n_features_out' does not fit")
     for side in ("row", "column") if estimator == "NEOCC" else ():
         is_auto = "auto" in (parameters.get(f"{side}_overlap"), parameters.get(f"{side}_outliers"))
-        _check_estimate(f"{side}_estimate_", attributes[f"{side}_estimate_"], needed=is_auto)
+        _check_estimate(f"{side}_estimate_", attributes.get(f"{side}_estimate_"), needed=is_auto)
     names = attributes.get("feature_names_in_")
     if names is not None and (not isinstance(names, np.ndarray) or names.shape != (n_columns,)):
         raise Undecodable("its 'feature_names_in_' do not fit")
 
 
 def _check_estimate(name: str, estimate: Any, *, needed: bool) -> None:
+    """Check an estimate; a fit that was interrupted, or given all numbers, may have none."""
     if estimate is None and not needed:
         return
     shares = (getattr(estimate, "overlap", None), getattr(estimate, "outliers", None))
