@@ -10,7 +10,7 @@ import pytest
 from standins import FEW, FILMS, YEAST, small_study
 
 from neocc.metrics import best_match_f1, trivial_baseline
-from neocc.paper import _tables
+from neocc.paper import _tables, _words
 from neocc.paper._data import CHOSEN
 from neocc.paper._document import (
     Figure,
@@ -172,6 +172,12 @@ def test_trials_are_listed_with_all_scores_and_without_times(results):
     assert len(lines) == 4
     assert set(MEASURES) <= set(header)
     assert not any("1.5" in cell for line in lines for cell in line)
+
+
+def test_a_page_says_so_when_trials_are_missing(results):
+    assert not any("not complete" in text for text in _words.about(results))
+    results.trials.popitem()
+    assert any("3 of 4 fits" in text for text in _words.about(results))
 
 
 # ------------------------------------------------------------------------------- what is expected

@@ -46,6 +46,12 @@ def about(results: Results) -> list[str]:
             each. It shows that everything works. For scores worth comparing run the command
             without `--quick`.
             """)
+    n_there, n_all = len(results.trials), len(study.jobs())
+    if n_there < n_all:
+        texts += _paragraphs(f"""
+            **This run is not complete**: {n_there} of {n_all} fits are here; a dash stands for what
+            is missing. The command goes on with `--resume`.
+            """)
     return texts
 
 
