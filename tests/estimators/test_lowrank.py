@@ -260,3 +260,9 @@ def test_yeast_one_semidefinite_start_reaches_the_good_basin(yeast, seed):
 def test_yeast_default_refinement_of_semidefinite_starts(yeast):
     model = NEOCC(14, 3, row_overlap=3.237, column_overlap=0.2, init="sdp", random_state=0)
     assert model.fit(yeast.data).objective_ <= 10_075.2
+
+
+@pytest.mark.parametrize("engine", ["foo", None, 5, "dask"])
+def test_engines_it_does_not_know_are_refused(engine):
+    with pytest.raises(ValueError, match="engine"):
+        LowRankNEOKMeans(2, engine=engine).fit(np.eye(6))

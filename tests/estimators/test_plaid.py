@@ -434,7 +434,8 @@ def test_a_chain_interrupted_at_once_leaves_an_earlier_fit(X, monkeypatch):
 def test_verbose_logs_sweeps(X, caplog, verbose, n_lines):
     with caplog.at_level(logging.INFO, logger="neocc"):
         InfinitePlaid(**{**QUICK, "n_sweeps": 20, "verbose": verbose}).fit(X)
-    lines = [record.getMessage() for record in caplog.records]
+    messages = [record.getMessage() for record in caplog.records]
+    lines = [message for message in messages if not message.startswith("search ")]
     assert len(lines) == n_lines
     assert all("sub-matrices, log-likelihood" in line for line in lines)
 
@@ -471,3 +472,31 @@ def test_yeast(data_folder):
     assert X.shape == (2417, 103)
     assert model.n_submatrices_ > 10
     assert model.history_["log_likelihood"][-1] > model.history_["log_likelihood"][0]
+
+
+def test_comemberships_of_what_is_no_list_are_refused():
+    X = np.random.default_rng(0).normal(size=(12, 8))
+    model = InfinitePlaid(n_sweeps=4, burn_in=1, n_init=1, random_state=0).fit(X)
+    assert model.comembership("rows", items=[]).shape == (0, 12)
+    for items in (5, [0.5], [[1]], ["a"]):
+        with pytest.raises(ValueError, match="must be a list of indices of rows"):
+            model.comembership("rows", items=items)
+
+
+def test_an_interrupt_while_cleaning_up_keeps_the_chain(monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("neocc.estimators._plaid.take_chance_out", interrupt)
+    X = np.random.default_rng(0).normal(size=(12, 8))
+    model = InfinitePlaid(n_sweeps=4, burn_in=1, n_init=1, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X)
+    assert len(model.history_["log_likelihood"]) == 4
+
+
+def test_searches_for_a_start_are_logged(caplog):
+    X = np.random.default_rng(0).normal(size=(12, 8))
+    with caplog.at_level("INFO", logger="neocc"):
+        InfinitePlaid(n_sweeps=2, burn_in=1, n_init=3, verbose=1, random_state=0).fit(X)
+    assert sum("search" in line for line in caplog.messages) == 3

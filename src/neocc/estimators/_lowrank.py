@@ -17,7 +17,7 @@ from neocc.core.problem import Problem
 from neocc.core.restarts import Init, run_starts
 from neocc.core.solve import Solution, centring
 from neocc.engines import AnyEngine
-from neocc.estimators._base import STORE_CONSTRAINTS
+from neocc.estimators._base import SHARED_CONSTRAINTS, STORE_CONSTRAINTS
 from neocc.estimators._neokmeans import NEOKMeans
 from neocc.estimators._progress import Progress
 from neocc.kernels import Memberships
@@ -146,6 +146,7 @@ class LowRankNEOKMeans(NEOKMeans):
             for name, rules in NEOKMeans._parameter_constraints.items()
             if name not in STORE_CONSTRAINTS
         },
+        "engine": SHARED_CONSTRAINTS["engine"],
         "solver": [StrOptions({"admm", "alm"})],
         "columns_per_cluster": [Interval(Integral, 1, None, closed="left")],
         "init": [StrOptions({"random", "neo-kmeans"}), "array-like", "sparse matrix"],

@@ -20,6 +20,9 @@ from neocc.estimators._plaid_results import PlaidResults
 from neocc.estimators._progress import CallbackSupportMixin, Progress, with_callbacks
 from neocc.kernels.plaid import PlaidKernels, get_plaid_kernels
 
+# What a greedy search for a start costs at least.
+_SWEEPS_PER_SEARCH = 10
+
 
 class InfinitePlaid(PlaidResults, CallbackSupportMixin, BaseEstimator):
     r"""Infinite plaid model: sums of overlapping sub-matrices, their number left to the data.
@@ -254,7 +257,9 @@ class InfinitePlaid(PlaidResults, CallbackSupportMixin, BaseEstimator):
             units = Units.of(values, observed) if self.standardize else Units()
             data = Field(units.standardized(values, observed), observed)
             seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-            kernels = get_plaid_kernels(self.kernel, sum(data.shape) * self.n_sweeps)
+            n_searches = 0 if self.init == "empty" else self.n_init
+            n_sweeps = self.n_sweeps + _SWEEPS_PER_SEARCH * n_searches
+            kernels = get_plaid_kernels(self.kernel, sum(data.shape) * n_sweeps)
             with Workers(1):  # one BLAS thread: the same sums on every machine
                 self._run(data, units, kernels, np.random.default_rng(seed))
         return self
@@ -274,8 +279,11 @@ class InfinitePlaid(PlaidResults, CallbackSupportMixin, BaseEstimator):
             interrupt = error
         if trace.last is not None:
             state = State(data, trace.last)
-            if self.clean_up:
-                take_chance_out(state, kernels, trace)
+            try:
+                if self.clean_up:
+                    take_chance_out(state, kernels, trace)
+            except KeyboardInterrupt as error:
+                state, interrupt = State(data, trace.last), error
             self._publish(state, units, trace)
             self._published = True
         if interrupt is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,8 @@ def sweeps(
     if estimator.init == "empty":
         state = empty_start(data, prior)
     else:
-        state = best_start(data, prior, kernels, estimator.n_init, rng)
+        report = partial(_log_search, estimator)
+        state = best_start(data, prior, kernels, estimator.n_init, rng, report)
     _log(estimator, 0, state, units)
     for number in range(estimator.n_sweeps):
         progress.begin()
@@ -72,6 +74,12 @@ def _prior(estimator: Any, units: Units) -> Prior:
     )
     most = np.inf if estimator.max_submatrices is None else estimator.max_submatrices
     return Prior(given=given, max_submatrices=most)
+
+
+def _log_search(estimator: Any, number: int, state: State) -> None:
+    """Log what a search for a start has found."""
+    if estimator.verbose:
+        logger.info("search %d/%d: %d sub-matrices", number, estimator.n_init, state.K)
 
 
 def _log(estimator: Any, number: int, state: State, units: Units) -> None:

@@ -103,7 +103,10 @@ class PlaidResults(BiclusterMixin):
                 f'comembership("{side}", items=[...]).'
             )
         chosen = np.arange(n_items) if items is None else np.asarray(items)
-        return comembership(samples, n_items, np.arange(n_items)[chosen])
+        if chosen.ndim != 1 or not (chosen.size == 0 or chosen.dtype.kind in "iub"):
+            raise ValueError(f"items must be a list of indices of {side}; got {items!r}.")
+        indices = np.arange(n_items)[chosen if chosen.size else slice(0)]
+        return comembership(samples, n_items, indices)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_trace")

@@ -7,6 +7,7 @@ would first make of a large sub-matrix, and would take long to join.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -36,14 +37,27 @@ def empty_start(data: Field, prior: Prior) -> State:
 
 
 def best_start(
-    data: Field, prior: Prior, kernels: PlaidKernels, n_starts: int, rng: np.random.Generator
+    data: Field,
+    prior: Prior,
+    kernels: PlaidKernels,
+    n_starts: int,
+    rng: np.random.Generator,
+    report: Callable[[int, State], None] | None = None,
 ) -> State:
-    """Search several times and return the start of highest posterior density."""
-    starts = (
-        greedy_start(data, prior, kernels, N_CANDIDATES[number % len(N_CANDIDATES)], child)
-        for number, child in enumerate(rng.spawn(n_starts))
-    )
-    return max(starts, key=lambda state: log_density(state, prior))
+    """Search several times and return the start of highest posterior density.
+
+    `report` is called with the number of each search, from 1, and what it found.
+    """
+
+    def searches() -> Iterator[State]:
+        for number, child in enumerate(rng.spawn(n_starts)):
+            n_candidates = N_CANDIDATES[number % len(N_CANDIDATES)]
+            found = greedy_start(data, prior, kernels, n_candidates, child)
+            if report is not None:
+                report(number + 1, found)
+            yield found
+
+    return max(searches(), key=lambda state: log_density(state, prior))
 
 
 def greedy_start(
