@@ -28,6 +28,11 @@ _CONFIGURATIONS = (
     ("d", "0 0 01 01 1 1 -", "0 0 - 1 1 1", 2, 0.0102),
 )
 
+_CITATION = (
+    "Whang, J. J., and Dhillon, I. S. Non-Exhaustive, Overlapping Co-Clustering: An Extended "
+    "Analysis."
+)
+
 _DESCR = """\
 Case study of the NEO-CC paper
 ==============================
@@ -57,12 +62,14 @@ def load_case_study() -> Bunch:
 
         data : ndarray of shape (7, 6), float64
             The matrix.
+        row_names, column_names : list of str
+            Numbers, for the paper gives no names.
         configurations : list of sklearn.utils.Bunch
             The four co-clusterings, each with ``name`` (``"a"`` to ``"d"``), ``row_membership``
             (bool ndarray of shape (7, 2) or (7, 3)), ``column_membership`` (bool ndarray of shape
             (6, 2)) and ``printed_objective`` (NEO-CC-M, four decimals, as in the paper).
-        DESCR : str
-            What the data is.
+        DESCR, citation : str
+            What the data is, and where it is from.
 
     References
     ----------
@@ -94,4 +101,12 @@ def load_case_study() -> Bunch:
         )
         for name, rows, columns, n_row_clusters, objective in _CONFIGURATIONS
     ]
-    return Bunch(data=np.array(_DATA), configurations=configurations, DESCR=_DESCR)
+    data = np.array(_DATA)
+    return Bunch(
+        data=data,
+        row_names=[f"row {number + 1}" for number in range(data.shape[0])],
+        column_names=[f"column {number + 1}" for number in range(data.shape[1])],
+        configurations=configurations,
+        DESCR=_DESCR,
+        citation=_CITATION,
+    )

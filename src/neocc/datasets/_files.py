@@ -77,7 +77,8 @@ class Files:
                         return name, members.read(self.collection.inside + name)
         raise DatasetError(
             f"{self.collection.title}: the file {' or '.join(names)} is missing in {self.folder}. "
-            f"It comes from {self.collection.url}."
+            f"It comes from {self.collection.url}: put it there, or name another folder with "
+            "NEOCC_DATA or data_home."
         )
 
     def _checked(self, name: str) -> bytes:

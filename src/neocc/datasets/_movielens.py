@@ -170,8 +170,8 @@ def load_movielens_subset(
     """Load the movies of a few genres from MovieLens 100K.
 
     The experiments of the method's paper [1]_ use three such subsets, of which only the numbers of
-    ratings are known; no choice of genres gives these numbers. The four subsets here are near them
-    and stand in for them: scores on them cannot be compared with the printed ones.
+    ratings are known; no plain rule for the choice of genres gives all three. The four subsets here
+    are near them and stand in for them: scores on them cannot be compared with the printed ones.
 
     ======  ============================  ============  =======  ==============
     name    genres                        shape         ratings  in place of

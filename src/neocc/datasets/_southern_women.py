@@ -59,7 +59,8 @@ def load_southern_women() -> Bunch:
         column_dates : list of str
             The day of each event as month and day, ``"06-27"``. The book gives no year.
         cliques : ndarray of shape (18, 2), bool
-            The two overlapping cliques that the authors of the book saw among the women.
+            The two overlapping cliques that the authors of the book saw among the women; also as
+            ``row_membership``, with ``row_class_names``.
         DESCR : str
             What the data is.
         citation : str
@@ -85,12 +86,15 @@ def load_southern_women() -> Bunch:
 
     path = files("neocc.datasets") / "data" / "southern_women.csv"
     header, *rows = csv.reader(path.read_text(encoding="utf-8").splitlines())
+    cliques = np.array([[row in clique for clique in _CLIQUES] for row in range(len(rows))])
     return Bunch(
         data=np.array([row[1:] for row in rows], dtype=np.float64),
         row_names=[row[0] for row in rows],
         column_names=header[1:],
         column_dates=list(_EVENT_DATES),
-        cliques=np.array([[row in clique for clique in _CLIQUES] for row in range(len(rows))]),
+        cliques=cliques,
+        row_membership=cliques,
+        row_class_names=[f"clique {number + 1}" for number in range(len(_CLIQUES))],
         DESCR=_DESCR,
         citation=_CITATION,
     )

@@ -88,7 +88,7 @@ def _residue_formula(seed: int) -> Iterator[str]:
         for form in (printed_blocks, _correct_blocks)
     }
     yield (
-        "**That rows and columns of H_ij sum to zero**, which the proof uses, holds for "
+        "**That rows and columns of H′, the sum of all H_ij, sum to zero** holds for "
         f"{balanced[_correct_blocks]} of {_N_CASES} of these with the right form and for "
         f"{balanced[printed_blocks]} with the printed one."
     )
@@ -108,11 +108,9 @@ def _two_labels(rng: np.random.Generator, n_items: int) -> BoolArray:
 
 
 def _sums_vanish(form: Blocks, X: FloatArray, U: BoolArray, V: BoolArray) -> bool:
-    tables = (form(X, u, v) for u in U.T.astype(float) for v in V.T.astype(float))
+    total = sum(form(X, u, v) for u in U.T.astype(float) for v in V.T.astype(float))
     return all(
-        np.abs(table.sum(axis=axis)).max() < _ROUNDING * np.abs(X).sum()
-        for table in tables
-        for axis in (0, 1)
+        np.abs(np.sum(total, axis=axis)).max() < _ROUNDING * np.abs(X).sum() for axis in (0, 1)
     )
 
 

@@ -124,6 +124,8 @@ _CASE_CAPTION = (
 
 
 def _case_study(figure: Any) -> None:
+    from matplotlib.colors import PowerNorm
+
     case = load_case_study()
     for ax, shown, values in zip(
         figure.subplots(2, 2).flat, case.configurations, case_study(), strict=True
@@ -139,6 +141,9 @@ def _case_study(figure: Any) -> None:
             colorbar=False,
             ax=ax,
         )
+        # One scale for all four: they show the same numbers.
+        for image in ax.get_images():
+            image.set_norm(PowerNorm(0.5, 0.0, float(case.data.max())))
 
 
 # ---------------------------------------------------------------------- figure 3: falling objective

@@ -78,6 +78,9 @@ def _above(scores: Scores, baseline: float) -> str:
 
 def _printed_rows(data: str, systems: Sequence[str]) -> Iterator[Row]:
     printed = {s: PRINTED_TRIALS[data].get(s) for s in systems}
+    for number in range(max(len(trials) for trials in printed.values() if trials)):
+        cells = [_percent(trials[number] if trials else None) for trials in printed.values()]
+        yield Row([f"printed for {data}: trial {number + 1}", *cells], "printed")
     for word, pick in (("best", max), ("worst", min)):
         cells = [
             _NOTHING if trials is None else f"{pick(trials):.1f}" for trials in printed.values()
