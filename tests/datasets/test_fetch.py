@@ -191,9 +191,9 @@ def test_the_environment_names_a_folder(files, tmp_path, monkeypatch, no_network
 
 @each_data_set
 def test_downloads_once_and_keeps_it(files, tmp_path, server, folder):
-    first = FETCHERS[folder](data_home=tmp_path)
+    first = FETCHERS[folder](data_home=tmp_path, download_if_missing=True)
     assert files_in(tmp_path) == [DOWNLOADS[folder]]
-    second = FETCHERS[folder](data_home=str(tmp_path))
+    second = FETCHERS[folder](data_home=str(tmp_path), download_if_missing=True)
     assert server.asked == 1
     assert first.data.shape == second.data.shape
     assert (first.data != second.data).sum() == 0
@@ -262,7 +262,11 @@ def test_no_copy_and_downloads_forbidden(files, tmp_path, monkeypatch, no_networ
 def test_no_copy_and_no_network(files, tmp_path, server, folder):
     server.stop()
     message = fails(
-        FETCHERS[folder], *both_ways_out(folder), "the download failed", data_home=tmp_path
+        FETCHERS[folder],
+        *both_ways_out(folder),
+        "the download failed",
+        data_home=tmp_path,
+        download_if_missing=True,
     )
     assert str(tmp_path) in message
     assert not list(tmp_path.iterdir())
@@ -271,7 +275,7 @@ def test_no_copy_and_no_network(files, tmp_path, server, folder):
 
 def test_no_copy_and_no_pooch(files, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pooch", None)
-    for options in ({}, {"data_home": tmp_path}):
+    for options in ({}, {"data_home": tmp_path, "download_if_missing": True}):
         with pytest.raises(ImportError, match=r'pip install "neocc\[data\]".*NEOCC_DATA') as caught:
             fetch_yeast(**options)
         assert "yeast/yeast.arff" in str(caught.value)
@@ -292,15 +296,22 @@ def test_spoilt_downloads_are_refused_and_not_kept(files, tmp_path, server, fold
     sound = server.spoil
     server.spoil = SPOILT[how]
     what = "the download failed" if how == "truncated" else "wrong checksum"
-    fails(FETCHERS[folder], what, server.url, "NEOCC_DATA", data_home=tmp_path)
+    fails(
+        FETCHERS[folder],
+        what,
+        server.url,
+        "NEOCC_DATA",
+        data_home=tmp_path,
+        download_if_missing=True,
+    )
     assert not list(tmp_path.iterdir())
     server.spoil = sound
-    assert FETCHERS[folder](data_home=tmp_path).data.shape[0] > 0
+    assert FETCHERS[folder](data_home=tmp_path, download_if_missing=True).data.shape[0] > 0
 
 
 def test_a_page_that_is_gone(files, tmp_path, server):
     server.content = {}
-    fails(fetch_yeast, *both_ways_out("yeast"), "404", data_home=tmp_path)
+    fails(fetch_yeast, *both_ways_out("yeast"), "404", data_home=tmp_path, download_if_missing=True)
     assert not list(tmp_path.iterdir())
 
 
@@ -312,7 +323,7 @@ def test_a_download_that_breaks_off_leaves_nothing(files, tmp_path, monkeypatch,
 
     monkeypatch.setattr(pooch.HTTPDownloader, "__call__", break_off)
     with pytest.raises((DatasetError, KeyboardInterrupt)) as caught:
-        fetch_yeast(data_home=tmp_path)
+        fetch_yeast(data_home=tmp_path, download_if_missing=True)
     assert not list(tmp_path.iterdir())
     if isinstance(error, OSError):
         assert "No space left" in str(caught.value)
@@ -327,6 +338,7 @@ def test_a_cache_that_is_a_file(files, tmp_path, no_network):
         "data_home=",
         "NEOCC_DATA",
         data_home=tmp_path / "file",
+        download_if_missing=True,
     )
     assert files_in(tmp_path) == ["file"]
 
@@ -336,7 +348,13 @@ def test_a_cache_that_may_not_be_written_to(files, tmp_path, no_network, monkeyp
         monkeypatch.setattr(Path, "mkdir", refuse)
     tmp_path.chmod(0o555)
     try:
-        fails(fetch_yeast, "cannot write to the cache folder", "Permission", data_home=tmp_path)
+        fails(
+            fetch_yeast,
+            "cannot write to the cache folder",
+            "Permission",
+            data_home=tmp_path,
+            download_if_missing=True,
+        )
     finally:
         tmp_path.chmod(0o755)
     assert not list(tmp_path.iterdir())
@@ -385,3 +403,10 @@ def test_a_spoilt_copy_is_named(files, tmp_path, no_network, monkeypatch, folder
 def test_a_copy_that_cannot_be_read(files, tmp_path, no_network):
     (tmp_path / "yeast" / "yeast.arff").mkdir(parents=True)
     fails(fetch_yeast, "cannot read", str(tmp_path / "yeast" / "yeast.arff"), data_home=tmp_path)
+
+
+@each_data_set
+def test_a_home_that_was_named_is_not_downloaded_to(folder, tmp_path, no_network):
+    message = fails(FETCHERS[folder], *both_ways_out(folder), data_home=tmp_path)
+    assert "download_if_missing=True" in message
+    assert not any(tmp_path.iterdir())

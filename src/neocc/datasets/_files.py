@@ -102,13 +102,14 @@ class Files:
 def find_files(
     collection: Collection,
     data_home: str | os.PathLike[str] | None = None,
-    download_if_missing: bool = True,
+    download_if_missing: bool | None = None,
 ) -> Files:
     """Find a data set in a home, or download it into the home.
 
     The home is `data_home`, else the folder that the environment variable names, else a cache. A
-    home that has any file of the data set is left as it is. So is the one of the environment
-    variable, whatever it has: who sets it wants no network.
+    home that has any file of the data set is left as it is. So is a home that was named, whatever
+    it has, unless `download_if_missing` is True: who names one wants no network. That of the
+    environment variable is left alone in any case.
     """
     named = os.environ.get(VARIABLE)
     if data_home is not None:
@@ -121,8 +122,11 @@ def find_files(
     if not any((folder / name).exists() for name in collection.checksums):
         if data_home is None and named:
             raise _not_found(collection, folder, f"{VARIABLE}={named} forbids downloads")
-        if not download_if_missing:
+        if download_if_missing is False:
             raise _not_found(collection, folder, "download_if_missing=False forbids downloads")
+        if data_home is not None and download_if_missing is None:
+            reason = "nothing is downloaded to a data_home without download_if_missing=True"
+            raise _not_found(collection, folder, reason)
         _download(collection, folder)
     return Files(collection, folder)
 

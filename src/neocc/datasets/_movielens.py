@@ -34,7 +34,7 @@ _SUBSETS = {
 def fetch_movielens_100k(
     *,
     data_home: str | os.PathLike[str] | None = None,
-    download_if_missing: bool = True,
+    download_if_missing: bool | None = None,
 ) -> Bunch:
     """Load MovieLens 100K: ratings of movies, with the genres of the movies.
 
@@ -48,8 +48,8 @@ def fetch_movielens_100k(
         ``ml-100k.zip`` or as its files ``u.data``, ``u.item`` and ``u.genre``, or to which it is
         downloaded. By default the folder that the environment variable ``NEOCC_DATA`` names, from
         which data is only read, never downloaded to; without it, the user's cache folder.
-    download_if_missing : bool, default=True
-        Whether to use the network if there is no copy.
+    download_if_missing : bool or None, default=None
+        Whether to use the network if there is no copy. None: only if no folder was named.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def fetch_movielens_100k(
 def fetch_movielens_1m(
     *,
     data_home: str | os.PathLike[str] | None = None,
-    download_if_missing: bool = True,
+    download_if_missing: bool | None = None,
 ) -> Bunch:
     """Load MovieLens 1M: ratings of movies, with the genres of the movies.
 
@@ -115,8 +115,8 @@ def fetch_movielens_1m(
         as ``movies.dat`` with ``ratings.dat`` or ``ratings.csv.gz``, or to which it is downloaded.
         By default the folder that the environment variable ``NEOCC_DATA`` names, from which data is
         only read, never downloaded to; without it, the user's cache folder.
-    download_if_missing : bool, default=True
-        Whether to use the network if there is no copy.
+    download_if_missing : bool or None, default=None
+        Whether to use the network if there is no copy. None: only if no folder was named.
 
     Returns
     -------
@@ -165,7 +165,7 @@ def load_movielens_subset(
     name: str,
     *,
     data_home: str | os.PathLike[str] | None = None,
-    download_if_missing: bool = True,
+    download_if_missing: bool | None = None,
 ) -> Bunch:
     """Load the movies of a few genres from MovieLens 100K.
 
@@ -189,8 +189,8 @@ def load_movielens_subset(
         least one of these movies.
     data_home : path, default=None
         Where MovieLens 100K is, see :func:`fetch_movielens_100k`.
-    download_if_missing : bool, default=True
-        Whether to use the network if there is no copy.
+    download_if_missing : bool or None, default=None
+        Whether to use the network if there is no copy. None: only if no folder was named.
 
     Returns
     -------

@@ -96,7 +96,7 @@ class Ratings:
         )
 
 
-def read_100k(data_home: str | os.PathLike[str] | None, download: bool) -> Ratings:
+def read_100k(data_home: str | os.PathLike[str] | None, download: bool | None) -> Ratings:
     """Read MovieLens 100K."""
     files = find_files(ML_100K, data_home, download)
     triples = read_numbers(files.read("u.data")[1], np.int64)
@@ -109,7 +109,7 @@ def read_100k(data_home: str | os.PathLike[str] | None, download: bool) -> Ratin
     return Ratings.of(triples, titles, membership, genres)
 
 
-def read_1m(data_home: str | os.PathLike[str] | None, download: bool) -> Ratings:
+def read_1m(data_home: str | os.PathLike[str] | None, download: bool | None) -> Ratings:
     """Read MovieLens 1M, with times (the original) or without."""
     files = find_files(ML_1M, data_home, download)
     name, content = files.read("ratings.dat", "ratings.csv.gz")

@@ -51,7 +51,7 @@ Genes and features have no names in the source: they are numbered here as there,
 def fetch_yeast(
     *,
     data_home: str | os.PathLike[str] | None = None,
-    download_if_missing: bool = True,
+    download_if_missing: bool | None = None,
 ) -> Bunch:
     """Load the yeast genes with their overlapping functional classes.
 
@@ -62,11 +62,11 @@ def fetch_yeast(
     ----------
     data_home : path, default=None
         Folder that holds the data set in a folder ``yeast``, as ``yeast.arff`` or ``yeast.csv.gz``,
-        or to which it is downloaded. By default the folder that the environment variable
+        or to which it is downloaded if asked. By default the folder that the environment variable
         ``NEOCC_DATA`` names, from which data is only read, never downloaded to; without it, the
         user's cache folder.
-    download_if_missing : bool, default=True
-        Whether to use the network if there is no copy.
+    download_if_missing : bool or None, default=None
+        Whether to use the network if there is no copy. None: only if no folder was named.
 
     Returns
     -------
