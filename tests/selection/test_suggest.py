@@ -278,3 +278,12 @@ def test_an_early_end_says_what_is_missing():
     found = suggest_n_clusters(X, random_state=0, callback=lambda done, total: np.bool_(done >= 3))
     assert not found.complete
     assert "the largest numbers are tried first" in str(found)
+
+
+def test_cells_on_threads_are_those_of_one_thread(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(40, 25))
+    one = suggest_n_clusters(X, range(2, 5), range(2, 5), random_state=0, n_jobs=1).table
+    monkeypatch.setattr("neocc.selection._grid._SMALL", 0)
+    other = suggest_n_clusters(X, range(2, 5), range(2, 5), random_state=0, n_jobs=2).table
+    for name, column in one.items():
+        np.testing.assert_array_equal(column, other[name])

@@ -26,6 +26,8 @@ from neocc.kernels import Memberships, get_kernels
 
 # Above this many entries the threads share the rows of one cell; below, each has a cell of its own.
 _LARGE = 1 << 21
+# Below this many they would wait for each other: the interpreter takes longer than the sums.
+_SMALL = 1 << 18
 _SHORT_TOL = 1e-3
 
 
@@ -65,6 +67,7 @@ def solve_grid(
     solved: dict[tuple[int, int], Solution] = {}
     with Workers(n_jobs) as workers:
         share_rows = matrix.n_stored >= _LARGE
+        one_by_one = share_rows or matrix.n_stored < _SMALL
 
         def one_cell(task: Task) -> Solution:
             own = workers if share_rows else Workers(1)
@@ -76,7 +79,7 @@ def solve_grid(
                 Task((i, j), problems[i][j], rngs[i * width + j], _larger(solved, i, j))
                 for i, j in wave
             ]
-            runs = map(one_cell, tasks) if share_rows else workers.ordered(one_cell, tasks)
+            runs = map(one_cell, tasks) if one_by_one else workers.ordered(one_cell, tasks)
             found: dict[tuple[int, int], Solution] = {}
             for task, solution in zip(tasks, runs, strict=True):
                 found[task.at] = solution
