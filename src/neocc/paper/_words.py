@@ -222,5 +222,5 @@ def run_facts(record: RunRecord, results: Results) -> list[str]:
         Versions: {versions}.
 
         `trials.csv` has every trial with all its scores and its estimator as it can be typed; the
-        folder `trials` has them as JSON, with the times.
+        folder of a run also has them as JSON, with the times, in `trials`.
         """)
