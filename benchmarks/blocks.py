@@ -9,11 +9,15 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -22,9 +26,10 @@ from benchmarks.measure import in_fresh_process
 from benchmarks.pages import Line, markdown, replace_section
 from neocc import NEOCC
 from neocc.core import incremental
+from neocc.core.incremental import RunningSums
 from neocc.core.initialise import random_start
 from neocc.core.problem import Counts, Problem
-from neocc.core.solve import row_tables
+from neocc.core.tables import row_tables
 from neocc.datasets import fetch_movielens_1m, make_coclusters
 from neocc.engines import MemoryEngine, Workers
 from neocc.engines.stored import open_source
@@ -50,6 +55,28 @@ model = NEOCC({k}, {k}, row_outliers=0.01, n_init=2, memory_limit={limit!r}, n_j
 print(json.dumps([time.perf_counter() - begin, model.n_passes_, model.n_iter_, status("VmHWM")]))
 """
 
+_LIMITED_FIT = """
+import json, sys
+import neocc
+from neocc._sizes import as_bytes
+from neocc.io import open_store
+
+folder, kind, arguments, options = json.loads(sys.argv[1])
+Estimator, store = getattr(neocc, kind), open_store(folder)
+
+def fit(limit):
+    return Estimator(*arguments, memory_limit=limit, n_jobs=2, n_init=2, max_iter=5,
+                     random_state=0, **options).fit(store)
+
+try:
+    fit(1)
+except neocc.engines.MemoryLimitError as error:
+    least = as_bytes(str(error).split("a fit needs ")[1].split(". Allow")[0], "limit")
+print(least, flush=True)
+fit(least)
+"""
+_LOOSE = {"row_overlap": 0.1, "row_outliers": 0.02, "refine": False}
+
 
 class Clock:
     """Seconds on the wall, and of all threads on the processors."""
@@ -66,22 +93,27 @@ class Clock:
         return f"{self.wall:.1f} s", f"{self.processors:.1f} s"
 
 
-def generated(n_entries: int, seed: int = 0) -> Iterator[sparse.csr_array]:
+def generated(n_entries: int) -> Iterator[sparse.csr_array]:
     """Yield blocks of planted co-clusters: one entry in every forty columns of each row."""
+    return planted_blocks(n_entries // _PER_ROW, _N_COLUMNS, _PER_ROW)
+
+
+def planted_blocks(n_rows: int, m: int, per_row: int, seed: int = 0) -> Iterator[sparse.csr_array]:
+    """Yield blocks of planted co-clusters, with entries in random columns at even distances."""
     rng = np.random.default_rng(seed)
     means = rng.normal(scale=2.0, size=(_CLUSTERS, _CLUSTERS)).astype(np.float32)
-    n_rows, step = n_entries // _PER_ROW, 10_000
-    groups = (np.arange(_N_COLUMNS) * _CLUSTERS // _N_COLUMNS).astype(np.intp)
+    step, stride = max(1, 5_000_000 // per_row), m // per_row
+    groups = (np.arange(m) * _CLUSTERS // m).astype(np.intp)
     for start in range(0, n_rows, step):
         n = min(step, n_rows - start)
-        jitter = rng.integers(_STRIDE, size=(n, _PER_ROW), dtype=np.uint8)
-        columns = jitter + np.arange(_PER_ROW, dtype=np.int32) * _STRIDE
+        jitter = rng.integers(stride, size=(n, per_row), dtype=np.uint8)
+        columns = jitter + np.arange(per_row, dtype=np.int32) * stride
         own = rng.integers(_CLUSTERS, size=n)
         values = means[own[:, None], groups[columns]]
-        values += rng.standard_normal((n, _PER_ROW), dtype=np.float32)
-        indptr = np.arange(n + 1, dtype=np.int32) * _PER_ROW
+        values += rng.standard_normal((n, per_row), dtype=np.float32)
+        indptr = np.arange(n + 1, dtype=np.int32) * per_row
         parts = (values.ravel(), columns.ravel(), indptr)
-        yield sparse.csr_array(parts, shape=(n, _N_COLUMNS))
+        yield sparse.csr_array(parts, shape=(n, m))
 
 
 def forget(store: BlockStore) -> None:
@@ -137,6 +169,22 @@ def pass_times(store: BlockStore, n_jobs: int, *, cold: bool) -> dict[str, Clock
     return found
 
 
+@contextmanager
+def every_sum_anew() -> Iterator[None]:
+    """Let fits make all their sums from all rows, each in a pass of its own."""
+    kept = incremental.LEAST_ENTRIES, RunningSums.at_start
+
+    def at_start(engine: Any, problem: Any, U: Any, V: Any, _: object) -> RunningSums:
+        return RunningSums.of(engine, problem, U, V)
+
+    incremental.LEAST_ENTRIES = 2**62
+    RunningSums.at_start = at_start  # type: ignore[method-assign, assignment]
+    try:
+        yield
+    finally:
+        incremental.LEAST_ENTRIES, RunningSums.at_start = kept  # type: ignore[method-assign]
+
+
 def spared_passes() -> Iterator[Line]:
     """Count passes over the data with and without incremental sums."""
     yield ["data", "objective", "passes", "without incremental sums", "spared"]
@@ -149,13 +197,11 @@ def spared_passes() -> Iterator[Line]:
     for name, X in cases:
         for objective in ("mean", "residue"):
             counts = []
-            least = incremental.LEAST_ENTRIES
-            for limit in (least, 2**62):
-                incremental.LEAST_ENTRIES = limit
+            for sparing in (nullcontext(), every_sum_anew()):
                 options = {"row_overlap": 0.1, "row_outliers": 0.02, "n_init": 4}
-                model = NEOCC(8, 8, objective=objective, random_state=0, **options).fit(X)
+                with sparing:
+                    model = NEOCC(8, 8, objective=objective, random_state=0, **options).fit(X)
                 counts.append(model.n_passes_)
-            incremental.LEAST_ENTRIES = least
             share = 1.0 - counts[0] / counts[1]
             yield [name, objective, *(f"{one:.1f}" for one in counts), f"{share:.0%}"]
 
@@ -184,6 +230,48 @@ def from_disk(n_entries: int, folder: Path, limit: str, max_iter: int) -> Iterat
     yield [f"its peak memory (limit {limit})", f"{peak / 1e9:.2f} GB", "", ""]
 
 
+def kept_limits(folder: Path) -> Iterator[Line]:
+    """Fit stores with the least limit that is allowed; compare it with the peak of memory."""
+    yield ["data", "fit", "least limit", "peak", "share"]
+    residue = {**_LOOSE, "objective": "residue"}
+    cases: list[tuple[str, tuple[int, int, int], str, list[int], dict[str, object]]] = [
+        ("many rows", (2_000_000, 100, 10), "NEOCC", [50, 8], _LOOSE),
+        ("many rows", (2_000_000, 100, 10), "NEOCC", [50, 8], residue),
+        ("many rows", (2_000_000, 100, 10), "NEOKMeans", [50], {"overlap": 0.1, "outliers": 0.02}),
+        ("many columns", (4_000, 400_000, 2000), "NEOCC", [20, 20], _LOOSE),
+        ("many columns", (4_000, 400_000, 2000), "NEOCC", [20, 20], residue),
+        ("dense", (400_000, 100, 100), "NEOCC", [20, 10], _LOOSE),
+    ]
+    for name, (n, m, per_row), kind, arguments, options in cases:
+        path = folder / name
+        if not path.exists():
+            blocks = planted_blocks(n, m, per_row)
+            made = blocks if per_row < m else (block.toarray() for block in blocks)
+            write_store(path, made, dtype="float32", block_size="16MB")
+        limit, peak = limited_fit([str(path), kind, arguments, options])
+        what = f"{name}: {n:,} x {m:,}, {n * per_row:,} entries"
+        clusters = " x ".join(str(each) for each in arguments)
+        words = f"`{kind}`, {options.get('objective', 'mean') + ', ' if kind == 'NEOCC' else ''}"
+        sizes = (f"{each / 1e6:,.0f} MB" for each in (limit, peak))
+        yield [what, f"{words}{clusters} clusters", *sizes, f"{peak / limit:.0%}"]
+
+
+def limited_fit(asked: list[object]) -> tuple[int, int]:
+    """Fit in a fresh process; return the least limit and the peak of what is no mapped file."""
+    command = [sys.executable, "-c", _LIMITED_FIT, json.dumps(asked)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    peak = 0
+    while process.poll() is None:
+        with suppress(OSError, IndexError):  # it may have ended
+            status = Path(f"/proc/{process.pid}/status").read_text()
+            peak = max(peak, 1024 * int(status.split("RssAnon:")[1].split()[0]))
+        time.sleep(0.003)
+    printed = process.communicate()[0]
+    if process.returncode:
+        raise RuntimeError(f"the fit ended with {process.returncode}")
+    return int(printed), peak
+
+
 def main() -> None:
     """Measure, print, and write if asked to."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -192,17 +280,20 @@ def main() -> None:
     parser.add_argument("--limit", default="4GB")
     parser.add_argument("--max-iter", type=int, default=20)
     parser.add_argument("--write", type=Path, default=None)
-    parser.add_argument("only", nargs="?", choices=("disk", "passes"))
+    parser.add_argument("only", nargs="?", choices=("disk", "passes", "memory"))
     given = parser.parse_args()
-    if given.only != "passes":
+    if given.only in (None, "disk"):
         with tempfile.TemporaryDirectory(dir=given.folder) as folder:
             _show(
                 "disk",
                 from_disk(int(given.entries), Path(folder), given.limit, given.max_iter),
                 given.write,
             )
-    if given.only != "disk":
+    if given.only in (None, "passes"):
         _show("passes", spared_passes(), given.write)
+    if given.only in (None, "memory"):
+        with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+            _show("memory", kept_limits(Path(folder)), given.write)
 
 
 def _show(name: str, lines: Iterator[Line], page: Path | None) -> None:

@@ -29,6 +29,7 @@ from neocc.core import incremental
 from neocc.core.problem import Counts, Problem
 from neocc.core.solve import solve
 from neocc.engines import DaskEngine, MemoryEngine, Workers
+from neocc.engines.cluster.assigning import Assigning
 from neocc.engines.matrix import SparseMatrix
 from neocc.engines.stored import open_source
 from neocc.io import open_store, write_store
@@ -155,7 +156,7 @@ class Setting:
         """Run some iterations and return what they took."""
         problem = replace(self.problem, objective=objective, max_iter=n_iterations)
         if isinstance(engine, DaskEngine):
-            engine = replace(engine, _settled=None, _n_links=0)
+            engine = replace(engine, _assigning=Assigning())
         before = spent() + sum(self.client.run(spent).values())
         start = time.perf_counter()
         solve(engine, problem, self.U, self.V)

@@ -6,9 +6,10 @@ import oracle
 from instances import Instance, make_engine, members
 from scipy import sparse
 
+from neocc.core.incremental import sums_of
 from neocc.core.problem import Problem
 from neocc.core.refine import _exchange
-from neocc.core.solve import centring, solve, sums_of
+from neocc.core.solve import centring, solve
 
 # "rows" and "columns" are the one-way problems.
 CASES = ("mean", "residue", "rows", "columns")

@@ -24,9 +24,7 @@ def test_a_converted_file_is_fitted_like_the_file(run, ratings, tmp_path):
     ran = run("fit", "store", *groups, "-o", "one")
     assert ran.code == 0, ran.err
     assert "72 entries in 3 blocks" in ran.words
-    assert "overlap and outliers that are not given are 0" in " ".join(ran.err.split())
-    none = [f"--{side}-{kind}" for side in ("row", "column") for kind in ("overlap", "outliers")]
-    run("fit", ratings, *groups, *(word for name in none for word in (name, 0)), "-o", "two")
+    run("fit", ratings, *groups, "-o", "two")
     for name in ("rows.csv", "columns.csv"):
         assert (tmp_path / "one" / name).read_text() == (tmp_path / "two" / name).read_text()
     again = run("fit", "--from", "one/record.json", "-o", "three")
@@ -53,7 +51,6 @@ def test_options_of_reading_are_heeded(run, tmp_path):
         ("convert absent.csv made", "no such file"),
         ("convert ratings.csv store", "replace it with --force"),
         ("convert ratings.csv made --block-size much", "must be a number of bytes"),
-        ("fit store", "Give --rows"),
         ("fit store --rows 2 --columns 2 --missing zero", "--missing is for files"),
         ("fit store --rows 2 --columns 2 --preprocess log1p", "--preprocess is for files"),
         ("fit . --rows 2 --columns 2", "no block store"),

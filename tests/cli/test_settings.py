@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from neocc.cli import _settings
+from neocc.cli._checks import CHECKS
 from neocc.cli._settings import FitSettings, check
 from neocc.cli.fit import fit
 
@@ -129,7 +129,7 @@ def test_a_folder_is_no_settings_file(run, women, tmp_path):
 
 def test_every_setting_has_a_check_and_an_option():
     names = {one.name for one in fields(FitSettings)}
-    assert names == set(_settings._CHECKS)
+    assert names == set(CHECKS)
     options = set(fit.__annotations__)
     for name in names:
         given = {name, f"{name}_", f"no_{name}"} & options

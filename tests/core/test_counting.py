@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from instances import make_counts
 
-from neocc.core import counting
+from neocc.core import cuts as cuts_
 from neocc.core.assign import assign, reseeded
-from neocc.core.counting import Answer, Scores, find_cuts, ordered_keys, value_of
+from neocc.core.counting import Answer, Scores, ordered_keys, value_of
+from neocc.core.cuts import Near, find_cuts
 from neocc.core.problem import Counts
 from neocc.kernels import Memberships
 
@@ -41,7 +42,7 @@ def cut_up(d, edges):
     ]
 
 
-def by_counting(d, edges, counts):
+def by_counting(d, edges, counts, near=None):
     """What the engines for clusters do, without a cluster."""
     blocks = cut_up(d, edges)
     questions = []
@@ -55,7 +56,7 @@ def by_counting(d, edges, counts):
             for answer in Answer.together(answers[at : at + 2], question)
         ]
 
-    cuts, *limits = find_cuts(ask, counts, len(blocks))
+    cuts, *limits = find_cuts(ask, counts, len(blocks), near)
     parts = [block.settled(cut) for block, cut in zip(blocks, cuts, strict=True)]
     members = Memberships.joined(parts)
 
@@ -67,9 +68,9 @@ def by_counting(d, edges, counts):
     return reseeded(members, costs), tuple(limits), questions
 
 
-def assert_same(d, edges, counts):
+def assert_same(d, edges, counts, near=None):
     expected = assign(d.copy(), d.argmin(axis=1), d.min(axis=1), counts)
-    found, limits, _ = by_counting(d, edges, counts)
+    found, limits, _ = by_counting(d, edges, counts, near)
     np.testing.assert_array_equal(found.first, expected.members.first)
     np.testing.assert_array_equal(found.extra_items, expected.members.extra_items)
     np.testing.assert_array_equal(found.extra_clusters, expected.members.extra_clusters)
@@ -87,8 +88,35 @@ def draw(rng, kind, largest=40):
 @given(seed=st.integers(0, 2**32 - 1), few=st.sampled_from([0, 3, 1 << 15]))
 def test_equals_the_assignment_that_sees_everything(kind, seed, few):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counting, "_FEW", few)
+        patch.setattr(cuts_, "_FEW", few)
         assert_same(*draw(np.random.default_rng(seed), kind))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    few=st.sampled_from([0, 3, 1 << 15]),
+    share=st.sampled_from([0.0, 1e-3, 0.3, 5.0]),
+    off=st.sampled_from([0.0, 0.2, -0.2, 3.0]),
+)
+def test_a_guess_changes_nothing(kind, seed, few, share, off):
+    d, edges, counts = draw(np.random.default_rng(seed), kind)
+    true = assign(d.copy(), d.argmin(axis=1), d.min(axis=1), counts)
+    guess = Near(true.nearest_limit * (1 + off), true.extra_limit * (1 - off), share)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cuts_, "_FEW", few)
+        assert_same(d, edges, counts, guess)
+
+
+def test_a_good_guess_takes_one_question():
+    rng = np.random.default_rng(0)
+    d = rng.chisquare(5, size=(40_000, 8))
+    counts = Counts.from_fractions(40_000, 8, 0.1, 0.05)
+    edges = np.linspace(0, 40_000, 17).astype(int)
+    true = assign(d.copy(), d.argmin(axis=1), d.min(axis=1), counts)
+    near = Near(true.nearest_limit * 1.001, true.extra_limit * 0.999, 0.002)
+    assert len(by_counting(d, edges, counts, near)[2]) == 1
+    assert_same(d, edges, counts, near)
 
 
 @pytest.mark.parametrize("kind", KINDS)

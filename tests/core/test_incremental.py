@@ -14,8 +14,8 @@ from neocc.core import incremental
 from neocc.core.assign import Assignment
 from neocc.core.incremental import RunningSums, sums_of
 from neocc.core.problem import Problem
-from neocc.core.solve import row_tables
-from neocc.engines import Workers, row_sums
+from neocc.core.tables import row_tables
+from neocc.engines import Workers, row_bounds, row_sums
 from neocc.kernels import Memberships
 
 
@@ -42,7 +42,6 @@ def always(monkeypatch):
     """Follow changes however little data there is, and however many there are."""
     monkeypatch.setattr(incremental, "LEAST_ENTRIES", 0)
     monkeypatch.setattr(incremental, "_MOST_CHANGED", 1.0)
-    monkeypatch.setattr(incremental, "_MOST_CHANGED_WITH_PRODUCTS", 1.0)
 
 
 def changed(rng, U, n_rows):
@@ -114,6 +113,7 @@ def test_fits_end_with_the_same_memberships_and_fewer_passes(container, objectiv
     full = NEOCC(4, 3, **options).fit(X)
     monkeypatch.setattr(incremental, "LEAST_ENTRIES", 0)
     monkeypatch.setattr(row_sums, "_ENTRIES_PER_SUM", 1)
+    monkeypatch.setattr(row_bounds, "_ENTRIES_PER_MEAN", 0)
     followed = NEOCC(4, 3, **options).fit(X)
     assert (full.row_membership_ == followed.row_membership_).all()
     assert (full.column_membership_ == followed.column_membership_).all()
@@ -165,7 +165,7 @@ def test_sums_of_rows_follow_watched_columns(container, monkeypatch):
             wanted = make_engine(X, workers=workers).row_distances(tables, V)
             assert np.abs(found - wanted).max() <= 1e-10 * np.abs(wanted).max()
         assert engine.n_passes == before
-        engine.stop_watching()
+        engine.forget()
         assert (engine.row_distances(tables, V) == wanted).all()
         assert engine.n_passes == before + 1
         dense[next(t for t in range(X.shape[1]) if t not in watched)] ^= True

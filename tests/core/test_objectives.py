@@ -11,7 +11,8 @@ from scipy import sparse
 from neocc import objective_value
 from neocc.core.objectives import distances
 from neocc.core.problem import Counts, Problem
-from neocc.core.solve import centring, column_tables, row_tables
+from neocc.core.solve import centring
+from neocc.core.tables import column_tables, row_tables
 from neocc.datasets import load_case_study
 
 

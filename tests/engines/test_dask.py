@@ -15,7 +15,8 @@ from scipy import sparse
 from neocc import NEOCC, NEOKMeans
 from neocc.core import incremental, initialise
 from neocc.core.problem import Counts, Problem
-from neocc.core.solve import centring, row_tables, solve
+from neocc.core.solve import centring, solve
+from neocc.core.tables import row_tables
 from neocc.datasets import fetch_movielens_1m
 from neocc.engines import ClusterLostError, DaskEngine, Workers
 from neocc.engines.cluster import rows as on_worker
@@ -110,8 +111,8 @@ def everything(engine, X, objective):
         "sample": data.sample_rows(some).row_squares(),
         "table": data.over_table(means).row_squares(),
         "residuals": data.residual_squares(means, U, V),
-        "restored vectors": data.restore_vectors(sums.by_cluster.T, U),
-        "restored means": data.restore_means(means, U, V),
+        "restored vectors": data.effects.restore_vectors(sums.by_cluster.T, U),
+        "restored means": data.effects.restore_means(means, U, V),
     }
 
 

@@ -8,8 +8,9 @@ from instances import make_counts, make_engine, make_membership, members
 from scipy import sparse
 
 from neocc.core.problem import Problem
-from neocc.core.solve import centring, row_tables, solve
-from neocc.engines import Workers, memory
+from neocc.core.solve import centring, solve
+from neocc.core.tables import row_tables
+from neocc.engines import Workers, passes
 
 OBJECTIVES = ("mean", "residue")
 
@@ -21,9 +22,9 @@ def small_blocks(monkeypatch):
 
 
 def set_block_size(monkeypatch, entries):
-    monkeypatch.setattr(memory, "_ROW_PASS_ENTRIES", entries)
-    monkeypatch.setattr(memory, "_CACHED_ENTRIES", entries)
-    monkeypatch.setattr(memory, "_ENTRIES_PER_CELL", 0)
+    monkeypatch.setattr(passes, "_ROW_PASS_ENTRIES", entries)
+    monkeypatch.setattr(passes, "_CACHED_ENTRIES", entries)
+    monkeypatch.setattr(passes, "_ENTRIES_PER_CELL", 0)
 
 
 @pytest.fixture(params=["dense", "sparse"])
@@ -129,11 +130,13 @@ def test_means_of_centred_data_are_restored(kind):
     block = engine.matrix.block(0, 30)
     means = np.array([[block[np.ix_(u, v)].mean() for v in V.T] for u in U.T])
     expected = np.array([[X[np.ix_(u, v)].mean() for v in V.T] for u in U.T])
-    found = engine.restore_means(means, members(U), members(V))
+    found = engine.effects.restore_means(means, members(U), members(V))
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     vectors = np.array([block[u].mean(axis=0) for u in U.T])
     expected = np.array([X[u].mean(axis=0) for u in U.T])
-    np.testing.assert_allclose(engine.restore_vectors(vectors, members(U)), expected, rtol=1e-12)
+    np.testing.assert_allclose(
+        engine.effects.restore_vectors(vectors, members(U)), expected, rtol=1e-12
+    )
 
 
 def test_engine_over_some_rows(X):

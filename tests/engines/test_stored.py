@@ -10,8 +10,9 @@ from scipy import sparse
 from stores import CONTAINERS, planted
 
 from neocc import MSSR, NEOCC, NEOKMeans
-from neocc.core import incremental
-from neocc.engines import MemoryLimitError, RowSource, SparseMatrix, memory, row_sums, space
+from neocc.core import incremental, initialise
+from neocc.core.problem import Counts, Problem
+from neocc.engines import MemoryLimitError, RowSource, SparseMatrix, passes, row_sums, space, stored
 from neocc.engines.stored import StoredRows, open_source
 from neocc.io import open_store, write_store
 
@@ -67,12 +68,33 @@ def test_the_partition_is_that_of_a_matrix_in_memory(tmp_path):
 
 @pytest.fixture
 def many_blocks(monkeypatch):
-    monkeypatch.setattr(memory, "_ROW_PASS_ENTRIES", 300)
-    monkeypatch.setattr(memory, "_CACHED_ENTRIES", 300)
-    monkeypatch.setattr(memory, "_LEAST_ENTRIES", 300)
+    monkeypatch.setattr(passes, "_ROW_PASS_ENTRIES", 300)
+    monkeypatch.setattr(passes, "_CACHED_ENTRIES", 300)
+    monkeypatch.setattr(passes, "_LEAST_ENTRIES", 300)
     # And let sums follow changes, as they do where there is more data.
     monkeypatch.setattr(row_sums, "_ENTRIES_PER_SUM", 1)
     monkeypatch.setattr(incremental, "LEAST_ENTRIES", 0)
+
+
+@pytest.mark.usefixtures("many_blocks")
+@pytest.mark.parametrize("objective", ["mean", "residue"])
+@pytest.mark.parametrize("init", ["neo-kmeans", "random"])
+def test_rows_that_are_read_instead_of_copied_change_nothing(
+    X, tmp_path, objective, init, monkeypatch
+):
+    """Rows that change clusters, and those of a sample, may be more than memory holds."""
+    monkeypatch.setattr(initialise, "_SAMPLE_ENTRIES", (100, 200))
+    monkeypatch.setattr(initialise, "_SAMPLE_ROWS_PER_CLUSTER", 2)
+    store = write_store(tmp_path / "matrix", X, rows_per_block=23)
+    options = {**OPTIONS, "objective": objective, "init": init, "n_init": 2, "refine": False}
+    wanted = NEOCC(4, 3, random_state=0, **options).fit(X)
+    monkeypatch.setattr(stored, "COPIED_BYTES", 0)
+    read, real = [], stored.ChosenRows.__getitem__
+    monkeypatch.setattr(
+        stored.ChosenRows, "__getitem__", lambda self, at: read.append(at) or real(self, at)
+    )
+    assert same_fit(NEOCC(4, 3, random_state=0, **options).fit(store), wanted)
+    assert read
 
 
 def same_fit(one, other):
@@ -176,7 +198,8 @@ def test_tables_on_disk_change_nothing(store, X, objective, monkeypatch):
 
 def test_more_memory_holds_larger_tables(tmp_path):
     store = write_store(tmp_path / "matrix", planted("sparse"))
-    sizes = [space.plan_space(store, 4, 3, 2, limit).largest for limit in ("1GB", "2GB", None)]
+    problem = Problem("mean", Counts(160, 4, 170, 2), Counts(40, 3, 40, 0))
+    sizes = [space.plan_space(store, problem, 2, limit).largest for limit in ("1GB", "2GB", None)]
     assert 0 < sizes[0] < sizes[1] < sizes[2] == np.inf
     table = space.TableSpace(100).empty(10, 10)
     table[...] = 3.0
@@ -191,7 +214,7 @@ def test_limits_that_are_no_sizes(store, limit):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rows_per_block", [100, 997])
+@pytest.mark.parametrize("rows_per_block", [100, 1000, 10_000])
 @pytest.mark.parametrize("objective", ["mean", "residue"])
 def test_movielens_in_blocks(data_folder, tmp_path, objective, rows_per_block):
     from neocc.datasets import fetch_movielens_1m

@@ -1,21 +1,30 @@
 """What is not given is chosen from the data, with reasons.
 
 First the numbers of groups, by `suggest_n_clusters` with outliers set aside; then, for these
-numbers, overlap and outliers, by `estimate_overlap_and_outliers`, and a trial of the overlap.
+numbers, overlap and outliers, by `estimate_overlap_and_outliers`, and a trial of the overlap. Of a
+block store all rows are looked at where they are few, else a random sample of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from neocc._counts import round_half_away
 from neocc._typing import BoolArray
 from neocc.cli._guard import collected_warnings
+from neocc.cli._reasons import (
+    SIDES,
+    Choice,
+    Side,
+    fractions_chosen,
+    numbers_chosen,
+    overlap_refused,
+)
 from neocc.cli._settings import AUTO, FitSettings
+from neocc.cli._stored import Drawn
 from neocc.estimators import NEOCC
 from neocc.selection import (
     OverlapEstimate,
@@ -24,49 +33,12 @@ from neocc.selection import (
     suggest_n_clusters,
 )
 
-__all__ = [
-    "Choice",
-    "InterruptedChoice",
-    "choose",
-    "criterion_in_words",
-    "set_aside",
-    "without_choice",
-]
-
-Side = Literal["rows", "columns"]
-SIDES: tuple[Side, Side] = ("rows", "columns")
+__all__ = ["InterruptedChoice", "choose", "choose_from", "is_complete", "set_aside"]
 
 # Two groups count as one made twice if so many of those in either are in both.
 _TOO_ALIKE = 0.6
 # Outliers are far from all groups, however many there are; these many are asked first.
 _SOME_CLUSTERS = 5
-_CRITERIA = {
-    "icl": "the integrated completed likelihood (icl), which weighs fit against number of groups",
-    "hull": "the elbow of the objective (hull), beyond which more groups gain little",
-    "pseudo_f": "the two-mode ratio of Calinski and Harabasz (pseudo_f)",
-}
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Something that was chosen for the user.
-
-    Attributes
-    ----------
-    what : str
-        The choice, such as "3 groups of rows and 2 of columns".
-    why : str
-        The reason; a clause without a full stop.
-    options : dict
-        The settings chosen.
-    n_items : int
-        Rows or columns that fractions among them are fractions of.
-    """
-
-    what: str
-    why: str
-    options: dict[str, Any]
-    n_items: int = 0
 
 
 class InterruptedChoice(KeyboardInterrupt):
@@ -74,18 +46,23 @@ class InterruptedChoice(KeyboardInterrupt):
 
 
 def choose(
-    X: Any, settings: FitSettings, callback: Callable[[int, int], Any] | None = None
+    X: Any,
+    settings: FitSettings,
+    callback: Callable[[int, int], Any] | None = None,
+    n_rows: int | None = None,
 ) -> tuple[FitSettings, list[Choice], list[str]]:
     """Replace every "auto" among the settings by a number.
 
     Parameters
     ----------
     X : ndarray or sparse matrix
-        The data.
+        The data, or a sample of their rows.
     settings : FitSettings
         What is given, and what is not.
     callback : callable, default=None
         Called with the number of pairs of numbers tried and to try.
+    n_rows : int, default=None
+        Number of rows of the data where X is a sample.
 
     Returns
     -------
@@ -111,42 +88,34 @@ def choose(
     notes: list[str] = []
     if AUTO in (settings.rows, settings.columns):
         suggested = _suggest(X, settings, callback)
-        choices.append(_numbers(suggested, settings))
+        choices.append(numbers_chosen(suggested, settings))
         notes += suggested.notes
         settings = replace(settings, **choices[0].options)
-    found = [_fractions(X, settings, side) for side in SIDES]
+    sizes = (n_rows or X.shape[0], X.shape[1])
+    found = [_fractions(X, settings, side, n) for side, n in zip(SIDES, sizes, strict=True)]
     estimates = {side: one for side, one in zip(SIDES, found, strict=True) if one is not None}
     for estimate in estimates.values():
         settings = replace(settings, **estimate.options)
     for side in _twins(X, settings, estimates):
-        estimates[side] = _without_overlap(estimates[side], settings, side)
+        estimates[side] = overlap_refused(estimates[side], settings, side)
         settings = replace(settings, **estimates[side].options)
     return settings, [*choices, *estimates.values()], notes
 
 
-def without_choice(settings: FitSettings) -> tuple[FitSettings, list[Choice], list[str]]:
-    """Replace what is not given for a block store, which is too large to try things on.
-
-    Numbers of groups are asked for; overlap and outliers are none.
-    """
-    for name in SIDES:
-        if getattr(settings, name) == AUTO:
-            raise ValueError(
-                f"The numbers of groups are not looked for in a block store. Give --{name}."
-            )
-    names = [f"{side[:-1]}_{kind}" for side in SIDES for kind in ("overlap", "outliers")]
-    absent = [name for name in names if getattr(settings, name) == AUTO]
-    none: dict[str, Any] = dict.fromkeys(absent, 0.0)
-    settings = replace(settings, **none, report=False)
-    notes = ["no report.html is made of a block store."]
-    if absent:
-        notes.append("overlap and outliers that are not given are 0 for a block store.")
-    return settings, [], notes
+def choose_from(
+    drawn: Drawn, settings: FitSettings, callback: Callable[[int, int], Any] | None = None
+) -> tuple[FitSettings, list[Choice], list[str]]:
+    """Replace every "auto" by what rows drawn from a block store say; see `choose`."""
+    settings, choices, notes = choose(drawn.data, settings, callback, drawn.n_rows)
+    if not drawn.is_whole:
+        where = f"in {drawn.in_words('rows')}"
+        choices = [replace(choice, why=f"{choice.why}; {where}") for choice in choices]
+    return settings, choices, notes
 
 
-def criterion_in_words(name: str) -> str:
-    """Say what a criterion weighs."""
-    return _CRITERIA[name]
+def is_complete(settings: FitSettings) -> bool:
+    """Whether nothing is left to choose."""
+    return AUTO not in settings.as_json().values()
 
 
 def _suggest(
@@ -187,38 +156,18 @@ def set_aside(X: Any, settings: FitSettings) -> dict[str, Any]:
     return fractions
 
 
-def _numbers(found: SuggestedClusters, settings: FitSettings) -> Choice:
-    asked = [name for name in SIDES if getattr(settings, name) == AUTO]
-    best = dict(zip(SIDES, found.best, strict=True))
-    options: dict[str, Any] = {name: best[name] for name in asked}
-    what = " and ".join(
-        f"{number} {'of' if place else 'group' if number == 1 else 'groups'}"
-        f"{'' if place else ' of'} {name}"
-        for place, (name, number) in enumerate(options.items())
-    )
-    ranked = found.table
-    if len(ranked) == 1:
-        return Choice(what, "the data allow no other number", options)
-    fields = {name: ranked[f"n_{name[:-1]}_clusters"] for name in asked}
-    tried = " and ".join(f"{each.min()} to {each.max()} of {name}" for name, each in fields.items())
-    runner_up = " and ".join(f"{each[1]} of {name}" for name, each in fields.items())
-    why = f"best of {tried} by {criterion_in_words(found.criteria[0])}; the next best: {runner_up}"
-    return Choice(what, why, options)
-
-
-def _fractions(X: Any, settings: FitSettings, side: Side) -> Choice | None:
+def _fractions(X: Any, settings: FitSettings, side: Side, n_items: int) -> Choice | None:
     word = side[:-1]
     names = [f"{word}_{kind}" for kind in ("overlap", "outliers")]
     asked = [name for name in names if getattr(settings, name) == AUTO]
     if not asked:
         return None
     k = int(getattr(settings, side))
-    n_items = X.shape[0] if side == "rows" else X.shape[1]
     if k > n_items:
         raise ValueError(
             f"n_{word}_clusters={k} is more than the {n_items} {side}. Ask for at most {n_items}."
         )
-    return _explain(_estimate(X, k, settings, side), settings, side, asked)
+    return fractions_chosen(_estimate(X, k, settings, side), settings, asked, n_items)
 
 
 def _estimate(X: Any, k: int, settings: FitSettings, side: Side) -> OverlapEstimate:
@@ -259,62 +208,3 @@ def _most_alike(members: BoolArray) -> float:
     either = np.maximum(sizes[:, None] + sizes - shared, 1.0)
     np.fill_diagonal(shared, 0.0)
     return float((shared / either).max())
-
-
-def _without_overlap(estimate: Choice, settings: FitSettings, side: Side) -> Choice:
-    word = side[:-1]
-    name = f"{word}_overlap"
-    why = (
-        f"{estimate.why}; but in a trial that much overlap ({estimate.options[name]:.2g}) made two "
-        f"groups of nearly the same {side}: those with few or small values fit everywhere. Scale "
-        f"the {side} first, or set --{word}-overlap"
-    )
-    # Whoever is left out leaves room for another membership; take that away too.
-    options = {**estimate.options, name: 0.0 - getattr(settings, f"{word}_outliers")}
-    return Choice(_in_words(options, side, estimate.n_items), why, options, estimate.n_items)
-
-
-def _explain(found: OverlapEstimate, settings: FitSettings, side: Side, asked: list[str]) -> Choice:
-    word = side[:-1]
-    options = {name: float(getattr(found, name.removeprefix(f"{word}_"))) for name in asked}
-    overlap, outliers = f"{word}_overlap", f"{word}_outliers"
-    if overlap in options:
-        # The estimate knows nothing of outliers that were given beside it.
-        given = options.get(outliers, getattr(settings, outliers))
-        options[overlap] = max(options[overlap], 0.0 - given)
-    reasons = {overlap: _overlap_reason(found), outliers: _outlier_reason(found)}
-    why = "; ".join(reasons[name] for name in asked)
-    return Choice(_in_words(options, side, found.n_items), why, options, found.n_items)
-
-
-def _in_words(options: dict[str, Any], side: Side, n_items: int) -> str:
-    parts = []
-    for name, value in options.items():
-        kind = name.rpartition("_")[2]
-        count = round_half_away(value * n_items)
-        if count <= 0:
-            parts.append(f"no {kind}")
-        elif kind == "overlap":
-            memberships = "membership" if count == 1 else "memberships"
-            parts.append(f"overlap {value:.3g} ({count:,} {memberships} beyond one each)")
-        else:
-            parts.append(f"outliers {value:.3g} (up to {count:,})")
-    return f"{side}: {', '.join(parts)}"
-
-
-def _overlap_reason(found: OverlapEstimate) -> str:
-    item = found.side[:-1]
-    if found.strategy != "averages":
-        return f"{found.n_pairs:,} pairs of {item} and group by the {found.strategy} rule"
-    several = int(np.count_nonzero(found.item_pairs > 1))
-    if not several:
-        return f"no {item} lies between the centres of groups"
-    lie = "lies" if several == 1 else "lie"
-    return f"{several:,} of {found.n_items:,} {found.side} {lie} between the centres of groups"
-
-
-def _outlier_reason(found: OverlapEstimate) -> str:
-    if not found.n_outliers:
-        return f"no {found.side[:-1]} is far from all of them"
-    are = "is" if found.n_outliers == 1 else "are"
-    return f"{found.n_outliers:,} {are} farther than {found.outlier_threshold:.3g} from the nearest"

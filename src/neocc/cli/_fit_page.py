@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -11,11 +12,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from neocc.cli._choose import Choice
 from neocc.cli._fitting import FitOutcome
 from neocc.cli._guard import as_options, printable
 from neocc.cli._load import STORE
-from neocc.plot._words import fall
+from neocc.cli._reasons import Choice
+from neocc.io import column_distances
+from neocc.plot._words import fall, plural
 from neocc.report._facts import Side, group_facts
 from neocc.report._result import Result, read_result
 from neocc.report._words import figure, headline
@@ -30,7 +32,7 @@ _SIDES = ("row", "column")
 
 def fit_page(outcome: FitOutcome) -> Iterator[RenderableType]:
     """Yield the page from top to bottom."""
-    result = _result_of(outcome)
+    result = _measured(outcome)
     yield file_line(outcome.loaded.file)
     if outcome.choices:
         yield section("Chosen for you", *chosen(outcome.choices))
@@ -71,6 +73,7 @@ def fit_json(outcome: FitOutcome) -> dict[str, Any]:
             "block_means": [[finite(float(mean)) for mean in line] for line in model.block_means_],
         },
         "interrupted": outcome.interrupted,
+        "checkpoint": None if outcome.checkpoint is None else str(outcome.checkpoint),
         "notes": [as_options(note) for note in outcome.notes],
         "output": {
             "folder": str(outcome.folder),
@@ -103,7 +106,7 @@ def file_line(file: Any) -> RenderableType:
     if file.is_sparse:
         text += f", {file.data.nnz:,} entries"
     elif file.format == STORE:
-        text += f", {file.data.n_stored:,} entries in {file.data.n_blocks:,} blocks"
+        text += f", {file.data.n_stored:,} entries in {plural(file.data.n_blocks, 'block')}"
     notes = " ".join(as_options(note) for note in file.notes)
     return Group(Text(printable(text), "bold"), Padding.indent(Text(printable(notes), "dim"), 2))
 
@@ -112,9 +115,21 @@ def _result_of(outcome: FitOutcome) -> Result:
     nouns = (outcome.settings.row_noun, outcome.settings.column_noun)
     matrix = outcome.loaded.matrix
     if outcome.loaded.is_stored:
-        # Pages look at single cells; the rows of a store stay on disk.
+        # The rows of a store stay on disk.
         return read_result(outcome.model, None, matrix.row_names, matrix.column_names, nouns)
     return read_result(outcome.model, matrix, None, None, nouns)
+
+
+def _measured(outcome: FitOutcome) -> Result:
+    """Return the result with distances, which tell who is typical; of a store by a pass over it."""
+    result = _result_of(outcome)
+    if not outcome.loaded.is_stored:
+        return result
+    store = outcome.loaded.matrix.data
+    rows = replace(result.rows, distances=outcome.model.transform(store))
+    assert result.columns is not None
+    columns = replace(result.columns, distances=column_distances(outcome.model, store))
+    return replace(result, rows=rows, columns=columns)
 
 
 def _side_json(side: Side) -> dict[str, Any]:
@@ -168,7 +183,8 @@ def _block_table(result: Result) -> Table:
 def _files(outcome: FitOutcome) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
     if outcome.settings.report:
-        table.add_row("report.html", "everything on one page: open it in a browser")
+        what = "a sample of the rows" if outcome.page_is_sample else "everything on one page"
+        table.add_row("report.html", f"{what}: open it in a browser")
     table.add_row("rows.csv, columns.csv", "who belongs to which group")
     table.add_row("blocks.csv", "means and errors of the blocks")
     if outcome.settings.parquet:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from neocc.cli._choose import Choice, choose, without_choice
-from neocc.cli._guard import Mistake, blaming_the_user, collected_warnings, message_of
+from neocc.cli._choose import choose, choose_from, is_complete
+from neocc.cli._guard import Mistake, blaming_the_user, message_of
+from neocc.cli._keeping import Means, interrupts_wait_for
 from neocc.cli._load import Loaded, load
-from neocc.cli._settings import AUTO, FitSettings, from_options
-from neocc.cli._settings_files import Recorded, changed_versions, merged, read_recorded
+from neocc.cli._reasons import Choice
+from neocc.cli._settings import AUTO, FitSettings
+from neocc.cli._settings_files import Recorded, changed_versions
 from neocc.cli._steps import attach
+from neocc.cli._stored import draw_to_choose, page_view
 from neocc.cli._terminal import FitProgress, Tick
 from neocc.io import Matrix, RunRecord, UnreadableFileError, make_record
 
-__all__ = ["FitOutcome", "default_output", "fit_file", "repeat_fit", "run_fit"]
+__all__ = ["FitOutcome", "Progress", "fit_file", "repeat_fit"]
 
 Progress: TypeAlias = Callable[[str], AbstractContextManager[Tick]]
 
@@ -44,6 +47,10 @@ class FitOutcome:
         Whether the fit ended before its time.
     notes : list of str
         What else is worth knowing.
+    checkpoint : Path or None
+        What an interrupted fit goes on from.
+    page_is_sample : bool
+        Whether the report is about some of the rows only.
     """
 
     loaded: Loaded
@@ -54,67 +61,18 @@ class FitOutcome:
     folder: Path
     interrupted: bool
     notes: list[str]
-
-
-def default_output(path: Path) -> Path:
-    """Return the folder to write to if none is named: beside no one's files, called like the input.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from neocc.cli._fitting import default_output
-    >>> default_output(Path("data/ratings.csv.gz")).name
-    'ratings-coclusters'
-    """
-    name = path.name.removesuffix(".gz")
-    return Path(f"{Path(name).stem or 'matrix'}-coclusters")
-
-
-def run_fit(
-    options: Mapping[str, Any],
-    *,
-    file: Path | None,
-    output: Path | None,
-    config: Path | None,
-    from_record: Path | None,
-    force: bool,
-    progress: Progress,
-) -> FitOutcome:
-    """Do what the command line asks for: a fit, or an earlier one again."""
-    with collected_warnings() as warned:
-        outcome = _run(options, file, output, config, from_record, force, progress)
-    return replace(outcome, notes=outcome.notes + warned)
-
-
-def _run(
-    options: Mapping[str, Any],
-    file: Path | None,
-    output: Path | None,
-    config: Path | None,
-    from_record: Path | None,
-    force: bool,
-    progress: Progress,
-) -> FitOutcome:
-    if from_record is not None:
-        changes = ["--" + name.replace("_", "-") for name in from_options(options)]
-        changes += ["--config"] if config is not None else []
-        if changes:
-            raise Mistake(
-                f"--from repeats a run as it was; {changes[0]} would change it. Give one of them."
-            )
-        recorded = read_recorded(from_record)
-        folder = output or default_output(file or Path(recorded.input.path))
-        return repeat_fit(recorded, file, folder, force=force, progress=progress)
-    settings, places = merged(options, config)
-    path = file or places.get("file")
-    if path is None:
-        raise Mistake("No file is named. Try: neocc fit FILE, or neocc fit --help.")
-    folder = output or places.get("output") or default_output(path)
-    return fit_file(path, settings, folder, force=force, progress=progress)
+    checkpoint: Path | None = None
+    page_is_sample: bool = False
 
 
 def fit_file(
-    path: Path, settings: FitSettings, output: Path, *, force: bool, progress: Progress
+    path: Path,
+    settings: FitSettings,
+    output: Path,
+    means: Means,
+    *,
+    force: bool,
+    progress: Progress,
 ) -> FitOutcome:
     """Co-cluster the matrix in a file and write a folder of results.
 
@@ -126,6 +84,8 @@ def fit_file(
         What to do.
     output : Path
         The folder, which appears whole or not at all.
+    means : Means
+        What the fit may take, and where it keeps its state.
     force : bool
         Whether to replace the folder of an earlier result.
     progress : callable
@@ -139,17 +99,25 @@ def fit_file(
     """
     _check_output(output, force=force)
     _check_name(path)
+    means.check_input(path)
     with progress("Reading the file"):
         loaded = load(path, settings)
-    return _fit(loaded, settings, output, force, progress, [])
+    return _fit(loaded, settings, output, means, force, progress, [])
 
 
 def repeat_fit(
-    recorded: Recorded, moved_to: Path | None, output: Path, *, force: bool, progress: Progress
+    recorded: Recorded,
+    moved_to: Path | None,
+    output: Path,
+    means: Means,
+    *,
+    force: bool,
+    progress: Progress,
 ) -> FitOutcome:
     """Repeat a run from its record, with the file where it was or where it is now."""
     _check_output(output, force=force)
     path = Path(recorded.input.path) if moved_to is None else moved_to
+    means.check_input(path)
     try:
         with progress("Reading the file"):
             loaded = load(path, recorded.settings)
@@ -167,7 +135,7 @@ def repeat_fit(
         notes.append(f"other versions may change the last digits: {'; '.join(changed)}.")
     if recorded.interrupted:
         notes.append("the recorded run was interrupted; this one goes on to the end.")
-    return _fit(loaded, recorded.settings, output, force, progress, notes)
+    return _fit(loaded, recorded.settings, output, means, force, progress, notes)
 
 
 def _check_output(folder: Path, *, force: bool) -> None:
@@ -188,23 +156,27 @@ def _fit(
     loaded: Loaded,
     asked: FitSettings,
     folder: Path,
+    means: Means,
     force: bool,
     progress: Progress,
     notes: list[str],
 ) -> FitOutcome:
     from neocc.io import write_result
 
-    X = loaded.matrix.data
     with progress("Choosing settings") as tick, blaming_the_user(loaded.matrix):
-        settings, choices, remarks = (
-            without_choice(asked) if loaded.is_stored else choose(X, asked, tick)
-        )
+        settings, choices, remarks = _chosen(loaded, asked, means, tick)
     notes += remarks
-    model, interrupted = _fitted(loaded.matrix, settings, progress)
+    model, interrupted = _fitted(loaded.matrix, settings, means, progress)
+    kept = means.checkpoint
+    if kept is not None and kept.resumed:
+        notes.append(f"the fit went on from the checkpoint {kept.path}.")
     attach(model, loaded.preprocessor, dense=settings.dense)
     record = _record(loaded, asked, settings, interrupted=interrupted)
+    files: dict[str, str] = {}
+    page_notes: list[str] = []
     with progress("Writing the results"):
-        files = {"report.html": _page(model, loaded, settings, record)} if settings.report else {}
+        if settings.report:
+            files["report.html"], page_notes = _page(model, loaded, settings, record, means)
         write_result(
             model,
             folder,
@@ -214,25 +186,57 @@ def _fit(
             parquet=settings.parquet,
             force=force,
         )
-    return FitOutcome(loaded, settings, choices, model, record, folder, interrupted, notes)
+    if kept is not None and not interrupted:
+        kept.discard()
+    return FitOutcome(
+        loaded,
+        settings,
+        choices,
+        model,
+        record,
+        folder,
+        interrupted,
+        [*notes, *page_notes],
+        page_is_sample=bool(page_notes),
+        checkpoint=Path(kept.path) if kept is not None and kept.exists else None,
+    )
 
 
-def _fitted(matrix: Matrix, settings: FitSettings, progress: Progress) -> tuple[Any, bool]:
+def _chosen(
+    loaded: Loaded, asked: FitSettings, means: Means, tick: Tick
+) -> tuple[FitSettings, list[Choice], list[str]]:
+    """Choose what is not given, from the matrix or from rows of a store."""
+    X = loaded.matrix.data
+    if not loaded.is_stored:
+        return choose(X, asked, tick)
+    means.check_room(X, asked)
+    if is_complete(asked):
+        return asked, [], []
+    return choose_from(draw_to_choose(X, asked, means.memory_limit), asked, tick)
+
+
+def _fitted(
+    matrix: Matrix, settings: FitSettings, means: Means, progress: Progress
+) -> tuple[Any, bool]:
     """Fit; an interrupted fit counts if it has found anything."""
     from neocc import NEOCC
 
-    model = NEOCC(**settings.estimator_options)
+    model = NEOCC(**settings.estimator_options, **means.estimator_options)
+    interrupted = False
     with progress("Fitting") as tick:
         if hasattr(model, "set_callbacks"):  # scikit-learn 1.9
             model.set_callbacks(FitProgress(tick))
         try:
-            with blaming_the_user(matrix):
+            with blaming_the_user(matrix), interrupts_wait_for(means.checkpoint):
                 model.fit(matrix.data)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as interrupt:
             if not hasattr(model, "row_membership_"):
-                raise
-            return model, True
-    return model, False
+                raise KeyboardInterrupt(means.how_to_go_on) from interrupt
+            interrupted = True
+    # Names of columns are kept beside the model, as for a file; where and within what a fit ran is
+    # no part of its result.
+    model.__dict__.pop("feature_names_in_", None)
+    return model.set_params(checkpoint=None, memory_limit=None), interrupted
 
 
 def _record(
@@ -247,15 +251,12 @@ def _record(
     return make_record({**values, **about}, seed=settings.seed, matrix=file)
 
 
-def _page(model: Any, loaded: Loaded, settings: FitSettings, record: RunRecord) -> str:
+def _page(
+    model: Any, loaded: Loaded, settings: FitSettings, record: RunRecord, means: Means
+) -> tuple[str, list[str]]:
+    """Return the report, and what is to be said about it."""
     from neocc.report import render_report
 
-    assert loaded.file.source is not None
-    return render_report(
-        model,
-        matrix=loaded.matrix,
-        row_noun=settings.row_noun,
-        column_noun=settings.column_noun,
-        title=f"Groups in {loaded.file.source.name}",
-        record=record,
-    )
+    view = page_view(model, loaded.matrix, settings.seed, means.memory_limit)
+    page = render_report(view.model, record=record, **view.options(settings))
+    return page, view.notes(settings.row_noun)

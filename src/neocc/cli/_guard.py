@@ -50,6 +50,7 @@ _OPTIONS = {
     "n_init": "--n-init",
     "max_iter": "--max-iter",
     "n_jobs": "--jobs",
+    "block_size": "--block-size",
     "random_state": "--seed",
 }
 _PARAMETER = re.compile(rf"(?P<minus>(?<!-)-)?\b(?P<name>{'|'.join(_OPTIONS)})\b")

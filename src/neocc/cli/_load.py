@@ -11,7 +11,7 @@ from neocc.cli._guard import Mistake, blaming_the_user
 from neocc.cli._settings import Reading
 from neocc.io import Matrix, read_matrix
 
-__all__ = ["STORE", "Loaded", "load", "prepare"]
+__all__ = ["STORE", "Loaded", "load", "prepare", "read_as_it_is", "refuse_other_order"]
 
 STORE = "blocks"
 """The format of a matrix that is a block store."""
@@ -43,24 +43,41 @@ class Loaded:
 
 def load(path: Path, reading: Reading) -> Loaded:
     """Read a file and preprocess it; a block store is opened and stays where it is."""
+    matrix = read_as_it_is(path, reading)
+    return prepare(matrix, reading) if matrix.format != STORE else Loaded(matrix, matrix, None)
+
+
+def read_as_it_is(path: Path, reading: Reading) -> Matrix:
+    """Read a file without preprocessing, or open a block store."""
     with blaming_the_user():
         if os.path.isdir(path):  # noqa: PTH112 - False, too, where no one may look
             return _open(path, reading)
-        return prepare(read_matrix(path, **reading.read_options), reading)
+        return read_matrix(path, **reading.read_options)
 
 
-def _open(path: Path, reading: Reading) -> Loaded:
+def refuse_other_order(matrix: Matrix, names: tuple[str, ...] | None, side: str) -> None:
+    """Refuse a block store, whose rows and columns stay where they are, with others than wanted."""
+    own = matrix.row_names if side == "rows" else matrix.column_names
+    if matrix.format == STORE and None not in (own, names) and own != names:
+        raise Mistake(
+            f"{matrix.source}: The {side} are not those of the model in the same order, and those "
+            "of a block store cannot be moved. Convert a file with the same ones."
+        )
+
+
+def _open(path: Path, reading: Reading) -> Matrix:
     from neocc.io import open_store
 
     usual = vars(Reading())
     changed = [name for name, value in usual.items() if getattr(reading, name) != value]
     if changed:
-        raise Mistake(
-            f"{path}: A block store is used as it is; --{changed[0].replace('_', '-')} is for "
-            "files. Give it to neocc convert, or leave it out."
-        )
+        name = changed[0].replace("_", "-")
+        remedy = "Give it to neocc convert, or leave it out."
+        if name in ("preprocess", "dense"):
+            remedy = "Change the matrix before it is converted, or leave it out."
+        raise Mistake(f"{path}: A block store is used as it is; --{name} is for files. {remedy}")
     store = open_store(path)
-    matrix = Matrix(
+    return Matrix(
         store,
         store.row_names,
         store.column_names,
@@ -69,7 +86,6 @@ def _open(path: Path, reading: Reading) -> Loaded:
         store.digest,
         store.manifest.notes,
     )
-    return Loaded(matrix, matrix, None)
 
 
 def prepare(file: Matrix, reading: Reading) -> Loaded:

@@ -14,10 +14,10 @@ from rich.text import Text
 
 from neocc._typing import BoolArray, FloatArray
 from neocc.cli._guard import Mistake, as_options, blaming_the_user, collected_warnings, printable
-from neocc.cli._load import fill
+from neocc.cli._load import STORE, fill, read_as_it_is, refuse_other_order
 from neocc.cli._settings import Reading
-from neocc.cli._steps import restore
-from neocc.io import Matrix, SavedModel, read_matrix, read_model
+from neocc.cli._steps import is_prepared, restore
+from neocc.io import Matrix, SavedModel, read_model
 from neocc.io._result import as_arrow
 from neocc.io._tidy import member_table
 from neocc.io._whole import whole_file
@@ -77,13 +77,14 @@ def predict_file(model: Path, path: Path, reading: Reading) -> Prediction:
     model : Path
         A model file, or a folder with one.
     path : Path
-        The new rows, over the columns of the fit: matched by name where both have names.
+        The new rows, a file or a block store, over the columns of the fit: matched by name where
+        both have names.
     reading : Reading
         How to read them; they are preprocessed as the model says.
     """
     saved = read_model(model_path(model))
     with blaming_the_user(), collected_warnings() as warned:
-        matrix = read_matrix(path, **reading.read_options)
+        matrix = read_as_it_is(path, reading)
         X = rows_for(saved, matrix)
         members, distances = saved.estimator.predict_membership(X), saved.estimator.transform(X)
     return Prediction(matrix, members, distances, warned)
@@ -92,6 +93,7 @@ def predict_file(model: Path, path: Path, reading: Reading) -> Prediction:
 def rows_for(saved: SavedModel, matrix: Matrix) -> Any:
     """Bring new rows into the form of the data that a model was fitted to."""
     n_columns = saved.estimator.n_features_in_
+    refuse_other_order(matrix, saved.column_names, "columns")
     if saved.column_names is not None and matrix.column_names is not None:
         matrix = matrix.align_columns(saved.column_names)
     elif matrix.shape[1] != n_columns:
@@ -100,6 +102,13 @@ def rows_for(saved: SavedModel, matrix: Matrix) -> Any:
             "with the same columns."
         )
     prepared, dense = restore(saved.estimator)
+    if matrix.format == STORE:
+        if is_prepared(saved.estimator):
+            raise Mistake(
+                f"{matrix.source}: The model preprocesses its rows, and a block store is used as "
+                "it is. Name a file."
+            )
+        return matrix.data
     with blaming_the_user(matrix):
         return prepared(fill(matrix).data if dense else matrix.data)
 

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from neocc.cli._guard import Mistake, blaming_the_user, message_of
-from neocc.cli._load import load
+from neocc.cli._load import load, read_as_it_is, refuse_other_order
 from neocc.cli._predicting import model_path, rows_for
 from neocc.cli._settings import FitSettings
 from neocc.cli._settings_files import Recorded, read_recorded
+from neocc.cli._stored import page_view
 from neocc.io import (
     Matrix,
     RunRecord,
     SavedModel,
     UnreadableFileError,
-    read_matrix,
     read_model,
     read_record,
 )
@@ -74,22 +74,30 @@ def report_file(
         matrix = _given_matrix(saved, data, replace(settings, **options))
     else:
         notes.append("without the matrix, which --data names, the page has no picture of it.")
-    nouns = {name: options.get(name, getattr(settings, name)) for name in _NOUNS}
-    source = None if matrix is None else matrix.source
+    settings = replace(settings, **{k: v for k, v in options.items() if k in _NOUNS})
+    page, remarks = _page_of(saved, matrix, settings)
     target = output or path.with_name("report.html")
     with blaming_the_user():
         write_report(
-            saved.estimator,
-            target,
-            matrix=matrix,
-            row_names=saved.row_names,
-            column_names=saved.column_names,
-            title=None if source is None else f"Groups in {source.name}",
+            path=target,
             record=record,
             force=force or (output is None and is_report(target)),
-            **nouns,
+            **page,
         )
-    return target, notes
+    return target, [*notes, *remarks]
+
+
+def _page_of(
+    saved: SavedModel, matrix: Matrix | None, settings: FitSettings
+) -> tuple[dict[str, Any], list[str]]:
+    """Return what a page is made of, and what is to be said about it."""
+    names: dict[str, Any] = {"row_names": saved.row_names, "column_names": saved.column_names}
+    if matrix is None:
+        nouns = {name: getattr(settings, name) for name in _NOUNS}
+        return {"model": saved.estimator, **names, **nouns}, []
+    known = {side: given for side, given in names.items() if given is not None}
+    view = page_view(saved.estimator, replace(matrix, **known), settings.seed)
+    return {"model": view.model, **view.options(settings)}, view.notes(settings.row_noun)
 
 
 _NOUNS = ("row_noun", "column_noun")
@@ -117,12 +125,13 @@ def _recorded_matrix(recorded: Recorded, data: Path | None) -> Matrix:
 def _given_matrix(saved: SavedModel, data: Path, settings: FitSettings) -> Matrix:
     n_rows, n_columns = len(memberships(saved.estimator)[0]), saved.estimator.n_features_in_
     with blaming_the_user():
-        matrix = read_matrix(data, **settings.read_options)
+        matrix = read_as_it_is(data, settings)
         if matrix.shape[0] != n_rows:
             raise Mistake(
                 f"{data}: It has {matrix.shape[0]} rows and {matrix.shape[1]} columns, the model "
                 f"was fitted to {n_rows} and {n_columns}. Name the file of the fit."
             )
+        refuse_other_order(matrix, saved.row_names, "rows")
         if saved.row_names is not None and matrix.row_names is not None:
             matrix = matrix.align_rows(saved.row_names)
         return replace(matrix, data=rows_for(saved, matrix), column_names=saved.column_names)

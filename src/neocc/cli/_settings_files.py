@@ -19,7 +19,11 @@ _PLACES = ("file", "output")
 _LARGEST = 1 << 20
 # Options that are settings turned off, and options about this run alone.
 _TURNED_OFF = ("no_header", "no_row_names", "no_refine", "no_report")
-_OPTIONS_ONLY = ("force", "quiet", "json", "config", "from", "traceback")
+_OPTIONS_ONLY = ("force", "quiet", "json", "config", "from", "traceback") + (
+    "memory_limit",
+    "checkpoint",
+    "checkpoint_every",
+)
 # What a record says about a run besides its settings.
 _ABOUT_THE_RUN = ("interrupted", "chosen")
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from neocc.cli._guard import Mistake
 
-__all__ = ["attach", "restore"]
+__all__ = ["attach", "is_prepared", "restore"]
 
 _ATTRIBUTE = "preprocessing_"
 _DENSE, _STEPS = "dense", "steps"
@@ -36,6 +36,11 @@ def attach(model: Any, preprocessor: Any, *, dense: bool) -> None:
         return
     steps = [] if preprocessor is None else [_packed(step) for _, step in preprocessor.steps]
     setattr(model, _ATTRIBUTE, {_DENSE: dense, _STEPS: steps})
+
+
+def is_prepared(model: Any) -> bool:
+    """Whether rows must be preprocessed for a model."""
+    return getattr(model, _ATTRIBUTE, None) is not None
 
 
 def restore(model: Any) -> tuple[Callable[[Any], Any], bool]:

@@ -12,12 +12,14 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from neocc.cli._choose import Choice, choose, criterion_in_words, set_aside
+from neocc.cli._choose import choose, choose_from, set_aside
 from neocc.cli._fit_page import chosen, file_line, finite, section
 from neocc.cli._fitting import Progress
 from neocc.cli._guard import as_options, blaming_the_user, collected_warnings
 from neocc.cli._load import Loaded, load
+from neocc.cli._reasons import Choice, criterion_in_words
 from neocc.cli._settings import FitSettings
+from neocc.cli._stored import draw_to_choose
 from neocc.selection import SuggestedClusters, suggest_n_clusters
 
 __all__ = ["Suggestion", "suggest_file", "suggestion_json", "suggestion_page"]
@@ -77,9 +79,10 @@ def _suggested(
     n_init: int,
     progress: Progress,
 ) -> tuple[Loaded, SuggestedClusters, list[Choice]]:
-    with progress("Reading the file"):
+    with progress("Reading the file"), blaming_the_user():
         loaded = load(path, settings)
-    X = loaded.matrix.data
+        drawn = draw_to_choose(loaded.matrix.data, settings) if loaded.is_stored else None
+    X = loaded.matrix.data if drawn is None else drawn.data
     names = [criterion, *(name for name in ("icl", "hull", "pseudo_f") if name != criterion)]
     with progress("Trying pairs of numbers") as tick, blaming_the_user(loaded.matrix):
         ranked = suggest_n_clusters(
@@ -94,11 +97,14 @@ def _suggested(
             callback=tick,
             **set_aside(X, settings),
         )
+    if drawn is not None and not drawn.is_whole:
+        ranked = replace(ranked, notes=(*ranked.notes, f"computed from {drawn.in_words('rows')}."))
     if not ranked.complete:
         return loaded, ranked, []
     rows, columns = ranked.best
+    asked = replace(settings, rows=rows, columns=columns)
     with progress("Estimating overlap and outliers"), blaming_the_user():
-        _, choices, _ = choose(X, replace(settings, rows=rows, columns=columns))
+        _, choices, _ = choose(X, asked) if drawn is None else choose_from(drawn, asked)
     return loaded, ranked, choices
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from neocc.cli import _options as given
+from neocc.cli import _reading_options as read_as
 from neocc.cli._guard import INTERRUPTED, guarded
 from neocc.cli._help import command_with
 
@@ -28,6 +29,10 @@ Command = command_with(
         "neocc fit counts.mtx --preprocess log1p --preprocess row-norm",
     ),
     ("Settings from a file", "neocc fit --config settings.toml"),
+    (
+        "Data larger than memory, in a store that neocc convert wrote",
+        "neocc fit ratings.blocks --memory-limit 4GB --checkpoint fit.checkpoint",
+    ),
     ("An earlier run again", "neocc fit --from groups/record.json -o again"),
     steps=True,
 )
@@ -36,7 +41,12 @@ Command = command_with(
 def fit(
     ctx: typer.Context,
     file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="The matrix.", show_default=False)
+        Path | None,
+        typer.Argument(
+            metavar="FILE",
+            help="The matrix: a file, or a block store that neocc convert wrote.",
+            show_default=False,
+        ),
     ] = None,
     rows: given.Rows = None,
     columns: given.Columns = None,
@@ -46,23 +56,23 @@ def fit(
     column_overlap: given.ColumnOverlap = None,
     column_outliers: given.ColumnOutliers = None,
     overlap_rule: given.OverlapRule = None,
-    preprocess: given.Preprocess = None,
-    format_: given.Format = None,
-    layout: given.Layout = None,
-    header: given.Header = None,
-    no_header: given.NoHeader = None,
-    row_names: given.RowNames = None,
-    no_row_names: given.NoRowNames = None,
-    row_names_in: given.RowNamesIn = None,
-    triplet_columns: given.TripletColumns = None,
-    delimiter: given.Delimiter = None,
-    decimal: given.Decimal = None,
-    encoding: given.Encoding = None,
-    drop: given.Drop = None,
-    layer: given.Layer = None,
-    missing: given.Missing = None,
-    duplicates: given.Duplicates = None,
-    dense: given.Dense = None,
+    preprocess: read_as.Preprocess = None,
+    format_: read_as.Format = None,
+    layout: read_as.Layout = None,
+    header: read_as.Header = None,
+    no_header: read_as.NoHeader = None,
+    row_names: read_as.RowNames = None,
+    no_row_names: read_as.NoRowNames = None,
+    row_names_in: read_as.RowNamesIn = None,
+    triplet_columns: read_as.TripletColumns = None,
+    delimiter: read_as.Delimiter = None,
+    decimal: read_as.Decimal = None,
+    encoding: read_as.Encoding = None,
+    drop: read_as.Drop = None,
+    layer: read_as.Layer = None,
+    missing: read_as.Missing = None,
+    duplicates: read_as.Duplicates = None,
+    dense: read_as.Dense = None,
     init: given.Init = None,
     n_init: given.NInit = None,
     no_refine: given.NoRefine = None,
@@ -70,6 +80,9 @@ def fit(
     tol: given.Tol = None,
     seed: given.Seed = None,
     jobs: given.Jobs = None,
+    memory_limit: given.MemoryLimit = None,
+    checkpoint: given.Checkpoint = None,
+    checkpoint_every: given.CheckpointEvery = None,
     output: given.OutputFolder = None,
     force: given.Force = False,
     no_report: given.NoReport = None,
@@ -102,11 +115,12 @@ def fit(
     FILE is a table, or a list of row, column and value: CSV, TSV, Parquet,
     Matrix Market, NumPy, SciPy, AnnData, ARFF or MovieLens, gzip or not.
     What you do not give is chosen from the data, and explained. Ctrl-C keeps
-    the best result so far.
+    the best result so far. FILE may also be a block store, for data larger
+    than memory: neocc convert writes one.
     """
     with guarded(show_traceback=bool(ctx.obj), interrupted="Interrupted; nothing was written."):
         from neocc.cli._fit_page import fit_json, fit_page
-        from neocc.cli._fitting import run_fit
+        from neocc.cli._running import run_fit
         from neocc.cli._terminal import Terminal
 
         terminal = Terminal(quiet=quiet, as_json=as_json)
@@ -121,8 +135,14 @@ def fit(
         )
     with guarded(show_traceback=bool(ctx.obj)):
         terminal.notes(outcome.notes)
-        terminal.show(lambda: fit_page(outcome))
+        if terminal.for_people:
+            with terminal.progress("Describing the groups"):
+                page = list(fit_page(outcome))
+            terminal.show(lambda: page)
         terminal.result(lambda: fit_json(outcome))
     if outcome.interrupted:
-        typer.echo(f"neocc: Interrupted. The best result so far is in {outcome.folder}.", err=True)
+        said = f"Interrupted. The best result so far is in {outcome.folder}."
+        if outcome.checkpoint is not None:
+            said += f" The same command with --force goes on from {outcome.checkpoint}."
+        typer.echo(f"neocc: {said}", err=True)
         raise typer.Exit(INTERRUPTED)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from neocc.cli import _options as given
+from neocc.cli import _reading_options as read_as
 from neocc.cli._guard import guarded
 from neocc.cli._help import command_with
 
@@ -39,21 +40,21 @@ def report(
             help="The matrix of the fit, where it has moved or nothing beside the model names it.",
         ),
     ] = None,
-    format_: given.Format = None,
-    layout: given.Layout = None,
-    header: given.Header = None,
-    no_header: given.NoHeader = None,
-    row_names: given.RowNames = None,
-    no_row_names: given.NoRowNames = None,
-    row_names_in: given.RowNamesIn = None,
-    triplet_columns: given.TripletColumns = None,
-    delimiter: given.Delimiter = None,
-    decimal: given.Decimal = None,
-    encoding: given.Encoding = None,
-    drop: given.Drop = None,
-    layer: given.Layer = None,
-    missing: given.Missing = None,
-    duplicates: given.Duplicates = None,
+    format_: read_as.Format = None,
+    layout: read_as.Layout = None,
+    header: read_as.Header = None,
+    no_header: read_as.NoHeader = None,
+    row_names: read_as.RowNames = None,
+    no_row_names: read_as.NoRowNames = None,
+    row_names_in: read_as.RowNamesIn = None,
+    triplet_columns: read_as.TripletColumns = None,
+    delimiter: read_as.Delimiter = None,
+    decimal: read_as.Decimal = None,
+    encoding: read_as.Encoding = None,
+    drop: read_as.Drop = None,
+    layer: read_as.Layer = None,
+    missing: read_as.Missing = None,
+    duplicates: read_as.Duplicates = None,
     row_noun: given.RowNoun = None,
     column_noun: given.ColumnNoun = None,
     output: Annotated[

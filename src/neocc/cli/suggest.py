@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from neocc.cli import _options as given
+from neocc.cli import _reading_options as read_as
 from neocc.cli._guard import INTERRUPTED, guarded
 from neocc.cli._help import command_with
 
@@ -23,29 +24,34 @@ Command = command_with(
 
 def suggest(
     ctx: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The matrix.", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="The matrix: a file or a block store.", show_default=False
+        ),
+    ],
     row_clusters: given.RowRange = None,
     column_clusters: given.ColumnRange = None,
     objective: given.Objective = None,
     criterion: given.Criterion = "icl",
     overlap_rule: given.OverlapRule = None,
-    preprocess: given.Preprocess = None,
-    format_: given.Format = None,
-    layout: given.Layout = None,
-    header: given.Header = None,
-    no_header: given.NoHeader = None,
-    row_names: given.RowNames = None,
-    no_row_names: given.NoRowNames = None,
-    row_names_in: given.RowNamesIn = None,
-    triplet_columns: given.TripletColumns = None,
-    delimiter: given.Delimiter = None,
-    decimal: given.Decimal = None,
-    encoding: given.Encoding = None,
-    drop: given.Drop = None,
-    layer: given.Layer = None,
-    missing: given.Missing = None,
-    duplicates: given.Duplicates = None,
-    dense: given.Dense = None,
+    preprocess: read_as.Preprocess = None,
+    format_: read_as.Format = None,
+    layout: read_as.Layout = None,
+    header: read_as.Header = None,
+    no_header: read_as.NoHeader = None,
+    row_names: read_as.RowNames = None,
+    no_row_names: read_as.NoRowNames = None,
+    row_names_in: read_as.RowNamesIn = None,
+    triplet_columns: read_as.TripletColumns = None,
+    delimiter: read_as.Delimiter = None,
+    decimal: read_as.Decimal = None,
+    encoding: read_as.Encoding = None,
+    drop: read_as.Drop = None,
+    layer: read_as.Layer = None,
+    missing: read_as.Missing = None,
+    duplicates: read_as.Duplicates = None,
+    dense: read_as.Dense = None,
     n_init_per_pair: given.NInitPerPair = 4,
     seed: given.Seed = None,
     jobs: given.Jobs = None,

@@ -10,7 +10,7 @@ Ties go to the smallest distance, then the lowest item, then the lowest cluster.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -40,6 +40,12 @@ def assign(d: FloatArray, labels: IntArray, minima: FloatArray, counts: Counts) 
     `d`, of shape (n_items, n_clusters), with `labels` and `minima` is what a kernel's `nearest`
     returns.
     """
+    found = chosen(d, labels, minima, counts)
+    return replace(found, members=fill_empty(found.members, d))
+
+
+def chosen(d: FloatArray, labels: IntArray, minima: FloatArray, counts: Counts) -> Assignment:
+    """Do what `assign` does, but leave empty clusters empty."""
     n, k = d.shape
     first = labels.astype(np.int32)
     nearest_limit = np.inf
@@ -61,7 +67,7 @@ def assign(d: FloatArray, labels: IntArray, minima: FloatArray, counts: Counts) 
         extra, extra_limit = smallest(flat, counts.n_extra)
         flat[used] = saved
     members = Memberships(first, extra // k, (extra % k).astype(np.int32), k)
-    return Assignment(fill_empty(members, d), nearest_limit, extra_limit)
+    return Assignment(members, nearest_limit, extra_limit)
 
 
 def smallest(values: FloatArray, count: int) -> tuple[IntArray, float]:

@@ -13,10 +13,12 @@ import numpy as np
 
 from neocc._typing import BoolArray, FloatArray
 from neocc.core.engine import Engine
+from neocc.core.incremental import sums_of
 from neocc.core.initialise import joined
 from neocc.core.objectives import distances
 from neocc.core.problem import Problem, Side
-from neocc.core.solve import Solution, column_tables, row_tables, sums_of
+from neocc.core.solve import Solution
+from neocc.core.tables import column_tables, row_tables
 from neocc.kernels import Memberships
 
 # Fractions of row and column memberships that a round moves at random.

@@ -12,6 +12,7 @@ from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from neocc._typing import FloatArray, IntArray
 from neocc.core.assign import Assignment
+from neocc.core.effects import Effects
 from neocc.core.objectives import Sums, Tables
 from neocc.core.problem import Counts
 from neocc.kernels import Memberships
@@ -21,11 +22,43 @@ Centring: TypeAlias = Literal["none", "global", "rows", "columns", "double"]
 
 
 @dataclass(frozen=True)
+class Known:
+    """What a run can tell before a row step, to spare the engine work.
+
+    Attributes
+    ----------
+    limits : pair of float or None
+        Largest distances that the two stages accepted last time, a guess at those of this time.
+    wants_sums : bool
+        Whether the column sums of the new memberships will be needed: the engine may make them
+        while it reads the rows.
+    products, squares : bool
+        Whether these sums are to hold products with the column clusters, and squares.
+    means : array of shape (n_row_clusters, n_columns) or None
+        The mean rows of the clusters, where distances depend on them: while they move little, the
+        engine may keep distances.
+    """
+
+    limits: tuple[float, float] | None = None
+    wants_sums: bool = False
+    products: bool = False
+    squares: bool = False
+    means: FloatArray | None = None
+
+
+NOTHING_KNOWN = Known()
+
+
+@dataclass(frozen=True)
 class RowStep:
-    """The objective of the memberships before a row step, and the assignment after it."""
+    """The objective of the memberships before a row step, and the assignment after it.
+
+    `sums` are the column sums of the new memberships, if the engine has made them on its way.
+    """
 
     objective: float
     assignment: Assignment
+    sums: Sums | None = None
 
 
 class Engine(Protocol):
@@ -44,8 +77,12 @@ class Engine(Protocol):
         """How often the data were read so far, parts of them counted as parts."""
 
     @property
+    def effects(self) -> Effects:
+        """What is subtracted from the rows and the columns."""
+
+    @property
     def column_effects(self) -> FloatArray:
-        """What is subtracted from every row."""
+        """What is subtracted from the columns: a number each, zero for nothing."""
 
     def centred(self, centring: Centring, column_effects: FloatArray | None = None) -> Engine:
         """Return an engine over X with effects subtracted on the fly; sparse data stays as it is.
@@ -103,26 +140,34 @@ class Engine(Protocol):
         """Return comparable distances of all rows, and their nearest clusters with distances."""
 
     def reassign_rows(
-        self, tables: Tables, U: Memberships | None, V: Memberships | None, counts: Counts
+        self,
+        tables: Tables,
+        U: Memberships | None,
+        V: Memberships | None,
+        counts: Counts,
+        known: Known = NOTHING_KNOWN,
     ) -> RowStep:
-        """Return the objective of U and the two-stage assignment of all rows."""
+        """Return the objective of U and the two-stage assignment of all rows.
+
+        What is known in advance changes no result but by rounding.
+        """
 
     def residual_squares(self, means: FloatArray, U: Memberships, V: Memberships) -> float:
         """Return the sum of squared differences from block means, term by term: slow and exact."""
 
-    def restore_vectors(self, vectors: FloatArray, U: Memberships) -> FloatArray:
-        """Turn mean rows of centred data into mean rows of the data as given."""
-
-    def restore_means(self, means: FloatArray, U: Memberships, V: Memberships) -> FloatArray:
-        """Turn block means of centred data into block means of the data as given."""
-
 
 @runtime_checkable
-class ColumnWatcher(Protocol):
-    """What an engine may offer besides: sums of the rows that follow changes of a few columns."""
+class KeepingEngine(Protocol):
+    """What an engine may offer besides: to keep sums and distances from one row step to the next.
+
+    Results change by rounding at most.
+    """
 
     def watch_columns(self, margins: FloatArray) -> None:
-        """Learn how far each column is from changing clusters, before a pass of a row step."""
+        """Learn how far each column is from changing clusters, before a pass of a row step.
 
-    def stop_watching(self) -> None:
+        Entries of those that are near may be kept, and sums of the rows follow their changes.
+        """
+
+    def forget(self) -> None:
         """Let the next row step be as if this engine had made none before."""

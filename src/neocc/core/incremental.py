@@ -14,8 +14,8 @@ import numpy as np
 
 from neocc._typing import FloatArray, IntArray
 from neocc.core.assign import Assignment
-from neocc.core.engine import Engine
-from neocc.core.objectives import Sums
+from neocc.core.engine import Engine, Known
+from neocc.core.objectives import Sums, mean_vectors
 from neocc.core.problem import Problem
 from neocc.kernels import Memberships
 
@@ -23,9 +23,10 @@ __all__ = ["LEAST_ENTRIES", "RunningSums", "column_margins", "same_members", "su
 
 # Updates before the sums are made anew.
 _MOST_UPDATES = 20
-# Rows that changed are copied to be summed; a copy of more of them would be felt in memory.
+# Rows that changed are copied and summed twice; beyond this share all of them are summed instead.
 _MOST_CHANGED = 0.1
-_MOST_CHANGED_WITH_PRODUCTS = 0.02
+# Where a larger share has changed, the limits of the assignment will move too.
+_MANY_CHANGED = 0.25
 # Passes over less data cost no more than finding out what changed.
 LEAST_ENTRIES = 1 << 19
 
@@ -38,6 +39,8 @@ class RunningSums:
     U: Memberships | None
     V: Memberships | None
     n_updates: int = 0
+    # Rows that changed clusters in the last row step, if that was looked at.
+    n_changed: int | None = None
 
     @classmethod
     def of(
@@ -46,15 +49,77 @@ class RunningSums:
         """Make the sums from all rows."""
         return cls(sums_of(engine, problem, U, V), _bare(U), V)
 
-    def following(
-        self, engine: Engine, problem: Problem, U: Memberships | None, V: Memberships | None
+    @classmethod
+    def at_start(
+        cls,
+        engine: Engine,
+        problem: Problem,
+        U: Memberships | None,
+        V: Memberships | None,
+        since: tuple[Memberships, Sums] | None,
     ) -> RunningSums:
-        """Return the sums for other memberships, from the rows that changed if these are few."""
-        changed = self._changed(engine, problem, U, V)
-        if changed is None or U is None or self.U is None:
+        """Return the sums that a run begins with.
+
+        A row step needs none but those over the row clusters: neither products, nor a pass where
+        there are sums of nearly the same memberships.
+        """
+        if U is None or problem.rows is None:
+            return cls.of(engine, problem, U, V)
+        by_rows = replace(problem, objective="mean")
+        if since is None or U.n_clusters != since[0].n_clusters:
+            return cls.of(engine, by_rows, U, None)
+        known, sums = since
+        old = cls(replace(sums, products=None, energy=None), _bare(known), None)
+        if not len(known.changed_items(U)):
+            return old
+        return old.following(engine, by_rows, U, None)
+
+    def known(
+        self,
+        engine: Engine,
+        problem: Problem,
+        V: Memberships | None,
+        limits: tuple[float, float] | None,
+    ) -> Known:
+        """Return what a row step is to know.
+
+        If the sums will have to be made from all rows, they had better be made along with it.
+        """
+        assert self.U is not None and self.sums.by_cluster is not None
+        if engine.n_stored < LEAST_ENTRIES:
+            return Known(limits)
+        means = None
+        if problem.objective != "mean":
+            means = mean_vectors(self.sums.by_cluster.T, self.U.sizes)
+        if self.n_changed is not None and self._can_follow(problem, V, 2 * self.n_changed):
+            return Known(limits, means=means)
+        if self.n_changed is not None and self.n_changed > _MANY_CHANGED * self.U.n_items:
+            limits = None
+        return Known(limits, True, _needs_products(problem), problem.columns is not None, means)
+
+    def following(
+        self,
+        engine: Engine,
+        problem: Problem,
+        U: Memberships | None,
+        V: Memberships | None,
+        ahead: Sums | None = None,
+    ) -> RunningSums:
+        """Return the sums for other memberships.
+
+        They are those made `ahead`, if there are any; made from the rows that changed, if these
+        are few; else from all rows.
+        """
+        if U is None or self.U is None or engine.n_stored < LEAST_ENTRIES:
             return RunningSums.of(engine, problem, U, V)
-        if not len(changed):
-            return RunningSums(self.sums, _bare(U), V, self.n_updates)
+        changed = self.U.changed_items(U)
+        n_changed = len(changed)
+        if ahead is not None:
+            return RunningSums(ahead, _bare(U), V, 0, n_changed)
+        if not self._can_follow(problem, V, n_changed):
+            return replace(RunningSums.of(engine, problem, U, V), n_changed=n_changed)
+        if not n_changed:
+            return RunningSums(self.sums, _bare(U), V, self.n_updates, 0)
         change = engine.changed_sums(
             changed,
             self.U.take(changed),
@@ -62,24 +127,15 @@ class RunningSums:
             V if _needs_products(problem) else None,
             squares=problem.columns is not None,
         )
-        sums = self.sums.plus(change, in_place=True)
-        return RunningSums(sums, _bare(U), V, self.n_updates + 1)
+        sums = change.combined(np.add, self.sums)
+        return RunningSums(sums, _bare(U), V, self.n_updates + 1, n_changed)
 
-    def _changed(
-        self, engine: Engine, problem: Problem, U: Memberships | None, V: Memberships | None
-    ) -> IntArray | None:
-        """Return the rows that changed clusters; None if the sums should be made anew."""
-        if U is None or self.U is None or engine.n_stored < LEAST_ENTRIES:
-            return None
-        if self.n_updates >= _MOST_UPDATES:
-            return None
-        most = _MOST_CHANGED
-        if _needs_products(problem):
-            if not same_members(self.V, V):
-                return None
-            most = min(most, _MOST_CHANGED_WITH_PRODUCTS)
-        changed = self.U.changed_items(U)
-        return changed if len(changed) <= most * U.n_items else None
+    def _can_follow(self, problem: Problem, V: Memberships | None, n_changed: int) -> bool:
+        """Whether the sums need not be made anew when so many rows change."""
+        same = not _needs_products(problem) or same_members(self.V, V)
+        assert self.U is not None
+        few = n_changed <= _MOST_CHANGED * self.U.n_items
+        return same and few and self.n_updates < _MOST_UPDATES
 
 
 def sums_of(engine: Engine, problem: Problem, U: Memberships | None, V: Memberships | None) -> Sums:

@@ -17,6 +17,7 @@ import numpy as np
 from neocc._typing import BoolArray, FloatArray, IntArray, LabelArray
 from neocc.core.assign import assign, fill_empty
 from neocc.core.engine import Engine
+from neocc.core.incremental import sums_of
 from neocc.core.objectives import (
     Sums,
     Tables,
@@ -26,14 +27,8 @@ from neocc.core.objectives import (
     make_tables,
 )
 from neocc.core.problem import Counts, Problem
-from neocc.core.solve import (
-    Solution,
-    centring,
-    column_tables,
-    row_tables,
-    solve,
-    sums_of,
-)
+from neocc.core.solve import Solution, centring, solve
+from neocc.core.tables import column_tables, row_tables
 from neocc.kernels import Memberships, numpy_
 
 # A start need not have converged: the alternation takes over from wherever it stands.

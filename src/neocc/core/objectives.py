@@ -19,6 +19,7 @@ the current memberships is the sum of d over them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,16 +51,24 @@ class Sums:
     products: FloatArray | None
     energy: FloatArray | None = None
 
-    def plus(self, other: Sums, *, in_place: bool = False) -> Sums:
-        """Add the sums over further rows; in place means in the arrays of these, where possible."""
+    def plus(self, other: Sums) -> Sums:
+        """Add the sums over further rows."""
+        return self._with(np.add, other)
 
-        def total(name: str) -> Any:
-            mine, others = getattr(self, name), getattr(other, name)
-            if mine is None:
-                return None
-            return np.add(mine, others, out=others if in_place and others.flags.writeable else None)
+    def combined(self, operation: Any, other: Sums) -> Sums:
+        """Add or subtract others in place: tables of k by m are felt beside the data."""
+        return self._with(lambda mine, others: operation(mine, others, out=mine), other)
 
-        return Sums(total("by_cluster"), total("squares"), total("products"), total("energy"))
+    def _with(self, operation: Callable[[FloatArray, FloatArray], Any], other: Sums) -> Sums:
+        def one(mine: FloatArray | None, others: FloatArray | None) -> Any:
+            return None if mine is None or others is None else operation(mine, others)
+
+        return Sums(
+            one(self.by_cluster, other.by_cluster),
+            operation(self.squares, other.squares),
+            one(self.products, other.products),
+            one(self.energy, other.energy),
+        )
 
 
 @dataclass(frozen=True)

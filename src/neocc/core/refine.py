@@ -16,19 +16,13 @@ import numpy as np
 from neocc._typing import BoolArray, FloatArray
 from neocc.core.disturb import Luck, disturbed
 from neocc.core.engine import Engine
+from neocc.core.incremental import sums_of
 from neocc.core.initialise import joined
 from neocc.core.moves import Exchange, independent_swaps
 from neocc.core.objectives import Sums, Tables, distances, inverse
 from neocc.core.problem import Problem, Side
-from neocc.core.solve import (
-    Solution,
-    column_tables,
-    continued,
-    improved,
-    row_tables,
-    solve,
-    sums_of,
-)
+from neocc.core.solve import Solution, continued, improved, solve
+from neocc.core.tables import column_tables, row_tables
 from neocc.kernels import Memberships
 
 _LEAST_GAIN = 1e-9
@@ -67,9 +61,9 @@ def rounds(
     in_vain = 0
     for _ in range(_MOST_ROUNDS * patience):
         way = luck.choose(problem, rng)
-        found = solve(engine, loose, *disturbed(engine, problem, best, way, rng))
+        found = solve(engine, loose, *disturbed(engine, problem, best, way, rng), since=best)
         if _promises(found, best):
-            found = continued(found, solve(engine, problem, found.U, found.V))
+            found = continued(engine, problem, found)
         gain = best.objective - found.objective
         success = gain > least_gain(best)
         luck.learn(way, success=success)
@@ -189,7 +183,7 @@ def _try(
     for members in trials:
         found = _answered(engine, loose, solution, side, members)
         if _promises(found, solution):
-            found = continued(found, solve(engine, problem, found.U, found.V))
+            found = continued(engine, problem, found)
         if found.objective < solution.objective - least_gain(solution):
             return improved(solution, found)
     return solution
@@ -200,7 +194,7 @@ def _resolve(
 ) -> Solution:
     changed = Memberships.from_dense(members)
     U, V = (changed, solution.V) if side == "rows" else (solution.U, changed)
-    return solve(engine, problem, U, V)
+    return solve(engine, problem, U, V, since=solution)
 
 
 def _answered(
@@ -215,9 +209,8 @@ def _answered(
         return _resolve(engine, problem, solution, side, members)
     U = Memberships.from_dense(members)
     sums = sums_of(engine, problem, U, V)
-    return solve(
-        engine, problem, U, joined(sums, column_tables(problem, sums, U, V), problem.columns)
-    )
+    V = joined(sums, column_tables(problem, sums, U, V), problem.columns)
+    return solve(engine, problem, U, V, since=replace(solution, U=U, sums=sums))
 
 
 def _better(old: Solution, new: Solution) -> Solution:

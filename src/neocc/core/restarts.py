@@ -211,7 +211,7 @@ def _tournament(
         keeper.note(tournament=state.noted(rng))
     if state.stage == SHORT_STAGE:
         begin()
-        longer = [continued(each, solve(data, problem, each.U, each.V)) for each in state.pool]
+        longer = [continued(data, problem, each) for each in state.pool]
         state.pool = _ranked(longer)
         state.agreed = not given and _agreed(state.pool)
         state.enter(0)

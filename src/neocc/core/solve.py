@@ -18,19 +18,12 @@ import numpy as np
 from neocc._typing import FloatArray
 from neocc.core import incremental
 from neocc.core.assign import Assignment, assign
-from neocc.core.engine import Centring, ColumnWatcher, Engine
-from neocc.core.incremental import RunningSums, column_margins, sums_of
+from neocc.core.engine import Centring, Engine, KeepingEngine
+from neocc.core.incremental import RunningSums, column_margins
 from neocc.core.keeping import NOT_KEPT, Keeper
-from neocc.core.objectives import (
-    Sums,
-    Tables,
-    block_means,
-    cross_terms,
-    find_nearest,
-    make_tables,
-    mean_vectors,
-)
+from neocc.core.objectives import Sums, cross_terms, find_nearest
 from neocc.core.problem import Problem
+from neocc.core.tables import cocluster_means, column_tables, row_tables
 from neocc.kernels import Memberships, numpy_
 
 __all__ = [
@@ -38,14 +31,10 @@ __all__ = [
     "Solution",
     "centring",
     "checked",
-    "cocluster_means",
-    "column_tables",
     "continued",
     "improved",
     "never_rising",
-    "row_tables",
     "solve",
-    "sums_of",
 ]
 
 # Of the sum of all squares, the part that rounding may add to or take from the objective.
@@ -53,9 +42,10 @@ _ROUNDING = 1e-13
 # An objective is computed again, term by term, if rounding may reach this share of it.
 _DOUBTFUL = 1e-10
 
-# Columns are watched from when no larger share of them changes clusters, and anew every so often.
+# Columns are watched from when no larger share of them changes clusters.
 _FEW_COLUMNS = 0.05
-_WATCHED_ITERATIONS = 10
+# Iterations after which an engine forgets what it has kept.
+_KEPT_ITERATIONS = 10
 
 Report = Callable[[int, float], bool]
 """Called after each iteration with its number and the objective; returning True ends the run."""
@@ -121,12 +111,6 @@ def checked(engine: Engine, problem: Problem, solution: Solution) -> tuple[Solut
     return replace(solution, objective=exact, history=history), off
 
 
-def continued(old: Solution, new: Solution) -> Solution:
-    """Return `new` with the history of the solution that it started from before its own."""
-    history = never_rising([*old.history, *new.history[1:]])
-    return replace(new, history=history, n_iter=old.n_iter + new.n_iter)
-
-
 def improved(old: Solution, new: Solution) -> Solution:
     """Return `new`, reached from `old` by a jump, with a history that never rises."""
     history = never_rising([*old.history, new.objective])
@@ -143,14 +127,22 @@ class _Run:
     V: Memberships | None
     running: RunningSums | None = None
     history: list[float] = field(default_factory=list)
+    # Of the assignment that made U; infinite from the start where all rows get one cluster each.
+    limits: tuple[float, float] | None = None
+    ahead: Sums | None = None
 
     def update_sums(self) -> None:
         """Column sums for the current memberships."""
-        given = (self.engine, self.problem, self.U, self.V)
-        if self.running is None:
-            self.running = RunningSums.of(*given)
-        else:
-            self.running = self.running.following(*given)
+        assert self.running is not None
+        self.running = self.running.following(
+            self.engine, self.problem, self.U, self.V, ahead=self.ahead
+        )
+        self.ahead = None
+
+    def start(self, since: Solution | None) -> None:
+        """Take from an earlier solution what spares passes over the data."""
+        sums = None if since is None or since.U is None else (since.U, since.sums)
+        self.running = RunningSums.at_start(self.engine, self.problem, self.U, self.V, sums)
 
     @property
     def sums(self) -> Sums | None:
@@ -158,19 +150,17 @@ class _Run:
         return None if self.running is None else self.running.sums
 
     @property
-    def watcher(self) -> ColumnWatcher | None:
-        """The engine, if it can spare passes of this problem by watching columns."""
-        possible = (
-            self.problem.objective == "mean" and self.engine.n_stored >= incremental.LEAST_ENTRIES
-        )
-        return self.engine if possible and isinstance(self.engine, ColumnWatcher) else None
+    def keeper(self) -> KeepingEngine | None:
+        """The engine, if it spares passes by what it keeps from one row step to the next."""
+        worth_it = self.engine.n_stored >= incremental.LEAST_ENTRIES
+        return self.engine if worth_it and isinstance(self.engine, KeepingEngine) else None
 
     def begin(self, iteration: int) -> bool:
         """Begin an iteration; whether another process could begin it with the same bits."""
-        if self.watcher is None:
+        if self.keeper is None:
             return True
-        if iteration % _WATCHED_ITERATIONS == 0:
-            self.watcher.stop_watching()
+        if iteration % _KEPT_ITERATIONS == 0:
+            self.keeper.forget()
             return True
         return False
 
@@ -183,12 +173,14 @@ class _Run:
             "V": self.V,
             "history": np.array(self.history),
             "running": self.running,
+            "limits": self.limits,
         }
 
     def resume(self, reached: dict[str, Any]) -> tuple[int, float]:
         """Take up a run; return the iteration to begin and the objective before it."""
         self.U, self.V, self.running = reached["U"], reached["V"], reached["running"]
         self.history = reached["history"].tolist()
+        self.limits = reached["limits"]
         return reached["iteration"], reached["previous"]
 
     @property
@@ -200,10 +192,16 @@ class _Run:
 
     def row_step(self) -> Assignment:
         """Record the objective and return the best memberships of the rows."""
-        assert self.sums is not None and self.U is not None and self.problem.rows is not None
-        tables = row_tables(self.problem, self.sums, self.U, self.V)
-        step = self.engine.reassign_rows(tables, self.U, self.V, self.problem.rows)
+        counts = self.problem.rows
+        assert self.running is not None and self.U is not None and counts is not None
+        if counts.n_covered == counts.n_items and counts.n_extra == 0:
+            self.limits = (np.inf, -np.inf)
+        tables = row_tables(self.problem, self.running.sums, self.U, self.V)
+        known = self.running.known(self.engine, self.problem, self.V, self.limits)
+        step = self.engine.reassign_rows(tables, self.U, self.V, counts, known)
         self.history.append(step.objective)
+        self.ahead = step.sums
+        self.limits = (step.assignment.nearest_limit, step.assignment.extra_limit)
         return step.assignment
 
     def column_step(self) -> Assignment:
@@ -214,12 +212,12 @@ class _Run:
         labels, minima, objective = find_nearest(numpy_, d, self.sums, tables, self.V)
         self.history.append(objective)
         assignment = assign(d, labels, minima, self.problem.columns)
-        if self.watcher is not None:
+        if self.keeper is not None and self.problem.objective == "mean":
             # Only where some columns stayed is it likely that others will.
             few = len(self.V.changed_items(assignment.members)) <= _FEW_COLUMNS * self.V.n_items
             if few:
                 margins = column_margins(d, labels, minima, assignment, self.sums.squares)
-                self.watcher.watch_columns(margins)
+                self.keeper.watch_columns(margins)
         return assignment
 
 
@@ -239,12 +237,14 @@ def solve(
     V: Memberships | None,
     report: Report | None = None,
     keeper: Keeper = NOT_KEPT,
+    since: Solution | None = None,
 ) -> Solution:
     """Minimise the objective from feasible memberships U and V.
 
     `engine` should be centred as `centring(problem)` says. The objective never rises from one
     half-step to the next. The run ends when one iteration lowers it by no more than `tol` times
-    its value, or after `max_iter` iterations. A run that `keeper` knows goes on where it was.
+    its value, or after `max_iter` iterations. A run that `keeper` knows goes on where it was. An
+    earlier solution of the same problem that (U, V) is near to, `since`, spares passes.
     """
     run = _Run(engine, problem, U, V)
     rows_lead = problem.rows is not None
@@ -252,7 +252,7 @@ def solve(
     if keeper.found("run") is not None:
         first, previous = run.resume(keeper.found("run"))
     else:
-        run.update_sums()
+        run.start(since)
     for iteration in range(first, problem.max_iter + 1):
         if run.begin(iteration) and iteration > first:
             keeper.note(run=run.reached(iteration, previous))
@@ -273,8 +273,8 @@ def solve(
         if rows_lead and problem.columns is not None:
             run.V = run.column_step().members
     assert run.sums is not None
-    if run.watcher is not None:
-        run.watcher.stop_watching()
+    if run.keeper is not None:
+        run.keeper.forget()
     history = never_rising(run.history)
     return Solution(
         run.U,
@@ -289,31 +289,8 @@ def solve(
     )
 
 
-def row_tables(problem: Problem, sums: Sums, U: Memberships, V: Memberships | None) -> Tables:
-    """Return the tables of the row step from the column sums of the same U."""
-    assert sums.by_cluster is not None
-    R = sums.by_cluster.T
-    means = None if V is None else cocluster_means(sums, U, V)
-    product = energy = None
-    if problem.objective != "mean":
-        C = mean_vectors(R, U.sizes)
-        weighted = C if V is None else C * V.weights
-        energy = np.einsum("qt,qt->q", weighted, C)
-        product = np.ascontiguousarray(-2.0 * weighted.T)
-    other_sizes = None if V is None else V.sizes
-    return make_tables(problem.objective, U.sizes, other_sizes, means, product, energy)
-
-
-def column_tables(problem: Problem, sums: Sums, U: Memberships | None, V: Memberships) -> Tables:
-    """Return the tables of the column step from the column sums of the same U and V."""
-    means = None
-    if U is not None and sums.by_cluster is not None:
-        means = cocluster_means(sums, U, V).T
-    other_sizes = None if U is None else U.sizes
-    return make_tables(problem.objective, V.sizes, other_sizes, means, None, sums.energy)
-
-
-def cocluster_means(sums: Sums, U: Memberships, V: Memberships) -> FloatArray:
-    """Return M, the means of row clusters in column clusters, from the column sums of U."""
-    assert sums.by_cluster is not None
-    return block_means(sums.by_cluster.T @ V.indicator, U.sizes, V.sizes)
+def continued(engine: Engine, problem: Problem, old: Solution) -> Solution:
+    """Run on from a solution, with its history before the new one."""
+    new = solve(engine, problem, old.U, old.V, since=old)
+    history = never_rising([*old.history, *new.history[1:]])
+    return replace(new, history=history, n_iter=old.n_iter + new.n_iter)

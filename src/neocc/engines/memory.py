@@ -1,46 +1,38 @@
 """The engine for one machine: blocks of rows on threads, reduced in block order.
 
-The rows lie in memory, or come from disk a block at a time: the matrix knows. The partition into
-blocks depends on the matrix and the number of clusters alone, never on the number of threads, so a
-fit gives the same bits for any `n_jobs`.
+The rows lie in memory, or come from disk a block at a time: the matrix knows. `passes` says how a
+pass goes over the rows, `row_pass` what the row step needs of them, `ahead` how one pass serves
+both half-steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
 from neocc._typing import FloatArray, IntArray
 from neocc.core.assign import assign
-from neocc.core.engine import Centring, RowStep
+from neocc.core.counting import Scores
+from neocc.core.effects import Effects
+from neocc.core.engine import NOTHING_KNOWN, Centring, Known, RowStep
 from neocc.core.objectives import Sums, Tables, cross_terms, distances, find_nearest, inverse
 from neocc.core.problem import Counts
+from neocc.engines.ahead import SumsAhead
 from neocc.engines.matrix import DenseMatrix, Matrix
-from neocc.engines.row_sums import KeptRowSums, RowSums
+from neocc.engines.passes import Passes, Reads, Rows
+from neocc.engines.row_bounds import KeptDistances
+from neocc.engines.row_pass import RowPass
+from neocc.engines.row_sums import KeptRowSums
 from neocc.engines.space import EVERYTHING, TableSpace
-from neocc.engines.totals import ColumnTotals, grouped
+from neocc.engines.totals import ColumnTotals
 from neocc.engines.workers import Workers
-from neocc.kernels import Kernels, Memberships, SparseBlock
+from neocc.kernels import Block, Kernels, Memberships, SparseBlock
 
-# Enough entries that a block outweighs the cost of handing it to a thread, few enough for the
-# cache.
-_ROW_PASS_ENTRIES = 1 << 19
-# Matrices of less than a few such blocks are cut finer, to occupy several threads all the same.
-_FEW_BLOCKS = 8
-_LEAST_ENTRIES = 1 << 18
-# A block of a column pass is read more than once and should stay in a core's own cache.
-_CACHED_ENTRIES = 1 << 17
-# A group of blocks of a column pass must outweigh the table it returns by this much.
-_ENTRIES_PER_CELL = 4
-
-
-@dataclass
-class Reads:
-    """How often the data were read, parts of them counted as parts."""
-
-    passes: float = 0.0
+# Entries of rows that are copied at a time to be summed by themselves, or compared term by term.
+_COPIED_ENTRIES = 1 << 19
+_COPIED_SHARE = 1 / 32
 
 
 @dataclass
@@ -53,11 +45,14 @@ class MemoryEngine:
     space: TableSpace = EVERYTHING
     reads: Reads = field(default_factory=Reads)
     _norms: FloatArray | None = None
-    _partitions: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
     # Made once and written over in every row step.
     _distances: FloatArray | None = None
     _row_sums: KeptRowSums = field(default_factory=KeptRowSums)
+    _kept_distances: KeptDistances = field(default_factory=KeptDistances)
     _centred: dict[Centring, Matrix] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._passes = Passes(self.matrix, self.workers, self.reads)
 
     @property
     def n_passes(self) -> float:
@@ -75,10 +70,14 @@ class MemoryEngine:
         return self.matrix.n_stored
 
     @property
+    def effects(self) -> Effects:
+        """What is subtracted from the rows and the columns."""
+        return Effects(self.matrix.row_effects, self.matrix.column_effects)
+
+    @property
     def column_effects(self) -> FloatArray:
-        """What is subtracted from every row."""
-        effects = self.matrix.column_effects
-        return np.zeros(self.shape[1]) if effects is None else effects
+        """What is subtracted from the columns: a number each, zero for nothing."""
+        return self.effects.of_columns(self.shape[1])
 
     def centred(self, centring: Centring, column_effects: FloatArray | None = None) -> MemoryEngine:
         """Return an engine over X with effects subtracted on the fly.
@@ -113,24 +112,38 @@ class MemoryEngine:
         """Return X times a thin table."""
         products = np.empty((self.shape[0], table.shape[1]))
 
-        def one_block(rows: tuple[int, int]) -> float:
+        def one_block(rows: Rows) -> float:
             block, out = self.matrix.block(*rows), products[slice(*rows)]
             self.kernels.gather(block, None, table, sums=None, squares=None, products=out)
             return 0.0
 
-        self._over_row_blocks(one_block)
+        self._passes.over_rows(one_block)
         return products
 
     def multiply_transposed(self, table: FloatArray) -> FloatArray:
         """Return X' times a thin table."""
 
-        def add(rows: tuple[int, int], totals: ColumnTotals) -> None:
+        def add(rows: Rows, totals: ColumnTotals) -> None:
             block, part = self.matrix.block(*rows), np.ascontiguousarray(table[slice(*rows)])
             self.kernels.scatter(
                 block, None, part, sums=None, squares=None, products=totals.products
             )
 
-        return self._column_pass(0, table.shape[1], add).products
+        return self._passes.down_columns(0, table.shape[1], add).products
+
+    def row_squares(self) -> FloatArray:
+        """Return the squared norm of every row, computed once: one-way steps use it every time."""
+        if self._norms is None:
+            norms = np.empty(self.shape[0])
+
+            def one_block(rows: Rows) -> float:
+                block, out = self.matrix.block(*rows), norms[slice(*rows)]
+                self.kernels.gather(block, None, None, sums=None, squares=out, products=None)
+                return 0.0
+
+            self._passes.over_rows(one_block)
+            self._norms = norms
+        return self._norms
 
     def column_sums(
         self, U: Memberships | None, V: Memberships | None, *, squares: bool = True
@@ -141,15 +154,41 @@ class MemoryEngine:
         """
         k, width = (0 if side is None else side.n_clusters for side in (U, V))
 
-        def add(rows: tuple[int, int], totals: ColumnTotals) -> None:
-            self._add_block(rows, U, V, totals, squares=squares)
+        def add(rows: Rows, totals: ColumnTotals) -> None:
+            block = self.matrix.block(*rows)
+            sums = None
+            if V is not None:
+                sums = np.empty((rows[1] - rows[0], V.n_clusters))
+                self.kernels.gather(block, V, None, sums=sums, squares=None, products=None)
+            self.add_block(block, U and U.slice(*rows), V, sums, totals, squares=squares)
 
-        totals = self._column_pass(k, width, add)
-        return Sums(
-            None if U is None else totals.sums.T,
-            totals.squares,
-            None if V is None else totals.products,
-            None if V is None else totals.energy,
+        totals = self._passes.down_columns(k, width, add)
+        return totals.as_sums(with_clusters=U is not None, with_products=V is not None)
+
+    def add_block(
+        self,
+        block: Block,
+        members: Memberships | None,
+        V: Memberships | None,
+        sums: FloatArray | None,
+        totals: ColumnTotals,
+        *,
+        squares: bool,
+    ) -> None:
+        """Add a block of rows to totals; with their sums over the clusters V, products too."""
+        table = None
+        if sums is not None and V is not None:
+            means = sums * inverse(V.sizes)
+            weighted = means if members is None else means * members.weights[:, None]
+            totals.energy += np.einsum("pj,pj->j", weighted, means)
+            table = -2.0 * weighted
+        self.kernels.scatter(
+            block,
+            members,
+            table,
+            sums=None if members is None else totals.sums,
+            squares=totals.squares if squares else None,
+            products=None if table is None else totals.products,
         )
 
     def changed_sums(
@@ -162,101 +201,65 @@ class MemoryEngine:
         squares: bool = True,
     ) -> Sums:
         """Return what the column sums gain when some rows change clusters (see `Engine`)."""
-        few = self.sample_rows(rows)
-        new = few.column_sums(after, V, squares=squares)
-        old = few.column_sums(before, V, squares=squares)
-        # In place: tables of k by m are felt beside the data.
-        for name in ("by_cluster", "squares", "products", "energy"):
-            table = getattr(new, name)
-            if table is not None:
-                np.subtract(table, getattr(old, name), out=table)
-        return new
-
-    def _column_pass(
-        self, k: int, width: int, add: Callable[[tuple[int, int], ColumnTotals], None]
-    ) -> ColumnTotals:
-        """Add up totals of k clusters and products of a given width over all blocks of rows."""
-        m = self.shape[1]
-        self.reads.passes += 1.0
-
-        def one_group(blocks: list[tuple[int, int]]) -> ColumnTotals:
-            part = spare.pop()
-            for rows in blocks:
-                add(rows, part)
-            return part
-
-        cells = _ENTRIES_PER_CELL * m * (k + width + 1)
-        n_groups = max(
-            self.n_stored // max(_ROW_PASS_ENTRIES, cells),
-            min(_FEW_BLOCKS, self.n_stored // max(_LEAST_ENTRIES, cells)),
-        )
-        groups = grouped(self._blocks(_CACHED_ENTRIES), max(1, n_groups))
-        # Made here rather than by the threads, whose allocators would each keep what they free.
-        n_alive = min(len(groups), self.workers.n_jobs)
-        spare = [ColumnTotals.zeros(k, m, width) for _ in range(min(len(groups), n_alive + 1))]
-        parts = self.workers.ordered(one_group, groups)
-        totals = next(parts)
-        for part in parts:
-            totals.move_from(part)
-            spare.append(part)
-        return totals
-
-    def _add_block(
-        self,
-        rows: tuple[int, int],
-        U: Memberships | None,
-        V: Memberships | None,
-        totals: ColumnTotals,
-        *,
-        squares: bool,
-    ) -> None:
-        block = self.matrix.block(*rows)
-        members = None if U is None else U.slice(*rows)
-        table = None
-        if V is not None:
-            means = np.empty((rows[1] - rows[0], V.n_clusters))
-            self.kernels.gather(block, V, None, sums=means, squares=None, products=None)
-            means *= inverse(V.sizes)
-            weighted = means if members is None else means * members.weights[:, None]
-            totals.energy += np.einsum("pj,pj->j", weighted, means)
-            table = -2.0 * weighted
-        self.kernels.scatter(
-            block,
-            members,
-            table,
-            sums=None if U is None else totals.sums,
-            squares=totals.squares if squares else None,
-            products=None if V is None else totals.products,
-        )
+        # A copy of many rows would be felt beside the data.
+        n_entries = max(_COPIED_ENTRIES, _COPIED_SHARE * self.n_stored)
+        step = max(1, int(self.shape[0] * n_entries / max(1, self.n_stored)))
+        edges = [*range(0, max(1, len(rows)), step), len(rows)]
+        gains: Sums | None = None
+        for low, high in pairwise(edges):
+            few = self.sample_rows(rows[low:high])
+            for members, add in ((after, np.add), (before, np.subtract)):
+                part = few.column_sums(members.slice(low, high), V, squares=squares)
+                gains = part if gains is None else gains.combined(add, part)
+        assert gains is not None
+        return gains
 
     def row_distances(self, tables: Tables, V: Memberships | None) -> FloatArray:
         """Return the distance of every row to every row cluster."""
         d = self.space.empty(self.shape[0], tables.n_clusters)
+        reader = RowPass(self, tables, V, d)
 
-        def one_block(rows: tuple[int, int], sums: Sums) -> float:
-            distances(sums, tables, out=d[slice(*rows)])
+        def one_block(rows: Rows) -> float:
+            distances(reader.gather(rows)[1], tables, out=d[slice(*rows)])
             return 0.0
 
-        self._row_pass(one_block, tables, V, d)
+        self._passes.over_rows(one_block, reading=reader.reading)
+        reader.finish()
         return d
 
     def nearest_rows(
         self, tables: Tables, V: Memberships | None
     ) -> tuple[FloatArray, IntArray, FloatArray]:
         """Return comparable distances of all rows, and their nearest clusters with distances."""
-        d, labels, minima, _ = self.scored_rows(tables, None, V)
-        return d, labels, minima
+        scores = self.scored_rows(tables, None, V)
+        return scores.d, scores.labels, scores.minima
 
     def reassign_rows(
-        self, tables: Tables, U: Memberships | None, V: Memberships | None, counts: Counts
+        self,
+        tables: Tables,
+        U: Memberships | None,
+        V: Memberships | None,
+        counts: Counts,
+        known: Known = NOTHING_KNOWN,
     ) -> RowStep:
-        """Return the objective of U and the two-stage assignment of all rows."""
-        d, labels, minima, objective = self.scored_rows(tables, U, V)
-        return RowStep(objective, assign(d, labels, minima, counts))
+        """Return the objective of U and the two-stage assignment of all rows (see `Engine`)."""
+        step = self._kept_distances.step(self, tables, U, V, counts, known)
+        if step is not None:
+            return step
+        ahead = SumsAhead(self, tables, V, counts, known) if known.wants_sums else None
+        scores = self.scored_rows(tables, U, V, known, ahead)
+        assignment = assign(scores.d, scores.labels, scores.minima, counts)
+        sums = None if ahead is None else ahead.corrected(assignment.members)
+        return RowStep(scores.objective, assignment, sums)
 
     def scored_rows(
-        self, tables: Tables, U: Memberships | None, V: Memberships | None
-    ) -> tuple[FloatArray, IntArray, FloatArray, float]:
+        self,
+        tables: Tables,
+        U: Memberships | None,
+        V: Memberships | None,
+        known: Known = NOTHING_KNOWN,
+        ahead: SumsAhead | None = None,
+    ) -> Scores:
         """Return what `nearest_rows` does, and the objective of U."""
         n, k = self.shape[0], tables.n_clusters
         if self._distances is None or self._distances.shape != (n, k):
@@ -264,31 +267,49 @@ class MemoryEngine:
             self._distances = self.space.empty(n, k)
         d = self._distances
         labels, minima = np.empty(n, dtype=np.intp), np.empty(n)
+        reader = RowPass(self, tables, V, d)
+        self._kept_distances.begin(self, tables, V, known)
 
-        def one_block(rows: tuple[int, int], sums: Sums) -> float:
+        def one_block(rows: Rows, totals: ColumnTotals | None = None) -> float:
             at = slice(*rows)
+            block, sums = reader.gather(rows)
+            self._kept_distances.note(rows, sums, tables)
             cross_terms(sums, tables, out=d[at])
-            members = None if U is None else U.slice(*rows)
             labels[at], minima[at], objective = find_nearest(
-                self.kernels, d[at], sums, tables, members
+                self.kernels, d[at], sums, tables, U and U.slice(*rows)
             )
+            if ahead is not None and totals is not None and block is not None:
+                ahead.add(rows, block, Scores(d[at], labels[at], minima[at], 0.0), sums, totals)
             return objective
 
-        return d, labels, minima, float(sum(self._row_pass(one_block, tables, V, d)))
+        if ahead is not None and reader.reading:
+            objective = ahead.over_rows(self._passes, one_block)
+        else:
+            objective = sum(self._passes.over_rows(one_block, reading=reader.reading))
+        reader.finish()
+        scores = Scores(d, labels, minima, float(objective))
+        self._kept_distances.end(scores)
+        return scores
+
+    @property
+    def kept_row_sums(self) -> KeptRowSums:
+        """The row sums that are kept from one row step to the next."""
+        return self._row_sums
 
     def watch_columns(self, margins: FloatArray) -> None:
         """Set columns of small margin aside during the next pass of a row step."""
         self._row_sums.watch(margins)
 
-    def stop_watching(self) -> None:
+    def forget(self) -> None:
         """Let the next row step be as if this engine had made none before."""
         self._row_sums.stop_watching()
+        self._kept_distances.forget()
 
     def residual_squares(self, means: FloatArray, U: Memberships, V: Memberships) -> float:
         """Return the sum of squared differences from block means, term by term: slow and exact."""
         self.reads.passes += 1.0
         total = 0.0
-        step = max(1, _LEAST_ENTRIES // max(1, self.shape[1]))
+        step = max(1, _COPIED_ENTRIES // max(1, self.shape[1]))
         for start in range(0, self.shape[0], step):
             stop = min(start + step, self.shape[0])
             block = self.matrix.block(start, stop)
@@ -298,113 +319,3 @@ class MemoryEngine:
                 for column_cluster, mean in zip(V.dense.T, row_means, strict=True):
                     total += float(np.square(some[:, column_cluster] - mean).sum())
         return total
-
-    def restore_vectors(self, vectors: FloatArray, U: Memberships) -> FloatArray:
-        """Turn mean rows of centred data into mean rows of the data as given."""
-        if self.matrix.column_effects is not None:
-            vectors = vectors + self.matrix.column_effects
-        if self.matrix.row_effects is not None:
-            vectors = vectors + _cluster_means(self.matrix.row_effects, U)[:, None]
-        return vectors
-
-    def restore_means(self, means: FloatArray, U: Memberships, V: Memberships) -> FloatArray:
-        """Turn block means of centred data into block means of the data as given."""
-        if self.matrix.column_effects is not None:
-            means = means + _cluster_means(self.matrix.column_effects, V)
-        if self.matrix.row_effects is not None:
-            means = means + _cluster_means(self.matrix.row_effects, U)[:, None]
-        return means
-
-    def _row_pass(
-        self,
-        function: Callable[[tuple[int, int], Sums], float],
-        tables: Tables,
-        V: Memberships | None,
-        out: FloatArray,
-    ) -> list[float]:
-        """Call a function with the sums for the distances of each block of rows.
-
-        Products are written to `out`. Sums over the same V as last time are not made again, and
-        the data not read, where distances need nothing else.
-        """
-        if V is None:
-            self.row_squares()
-        keeping: RowSums | None = None
-        if V is not None and tables.product is None:
-            kept = self._row_sums.reached(V)
-            if kept is not None:
-                return self._over_row_blocks(
-                    lambda rows: function(rows, kept.between(*rows)), reading=False
-                )
-            keeping = self._row_sums.renewed(V, self.shape, self.n_stored, self.space)
-
-        def one_block(rows: tuple[int, int]) -> float:
-            return function(rows, self._gather(rows, tables, V, out[slice(*rows)], keeping))
-
-        found = self._over_row_blocks(one_block)
-        if keeping is not None:
-            keeping.finish()
-        return found
-
-    def _gather(
-        self,
-        rows: tuple[int, int],
-        tables: Tables,
-        V: Memberships | None,
-        out: FloatArray,
-        keeping: RowSums | None,
-    ) -> Sums:
-        """Return the sums for the distances of a block of rows, products written to `out`."""
-        at = slice(*rows)
-        n_rows = rows[1] - rows[0]
-        sums = squares = None
-        if keeping is not None:
-            sums, squares = keeping.sums[at], keeping.squares[at]
-        elif V is not None:
-            sums, squares = np.empty((n_rows, V.n_clusters)), np.empty(n_rows)
-        products = None if tables.product is None else out
-        block = self.matrix.block(*rows)
-        if keeping is not None and keeping.watch is not None:
-            keeping.watch.collect(rows[0], block)
-        self.kernels.gather(
-            block,
-            V,
-            tables.product,
-            sums=sums,
-            squares=squares,
-            products=products,
-        )
-        if squares is None:
-            squares = self.row_squares()[at]
-        return Sums(sums, squares, products)
-
-    def row_squares(self) -> FloatArray:
-        """Return the squared norm of every row, computed once: one-way steps use it every time."""
-        if self._norms is None:
-            norms = np.empty(self.shape[0])
-
-            def one_block(rows: tuple[int, int]) -> float:
-                block, out = self.matrix.block(*rows), norms[slice(*rows)]
-                self.kernels.gather(block, None, None, sums=None, squares=out, products=None)
-                return 0.0
-
-            self._over_row_blocks(one_block)
-            self._norms = norms
-        return self._norms
-
-    def _over_row_blocks(
-        self, function: Callable[[tuple[int, int]], float], *, reading: bool = True
-    ) -> list[float]:
-        self.reads.passes += float(reading)
-        finer = max(_LEAST_ENTRIES, self.n_stored // _FEW_BLOCKS)
-        blocks = self._blocks(min(_ROW_PASS_ENTRIES, finer))
-        return list(self.workers.ordered(function, blocks))
-
-    def _blocks(self, entries: int) -> list[tuple[int, int]]:
-        if entries not in self._partitions:
-            self._partitions[entries] = self.matrix.partition(entries)
-        return self._partitions[entries]
-
-
-def _cluster_means(values: FloatArray, members: Memberships) -> FloatArray:
-    return (values @ members.indicator) * inverse(members.sizes)

@@ -7,31 +7,53 @@ the process.
 
 from __future__ import annotations
 
+import os
 import tempfile
 from dataclasses import dataclass
+from math import log
 
 import numpy as np
 
 from neocc._sizes import as_bytes, in_words
 from neocc._typing import FloatArray
+from neocc.core.problem import Problem
+from neocc.engines.matrix import sampled_rows
 from neocc.engines.source import RowSource
-from neocc.engines.stored import SMALL_BYTES, block_bytes
+from neocc.engines.stored import COPIED_BYTES, SMALL_BYTES, block_bytes
 
-__all__ = ["EVERYTHING", "MemoryLimitError", "TableSpace", "plan_space"]
+__all__ = ["EVERYTHING", "MemoryLimitError", "NoRoomError", "TableSpace", "plan_space"]
 
-# Copies of a vector with a number per row that an assignment step may hold at the same time.
-_VECTORS = 12
+# Bytes of a row in the vectors that an assignment step may hold at the same time, and of each
+# membership beyond the first one; both with the memberships before and of the best solution so far.
+_ROW_BYTES = 120
+_EXTRA_BYTES = 120
+# Boolean tables of memberships that may be alive at the same time, a byte for a row and a cluster.
+_BOOLEANS = 3
+# Of all distances, the share from which the smallest are no longer found without a copy of all.
+_MANY_EXTRA = 0.4
+# Tables of projected rows, with a few dimensions more than clusters; they are not put on disk.
+_PROJECTIONS = 6
 # Tables of distances or sums that may be alive at the same time.
 _TABLES = 3
+# Rows of a piece of a pass, or entries where the data are dense; see `neocc.engines.passes`.
+_PIECE_ROWS, _PIECE_ENTRIES = 1 << 13, 1 << 19
+# Copies of the dense rows by which effects are judged.
+_SAMPLED_COPIES = 4
 MOST_WATCHED = 1 << 24
-"""Most entries that a row step sets aside; each takes up to twenty bytes, more while sorting."""
+"""Most entries that a row step sets aside: an eighth of all, of dense data a sixteenth."""
+# Bytes of such an entry and of what sorting it takes; dense ones are put together and not sorted.
+_WATCHED_BYTES, _WATCHED_DENSE_BYTES = 48, 24
 
-# The interpreter, the libraries and the compiled kernels.
-_PROGRAM = 300_000_000
+# The interpreter, the libraries and the compiled kernels, compiled now rather than loaded.
+_PROGRAM = 250_000_000
 
 
 class MemoryLimitError(ValueError):
     """The memory limit leaves no room for what a fit needs in any case."""
+
+
+class NoRoomError(OSError):
+    """There is no room on disk for a table that memory has no room for."""
 
 
 @dataclass(frozen=True)
@@ -42,17 +64,35 @@ class TableSpace:
 
     def empty(self, n_rows: int, n_columns: int) -> FloatArray:
         """Return a table of any content."""
-        if 8 * n_rows * n_columns <= self.largest:
+        n_bytes = 8 * n_rows * n_columns
+        if n_bytes <= self.largest:
             return np.empty((n_rows, n_columns))
-        with tempfile.TemporaryFile(prefix="neocc-") as file:
-            return np.memmap(file, np.float64, "w+", shape=(n_rows, n_columns)).view(np.ndarray)
+        try:
+            with tempfile.TemporaryFile(prefix="neocc-") as file:
+                # A disk that is full later on, when the table is filled, would end the process.
+                if hasattr(os, "posix_fallocate"):
+                    os.posix_fallocate(file.fileno(), 0, n_bytes)
+                table = np.memmap(file, np.float64, "w+", shape=(n_rows, n_columns))
+                return table.view(np.ndarray)
+        except OSError as error:
+            raise NoRoomError(
+                f"A table of {in_words(n_bytes)} that memory_limit leaves no room for could not be "
+                f"put into {tempfile.gettempdir()} ({error.strerror or error}). Make room there, "
+                "name another folder in the environment variable TMPDIR, or raise memory_limit."
+            ) from error
 
 
 EVERYTHING = TableSpace()
 
 
 def plan_space(
-    source: RowSource, k: int, width: int, n_jobs: int, limit: int | str | None
+    source: RowSource,
+    problem: Problem,
+    n_jobs: int,
+    limit: int | str | None,
+    *,
+    n_held: int = 1,
+    projected: bool = False,
 ) -> TableSpace:
     """Divide the memory of a fit, or say which limit would do.
 
@@ -60,30 +100,96 @@ def plan_space(
     ----------
     source : RowSource
         Where the rows come from.
-    k, width : int
-        Numbers of row clusters and of column clusters (0 for a side that is not clustered).
+    problem : Problem
+        What is asked for.
     n_jobs : int
         Number of threads.
     limit : int, str or None
         Bytes; None for no limit.
+    n_held : int, default=1
+        Number of solutions that a search holds at the same time.
+    projected : bool, default=False
+        Whether starts put all rows and columns into a space of few dimensions.
     """
     if limit is None:
         return EVERYTHING
-    n, m = source.shape
-    stored = block_bytes(source)
-    # A dense block is turned into float64 a piece at a time, which cannot be less than a row.
-    working = 8 * max(1 << 19, m) * (0 if source.is_sparse else 3)
-    blocks = max(SMALL_BYTES, (n_jobs + 1) * stored) + (n_jobs + 1) * working
-    totals = (n_jobs + 2) * 8 * m * (k + width + 2)
-    # Memberships as they are returned, and who is near enough for a further one.
-    rows = n * (2 * k + 8 * _VECTORS)
-    watched = 48 * min(MOST_WATCHED, source.n_stored)
-    least = _PROGRAM + blocks + totals + rows + watched
+    least = (
+        _PROGRAM
+        + _for_blocks(source, problem, n_jobs)
+        + _for_columns(source, problem, n_jobs, n_held)
+        + _for_rows(problem)
+        + _for_copies(source, problem)
+    )
+    if projected:
+        least += _PROJECTIONS * 8 * sum(source.shape) * (max(_widths(problem)) + 8)
     given = as_bytes(limit, "memory_limit")
     if given < least:
+        k = 0 if problem.rows is None else problem.rows.n_clusters
         raise MemoryLimitError(
             f"memory_limit={limit!r} is too small: with {n_jobs} threads, blocks of "
-            f"{in_words(stored)} and {k} clusters of {n} rows a fit needs {in_words(least)}. Allow "
-            "as much, take fewer threads (n_jobs), or write the store with a smaller block_size."
+            f"{in_words(block_bytes(source))} and {k} clusters of {source.shape[0]} rows a fit "
+            f"needs {in_words(least)}. Allow as much, take fewer threads (n_jobs), or write the "
+            "store with a smaller block_size."
         )
     return TableSpace((given - least) / _TABLES)
+
+
+def _widths(problem: Problem) -> tuple[int, int]:
+    sides = (problem.rows, problem.columns)
+    k, width = (0 if side is None else side.n_clusters for side in sides)
+    return k, width
+
+
+def _for_blocks(source: RowSource, problem: Problem, n_jobs: int) -> int:
+    """Return the bytes for blocks at hand, and for what a thread makes of a piece of one."""
+    n, m = source.shape
+    k, width = _widths(problem)
+    rows, working = _PIECE_ROWS, 0
+    if not source.is_sparse or source.n_stored == n * m:
+        # Turned into float64 a piece at a time, which cannot be less than a row.
+        working = 3 * 8 * max(_PIECE_ENTRIES, m)
+        rows = max(1, _PIECE_ENTRIES // m)
+    working += 8 * min(n, rows) * (3 * k + 3 * width + 8)
+    return max(SMALL_BYTES, (n_jobs + 1) * block_bytes(source)) + (n_jobs + 1) * working
+
+
+def _for_columns(source: RowSource, problem: Problem, n_jobs: int, n_held: int) -> int:
+    """Return the bytes of tables with a line per column: sums of solutions, and of each thread."""
+    k, width = _widths(problem)
+    products = 0 if problem.objective == "mean" else width
+    sums = k + products + 1
+    # Parts of threads and one to spare; the sums before, what they gain, and those held.
+    tables = (n_jobs + 3 + n_held) * sums
+    # Means of row clusters, and twice as many products with them.
+    tables += 0 if problem.objective == "mean" else 3 * k
+    # Distances and copies of them, and of every solution held the memberships as numbers.
+    tables += (8 + n_held + n_held // 8) * width
+    return 8 * source.shape[1] * tables
+
+
+def _for_rows(problem: Problem) -> int:
+    """Return the bytes of all that has a line per row, but for tables of numbers."""
+    counts = problem.rows
+    if counts is None:
+        return 0
+    n, k = counts.n_items, counts.n_clusters
+    n_bytes = n * (_BOOLEANS * k + _ROW_BYTES) + _EXTRA_BYTES * counts.n_extra
+    if problem.columns is None:
+        # Distances to candidates for the next seed; co-clusters are seeded on a sample.
+        n_bytes += n * 4 * 8 * (2 + int(log(k)))
+    if counts.n_extra > _MANY_EXTRA * n * k:
+        n_bytes += 2 * 8 * n * k
+    return n_bytes
+
+
+def _for_copies(source: RowSource, problem: Problem) -> int:
+    """Return the bytes of entries that are copied: a sample, rows that changed, columns watched."""
+    n, m = source.shape
+    is_dense = not source.is_sparse or source.n_stored == n * m
+    n_bytes = 4 * COPIED_BYTES
+    if problem.objective == "mean":
+        n_watched = min(MOST_WATCHED, source.n_stored // (16 if is_dense else 8))
+        n_bytes += n_watched * (_WATCHED_DENSE_BYTES if is_dense else _WATCHED_BYTES)
+    if is_dense:
+        n_bytes += _SAMPLED_COPIES * 8 * m * len(range(n)[sampled_rows(n)])
+    return n_bytes

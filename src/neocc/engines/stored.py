@@ -21,11 +21,22 @@ from neocc.engines.matrix import DenseMatrix, SparseMatrix, cut_by_entries
 from neocc.engines.source import RowSource
 from neocc.kernels import SparseBlock
 
-__all__ = ["SMALL_BYTES", "StoredMatrix", "StoredRows", "block_bytes", "open_source", "source_of"]
+__all__ = [
+    "COPIED_BYTES",
+    "SMALL_BYTES",
+    "ChosenRows",
+    "StoredMatrix",
+    "StoredRows",
+    "block_bytes",
+    "open_source",
+    "source_of",
+]
 
 
 SMALL_BYTES = 32_000_000
 """Small blocks are kept up to so many bytes in all: opening them costs more than they do."""
+COPIED_BYTES = 32_000_000
+"""Some of the rows are copied up to so many bytes, and read whenever they are used beyond."""
 
 
 def block_bytes(source: RowSource) -> int:
@@ -54,13 +65,13 @@ class StoredRows:
         return self.source.shape
 
     def __getitem__(self, at: slice | IntArray) -> Any:
-        """Return consecutive rows, or any rows in any order: an array or a CSR matrix."""
+        """Return rows as an array or a CSR matrix; many rows in any order as `ChosenRows`."""
         if isinstance(at, slice):
             start, stop, step = at.indices(self.shape[0])
             if step == 1:
                 return self.between(start, stop)
-            at = np.arange(start, stop, step)
-        return self.take(at)
+            return self.take(np.arange(start, stop, step))
+        return self.some(at, len(at) * self.shape[1])
 
     def between(self, start: int, stop: int) -> Any:
         """Return rows `start` to `stop`; views of a block unless they lie in several."""
@@ -85,6 +96,20 @@ class StoredRows:
         back = np.empty(len(rows), dtype=np.intp)
         back[order] = np.arange(len(rows))
         return joined[back]
+
+    def some(self, rows: IntArray, n_entries: int) -> Any:
+        """Return a copy of rows that hold so many entries, `ChosenRows` if it would be large."""
+        entry = self.source.dtype.itemsize + (4 if self.source.is_sparse else 0)
+        return self.take(rows) if entry * n_entries <= COPIED_BYTES else ChosenRows(self, rows)
+
+    def csr_block(self, start: int, stop: int) -> SparseBlock:
+        """Return rows of a sparse source, as views where they lie in one of its blocks."""
+        pieces = list(self.pieces_of(start, stop))
+        if len(pieces) > 1:
+            return _csr_block(self.between(start, stop))
+        index, low, high = pieces[0]
+        X = self.block(index)
+        return SparseBlock(X.indptr[low : high + 1], X.indices, X.data, self.shape[1])
 
     def block(self, index: int) -> Any:
         """Return a block of the source, from among those used last where it is there."""
@@ -121,10 +146,43 @@ class StoredRows:
 
 
 @dataclass(frozen=True, eq=False)
+class ChosenRows:
+    """Some of the rows of a source, in any order, read whenever they are used.
+
+    The rows that change clusters, and those of a sample, may be more than memory holds.
+    """
+
+    rows: StoredRows
+    chosen: IntArray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        return len(self.chosen), self.rows.shape[1]
+
+    def __getitem__(self, at: slice | IntArray) -> Any:
+        """Return some of the rows, as `StoredRows` does."""
+        chosen = self.chosen[at]
+        return self.rows.take(chosen) if isinstance(at, slice) else self.rows[chosen]
+
+    def take(self, at: IntArray) -> Any:
+        """Return a copy of some of the rows."""
+        return self.rows.take(self.chosen[at])
+
+    def some(self, at: IntArray, n_entries: int) -> Any:
+        """Return some of the rows, as `StoredRows` does."""
+        return self.rows.some(self.chosen[at], n_entries)
+
+    def csr_block(self, start: int, stop: int) -> SparseBlock:
+        """Return a copy of some rows of a sparse source."""
+        return _csr_block(self[start:stop])
+
+
+@dataclass(frozen=True, eq=False)
 class StoredMatrix:
     """A sparse matrix in a source; like `SparseMatrix`, it is never centred."""
 
-    rows: StoredRows
+    rows: StoredRows | ChosenRows
     indptr: IntArray
 
     row_effects: None = None
@@ -146,21 +204,19 @@ class StoredMatrix:
 
     def block(self, start: int, stop: int) -> SparseBlock:
         """Return rows `start` to `stop`, as views where they lie in one block of the source."""
-        pieces = list(self.rows.pieces_of(start, stop))
-        if len(pieces) > 1:
-            X = self.rows.between(start, stop)
-            return SparseBlock(X.indptr, X.indices, X.data, self.shape[1])
-        index, low, high = pieces[0]
-        X = self.rows.block(index)
-        return SparseBlock(X.indptr[low : high + 1], X.indices, X.data, self.shape[1])
+        return self.rows.csr_block(start, stop)
 
-    def take(self, rows: IntArray) -> SparseMatrix:
-        """Return a copy of some rows, in memory."""
-        return SparseMatrix.from_scipy(self.rows.take(rows))
+    def take(self, rows: IntArray) -> SparseMatrix | StoredMatrix:
+        """Return some rows: a copy in memory, unless there are many."""
+        sizes = self.indptr[rows + 1] - self.indptr[rows]
+        some = self.rows.some(rows, int(sizes.sum()))
+        if isinstance(some, ChosenRows):
+            return StoredMatrix(some, np.concatenate([[0], np.cumsum(sizes)]))
+        return SparseMatrix.from_scipy(some)
 
     def dense_rows(self, rows: IntArray) -> FloatArray:
         """Return a few rows as a dense table."""
-        return self.take(rows).dense_rows(np.arange(len(rows)))
+        return SparseMatrix.from_scipy(self.rows.take(rows)).dense_rows(np.arange(len(rows)))
 
     def partition(self, entries: int) -> list[tuple[int, int]]:
         """Cut the rows into ranges of about `entries` entries, as in memory."""
@@ -184,6 +240,10 @@ def source_of(matrix: Any) -> RowSource | None:
     """Return the source that a matrix reads from, None for one in memory."""
     rows = matrix.values if isinstance(matrix, DenseMatrix) else getattr(matrix, "rows", None)
     return rows.source if isinstance(rows, StoredRows) else None
+
+
+def _csr_block(X: Any) -> SparseBlock:
+    return SparseBlock(X.indptr, X.indices, X.data, int(X.shape[1]))
 
 
 def _joined(pieces: list[Any]) -> Any:

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from neocc._typing import FloatArray
+from neocc.core.objectives import Sums
 
 
 @dataclass
@@ -32,6 +33,15 @@ class ColumnTotals:
     def tables(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Return all four tables."""
         return self.sums, self.squares, self.products, self.energy
+
+    def as_sums(self, *, with_clusters: bool, with_products: bool) -> Sums:
+        """Return these totals as the sums for the distances of columns."""
+        return Sums(
+            self.sums.T if with_clusters else None,
+            self.squares,
+            self.products if with_products else None,
+            self.energy if with_products else None,
+        )
 
     def move_from(self, other: ColumnTotals) -> None:
         """Add the totals over further rows, and leave the other ones at zero for the next user."""

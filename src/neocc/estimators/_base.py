@@ -23,7 +23,8 @@ from neocc.core.objectives import Tables
 from neocc.core.problem import Problem
 from neocc.core.refine import least_gain
 from neocc.core.restarts import Init, n_search_steps, run_starts, search
-from neocc.core.solve import Solution, centring, checked, row_tables
+from neocc.core.solve import Solution, centring, checked
+from neocc.core.tables import row_tables
 from neocc.engines import (
     ENGINE_NAMES,
     AnyEngine,
@@ -100,7 +101,7 @@ class BaseNEO(
         with Workers(self.n_jobs) as workers:
             space = EVERYTHING
             if not runs_on_cluster(self.engine):
-                space = plan_tables(matrix, problem, workers, getattr(self, "memory_limit", None))
+                space = self._planned_space(matrix, problem, init, workers)
             engine = make_engine(matrix, self.kernel, workers, space, self.engine)
             keeper = open_keeper(self, matrix, engine)
             best: Solution | None = keeper.found("best")
@@ -125,6 +126,24 @@ class BaseNEO(
                 raise interrupt
             if keeper is not NOT_KEPT:
                 self.checkpoint.remove()
+
+    def _planned_space(
+        self, matrix: Matrix, problem: Problem, init: Init, workers: Workers
+    ) -> TableSpace:
+        """Divide the memory that a fit of a store may take; data in memory have no limit."""
+        source = source_of(matrix)
+        if source is None:
+            return EVERYTHING
+        refine = getattr(self, "refine", False)
+        return plan_space(
+            source,
+            problem,
+            workers.n_jobs,
+            getattr(self, "memory_limit", None),
+            n_held=2 * self.n_init if refine else 1,
+            # A search does so with a sample of the rows.
+            projected=not refine and init in ("spectral", "sketch", "sdp"),
+        )
 
     def _solutions(
         self,
@@ -347,14 +366,3 @@ def make_engine(
 def runs_on_cluster(engine: Any) -> bool:
     """Whether an `engine` names a cluster: "dask", or a client."""
     return engine == "dask" or not isinstance(engine, str)
-
-
-def plan_tables(
-    matrix: Matrix, problem: Problem, workers: Workers, limit: int | str | None
-) -> TableSpace:
-    """Divide the memory that a fit of a store may take; for data in memory there is no limit."""
-    source = source_of(matrix)
-    if source is None:
-        return EVERYTHING
-    k, width = (0 if side is None else side.n_clusters for side in (problem.rows, problem.columns))
-    return plan_space(source, k, width, workers.n_jobs, limit)

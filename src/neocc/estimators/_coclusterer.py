@@ -9,7 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 from neocc._typing import BoolArray
 from neocc.core.problem import Problem
 from neocc.core.restarts import Init
-from neocc.core.solve import Solution, cocluster_means
+from neocc.core.solve import Solution
+from neocc.core.tables import cocluster_means
 from neocc.engines import AnyEngine, Matrix
 from neocc.estimators._base import BaseNEO
 from neocc.estimators._validation import check_feasible, read_memberships
@@ -42,7 +43,7 @@ class BaseCoclusterer(BiclusterMixin, BaseNEO):
         assert solution.U is not None and solution.V is not None
         self._column_members = solution.V.dense
         means = cocluster_means(solution.sums, solution.U, solution.V)
-        self.block_means_ = engine.restore_means(means, solution.U, solution.V)
+        self.block_means_ = engine.effects.restore_means(means, solution.U, solution.V)
 
     @property
     def rows_(self) -> BoolArray:

@@ -190,4 +190,4 @@ class NEOKMeans(BaseNEO):
         self.membership_ = self._row_members
         self.outliers_ = ~self.membership_.any(axis=1)
         centers = mean_vectors(solution.sums.by_cluster.T, solution.U.sizes)
-        self.cluster_centers_ = engine.restore_vectors(centers, solution.U)
+        self.cluster_centers_ = engine.effects.restore_vectors(centers, solution.U)

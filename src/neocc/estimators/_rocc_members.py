@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from neocc._typing import BoolArray, FloatArray
+from neocc.core.incremental import sums_of
 from neocc.core.objectives import Sums, Tables, distances
 from neocc.core.problem import Problem
-from neocc.core.solve import cocluster_means, column_tables, row_tables, sums_of
+from neocc.core.tables import cocluster_means, column_tables, row_tables
 from neocc.engines import AnyEngine
 from neocc.kernels import Memberships
 
@@ -50,7 +51,7 @@ class Cocluster:
     def fitted(self, data: AnyEngine, problem: Problem, noise: float) -> Fitted:
         """Compute what rows are compared with, and the error of those inside."""
         U, V, sums = self._sums(data, problem)
-        mean = data.restore_means(cocluster_means(sums, U, V), U, V)[0, 0]
+        mean = data.effects.restore_means(cocluster_means(sums, U, V), U, V)[0, 0]
         fitted = Fitted(self, row_tables(problem, sums, U, V), V, float(mean), noise)
         inside = fitted.row_errors(data)[self.rows]
         return replace(fitted, error=float(inside.mean()))

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from neocc.core.engine import Engine
 from neocc.core.problem import Counts, Problem
-from neocc.core.solve import Solution, continued, solve
+from neocc.core.solve import Solution, continued
 
 # A phase need not converge: the next one takes over from wherever it stands.
 _PHASE_ITERATIONS = 3
@@ -26,7 +26,7 @@ def pressurise(data: Engine, problem: Problem, solution: Solution, decay: float)
     t = 1, 2, ...; the last phase, with none left, runs until it converges.
     """
     for phase in _phases(problem, decay):
-        solution = continued(solution, solve(data, phase, solution.U, solution.V))
+        solution = continued(data, phase, solution)
     return solution
 
 

@@ -12,9 +12,11 @@ import numpy as np
 from scipy import sparse
 
 from neocc._typing import BoolArray, FloatArray
+from neocc.core.incremental import sums_of
 from neocc.core.objectives import distances
 from neocc.core.problem import Counts, Problem
-from neocc.core.solve import centring, column_tables, sums_of
+from neocc.core.solve import centring
+from neocc.core.tables import column_tables
 from neocc.engines import RowSource, Workers
 from neocc.engines.stored import StoredRows
 from neocc.estimators._base import make_engine

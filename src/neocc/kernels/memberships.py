@@ -150,15 +150,26 @@ class Memberships:
 
     def changed_items(self, other: Memberships) -> IntArray:
         """Return the items, in ascending order, whose clusters are others in `other`."""
-        candidates = np.flatnonzero((self.first != other.first) | self.has_extra | other.has_extra)
-        pairs = np.setxor1d(self._pairs(candidates), other._pairs(candidates), assume_unique=True)
-        return np.unique(pairs // self.n_clusters)
+        differing = np.flatnonzero(self.first != other.first)
+        one, two = self.extra_pairs, other.extra_pairs
+        only = np.concatenate([_absent(one, two), _absent(two, one)])
+        candidates = np.union1d(differing, only // self.n_clusters)
+        # A membership counts the same in either list, so those that differ are compared in full.
+        mine, others = self.take(candidates).pairs, other.take(candidates).pairs
+        pairs = np.setxor1d(mine, others, assume_unique=True)
+        return candidates[np.unique(pairs // self.n_clusters)]
 
-    def _pairs(self, items: IntArray) -> IntArray:
-        """Return item * n_clusters + cluster of all memberships of some items."""
-        covered = items[self.first[items] >= 0]
+    @property
+    def pairs(self) -> IntArray:
+        """Item * n_clusters + cluster of all memberships."""
+        covered = np.flatnonzero(self.first >= 0)
         firsts = covered * self.n_clusters + self.first[covered]
-        return np.concatenate([firsts, self.extra_items * self.n_clusters + self.extra_clusters])
+        return np.concatenate([firsts, self.extra_pairs])
+
+    @property
+    def extra_pairs(self) -> IntArray:
+        """The same of the further memberships alone."""
+        return self.extra_items * self.n_clusters + self.extra_clusters
 
     def total(self, table: FloatArray) -> float:
         """Sum the entries of an (n_items, n_clusters) table at all memberships."""
@@ -168,3 +179,13 @@ class Memberships:
             first = first[at]
         extras = table[self.extra_items, self.extra_clusters]
         return float(table[at, first].sum() + extras.sum())
+
+
+def _absent(values: IntArray, others: IntArray) -> IntArray:
+    """Return the values that are not among others."""
+    if len(others) == 0:
+        return values
+    others = np.sort(others)
+    place = np.minimum(np.searchsorted(others, values), len(others) - 1)
+    absent: IntArray = values[others[place] != values]
+    return absent

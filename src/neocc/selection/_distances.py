@@ -9,10 +9,12 @@ import numpy as np
 
 from neocc._typing import AnyArray, FloatArray
 from neocc.core.engine import Engine
+from neocc.core.incremental import sums_of
 from neocc.core.initialise import seeded_start
 from neocc.core.objectives import Sums, Tables, cross_terms, find_nearest, make_tables
 from neocc.core.problem import Counts, Problem, Side
-from neocc.core.solve import centring, column_tables, row_tables, solve, sums_of
+from neocc.core.solve import centring, solve
+from neocc.core.tables import column_tables, row_tables
 from neocc.engines import MemoryEngine
 from neocc.kernels import Memberships, numpy_
 

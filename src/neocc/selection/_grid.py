@@ -15,12 +15,14 @@ import numpy as np
 
 from neocc._typing import FloatArray
 from neocc.core.engine import Engine
+from neocc.core.incremental import sums_of
 from neocc.core.initialise import joined
 from neocc.core.objectives import distances
 from neocc.core.problem import Problem
 from neocc.core.refine import rounds
 from neocc.core.restarts import Pair, run_starts
-from neocc.core.solve import Solution, centring, column_tables, row_tables, solve, sums_of
+from neocc.core.solve import Solution, centring, solve
+from neocc.core.tables import column_tables, row_tables
 from neocc.engines import Matrix, MemoryEngine, Workers
 from neocc.kernels import Memberships, get_kernels
 

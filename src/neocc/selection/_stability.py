@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from neocc._typing import BoolArray
+from neocc.core.incremental import sums_of
 from neocc.core.initialise import Sample, promote
 from neocc.core.problem import Objective, Problem
 from neocc.core.restarts import run_starts, search
-from neocc.core.solve import Solution, centring, solve, sums_of
+from neocc.core.solve import Solution, centring, solve
 from neocc.engines import MemoryEngine
 from neocc.kernels import Memberships
 from neocc.selection._agreement import SideAgreement

@@ -3,8 +3,8 @@
 One task per unit of a few blocks and half-step. Column sums are added up a fixed tree in block
 order, so that a fit depends on how the rows are cut into blocks (in its last bits) and not on the
 number of workers, their speed or their deaths. The global selection of the two-stage assignment is
-made by counting (`neocc.core.counting`): distances never leave the worker that measured them. What
-the coordinating process holds grows with the rows only through their memberships.
+made by counting (`assigning`). What the coordinating process holds grows with the rows only through
+their memberships.
 """
 
 from __future__ import annotations
@@ -17,41 +17,20 @@ from typing import Any
 import numpy as np
 
 from neocc._typing import FloatArray, IntArray
-from neocc.core.assign import Assignment, reseeded
-from neocc.core.counting import Answer, Question, find_cuts
-from neocc.core.engine import Centring, RowStep
+from neocc.core.effects import NO_EFFECTS, Effects
+from neocc.core.engine import NOTHING_KNOWN, Centring, Known, RowStep
 from neocc.core.objectives import Sums, Tables
 from neocc.core.problem import Counts
 from neocc.engines.cluster import rows as on_worker
-from neocc.engines.cluster.held import Common, GivenRows, Settled
+from neocc.engines.cluster.assigning import Assigning
+from neocc.engines.cluster.held import Common
+from neocc.engines.cluster.layout import Layout, spread
 from neocc.engines.cluster.tasks import Tasks
 from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix, find_effects, sampled_rows
-from neocc.engines.memory import MemoryEngine, Reads
-from neocc.engines.stored import source_of
+from neocc.engines.memory import MemoryEngine
+from neocc.engines.passes import Reads
 from neocc.engines.workers import Workers
 from neocc.kernels import Memberships, get_kernels
-
-# A matrix in memory is cut into blocks of so many entries.
-GIVEN_ENTRIES = 1 << 19
-# Memberships that workers hold were made from distances, these from earlier memberships, and so on:
-# all of it is made again when a worker is lost. After so many steps memberships are sent instead.
-_MOST_LINKS = 8
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """How the rows are cut, and what they are."""
-
-    edges: IntArray
-    shape: tuple[int, int]
-    n_stored: int
-    is_dense: bool
-    kernel: str
-
-    @property
-    def ranges(self) -> list[tuple[int, int]]:
-        """First and last row (not included) of every block."""
-        return list(pairwise(self.edges.tolist()))
 
 
 @dataclass
@@ -60,14 +39,11 @@ class DaskEngine:
 
     tasks: Tasks
     units: list[Any]
-    layout: _Layout
+    layout: Layout
     workers: Workers
-    row_effects: FloatArray | None = None
-    given_column_effects: FloatArray | None = None
+    effects: Effects = NO_EFFECTS
     reads: Reads = field(default_factory=Reads)
-    # The memberships that workers hold, and the futures of those.
-    _settled: tuple[Memberships, list[Any]] | None = None
-    _n_links: int = 0
+    _assigning: Assigning = field(default_factory=Assigning)
     _centred: dict[Centring, DaskEngine] = field(default_factory=dict)
 
     @classmethod
@@ -85,29 +61,7 @@ class DaskEngine:
         into blocks of about `block_entries` entries and sent. `workers` are the threads of this
         process, for samples that stay in it.
         """
-        if kernel == "auto":
-            compiled = get_kernels("auto", matrix.n_stored) is not get_kernels("numpy", 0)
-            kernel = "numba" if compiled else "numpy"
-        source = source_of(matrix)
-        if source is not None:
-            edges = np.asarray(source.edges)
-        else:
-            cut = matrix.partition(block_entries or GIVEN_ENTRIES)
-            edges = np.array([0, *(stop for _, stop in cut)])
-        layout = _Layout(
-            edges, matrix.shape, matrix.n_stored, isinstance(matrix, DenseMatrix), kernel
-        )
-        tasks = Tasks(client, len(edges) - 1)
-        if source is not None:
-            sources: list[Any] = [tasks.share(source, "store")] * len(tasks.units)
-            indices = [list(unit) for unit in tasks.units]
-        else:
-            given = [GivenRows(_between(matrix, *rows)) for rows in layout.ranges]
-            sources = [given[unit.start : unit.stop] for unit in tasks.units]
-            indices = [[0] * len(unit) for unit in tasks.units]
-        units = tasks.each(
-            "load", on_worker.hold, sources, indices, kernel=kernel, is_dense=layout.is_dense
-        )
+        tasks, units, layout = spread(matrix, client, kernel, block_entries)
         return cls(tasks, units, layout, workers, reads=Reads(1.0))
 
     @property
@@ -127,9 +81,8 @@ class DaskEngine:
 
     @property
     def column_effects(self) -> FloatArray:
-        """What is subtracted from every row."""
-        effects = self.given_column_effects
-        return np.zeros(self.shape[1]) if effects is None else effects
+        """What is subtracted from the columns: a number each, zero for nothing."""
+        return self.effects.of_columns(self.shape[1])
 
     def centred(self, centring: Centring, column_effects: FloatArray | None = None) -> DaskEngine:
         """Return an engine over X with effects subtracted on the fly.
@@ -145,9 +98,9 @@ class DaskEngine:
         medians: list[Any] = [None] * len(self.units)
 
         def row_medians(columns: FloatArray) -> FloatArray:
-            shared = self.tasks.share(columns)
-            medians[:] = self.tasks.each(
-                "medians", on_worker.row_medians, self.units, columns=shared
+            shared = self.for_each(self.tasks.share(columns))
+            medians[:] = self.tasks.submit(
+                self.tasks.each("medians", on_worker.row_medians, self.units, shared)
             )
             self.reads.passes += 1.0
             return np.concatenate([each for part in self.tasks.gather(medians) for each in part])
@@ -155,14 +108,18 @@ class DaskEngine:
         rows, columns = find_effects(
             np.ascontiguousarray(sample, dtype=np.float64), n, centring, column_effects, row_medians
         )
-        units = self.tasks.each(
-            "centre",
-            on_worker.centre,
-            self.units,
-            [None] * len(self.units) if rows is None else medians,
-            column_effects=None if columns is None else self.tasks.share(columns),
+        units = self.tasks.submit(
+            self.tasks.each(
+                "centre",
+                on_worker.centre,
+                self.units,
+                self.for_each(None) if rows is None else medians,
+                self.for_each(None if columns is None else self.tasks.share(columns)),
+            )
         )
-        found = DaskEngine(self.tasks, units, self.layout, self.workers, rows, columns, self.reads)
+        found = DaskEngine(
+            self.tasks, units, self.layout, self.workers, Effects(rows, columns), self.reads
+        )
         if column_effects is None:
             self._centred[centring] = found
         return found
@@ -172,8 +129,8 @@ class DaskEngine:
         values = self._take(on_worker.take, rows)
         if not self.layout.is_dense:
             return self._here(SparseMatrix.from_scipy(values))
-        effects = None if self.row_effects is None else self.row_effects[rows]
-        return self._here(DenseMatrix(values, effects, self.given_column_effects))
+        effects = None if self.effects.rows is None else self.effects.rows[rows]
+        return self._here(DenseMatrix(values, effects, self.effects.columns))
 
     def take_rows(self, rows: IntArray) -> FloatArray:
         """Return a few rows, centred, as a dense table."""
@@ -194,7 +151,7 @@ class DaskEngine:
 
     def multiply_transposed(self, table: FloatArray) -> FloatArray:
         """Return X' times a thin table."""
-        parts = self._by_unit([table[slice(*rows)].copy() for rows in self.layout.ranges])
+        parts = self.by_unit([table[slice(*rows)].copy() for rows in self.layout.ranges])
         products = self.tasks.each(
             "multiply-transposed", on_worker.multiply_transposed, self.units, parts
         )
@@ -206,12 +163,13 @@ class DaskEngine:
         self, U: Memberships | None, V: Memberships | None, *, squares: bool = True
     ) -> Sums:
         """Return the sums for the distances of all columns, given row memberships U."""
+        common = self.columns(V)
         sums = self.tasks.each(
             "column-step",
             on_worker.sum_columns,
             self.units,
-            self._members(U),
-            common=self._columns(V),
+            self.members(U),
+            self.for_each(common),
             squares=squares,
         )
         self.reads.passes += 1.0
@@ -231,15 +189,17 @@ class DaskEngine:
         edges = self.layout.edges
         cuts = np.searchsorted(rows, edges).tolist()
         changes = [
-            (rows[low:high] - start, before.slice(low, high), after.slice(low, high))
+            on_worker.Change(
+                rows[low:high] - start, before.slice(low, high), after.slice(low, high)
+            )
             for (low, high), start in zip(pairwise(cuts), edges, strict=False)
         ]
         gains = self.tasks.each(
             "column-change",
             on_worker.sum_changes,
             self.units,
-            self._by_unit(changes),
-            common=self._columns(V),
+            self.by_unit(changes),
+            self.for_each(self.columns(V)),
             squares=squares,
         )
         self.reads.passes += len(rows) / self.shape[0]
@@ -254,44 +214,23 @@ class DaskEngine:
         self, tables: Tables, V: Memberships | None
     ) -> tuple[FloatArray, IntArray, FloatArray]:
         """Return comparable distances of all rows, and their nearest clusters with distances."""
-        common = self.tasks.share(Common(tables, V))
-        found = self.tasks.gather(
-            self.tasks.each("nearest", on_worker.nearest, self.units, common=common)
-        )
+        common = self.for_each(self.tasks.share(Common(tables, V)))
+        found = self.tasks.gather(self.tasks.each("nearest", on_worker.nearest, self.units, common))
         self.reads.passes += 1.0
         d, labels, minima = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return d, labels, minima
 
     def reassign_rows(
-        self, tables: Tables, U: Memberships | None, V: Memberships | None, counts: Counts
+        self,
+        tables: Tables,
+        U: Memberships | None,
+        V: Memberships | None,
+        counts: Counts,
+        known: Known = NOTHING_KNOWN,
     ) -> RowStep:
-        """Return the objective of U and the two-stage assignment of all rows."""
-        common = self.tasks.share(Common(tables, V))
-        scores = self.tasks.each(
-            "row-step", on_worker.score, self.units, self._members(U), common=common
-        )
-        self.reads.passes += 1.0
-
-        def ask(question: Question) -> list[Answer]:
-            answers = self.tasks.each("count", on_worker.answer, scores, question=question)
-            return [each for unit in self.tasks.gather(answers) for each in unit]
-
-        cuts, nearest_limit, extra_limit = find_cuts(ask, counts, len(self.layout.edges) - 1)
-        settled = self.tasks.each("settle", on_worker.settle, scores, self._by_unit(cuts))
-        found: list[Settled] = self.tasks.gather(settled)
-        members = Memberships.joined([part for unit in found for part in unit.members])
-
-        def costs() -> FloatArray:
-            parts = self.tasks.each("costs", on_worker.costs, scores, settled)
-            return np.concatenate(self.tasks.gather(parts))
-
-        kept = reseeded(members, costs)
-        self._n_links += 1
-        self._settled = (members, settled) if kept is members else None
-        if self._n_links == _MOST_LINKS:
-            self._settled, self._n_links = None, 0
-        objective = float(sum(each for unit in found for each in unit.objectives))
-        return RowStep(objective, Assignment(kept, nearest_limit, extra_limit))
+        """Return the objective of U and the two-stage assignment of all rows (see `Engine`)."""
+        self.reads.passes += 1.0 + float(known.wants_sums)
+        return self._assigning.step(self, tables, U, V, counts, known)
 
     def residual_squares(self, means: FloatArray, U: Memberships, V: Memberships) -> float:
         """Return the sum of squared differences from block means, term by term: slow and exact."""
@@ -299,41 +238,40 @@ class DaskEngine:
             "residuals",
             on_worker.residual_squares,
             self.units,
-            self._members(U),
-            common=self.tasks.share(Common(means, V)),
+            self.members(U),
+            self.for_each(self.tasks.share(Common(means, V))),
         )
         self.reads.passes += 1.0
         return float(sum(each for unit in self.tasks.gather(parts) for each in unit))
 
-    def restore_vectors(self, vectors: FloatArray, U: Memberships) -> FloatArray:
-        """Turn mean rows of centred data into mean rows of the data as given."""
-        return self._effects().restore_vectors(vectors, U)
-
-    def restore_means(self, means: FloatArray, U: Memberships, V: Memberships) -> FloatArray:
-        """Turn block means of centred data into block means of the data as given."""
-        return self._effects().restore_means(means, U, V)
-
-    def _members(self, U: Memberships | None) -> list[Any]:
+    def members(self, U: Memberships | None) -> list[Any]:
         """Return the memberships of the blocks of each unit, as it is to be told of them.
 
         Those that the workers have just assigned are there already.
         """
-        if self._settled is not None and self._settled[0] is U:
-            return self._settled[1]
-        return self._by_unit([U and U.slice(*rows) for rows in self.layout.ranges])
+        held = self._assigning.held(U)
+        return (
+            self.by_unit([U and U.slice(*rows) for rows in self.layout.ranges])
+            if held is None
+            else held
+        )
 
-    def _columns(self, V: Memberships | None) -> Any:
+    def columns(self, V: Memberships | None) -> Any:
         """Tell the workers of column memberships; without any there is nothing to be sent."""
         return Common() if V is None else self.tasks.share(Common(V=V), "columns")
 
-    def _by_unit(self, blocks: Sequence[Any]) -> list[list[Any]]:
+    def for_each(self, value: Any) -> list[Any]:
+        """Give all units the same."""
+        return [value] * len(self.units)
+
+    def by_unit(self, blocks: Sequence[Any]) -> list[list[Any]]:
         """Sort what belongs to blocks by the units they are in."""
         return [list(blocks[unit.start : unit.stop]) for unit in self.tasks.units]
 
     def _stacked(self, word: str, function: Any, common: Any = None) -> FloatArray:
         """Return the results of all units, one below the other."""
-        shared = {} if common is None else {"common": common}
-        parts = self.tasks.gather(self.tasks.each(word, function, self.units, **shared))
+        shared = [] if common is None else [self.for_each(common)]
+        parts = self.tasks.gather(self.tasks.each(word, function, self.units, *shared))
         self.reads.passes += 1.0
         return np.concatenate(parts)
 
@@ -342,7 +280,7 @@ class DaskEngine:
         order = np.argsort(rows, kind="stable")
         ordered, edges = rows[order], self.layout.edges
         cuts = np.searchsorted(ordered, edges)
-        local = self._by_unit(
+        local = self.by_unit(
             [ordered[low:high] - at for (low, high), at in zip(pairwise(cuts), edges, strict=False)]
         )
         some = [i for i, unit in enumerate(local) if any(len(block) for block in unit)]
@@ -353,18 +291,5 @@ class DaskEngine:
         back[order] = np.arange(len(rows))
         return on_worker.stacked(pieces)[back]
 
-    def _effects(self) -> MemoryEngine:
-        """Return an engine that knows what is subtracted and nothing else."""
-        nothing = np.empty((0, self.shape[1]))
-        return self._here(DenseMatrix(nothing, self.row_effects, self.given_column_effects))
-
     def _here(self, matrix: Matrix) -> MemoryEngine:
         return MemoryEngine(matrix, get_kernels(self.layout.kernel, 0), self.workers)
-
-
-def _between(matrix: Matrix, start: int, stop: int) -> Any:
-    """Return some rows of a matrix in memory, without copying."""
-    if isinstance(matrix, DenseMatrix):
-        return matrix.values[start:stop]
-    block = matrix.block(start, stop)
-    return block.matrix()

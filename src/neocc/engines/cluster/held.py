@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -59,15 +58,8 @@ class HeldRows:
     @cached_property
     def norms(self) -> FloatArray:
         """Squared norms of the rows: one-way steps use them every time."""
-        with self.engine() as engine:
-            return engine.row_squares()
-
-    @contextmanager
-    def engine(self, *, norms: bool = False) -> Iterator[MemoryEngine]:
-        """Put the rows into an engine that runs on this thread."""
-        kept = self.norms if norms else None
-        with Workers(1) as workers:
-            yield MemoryEngine(self.matrix, get_kernels(self.kernel, 0), workers, _norms=kept)
+        (engine,) = engines([self])
+        return engine.row_squares()
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: self.__dict__[name] for name in self.__dataclass_fields__}
@@ -77,6 +69,14 @@ class HeldRows:
         if isinstance(matrix, SparseMatrix):
             return int(matrix.indptr.nbytes + matrix.indices.nbytes + matrix.data.nbytes)
         return int(matrix.values.nbytes) if isinstance(matrix, DenseMatrix) else 0
+
+
+def engines(unit: Sequence[HeldRows], *, norms: bool = False) -> Iterator[MemoryEngine]:
+    """Put each block of a unit into an engine that runs on this thread."""
+    with Workers(1) as workers:
+        for held in unit:
+            kernels = get_kernels(held.kernel, 0)
+            yield MemoryEngine(held.matrix, kernels, workers, _norms=held.norms if norms else None)
 
 
 @dataclass(frozen=True, eq=False)

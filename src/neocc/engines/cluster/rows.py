@@ -6,8 +6,8 @@ whichever worker and however often. That is what lets Dask make lost results aga
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -16,9 +16,8 @@ from scipy import sparse
 from neocc._typing import FloatArray, IntArray
 from neocc.core.counting import Answer, Cut, Question, Scores
 from neocc.core.objectives import Sums
-from neocc.engines.cluster.held import Common, GivenRows, HeldRows, Settled
+from neocc.engines.cluster.held import Common, GivenRows, HeldRows, Settled, engines
 from neocc.engines.matrix import DenseMatrix, SparseMatrix
-from neocc.engines.memory import MemoryEngine
 from neocc.engines.source import RowSource
 from neocc.kernels import Memberships
 
@@ -31,8 +30,13 @@ Members: TypeAlias = Sequence[Memberships | None] | Settled
 """The memberships of the rows of each block of a unit."""
 
 
-Change: TypeAlias = tuple[IntArray, Memberships, Memberships]
-"""Rows of a block, and their memberships before and after."""
+@dataclass(frozen=True)
+class Change:
+    """Rows of a block, and their memberships before and after."""
+
+    rows: IntArray
+    before: Memberships
+    after: Memberships
 
 
 def the_same(value: Any) -> Any:
@@ -68,11 +72,11 @@ def centre(
 
 def score(unit: Unit, members: Members, common: Common) -> list[Scores]:
     """Measure the distances of all rows: one half-step."""
-    found = []
-    for held, U in _with_members(unit, members):
-        with held.engine(norms=common.V is None) as engine:
-            found.append(Scores(*engine.scored_rows(common.tables, U, common.V)))
-    return found
+    norms = common.V is None
+    return [
+        engine.scored_rows(common.tables, U, common.V)
+        for engine, U in zip(engines(unit, norms=norms), _each(members), strict=True)
+    ]
 
 
 def answer(scores: Sequence[Scores], question: Question) -> list[Answer]:
@@ -94,61 +98,76 @@ def costs(scores: Sequence[Scores], settled: Settled) -> FloatArray:
 
 def sum_columns(unit: Unit, members: Members, common: Common, *, squares: bool) -> Sums:
     """Sum the rows down the columns: the other half-step."""
+    pairs = zip(engines(unit), _each(members), strict=True)
+    sums = (engine.column_sums(U, common.V, squares=squares) for engine, U in pairs)
+    return up_a_tree(sums, _add_in_place)
 
-    def of_block(held: HeldRows, U: Memberships | None) -> Sums:
-        with held.engine() as engine:
-            return engine.column_sums(U, common.V, squares=squares)
 
-    return add_sums([of_block(*block) for block in _with_members(unit, members)])
+def settle_and_sum(
+    unit: Unit, scores: Sequence[Scores], cuts: Sequence[Cut], common: Common, *, squares: bool
+) -> Sums:
+    """Sum the rows down the columns for the new memberships.
+
+    These are found again, which takes less time than to wait for another task to send them.
+    """
+    return sum_columns(unit, settle(scores, cuts), common, squares=squares)
 
 
 def sum_changes(unit: Unit, changes: Sequence[Change], common: Common, *, squares: bool) -> Sums:
     """Return what the column sums gain when some rows change clusters."""
-
-    def of_block(held: HeldRows, change: Change) -> Sums:
-        with held.engine() as engine:
-            return engine.changed_sums(*change, common.V, squares=squares)
-
-    return add_sums([of_block(*block) for block in zip(unit, changes, strict=True)])
+    pairs = zip(engines(unit), changes, strict=True)
+    gains = (
+        engine.changed_sums(change.rows, change.before, change.after, common.V, squares=squares)
+        for engine, change in pairs
+    )
+    return up_a_tree(gains, _add_in_place)
 
 
 def add_sums(parts: Sequence[Sums]) -> Sums:
-    """Add the sums of consecutive blocks or units, up a fixed tree."""
-    return _up_a_tree(parts, Sums.plus)
+    """Add the sums of consecutive units, up a fixed tree."""
+    return up_a_tree(parts, Sums.plus)
 
 
 def add(parts: Sequence[FloatArray]) -> FloatArray:
-    """Add tables of consecutive blocks or units, up a fixed tree."""
-    return _up_a_tree(parts, np.add)
+    """Add tables of consecutive units, up a fixed tree."""
+    return up_a_tree(parts, np.add)
 
 
-def _up_a_tree(parts: Sequence[Part], plus: Callable[[Part, Part], Part]) -> Part:
-    """Add pairs, the sums of these in pairs, and so on.
+def up_a_tree(parts: Iterable[Part], plus: Callable[[Part, Part], Part]) -> Part:
+    """Add pairs, the sums of these in pairs, and so on, as soon as there are two of a size.
 
     Sums of units of 2, 4, 8, ... blocks add up to the same bits as those of the blocks.
     """
-    level = list(parts)
-    while len(level) > 1:
-        last = [] if len(level) % 2 == 0 else level[-1:]
-        level = [*map(plus, level[:-1:2], level[1::2]), *last]
-    return level[0]
+    waiting: list[tuple[int, Part]] = []
+    for part in parts:
+        size, total = 1, part
+        while waiting and waiting[-1][0] == size:
+            total = plus(waiting.pop()[1], total)
+            size *= 2
+        waiting.append((size, total))
+    total = waiting.pop()[1]
+    while waiting:
+        total = plus(waiting.pop()[1], total)
+    return total
+
+
+def _add_in_place(one: Sums, other: Sums) -> Sums:
+    """Add sums that nobody else has."""
+    return one.combined(np.add, other)
 
 
 def measure(unit: Unit, common: Common) -> FloatArray:
     """Return the distances of all rows."""
-    return _stacked(
-        unit,
-        lambda engine: engine.row_distances(common.tables, common.V),
-        norms=common.V is None,
+    norms = common.V is None
+    return np.concatenate(
+        [engine.row_distances(common.tables, common.V) for engine in engines(unit, norms=norms)]
     )
 
 
 def nearest(unit: Unit, common: Common) -> tuple[FloatArray, IntArray, FloatArray]:
     """Return comparable distances of all rows, and their nearest clusters."""
-    found = []
-    for held in unit:
-        with held.engine(norms=common.V is None) as engine:
-            found.append(engine.nearest_rows(common.tables, common.V))
+    norms = common.V is None
+    found = [engine.nearest_rows(common.tables, common.V) for engine in engines(unit, norms=norms)]
     d, labels, minima = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return d, labels, minima
 
@@ -160,27 +179,21 @@ def squares(unit: Unit) -> FloatArray:
 
 def multiply(unit: Unit, common: Common) -> FloatArray:
     """Return all rows times a table."""
-    return _stacked(unit, lambda engine: engine.multiply(common.tables))
+    return np.concatenate([engine.multiply(common.tables) for engine in engines(unit)])
 
 
 def multiply_transposed(unit: Unit, tables: Sequence[FloatArray]) -> FloatArray:
     """Return all rows, transposed, times a table that comes in one part per block."""
-
-    def of_block(held: HeldRows, table: FloatArray) -> FloatArray:
-        with held.engine() as engine:
-            return engine.multiply_transposed(table)
-
-    total: FloatArray = add([of_block(*each) for each in zip(unit, tables, strict=True)])
-    return total
+    pairs = zip(engines(unit), tables, strict=True)
+    return add([engine.multiply_transposed(table) for engine, table in pairs])
 
 
 def residual_squares(unit: Unit, members: Members, common: Common) -> list[float]:
     """Return the squared differences of every block from block means, term by term."""
     found = []
-    for held, U in _with_members(unit, members):
+    for engine, U in zip(engines(unit), _each(members), strict=True):
         assert U is not None and common.V is not None
-        with held.engine() as engine:
-            found.append(engine.residual_squares(common.tables, U, common.V))
+        found.append(engine.residual_squares(common.tables, U, common.V))
     return found
 
 
@@ -218,16 +231,5 @@ def stacked(pieces: Sequence[Any]) -> Any:
     return np.concatenate(pieces)
 
 
-def _stacked(
-    unit: Unit, function: Callable[[MemoryEngine], FloatArray], *, norms: bool = False
-) -> FloatArray:
-    found = []
-    for held in unit:
-        with held.engine(norms=norms) as engine:
-            found.append(function(engine))
-    return np.concatenate(found)
-
-
-def _with_members(unit: Unit, members: Members) -> Iterator[tuple[HeldRows, Memberships | None]]:
-    each = members.members if isinstance(members, Settled) else members
-    return zip(unit, each, strict=True)
+def _each(members: Members) -> Sequence[Memberships | None]:
+    return members.members if isinstance(members, Settled) else members

@@ -7,9 +7,11 @@ ever once these have died.) Sums are added up a tree that depends on the number 
 
 from __future__ import annotations
 
+import sys
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -17,6 +19,8 @@ from neocc.engines.cluster import rows as on_worker
 
 # Sums of so many units are added at a time: a power of two, as the sizes of units are.
 _FAN_IN = 4
+# What is sent along with every task may be so large, all of them together.
+_SMALL_BYTES = 1_000_000
 # Units are as large as they can be while the busiest thread has so much more to do than need be.
 _UNEVEN = 1.25
 
@@ -68,21 +72,32 @@ class Tasks:
 
     def __init__(self, client: Any, n_blocks: int) -> None:
         self.client = client
+        self._graph: dict[Any, Any] = {}
+        self._recent: list[Any] = []
         self._serial = count()
         self._token = uuid.uuid4().hex[:8]
         with self.translated():
-            n_threads = sum(client.nthreads().values())
-        if n_threads == 0:
+            n_threads = client.nthreads()
+        self._n_workers = len(n_threads)
+        if self._n_workers == 0:
             raise ClusterLostError(
                 f"The cluster at {_address(client)} has no workers. Start some, or wait for them: "
                 "client.wait_for_workers(1)."
             )
-        self.units = cut_units(n_blocks, n_threads)
+        self.units = cut_units(n_blocks, sum(n_threads.values()))
 
     def share(self, value: Any, word: str = "tables") -> Any:
-        """Put a value that all blocks need on the cluster, once."""
-        [future] = self.each(word, on_worker.the_same, [value], units=[0])
-        return future
+        """Tell all units of a value; return what is to be given to them.
+
+        A small one travels with every task, and any if there is one unit to a worker. Otherwise it
+        is put on a worker, from where the others fetch it: the scheduler would have to send it
+        several times to each.
+        """
+        n_units = len(self.units)
+        if n_units <= self._n_workers or sys.getsizeof(value) * n_units <= _SMALL_BYTES:
+            return value
+        [key] = self.each(word, on_worker.the_same, [value], units=[0])
+        return key
 
     def each(
         self,
@@ -90,32 +105,53 @@ class Tasks:
         function: Callable[..., Any],
         *arguments: Sequence[Any],
         units: Sequence[int] | None = None,
-        **shared: Any,
+        **options: Any,
     ) -> list[Any]:
-        """Call a function for all units, or for those with given numbers; return futures."""
-        import dask
+        """Call a function for all units, or for those with given numbers; return their keys.
 
+        An argument of a unit may be the key of another task, a future, or a list of either; lists
+        of arguments are as long as there are units. Options are the same for all. Nothing is sent
+        before `submit` or `gather`: all tasks until then go to the scheduler in one message, for
+        Dask lets the next one wait ten milliseconds.
+        """
         numbers = range(len(self.units)) if units is None else units
         name = f"neocc-{word}-{self._token}-{next(self._serial)}"
         keys = [(name, number) for number in numbers]
-        # Rows that are given have to be sent, whatever Dask thinks of their size.
-        quiet = dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"})
-        with self.translated(), quiet:
-            futures: list[Any] = self.client.map(function, *arguments, key=keys, **shared)
-            return futures
+        call = partial(function, **options) if options else function
+        for key, *given in zip(keys, *arguments, strict=True):
+            self._graph[key] = (call, *given)
+        return keys
 
-    def total(self, add: Callable[..., Any], futures: list[Any]) -> Any:
-        """Add results of all units up a fixed tree, in their order; return a future."""
+    def total(self, add: Callable[..., Any], keys: list[Any]) -> Any:
+        """Add results of all units up a fixed tree, in their order; return a key."""
         width = 1
-        while len(futures) > 1:
-            groups = [futures[at : at + _FAN_IN] for at in range(0, len(futures), _FAN_IN)]
+        while len(keys) > 1:
+            groups = [keys[at : at + _FAN_IN] for at in range(0, len(keys), _FAN_IN)]
             width *= _FAN_IN
             firsts = [at * width for at in range(len(groups))]
-            futures = self.each("add", add, groups, units=firsts)
-        return futures[0]
+            keys = self.each("add", add, groups, units=firsts)
+        return keys[0]
 
-    def gather(self, futures: Any) -> Any:
-        """Wait for results and fetch them."""
+    def submit(self, wanted: Any) -> Any:
+        """Send all tasks; return what is wanted, in the same lists, with futures in place of keys.
+
+        What only other tasks need is given up when these are done.
+        """
+        import dask
+
+        # Rows that are given have to be sent, whatever Dask thinks of their size.
+        quiet = dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"})
+        graph, self._graph = self._graph, {}
+        keys = [key for key in _flat(wanted) if isinstance(key, tuple)]
+        with self.translated(), quiet:
+            futures = dict(zip(keys, self.client.get(graph, keys, sync=False), strict=True))
+        # Futures are released by a message, which would hold up the next tasks.
+        self._recent = [self._recent[-1:], futures]
+        return _replaced(wanted, futures)
+
+    def gather(self, wanted: Any) -> Any:
+        """Wait for results and fetch them, given their keys or futures."""
+        futures = self.submit(wanted) if self._graph else wanted
         with self.translated():
             return self.client.gather(futures)
 
@@ -148,6 +184,22 @@ class Tasks:
 
         lost = isinstance(error, CancelledError | CommClosedError)
         return lost or self.client.status not in ("running", "newly-created")
+
+
+def _flat(wanted: Any) -> Iterator[Any]:
+    """Yield what is in lists of lists."""
+    if isinstance(wanted, list):
+        for each in wanted:
+            yield from _flat(each)
+    else:
+        yield wanted
+
+
+def _replaced(wanted: Any, futures: dict[Any, Any]) -> Any:
+    """Put futures in the place of keys, in lists of lists."""
+    if isinstance(wanted, list):
+        return [_replaced(each, futures) for each in wanted]
+    return futures[wanted] if isinstance(wanted, tuple) else wanted
 
 
 def _address(client: Any) -> str:

@@ -35,8 +35,10 @@ __all__ = ["BlockStore", "open_store"]
 _MADV_POPULATE_READ = 22
 _DAMAGED = "The disk or a copy is at fault: copy the store again, or write it anew."
 
-# Blocks whose checksums fitted in this process, by file and time of its last change.
-_verified: set[tuple[str, int]] = set()
+# Files whose checksums fitted in this process, by all that tells of a change: a copy may keep the
+# time of the last one, but not the number of the file. The checksum itself comes last, for a store
+# that is opened may be replaced by another.
+_verified: set[tuple[str | int, ...]] = set()
 _verifying = Lock()
 
 
@@ -184,9 +186,10 @@ class BlockStore:
             "data": (entry.n_entries,) if self.is_sparse else (n_rows, n_columns),
         }[member]
         try:
-            key = (str(path.absolute()), path.stat().st_mtime_ns)
+            wanted_sum = entry.checksums[member]
+            key = (*_identity(path), wanted_sum)
             is_new = key not in _verified
-            if is_new and checksum(path) != entry.checksums[member]:
+            if is_new and checksum(path) != wanted_sum:
                 raise FormatError(path, "Its bytes do not fit their checksum.", _DAMAGED)
             array = _mapped(path, whole)
         except (OSError, ValueError) as error:
@@ -267,6 +270,11 @@ def open_store(path: str | PathLike[str]) -> BlockStore:
     """
     folder = Path(path)
     return BlockStore(folder, read_manifest(folder))
+
+
+def _identity(path: Path) -> tuple[str | int, ...]:
+    found = path.stat()
+    return str(path.absolute()), found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def _mapped(path: Path, whole: bool) -> AnyArray:

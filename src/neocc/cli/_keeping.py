@@ -1,0 +1,200 @@
+"""What a fit may take and where it keeps its state: options of one run, not of its result."""
+
+# Unlike those of Path, `isfile` and `isdir` say no where no one may look.
+# ruff: noqa: PTH112, PTH113
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zipfile import is_zipfile
+
+from neocc._sizes import as_bytes
+from neocc.cli._guard import Mistake
+from neocc.cli._settings import AUTO, FitSettings
+from neocc.core.problem import Counts, Problem
+from neocc.engines.space import plan_space
+from neocc.engines.workers import effective_n_jobs
+from neocc.io import Checkpoint
+
+__all__ = ["FitCheckpoint", "Means", "interrupts_wait_for"]
+
+_EVERY = 120.0
+_WAIT = b"\nneocc: Interrupted; writing the checkpoint. Ctrl-C again stops at once.\n"
+
+
+class FitCheckpoint(Checkpoint):
+    """A checkpoint that outlives the fit until its result is written, and tells what it did.
+
+    Attributes
+    ----------
+    resumed : bool
+        Whether the fit has gone on from an earlier attempt.
+    stopping : bool
+        Whether the next state shall be written at once, and the fit be interrupted then.
+    """
+
+    resumed = False
+    stopping = False
+
+    def load(self, fingerprint: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the state that was written for a fit."""
+        state = super().load(fingerprint)
+        self.resumed = state is not None
+        return state
+
+    def is_due(self) -> bool:
+        """Whether it is time to write."""
+        return self.stopping or super().is_due()
+
+    def save(self, fingerprint: dict[str, Any], state: dict[str, Any]) -> None:
+        """Write a state; end the fit there if someone waits for that."""
+        super().save(fingerprint, state)
+        if self.stopping:
+            self.stopping = False
+            raise KeyboardInterrupt
+
+    def remove(self) -> None:
+        """Keep the file: the fit has ended, but its result is not written yet."""
+
+    def discard(self) -> None:
+        """Remove the file."""
+        super().remove()
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a state to go on from."""
+        return os.path.isfile(self.path)
+
+
+@dataclass(frozen=True)
+class Means:
+    """What a fit may take, and where it keeps its state.
+
+    Attributes
+    ----------
+    memory_limit : str or None
+        Bytes.
+    checkpoint : FitCheckpoint or None
+        The state of the fit.
+    """
+
+    memory_limit: str | None = None
+    checkpoint: FitCheckpoint | None = None
+
+    @classmethod
+    def of(
+        cls, memory_limit: str | None, checkpoint: Path | None, every: float | None, output: Path
+    ) -> Means:
+        """Check options before anything is read.
+
+        Parameters
+        ----------
+        memory_limit : str or None
+            Such as "4GB".
+        checkpoint : Path or None
+            The file of the state.
+        every : float or None
+            Seconds between two writings of it.
+        output : Path
+            The folder of the result.
+        """
+        if memory_limit is not None:
+            try:
+                as_bytes(memory_limit, "--memory-limit")
+            except ValueError as error:
+                raise Mistake(str(error)) from error
+        if checkpoint is None:
+            if every is not None:
+                raise Mistake("--checkpoint-every is for --checkpoint FILE. Give that too.")
+            return cls(memory_limit)
+        every = _EVERY if every is None else every
+        if not 0 <= every < math.inf:
+            raise Mistake(f"--checkpoint-every must be a number of seconds; got {every:g}.")
+        _check_place(checkpoint, output)
+        return cls(memory_limit, FitCheckpoint(checkpoint, every))
+
+    def check_input(self, path: Path) -> None:
+        """Refuse a limit that a file, which is read into memory as a whole, would not keep."""
+        if self.memory_limit is not None and os.path.isfile(path):
+            raise Mistake(
+                f"{path}: A file is read into memory as a whole; --memory-limit is for block "
+                f"stores. Leave it out, or make a store: neocc convert {path} STORE."
+            )
+
+    def check_room(self, store: Any, asked: FitSettings) -> None:
+        """Refuse before a long choice a limit that would not do for the fewest groups."""
+        rows, columns = (
+            Counts.from_fractions(size, 2 if n == AUTO else int(n), 0.0, 0.0)
+            for size, n in zip(store.shape, (asked.rows, asked.columns), strict=True)
+        )
+        problem = Problem("mean", rows, columns)
+        plan_space(store, problem, effective_n_jobs(asked.jobs), self.memory_limit)
+
+    @property
+    def how_to_go_on(self) -> str:
+        """What to say after Ctrl-C where nothing was found; nothing if there is no checkpoint."""
+        kept = self.checkpoint
+        if kept is None or not kept.exists:
+            return ""
+        return (
+            "Interrupted before anything was found. The same command goes on from the checkpoint "
+            f"{kept.path}."
+        )
+
+    @property
+    def estimator_options(self) -> dict[str, Any]:
+        """The arguments of `NEOCC`."""
+        return {"memory_limit": self.memory_limit, "checkpoint": self.checkpoint}
+
+
+def _check_place(path: Path, output: Path) -> None:
+    """Say now, and not when a state is due, that a checkpoint cannot be written there."""
+    folder = os.path.realpath(path.parent)
+    inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(output))
+    problem = remedy = ""
+    if os.path.isdir(path):
+        problem, remedy = "This is a folder.", "Name a file for the checkpoint."
+    elif os.path.isfile(path) and not is_zipfile(path):
+        # Never advise to remove it: it may be anything.
+        problem, remedy = "This is no checkpoint.", "Name another file."
+    elif not os.path.isdir(folder):
+        problem, remedy = "There is no such folder for the checkpoint.", "Make it first."
+    elif not os.access(folder, os.W_OK):
+        problem, remedy = "No checkpoint can be written there.", "Name a file elsewhere."
+    elif inside:
+        problem = f"The checkpoint would lie in {output}, which is written as a whole."
+        remedy = "Name a file elsewhere."
+    if problem:
+        raise Mistake(f"{path}: {problem} {remedy}")
+
+
+@contextmanager
+def interrupts_wait_for(checkpoint: FitCheckpoint | None) -> Iterator[None]:
+    """Let Ctrl-C wait for the next state that a fit can go on from; a second one does not wait."""
+    if checkpoint is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    usual = signal.getsignal(signal.SIGINT)
+
+    def stop(number: int, frame: Any) -> None:  # noqa: ARG001
+        checkpoint.stopping = True
+        signal.signal(signal.SIGINT, usual)
+        # Not through the progress bar, which may be in the middle of drawing itself.
+        with suppress(OSError, ValueError):
+            os.write(sys.stderr.fileno(), _WAIT)
+
+    signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
+        checkpoint.stopping = False

@@ -1,0 +1,212 @@
+"""`neocc fit --checkpoint`: what was killed or interrupted goes on, and ends as it would have."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from zipfile import ZipFile
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from neocc import NEOCC
+from neocc.cli import app
+from neocc.cli._keeping import FitCheckpoint, interrupts_wait_for
+from neocc.io import write_store
+
+TABLES = ("rows.csv", "columns.csv", "blocks.csv")
+GROUPS = ("--rows", 5, "--columns", 5, "--row-overlap", 0.1, "--row-outliers", 0.01)
+GROUPS += ("--column-overlap", 0, "--column-outliers", 0, "--no-report", "--n-init")
+QUICK, LONG = (*GROUPS, 2), (*GROUPS, 12)
+
+
+def write_noise(folder):
+    X = np.random.default_rng(0).normal(size=(200, 60))
+    write_store(folder / "store", X, rows_per_block=64)
+    return folder / "store"
+
+
+@pytest.fixture
+def store(tmp_path):
+    return write_noise(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The result of a long fit that nothing disturbed."""
+    folder = tmp_path_factory.mktemp("whole")
+    command = ["fit", write_noise(folder), *LONG, "--output", folder / "out"]
+    ran = CliRunner().invoke(app, [str(word) for word in command])
+    assert ran.exit_code == 0, ran.stderr
+    assert "checkpoint" not in ran.stderr
+    return folder / "out"
+
+
+def model_of(folder):
+    """Return all parts of a model but the count of passes: who goes on reads the data again."""
+    with ZipFile(folder / "model.neocc") as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    header = json.loads(parts.pop("model.json"))
+    assert header["attributes"].pop("n_passes_") > 0
+    return header, parts
+
+
+def same_files(one, other):
+    same = all((one / name).read_bytes() == (other / name).read_bytes() for name in TABLES)
+    return same and model_of(one) == model_of(other)
+
+
+def start(store, *options):
+    command = [sys.executable, "-m", "neocc", "fit", store, *LONG, *options]
+    return subprocess.Popen(
+        [str(word) for word in command],
+        cwd=store.parent,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def wait_for(path, process, seconds=120):
+    deadline = time.monotonic() + seconds
+    while not path.exists():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def test_a_killed_fit_goes_on_and_ends_as_if_nothing_had_happened(run, store, whole, tmp_path):
+    kept = tmp_path / "kept"
+    process = start(store, "-o", "broken", "--checkpoint", kept, "--checkpoint-every", 0)
+    wait_for(kept, process)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    assert not (tmp_path / "broken").exists()
+    ran = run("fit", store, *LONG, "-o", "broken", "--checkpoint", kept)
+    assert ran.code == 0, ran.err
+    assert "went on from the checkpoint" in " ".join(ran.err.split())
+    assert not kept.exists()
+    assert same_files(tmp_path / "broken", whole)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT is sent by signal")
+def test_ctrl_c_writes_a_checkpoint_and_says_how_to_go_on(run, store, whole, tmp_path):
+    kept = tmp_path / "kept"
+    process = start(store, "-o", "out", "--checkpoint", kept, "--checkpoint-every", 0)
+    wait_for(kept, process)
+    process.send_signal(signal.SIGINT)
+    err = process.communicate(timeout=120)[1]
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert "Ctrl-C again stops at once" in err
+    if "before anything was found" in err:
+        assert "The same command goes on from the checkpoint" in err
+    else:
+        assert f"The same command with --force goes on from {kept}" in err
+        assert json.loads((tmp_path / "out/record.json").read_text())["settings"]["interrupted"]
+    assert kept.exists()
+    ran = run("fit", store, *LONG, "-o", "out", "--checkpoint", kept, "--force")
+    assert ran.code == 0, ran.err
+    assert not kept.exists()
+    assert same_files(tmp_path / "out", whole)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT is sent by signal")
+def test_the_first_interrupt_waits_for_a_state_and_the_second_does_not(tmp_path):
+    kept = FitCheckpoint(tmp_path / "kept", every=1e6)
+    with interrupts_wait_for(kept):
+        signal.raise_signal(signal.SIGINT)
+        assert kept.is_due()
+        with pytest.raises(KeyboardInterrupt):
+            kept.save({}, {})
+        assert kept.exists
+        assert not kept.is_due()
+    with interrupts_wait_for(kept):
+        signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert not kept.is_due()
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_a_checkpoint_stays_until_the_result_is_written(run, store, tmp_path, monkeypatch):
+    kept = tmp_path / "kept"
+    options = (*QUICK, "-o", "out", "--checkpoint", kept)
+
+    def full(*_, **__):
+        from neocc.io import WriteError
+
+        raise WriteError("out: The disk is full.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("neocc.io.write_result", full, raising=False)
+        ran = run("fit", store, *options, "--checkpoint-every", 0)
+    assert ran.code == 2
+    assert kept.exists()
+    assert run("fit", store, *options).code == 0
+    assert not kept.exists()
+
+
+def test_a_repeated_run_may_have_a_checkpoint(run, store, tmp_path):
+    run("fit", store, *QUICK, "-o", "one")
+    ran = run("fit", "--from", "one/record.json", "-o", "two", "--checkpoint", "kept")
+    assert ran.code == 0, ran.err
+    assert same_files(tmp_path / "one", tmp_path / "two")
+
+
+def test_a_file_may_have_a_checkpoint_too(run, women, monkeypatch):
+    seen = []
+    fit_whole = NEOCC.fit
+
+    def fit(self, X, y=None):
+        seen.append(self.checkpoint)
+        return fit_whole(self, X)
+
+    monkeypatch.setattr(NEOCC, "fit", fit)
+    groups = ("--rows", 2, "--columns", 2, "--no-report")
+    ran = run("fit", women, *groups, "--checkpoint", "kept", "--checkpoint-every", 7.5)
+    assert ran.code == 0, ran.err
+    assert (str(seen[-1].path), seen[-1].every) == ("kept", 7.5)
+
+
+def test_a_checkpoint_of_another_fit_is_refused(run, store, tmp_path):
+    process = start(store, "-o", "out", "--checkpoint", "kept", "--checkpoint-every", 0)
+    wait_for(tmp_path / "kept", process)
+    process.kill()
+    process.communicate()
+    ran = run("fit", store, *LONG, "--seed", 1, "-o", "out", "--checkpoint", "kept")
+    assert ran.code == 2
+    assert len(ran.err.splitlines()) == 1
+    assert "of another fit" in ran.err
+    assert (tmp_path / "kept").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("--checkpoint-every 5", "is for --checkpoint FILE"),
+        ("--checkpoint kept --checkpoint-every -1", "a number of seconds; got -1"),
+        ("--checkpoint kept --checkpoint-every nan", "a number of seconds; got nan"),
+        ("--checkpoint kept --checkpoint-every inf", "a number of seconds; got inf"),
+        ("--checkpoint nowhere/kept", "nowhere/kept: There is no such folder"),
+        ("--checkpoint store", "store: This is a folder"),
+        ("--checkpoint out/kept", "written as a whole"),
+        ("--checkpoint store/manifest.json", "This is no checkpoint"),
+    ],
+)
+def test_mistakes_are_explained(run, store, tmp_path, options, words):
+    (tmp_path / "out").mkdir()
+    before = sorted(path.name for path in tmp_path.rglob("*"))
+    ran = run("fit", "store", *QUICK, "-o", "out", *options.split())
+    assert ran.code == 2
+    assert ran.out == ""
+    assert len(ran.err.splitlines()) == 1
+    assert words in ran.err
+    assert sorted(path.name for path in tmp_path.rglob("*")) == before
