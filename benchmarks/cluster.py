@@ -24,85 +24,30 @@ from typing import Any
 import numpy as np
 
 from benchmarks import data
+from benchmarks.cluster_model import (
+    CLUSTERS,
+    N_BLOCKS,
+    N_WORKERS,
+    OUTLIERS,
+    OVERLAP,
+    RESENT_AFTER,
+    Model,
+)
 from benchmarks.pages import markdown, replace_section
 from neocc.core import incremental
 from neocc.core.problem import Counts, Problem
 from neocc.core.solve import solve
-from neocc.engines import DaskEngine, MemoryEngine, Workers
+from neocc.engines import DaskEngine, MemoryEngine, Workers, row_sums
 from neocc.engines.cluster.assigning import Assigning
 from neocc.engines.matrix import SparseMatrix
 from neocc.engines.stored import open_source
 from neocc.io import open_store, write_store
 from neocc.kernels import Memberships, get_kernels
 
-N_BLOCKS, N_WORKERS = 16, 2
-CLUSTERS = (20, 20)
-OVERLAP, OUTLIERS = 0.1, 0.05
-# Memberships are sent to the workers again every so many steps: the difference holds one such.
-RESENT_AFTER = 8
+# The difference holds one step that sends memberships again.
 FEW, MANY = 2, 2 + RESENT_AFTER
 OBJECTIVES = ("mean", "residue")
 GOAL_TIME, GOAL_BYTES = 1.5, 0.2
-
-
-# -------------------------------------------------------------------------------------- the model
-
-
-@dataclass(frozen=True)
-class Model:
-    """Bytes of one iteration on a sparse matrix; sizes as in docs/cluster.md."""
-
-    objective: str
-    n: int
-    m: int
-    n_stored: int
-    k: int
-    l: int  # noqa: E741
-    n_workers: int
-    n_threads: int = 1
-    entry_bytes: int = 8
-    overlap: float = OVERLAP
-    outliers: float = OUTLIERS
-
-    def memberships(self, n_items: int) -> float:
-        """Bytes of the memberships of a side: a label each, and 12 for each further one."""
-        return 4 * n_items + 12 * (self.overlap + self.outliers) * n_items
-
-    @property
-    def row_tables(self) -> float:
-        """What every worker must know for a row step."""
-        product = self.m * self.k if self.objective == "residue" else 0
-        return self.memberships(self.m) + 8 * (self.k * self.l + product)
-
-    @property
-    def column_sums(self) -> float:
-        """The column sums that are added up and come back."""
-        width = self.l if self.objective == "residue" else 0
-        return 8 * self.m * (self.k + 1 + width)
-
-    def sent(self) -> dict[str, float]:
-        """Bytes that cross the network in one iteration, by what they are.
-
-        What goes to the workers passes the scheduler and then from worker to worker; what comes
-        back passes the scheduler too.
-        """
-        column_tables = self.memberships(self.m) if self.objective == "residue" else 0
-        return {
-            "tables to the workers": (self.n_workers + 1) * (self.row_tables + column_tables),
-            "new memberships back": 2 * self.memberships(self.n),
-            "memberships sent again": 4 * self.memberships(self.n) / RESENT_AFTER,
-            "column sums between workers": (self.n_workers - 1) * self.column_sums,
-            "column sums back": 2 * self.column_sums,
-        }
-
-    def memory_per_worker(self) -> dict[str, float]:
-        """Bytes that a worker holds: its share of the rows, their distances, sums on their way."""
-        share = self.n / self.n_workers
-        return {
-            "rows": self.entry_bytes * self.n_stored / self.n_workers + 8 * share,
-            "distances": share * (8 * self.k + 16),
-            "tables and sums": self.row_tables + (self.n_threads + 3) * self.column_sums,
-        }
 
 
 # ------------------------------------------------------------------------------------ measurement
@@ -132,6 +77,15 @@ def spent() -> np.ndarray:
     return np.array([TCP.neocc_bytes, time.process_time()], dtype=float)
 
 
+def resident(*, begin: bool) -> float:
+    """Return the resident bytes of this process; or, after the beginning, the most there were."""
+    if begin:
+        Path("/proc/self/clear_refs").write_text("5")
+    key = "VmRSS" if begin else "VmHWM"
+    text = Path("/proc/self/status").read_text()
+    return 1024.0 * int(text.split(f"{key}:")[1].split()[0])
+
+
 @dataclass(frozen=True)
 class Cost:
     """Wall seconds, bytes written and processor seconds, of this process and of the workers."""
@@ -151,6 +105,11 @@ class Setting:
     problem: Problem
     U: Memberships
     V: Memberships
+    memory_before: float
+
+    def worker_memory(self) -> float:
+        """Return what the worker that has used most has used since the rows were sent to it."""
+        return max(self.client.run(resident, begin=False).values()) - self.memory_before
 
     def run(self, engine: Any, objective: str, n_iterations: int) -> Cost:
         """Run some iterations and return what they took."""
@@ -216,12 +175,20 @@ def open_setting() -> Iterator[Setting]:
         count_writes()
         client.run(count_writes)
         workers = stack.enter_context(Workers(N_WORKERS))
+        # Workers load libraries and compiled kernels before their memory is watched.
+        few = SparseMatrix.from_scipy(X[:1000])
+        DaskEngine.of_matrix(few, client, "numba", workers).column_sums(U.slice(0, 1000), V)
+        before = min(client.run(resident, begin=True).values())
         there = DaskEngine.of_matrix(open_source(open_store(folder)), client, "numba", workers)
         here = MemoryEngine(SparseMatrix.from_scipy(X), get_kernels("numba", 0), workers)
         # Every iteration reads all rows, as the first ones of a fit do.
-        least, incremental.LEAST_ENTRIES = incremental.LEAST_ENTRIES, np.iinfo(np.int64).max
-        stack.callback(setattr, incremental, "LEAST_ENTRIES", least)
-        yield Setting(here, there, client, Problem("mean", *sides, tol=0.0), U, V)
+        for module, name, value in (
+            (incremental, "_MOST_CHANGED", 0.0),
+            (row_sums, "_ENTRIES_PER_SUM", np.inf),
+        ):
+            stack.callback(setattr, module, name, getattr(module, name))
+            setattr(module, name, value)
+        yield Setting(here, there, client, Problem("mean", *sides, tol=0.0), U, V, before)
 
 
 # ------------------------------------------------------------------------------------------ tables
@@ -232,6 +199,7 @@ def measured_tables(repeats: int) -> tuple[str, dict[str, float]]:
     lines = [["objective", "memory", "cluster", "ratio", "processor time: ratio"]]
     sizes = [["objective", "what", "model, MB"]]
     totals = [["objective", "model, MB", "measured, MB", "measured / model"]]
+    held = [["objective", "model, MB", "measured, MB", "measured / model"]]
     per_entry = {}
     with open_setting() as setting:
         n, m = setting.memory.shape
@@ -259,6 +227,15 @@ def measured_tables(repeats: int) -> tuple[str, dict[str, float]]:
                 ]
             )
             per_entry[objective] = memory.processor / setting.memory.n_stored
+            modelled, found = sum(model.memory_per_worker().values()), setting.worker_memory()
+            held.append(
+                [
+                    objective,
+                    f"{modelled / 1e6:.0f}",
+                    f"{found / 1e6:.0f}",
+                    f"{found / modelled:.2f}",
+                ]
+            )
         title = (
             f"One iteration, {n:,} x {m:,} with {setting.memory.n_stored:,} entries in {N_BLOCKS} "
             f"blocks, {CLUSTERS[0]} x {CLUSTERS[1]} clusters, {N_WORKERS} workers of one thread "
@@ -274,6 +251,8 @@ def measured_tables(repeats: int) -> tuple[str, dict[str, float]]:
             markdown(sizes),
             f"and in all, against what was counted (goal: within {GOAL_BYTES:.0%}):",
             markdown(totals),
+            "The most memory that a worker used, beyond what it used before it had rows:",
+            markdown(held),
         ]
     )
     return text, per_entry
@@ -284,7 +263,7 @@ def extrapolated(per_entry: dict[str, float]) -> str:
     network, disk, n_cores = 1.25e9, 1e9, 16
     lines = [["objective", "", "amount", "seconds"]]
     for objective in OBJECTIVES:
-        model = Model(objective, 10**9, 10**6, 10**11, 100, 100, 100, n_cores)
+        model = Model(objective, 10**9, 10**6, 10**11, 100, 100, 100, n_cores, 100 * n_cores)
         sent = model.sent()
         through_one = (
             sent["new memberships back"] / 2

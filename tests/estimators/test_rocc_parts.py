@@ -11,7 +11,7 @@ from instances import make_data, make_engine, members
 from scipy import sparse
 
 from neocc.core.problem import Counts, Problem
-from neocc.core.solve import centring, solve
+from neocc.core.solve import centring, continued, solve
 from neocc.estimators._rocc_grid import Grid
 from neocc.estimators._rocc_members import Cocluster, without_nested
 from neocc.estimators._rocc_merging import (
@@ -76,11 +76,11 @@ def test_items_are_let_go_by_the_schedule(objective, outliers, monkeypatch):
     data = make_engine(X).centred(centring(problem))
     seen = []
 
-    def watched(engine, phase, U, V):
+    def watched(engine, phase, solution):
         seen.append((phase.rows, phase.columns))
-        return solve(engine, phase, U, V)
+        return continued(engine, phase, solution)
 
-    monkeypatch.setattr("neocc.estimators._rocc_pressure.solve", watched)
+    monkeypatch.setattr("neocc.estimators._rocc_pressure.continued", watched)
     first = exhaustive(problem)
     assert (first.rows.max_outliers, first.columns.max_outliers) == (0, 0)
     U = members(np.arange(50)[:, None] % 3 == np.arange(3))
@@ -107,11 +107,11 @@ def test_without_decay_all_are_let_go_at_once(monkeypatch):
     data = make_engine(np.random.default_rng(0).normal(size=(20, 8)))
     seen = []
 
-    def watched(engine, phase, U, V):
+    def watched(engine, phase, solution):
         seen.append(phase)
-        return solve(engine, phase, U, V)
+        return continued(engine, phase, solution)
 
-    monkeypatch.setattr("neocc.estimators._rocc_pressure.solve", watched)
+    monkeypatch.setattr("neocc.estimators._rocc_pressure.continued", watched)
     U = members(np.arange(20)[:, None] % 2 == np.arange(2))
     V = members(np.arange(8)[:, None] % 2 == np.arange(2))
     pressurise(data, problem, solve(data, exhaustive(problem), U, V), 0.0)
