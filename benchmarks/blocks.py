@@ -267,14 +267,17 @@ def kept_limits(folder: Path) -> Iterator[Line]:
 def limited_fit(asked: list[object]) -> tuple[int, int]:
     """Fit in a fresh process; return the least limit and the peak of what is no mapped file."""
     command = [sys.executable, "-c", _LIMITED_FIT, json.dumps(asked)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     peak = 0
-    while process.poll() is None:
-        with suppress(OSError, IndexError):  # it may have ended
-            status = Path(f"/proc/{process.pid}/status").read_text()
-            peak = max(peak, 1024 * int(status.split("RssAnon:")[1].split()[0]))
-        time.sleep(0.003)
-    printed = process.communicate()[0]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            while process.poll() is None:
+                with suppress(OSError, IndexError):  # it may have ended
+                    status = Path(f"/proc/{process.pid}/status").read_text()
+                    peak = max(peak, 1024 * int(status.split("RssAnon:")[1].split()[0]))
+                time.sleep(0.003)
+            printed = process.communicate()[0]
+        finally:
+            process.kill()
     if process.returncode:
         raise RuntimeError(f"the fit ended with {process.returncode}")
     return int(printed), peak

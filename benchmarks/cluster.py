@@ -77,6 +77,13 @@ def spent() -> np.ndarray:
     return np.array([TCP.neocc_bytes, time.process_time()], dtype=float)
 
 
+def load_kernels(X: Any, U: Memberships, V: Memberships) -> None:
+    """Sum a few rows, for what that loads into memory."""
+    with Workers(1) as workers:
+        engine = MemoryEngine(SparseMatrix.from_scipy(X), get_kernels("numba", 0), workers)
+        engine.column_sums(U, V)
+
+
 def resident(*, begin: bool) -> float:
     """Return the resident bytes of this process; or, after the beginning, the most there were."""
     if begin:
@@ -176,8 +183,7 @@ def open_setting() -> Iterator[Setting]:
         client.run(count_writes)
         workers = stack.enter_context(Workers(N_WORKERS))
         # Workers load libraries and compiled kernels before their memory is watched.
-        few = SparseMatrix.from_scipy(X[:1000])
-        DaskEngine.of_matrix(few, client, "numba", workers).column_sums(U.slice(0, 1000), V)
+        client.run(load_kernels, X[:1000], U.slice(0, 1000), V)
         before = min(client.run(resident, begin=True).values())
         there = DaskEngine.of_matrix(open_source(open_store(folder)), client, "numba", workers)
         here = MemoryEngine(SparseMatrix.from_scipy(X), get_kernels("numba", 0), workers)

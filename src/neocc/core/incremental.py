@@ -56,20 +56,21 @@ class RunningSums:
         problem: Problem,
         U: Memberships | None,
         V: Memberships | None,
-        since: tuple[Memberships, Sums] | None,
+        since: tuple[Memberships, Sums, int] | None,
     ) -> RunningSums:
         """Return the sums that a run begins with.
 
         A row step needs none but those over the row clusters: neither products, nor a pass where
-        there are sums of nearly the same memberships.
+        there are sums of nearly the same memberships: `since`, with the number of updates that have
+        led to them.
         """
         if U is None or problem.rows is None:
             return cls.of(engine, problem, U, V)
         by_rows = replace(problem, objective="mean")
         if since is None or U.n_clusters != since[0].n_clusters:
             return cls.of(engine, by_rows, U, None)
-        known, sums = since
-        old = cls(replace(sums, products=None, energy=None), _bare(known), None)
+        known, sums, n_updates = since
+        old = cls(replace(sums, products=None, energy=None), _bare(known), None, n_updates)
         if not len(known.changed_items(U)):
             return old
         return old.following(engine, by_rows, U, None)
@@ -95,7 +96,13 @@ class RunningSums:
             return Known(limits, means=means)
         if self.n_changed is not None and self.n_changed > _MANY_CHANGED * self.U.n_items:
             limits = None
-        return Known(limits, True, _needs_products(problem), problem.columns is not None, means)
+        return Known(
+            limits,
+            wants_sums=True,
+            products=_needs_products(problem),
+            squares=problem.columns is not None,
+            means=means,
+        )
 
     def following(
         self,
@@ -112,10 +119,12 @@ class RunningSums:
         """
         if U is None or self.U is None or engine.n_stored < LEAST_ENTRIES:
             return RunningSums.of(engine, problem, U, V)
-        changed = self.U.changed_items(U)
-        n_changed = len(changed)
+        n_changed = int(np.count_nonzero(self.U.first != U.first))
         if ahead is not None:
             return RunningSums(ahead, _bare(U), V, 0, n_changed)
+        if self._can_follow(problem, V, n_changed):
+            changed = self.U.changed_items(U)
+            n_changed = len(changed)
         if not self._can_follow(problem, V, n_changed):
             return replace(RunningSums.of(engine, problem, U, V), n_changed=n_changed)
         if not n_changed:

@@ -210,7 +210,7 @@ def _answered(
     U = Memberships.from_dense(members)
     sums = sums_of(engine, problem, U, V)
     V = joined(sums, column_tables(problem, sums, U, V), problem.columns)
-    return solve(engine, problem, U, V, since=replace(solution, U=U, sums=sums))
+    return solve(engine, problem, U, V, since=replace(solution, U=U, sums=sums, n_updates=0))
 
 
 def _better(old: Solution, new: Solution) -> Solution:

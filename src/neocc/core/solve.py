@@ -74,6 +74,8 @@ class Solution:
         Differences between objectives that rounding alone can make.
     limits : pair of float
         Largest distances that the two stages of the last assignment accepted.
+    n_updates : int
+        How often the sums were updated since they were made from all rows.
     """
 
     U: Memberships | None
@@ -85,6 +87,7 @@ class Solution:
     sums: Sums
     noise: float
     limits: tuple[float, float]
+    n_updates: int
 
 
 def never_rising(values: Sequence[float]) -> FloatArray:
@@ -141,7 +144,9 @@ class _Run:
 
     def start(self, since: Solution | None) -> None:
         """Take from an earlier solution what spares passes over the data."""
-        sums = None if since is None or since.U is None else (since.U, since.sums)
+        sums = None
+        if since is not None and since.U is not None:
+            sums = (since.U, since.sums, since.n_updates)
         self.running = RunningSums.at_start(self.engine, self.problem, self.U, self.V, sums)
 
     @property
@@ -286,6 +291,7 @@ def solve(
         run.sums,
         run.noise,
         (assignment.nearest_limit, assignment.extra_limit),
+        0 if run.running is None else run.running.n_updates,
     )
 
 

@@ -25,7 +25,7 @@ _ROW_PASS_ENTRIES = 1 << 19
 _FEW_BLOCKS = 8
 _LEAST_ENTRIES = 1 << 18
 # A block of a column pass is read more than once and should stay in a core's own cache.
-_CACHED_ENTRIES = 1 << 17
+_CACHED_ENTRIES = 1 << 18
 # A group of blocks of a column pass must outweigh the table it returns by this much.
 _ENTRIES_PER_CELL = 4
 
@@ -71,7 +71,7 @@ class Passes:
 
         groups = grouped(self._blocks(_CACHED_ENTRIES), self._n_groups(m * (k + width + 1)))
         # Made here rather than by the threads, whose allocators would each keep what they free.
-        n_alive = min(len(groups), self.workers.n_jobs)
+        n_alive = min(len(groups), self.workers.n_jobs + 1)
         spare = [ColumnTotals.zeros(k, m, width) for _ in range(min(len(groups), n_alive + 1))]
         parts = self.workers.ordered(one_group, groups)
         totals = next(parts)

@@ -37,6 +37,10 @@ _PROJECTIONS = 6
 _TABLES = 3
 # Rows of a piece of a pass, or entries where the data are dense; see `neocc.engines.passes`.
 _PIECE_ROWS, _PIECE_ENTRIES = 1 << 13, 1 << 19
+# Where distances are kept (`neocc.engines.row_bounds`): bytes of a row, rows that are compared with
+# their bounds at a time, tables of these, and tables of means, if these are so few for the data.
+_KEPT_ROW_BYTES, _BOUNDED_ROWS, _BOUNDED_TABLES = 40, 1 << 14, 6
+_KEPT_MEANS, _ENTRIES_PER_MEAN = 8, 32
 # Copies of the dense rows by which effects are judged.
 _SAMPLED_COPIES = 4
 MOST_WATCHED = 1 << 24
@@ -155,16 +159,19 @@ def _for_blocks(source: RowSource, problem: Problem, n_jobs: int) -> int:
 
 def _for_columns(source: RowSource, problem: Problem, n_jobs: int, n_held: int) -> int:
     """Return the bytes of tables with a line per column: sums of solutions, and of each thread."""
+    m = source.shape[1]
     k, width = _widths(problem)
     products = 0 if problem.objective == "mean" else width
     sums = k + products + 1
     # Parts of threads and one to spare; the sums before, what they gain, and those held.
     tables = (n_jobs + 3 + n_held) * sums
-    # Means of row clusters, and twice as many products with them.
-    tables += 0 if problem.objective == "mean" else 3 * k
+    if problem.objective != "mean":
+        # Means of row clusters, and twice as many products with them.
+        tables += 3 * k
+        tables += _KEPT_MEANS * k if _ENTRIES_PER_MEAN * k * m <= source.n_stored else 0
     # Distances and copies of them, and of every solution held the memberships as numbers.
     tables += (8 + n_held + n_held // 8) * width
-    return 8 * source.shape[1] * tables
+    return 8 * m * tables
 
 
 def _for_rows(problem: Problem) -> int:
@@ -174,6 +181,8 @@ def _for_rows(problem: Problem) -> int:
         return 0
     n, k = counts.n_items, counts.n_clusters
     n_bytes = n * (_BOOLEANS * k + _ROW_BYTES) + _EXTRA_BYTES * counts.n_extra
+    if problem.objective != "mean":
+        n_bytes += _KEPT_ROW_BYTES * n + _BOUNDED_TABLES * 8 * min(n, _BOUNDED_ROWS) * k
     if problem.columns is None:
         # Distances to candidates for the next seed; co-clusters are seeded on a sample.
         n_bytes += n * 4 * 8 * (2 + int(log(k)))

@@ -102,7 +102,7 @@ class Workers:
         try:
             for task in tasks:
                 waiting.append(self._pool.submit(function, task))
-                if len(waiting) >= self.n_jobs:
+                if len(waiting) > self.n_jobs:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()

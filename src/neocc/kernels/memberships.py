@@ -150,14 +150,18 @@ class Memberships:
 
     def changed_items(self, other: Memberships) -> IntArray:
         """Return the items, in ascending order, whose clusters are others in `other`."""
-        differing = np.flatnonzero(self.first != other.first)
+        changed = self.first != other.first
         one, two = self.extra_pairs, other.extra_pairs
-        only = np.concatenate([_absent(one, two), _absent(two, one)])
-        candidates = np.union1d(differing, only // self.n_clusters)
+        for only in (_absent(one, two), _absent(two, one)):
+            changed[only // self.n_clusters] = True
+        candidates = np.flatnonzero(changed)
         # A membership counts the same in either list, so those that differ are compared in full.
         mine, others = self.take(candidates).pairs, other.take(candidates).pairs
-        pairs = np.setxor1d(mine, others, assume_unique=True)
-        return candidates[np.unique(pairs // self.n_clusters)]
+        changed = np.zeros(len(candidates), dtype=bool)
+        for only in (_absent(mine, others), _absent(others, mine)):
+            changed[only // self.n_clusters] = True
+        found: IntArray = candidates[changed]
+        return found
 
     @property
     def pairs(self) -> IntArray:
@@ -185,7 +189,8 @@ def _absent(values: IntArray, others: IntArray) -> IntArray:
     """Return the values that are not among others."""
     if len(others) == 0:
         return values
-    others = np.sort(others)
+    if (others[1:] < others[:-1]).any():
+        others = np.sort(others)
     place = np.minimum(np.searchsorted(others, values), len(others) - 1)
     absent: IntArray = values[others[place] != values]
     return absent
