@@ -219,9 +219,10 @@ def _is_mistake(error: Exception) -> bool:
         return True
     if isinstance(error, ImportError):
         return "pip install" in str(error)
+    from neocc.engines.space import NoRoomError
     from neocc.io import ReadError, WriteError
 
-    return isinstance(error, ReadError | WriteError)
+    return isinstance(error, ReadError | WriteError | NoRoomError)
 
 
 def _say(message: str, mark: str = "neocc: ") -> None:

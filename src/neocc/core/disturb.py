@@ -29,6 +29,8 @@ _POWERS = (1.0, 4.0)
 _GROUPS = (0, 4, 16)
 # A cluster that costs nothing to dissolve is so much likelier to be than the dearest one.
 _LEAST_COST = 1e-3
+# Cells of a table that are copied at a time: all rows at once would be felt beside the data.
+_CHUNK = 1 << 20
 _TINY = np.finfo(float).tiny
 
 
@@ -133,9 +135,12 @@ def _moved(
     resemblance: Callable[[int], FloatArray],
     rng: np.random.Generator,
 ) -> Memberships:
-    """Let a cluster that can be spared consist of an item that fits badly, or of some like it."""
+    """Let a cluster that can be spared consist of an item that fits badly, or of some like it.
+
+    Distances below 0 are changed to 0 in `d`.
+    """
     matrix = members.dense.copy()
-    d = np.maximum(d, 0.0)
+    np.maximum(d, 0.0, out=d)
     costs = _costs_of_dissolving(matrix, d)
     cluster = _draw(1.0 / (_LEAST_COST + costs / max(float(costs.max()), _TINY)), rng)
     # Sometimes nearly the worst, sometimes any: an item that costs much may stand for many or none.
@@ -173,9 +178,14 @@ def _cosines(products: FloatArray, squares: FloatArray, item: int) -> FloatArray
 
 def _costs_of_dissolving(members: BoolArray, d: FloatArray) -> FloatArray:
     """Return what each cluster's members would cost in the nearest cluster they are not in."""
-    elsewhere = np.where(members, np.inf, d).min(axis=1, keepdims=True)
-    extra = np.where(members & np.isfinite(elsewhere), np.maximum(elsewhere - d, 0.0), 0.0)
-    return np.asarray(extra.sum(axis=0))
+    costs = np.zeros(d.shape[1])
+    step = max(1, _CHUNK // d.shape[1])
+    for start in range(0, len(d), step):
+        inside, part = members[start : start + step], d[start : start + step]
+        elsewhere = np.where(inside, np.inf, part).min(axis=1, keepdims=True)
+        extra = np.where(inside & np.isfinite(elsewhere), np.maximum(elsewhere - part, 0.0), 0.0)
+        costs += extra.sum(axis=0)
+    return costs
 
 
 def _draw(weights: FloatArray, rng: np.random.Generator) -> int:

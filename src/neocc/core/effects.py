@@ -45,4 +45,10 @@ NO_EFFECTS = Effects(None, None)
 
 
 def _cluster_means(values: FloatArray, members: Memberships) -> FloatArray:
-    return (values @ members.indicator) * inverse(members.sizes)
+    """Return the mean of a number per item over each cluster, without a table of both."""
+    firsts = np.bincount(members.first + 1, values, minlength=members.n_clusters + 1)[1:]
+    extras = np.bincount(
+        members.extra_clusters, values[members.extra_items], minlength=members.n_clusters
+    )
+    means: FloatArray = (firsts + extras) * inverse(members.sizes)
+    return means

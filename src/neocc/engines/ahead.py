@@ -10,6 +10,7 @@ for all sums are linear in the memberships.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -81,7 +82,9 @@ class SumsAhead:
         self, rows: Rows, block: Block, scores: Scores, sums: Sums, totals: ColumnTotals
     ) -> None:
         """Add a block of rows by the memberships that its distances suggest."""
-        guess = self._guessed[rows[0]] = scores.settled(self._cut)
+        guess = scores.settled(self._cut)
+        # Without the tables that kernels make of it.
+        self._guessed[rows[0]] = replace(guess)
         self._engine.add_block(
             block,
             guess,
