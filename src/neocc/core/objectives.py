@@ -29,6 +29,9 @@ from neocc._typing import FloatArray, IntArray
 from neocc.core.problem import Objective
 from neocc.kernels import Kernels, Memberships
 
+# Items whose distances are put together at a time: what that takes should stay in the cache.
+_CHUNK = 512
+
 
 @dataclass(frozen=True)
 class Sums:
@@ -50,6 +53,11 @@ class Sums:
     squares: FloatArray
     products: FloatArray | None
     energy: FloatArray | None = None
+
+    def tables(self) -> list[FloatArray]:
+        """Return all tables that there are."""
+        tables = (self.by_cluster, self.squares, self.products, self.energy)
+        return [table for table in tables if table is not None]
 
     def plus(self, other: Sums) -> Sums:
         """Add the sums over further rows."""
@@ -130,7 +138,11 @@ def cross_terms(sums: Sums, tables: Tables, out: FloatArray | None = None) -> Fl
         return d
     if tables.slope is None or sums.by_cluster is None:
         return sums.products
-    return np.add(sums.products, sums.by_cluster @ tables.slope.T, out=out)
+    d = np.empty_like(sums.products) if out is None else out
+    for start in range(0, len(d), _CHUNK):
+        at = slice(start, start + _CHUNK)
+        np.add(sums.products[at], sums.by_cluster[at] @ tables.slope.T, out=d[at])
+    return d
 
 
 def item_terms(sums: Sums, tables: Tables) -> FloatArray:
@@ -138,7 +150,12 @@ def item_terms(sums: Sums, tables: Tables) -> FloatArray:
     if tables.shrink is None:
         return sums.squares
     assert sums.by_cluster is not None
-    return sums.squares - (sums.by_cluster * sums.by_cluster) @ tables.shrink
+    terms = np.empty_like(sums.squares)
+    for start in range(0, len(terms), _CHUNK):
+        at = slice(start, start + _CHUNK)
+        S = sums.by_cluster[at]
+        np.subtract(sums.squares[at], (S * S) @ tables.shrink, out=terms[at])
+    return terms
 
 
 def distances(sums: Sums, tables: Tables, out: FloatArray | None = None) -> FloatArray:

@@ -25,6 +25,7 @@ from neocc.engines.passes import Passes, Reads, Rows
 from neocc.engines.row_bounds import KeptDistances
 from neocc.engines.row_pass import RowPass
 from neocc.engines.row_sums import KeptRowSums
+from neocc.engines.scratch import Scratch
 from neocc.engines.space import EVERYTHING, TableSpace
 from neocc.engines.totals import ColumnTotals
 from neocc.engines.workers import Workers
@@ -44,6 +45,7 @@ class MemoryEngine:
     workers: Workers
     space: TableSpace = EVERYTHING
     reads: Reads = field(default_factory=Reads)
+    scratch: Scratch = field(default_factory=Scratch)
     _norms: FloatArray | None = None
     # Made once and written over in every row step.
     _distances: FloatArray | None = None
@@ -52,7 +54,7 @@ class MemoryEngine:
     _centred: dict[Centring, Matrix] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._passes = Passes(self.matrix, self.workers, self.reads)
+        self._passes = Passes(self.matrix, self.workers, self.reads, self.scratch)
 
     @property
     def n_passes(self) -> float:
@@ -91,7 +93,9 @@ class MemoryEngine:
                 self.reads.passes += 1.0
             if column_effects is None:
                 self._centred[centring] = matrix
-        return MemoryEngine(matrix, self.kernels, self.workers, self.space, self.reads)
+        return MemoryEngine(
+            matrix, self.kernels, self.workers, self.space, self.reads, self.scratch
+        )
 
     def sample_rows(self, rows: IntArray) -> MemoryEngine:
         """Return an engine over a copy of some of the rows."""
@@ -156,11 +160,13 @@ class MemoryEngine:
 
         def add(rows: Rows, totals: ColumnTotals) -> None:
             block = self.matrix.block(*rows)
-            sums = None
-            if V is not None:
-                sums = np.empty((rows[1] - rows[0], V.n_clusters))
+            members = U and U.slice(*rows)
+            if V is None:
+                self.add_block(block, members, None, None, totals, squares=squares)
+                return
+            with self.scratch.table(rows[1] - rows[0], V.n_clusters) as sums:
                 self.kernels.gather(block, V, None, sums=sums, squares=None, products=None)
-            self.add_block(block, U and U.slice(*rows), V, sums, totals, squares=squares)
+                self.add_block(block, members, V, sums, totals, squares=squares)
 
         totals = self._passes.down_columns(k, width, add)
         return totals.as_sums(with_clusters=U is not None, with_products=V is not None)
@@ -176,20 +182,22 @@ class MemoryEngine:
         squares: bool,
     ) -> None:
         """Add a block of rows to totals; with their sums over the clusters V, products too."""
-        table = None
-        if sums is not None and V is not None:
-            means = sums * inverse(V.sizes)
-            weighted = means if members is None else means * members.weights[:, None]
-            totals.energy += np.einsum("pj,pj->j", weighted, means)
-            table = -2.0 * weighted
-        self.kernels.scatter(
-            block,
-            members,
-            table,
-            sums=None if members is None else totals.sums,
-            squares=totals.squares if squares else None,
-            products=None if table is None else totals.products,
-        )
+        room = (0, 0) if sums is None else sums.shape
+        with self.scratch.table(*room) as means, self.scratch.table(*room) as table:
+            if sums is not None and V is not None:
+                np.multiply(sums, inverse(V.sizes), out=means)
+                weights = np.ones((1, 1)) if members is None else members.weights[:, None]
+                np.multiply(means, weights, out=table)
+                totals.energy += np.einsum("pj,pj->j", table, means)
+                np.multiply(table, -2.0, out=table)
+            self.kernels.scatter(
+                block,
+                members,
+                None if sums is None else table,
+                sums=None if members is None else totals.sums,
+                squares=totals.squares if squares else None,
+                products=None if sums is None else totals.products,
+            )
 
     def changed_sums(
         self,
@@ -220,7 +228,8 @@ class MemoryEngine:
         reader = RowPass(self, tables, V, d)
 
         def one_block(rows: Rows) -> float:
-            distances(reader.gather(rows)[1], tables, out=d[slice(*rows)])
+            with reader.gathered(rows) as (_, sums):
+                distances(sums, tables, out=d[slice(*rows)])
             return 0.0
 
         self._passes.over_rows(one_block, reading=reader.reading)
@@ -259,9 +268,12 @@ class MemoryEngine:
         V: Memberships | None,
         known: Known = NOTHING_KNOWN,
         ahead: SumsAhead | None = None,
+        out: FloatArray | None = None,
     ) -> Scores:
         """Return what `nearest_rows` does, and the objective of U."""
         n, k = self.shape[0], tables.n_clusters
+        if out is not None:
+            self._distances = out
         if self._distances is None or self._distances.shape != (n, k):
             self._distances = None
             self._distances = self.space.empty(n, k)
@@ -272,14 +284,14 @@ class MemoryEngine:
 
         def one_block(rows: Rows, totals: ColumnTotals | None = None) -> float:
             at = slice(*rows)
-            block, sums = reader.gather(rows)
-            self._kept_distances.note(rows, sums, tables)
-            cross_terms(sums, tables, out=d[at])
-            labels[at], minima[at], objective = find_nearest(
-                self.kernels, d[at], sums, tables, U and U.slice(*rows)
-            )
-            if ahead is not None and totals is not None and block is not None:
-                ahead.add(rows, block, Scores(d[at], labels[at], minima[at], 0.0), sums, totals)
+            with reader.gathered(rows) as (block, sums):
+                self._kept_distances.note(rows, sums, tables)
+                cross_terms(sums, tables, out=d[at])
+                labels[at], minima[at], objective = find_nearest(
+                    self.kernels, d[at], sums, tables, U and U.slice(*rows)
+                )
+                if ahead is not None and totals is not None and block is not None:
+                    ahead.add(rows, block, Scores(d[at], labels[at], minima[at], 0.0), sums, totals)
             return objective
 
         if ahead is not None and reader.reading:

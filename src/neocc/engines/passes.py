@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from neocc.engines.matrix import Matrix
+from neocc.engines.scratch import Scratch
 from neocc.engines.totals import ColumnTotals, grouped
 from neocc.engines.workers import Workers
 
@@ -44,6 +45,7 @@ class Passes:
     matrix: Matrix
     workers: Workers
     reads: Reads
+    scratch: Scratch
     _partitions: dict[int, list[Rows]] = field(default_factory=dict)
 
     def over_rows(self, function: Callable[[Rows], float], *, reading: bool = True) -> list[float]:
@@ -72,12 +74,17 @@ class Passes:
         groups = grouped(self._blocks(_CACHED_ENTRIES), self._n_groups(m * (k + width + 1)))
         # Made here rather than by the threads, whose allocators would each keep what they free.
         n_alive = min(len(groups), self.workers.n_jobs + 1)
-        spare = [ColumnTotals.zeros(k, m, width) for _ in range(min(len(groups), n_alive + 1))]
+        spare = [
+            ColumnTotals.zeros(k, m, width, self.scratch)
+            for _ in range(min(len(groups), n_alive + 1))
+        ]
         parts = self.workers.ordered(one_group, groups)
         totals = next(parts)
         for part in parts:
             totals.move_from(part)
             spare.append(part)
+        for part in spare:
+            self.scratch.give_back(*part.tables())
         return totals
 
     def _n_groups(self, n_cells: int) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,17 +55,22 @@ class RowPass:
         """Whether the data are read."""
         return self._kept is None
 
-    def gather(self, rows: Rows) -> tuple[Block | None, Sums]:
-        """Return a block of rows, None if it was not read, and the sums for its distances."""
+    @contextmanager
+    def gathered(self, rows: Rows) -> Iterator[tuple[Block | None, Sums]]:
+        """Lend a block of rows, None if it was not read, and the sums for its distances."""
+        width = 0 if self._V is None else self._V.n_clusters
+        with self._engine.scratch.table(rows[1] - rows[0], width) as room:
+            yield self._gather(rows, room)
+
+    def _gather(self, rows: Rows, room: FloatArray) -> tuple[Block | None, Sums]:
         if self._kept is not None:
             return None, self._kept.between(*rows)
         at, V, keeping = slice(*rows), self._V, self._keeping
-        n_rows = rows[1] - rows[0]
         sums = squares = None
         if keeping is not None:
             sums, squares = keeping.sums[at], keeping.squares[at]
         elif V is not None:
-            sums, squares = np.empty((n_rows, V.n_clusters)), np.empty(n_rows)
+            sums, squares = room, np.empty(len(room))
         table = self._tables.product
         products = None if table is None else self._out[at]
         block = self._engine.matrix.block(*rows)

@@ -9,6 +9,7 @@ import numpy as np
 
 from neocc._typing import FloatArray
 from neocc.core.objectives import Sums
+from neocc.engines.scratch import Scratch
 
 
 @dataclass
@@ -21,14 +22,19 @@ class ColumnTotals:
     energy: FloatArray
 
     @classmethod
-    def zeros(cls, n_row_clusters: int, n_columns: int, n_column_clusters: int) -> ColumnTotals:
+    def zeros(
+        cls, n_row_clusters: int, n_columns: int, n_column_clusters: int, scratch: Scratch
+    ) -> ColumnTotals:
         """Return totals over no rows."""
-        return cls(
-            np.zeros((n_row_clusters, n_columns)),
-            np.zeros(n_columns),
-            np.zeros((n_columns, n_column_clusters)),
-            np.zeros(n_column_clusters),
+        totals = cls(
+            scratch.take(n_row_clusters, n_columns),
+            scratch.take(n_columns),
+            scratch.take(n_columns, n_column_clusters),
+            scratch.take(n_column_clusters),
         )
+        for table in totals.tables():
+            table.fill(0.0)
+        return totals
 
     def tables(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Return all four tables."""

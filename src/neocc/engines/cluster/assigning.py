@@ -80,9 +80,10 @@ class Assigning:
             return np.concatenate(tasks.gather(parts))
 
         kept = reseeded(members, costs)
-        self._remember(settled, kept if kept is members else None)
         objective = float(sum(each for unit in found for each in unit.objectives))
         sums = tasks.gather(total) if kept is members and total is not None else None
+        tasks.let_go(scores, total, self._settled)
+        self._remember(settled, kept if kept is members else None)
         return RowStep(objective, Assignment(kept, *limits), sums)
 
     def _remember(self, settled: list[Any], members: Memberships | None) -> None:

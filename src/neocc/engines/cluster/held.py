@@ -14,6 +14,7 @@ from neocc._typing import FloatArray
 from neocc.core.objectives import Tables
 from neocc.engines.matrix import DenseMatrix, SparseMatrix
 from neocc.engines.memory import MemoryEngine
+from neocc.engines.scratch import Scratch
 from neocc.engines.source import RowSource
 from neocc.engines.workers import Workers
 from neocc.kernels import Memberships, get_kernels
@@ -61,6 +62,11 @@ class HeldRows:
         (engine,) = engines([self])
         return engine.row_squares()
 
+    @cached_property
+    def scratch(self) -> Scratch:
+        """Memory for tasks on these rows, one after the other."""
+        return Scratch()
+
     def __getstate__(self) -> dict[str, Any]:
         return {name: self.__dict__[name] for name in self.__dataclass_fields__}
 
@@ -75,8 +81,9 @@ def engines(unit: Sequence[HeldRows], *, norms: bool = False) -> Iterator[Memory
     """Put each block of a unit into an engine that runs on this thread."""
     with Workers(1) as workers:
         for held in unit:
-            kernels = get_kernels(held.kernel, 0)
-            yield MemoryEngine(held.matrix, kernels, workers, _norms=held.norms if norms else None)
+            kernels, kept = get_kernels(held.kernel, 0), held.norms if norms else None
+            scratch = unit[0].scratch
+            yield MemoryEngine(held.matrix, kernels, workers, scratch=scratch, _norms=kept)
 
 
 @dataclass(frozen=True, eq=False)

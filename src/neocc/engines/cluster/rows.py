@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -18,6 +20,7 @@ from neocc.core.counting import Answer, Cut, Question, Scores
 from neocc.core.objectives import Sums
 from neocc.engines.cluster.held import Common, GivenRows, HeldRows, Settled, engines
 from neocc.engines.matrix import DenseMatrix, SparseMatrix
+from neocc.engines.scratch import Scratch
 from neocc.engines.source import RowSource
 from neocc.kernels import Memberships
 
@@ -73,10 +76,15 @@ def centre(
 def score(unit: Unit, members: Members, common: Common) -> list[Scores]:
     """Measure the distances of all rows: one half-step."""
     norms = common.V is None
-    return [
-        engine.scored_rows(common.tables, U, common.V)
-        for engine, U in zip(engines(unit, norms=norms), _each(members), strict=True)
-    ]
+    # One table for all blocks: the system hands out large ones in large pages.
+    edges = np.cumsum([0, *(held.matrix.shape[0] for held in unit)])
+    d = np.empty((edges[-1], common.tables.n_clusters))
+    found = []
+    for engine, U, rows in zip(
+        engines(unit, norms=norms), _each(members), pairwise(edges), strict=True
+    ):
+        found.append(engine.scored_rows(common.tables, U, common.V, out=d[slice(*rows)]))
+    return found
 
 
 def answer(scores: Sequence[Scores], question: Question) -> list[Answer]:
@@ -100,7 +108,7 @@ def sum_columns(unit: Unit, members: Members, common: Common, *, squares: bool) 
     """Sum the rows down the columns: the other half-step."""
     pairs = zip(engines(unit), _each(members), strict=True)
     sums = (engine.column_sums(U, common.V, squares=squares) for engine, U in pairs)
-    return up_a_tree(sums, _add_in_place)
+    return up_a_tree(sums, partial(_add_in_place, unit[0].scratch))
 
 
 def settle_and_sum(
@@ -120,7 +128,7 @@ def sum_changes(unit: Unit, changes: Sequence[Change], common: Common, *, square
         engine.changed_sums(change.rows, change.before, change.after, common.V, squares=squares)
         for engine, change in pairs
     )
-    return up_a_tree(gains, _add_in_place)
+    return up_a_tree(gains, partial(_add_in_place, unit[0].scratch))
 
 
 def add_sums(parts: Sequence[Sums]) -> Sums:
@@ -151,9 +159,11 @@ def up_a_tree(parts: Iterable[Part], plus: Callable[[Part, Part], Part]) -> Part
     return total
 
 
-def _add_in_place(one: Sums, other: Sums) -> Sums:
+def _add_in_place(scratch: Scratch, one: Sums, other: Sums) -> Sums:
     """Add sums that nobody else has."""
-    return one.combined(np.add, other)
+    total = one.combined(np.add, other)
+    scratch.give_back(*other.tables())
+    return total
 
 
 def measure(unit: Unit, common: Common) -> FloatArray:

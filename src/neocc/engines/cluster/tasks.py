@@ -73,7 +73,7 @@ class Tasks:
     def __init__(self, client: Any, n_blocks: int) -> None:
         self.client = client
         self._graph: dict[Any, Any] = {}
-        self._recent: list[Any] = []
+        self._let_go: list[Any] = []
         self._serial = count()
         self._token = uuid.uuid4().hex[:8]
         with self.translated():
@@ -145,9 +145,12 @@ class Tasks:
         keys = [key for key in _flat(wanted) if isinstance(key, tuple)]
         with self.translated(), quiet:
             futures = dict(zip(keys, self.client.get(graph, keys, sync=False), strict=True))
-        # Futures are released by a message, which would hold up the next tasks.
-        self._recent = [self._recent[-1:], futures]
+        self._let_go = [futures]
         return _replaced(wanted, futures)
+
+    def let_go(self, *futures: Any) -> None:
+        """Give futures up with the next message: one of their own would hold that up."""
+        self._let_go.append(futures)
 
     def gather(self, wanted: Any) -> Any:
         """Wait for results and fetch them, given their keys or futures."""
