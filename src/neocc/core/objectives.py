@@ -30,7 +30,7 @@ from neocc.core.problem import Objective
 from neocc.kernels import Kernels, Memberships
 
 # Items whose distances are put together at a time: what that takes should stay in the cache.
-_CHUNK = 512
+_CHUNK = 1024
 
 
 @dataclass(frozen=True)
