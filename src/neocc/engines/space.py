@@ -154,7 +154,7 @@ def _for_blocks(source: RowSource, problem: Problem, n_jobs: int) -> int:
         working = 3 * 8 * max(_PIECE_ENTRIES, m)
         rows = max(1, _PIECE_ENTRIES // m)
     working += 8 * min(n, rows) * (3 * k + 3 * width + 8)
-    return max(SMALL_BYTES, (n_jobs + 1) * block_bytes(source)) + (n_jobs + 1) * working
+    return max(SMALL_BYTES, (n_jobs + 2) * block_bytes(source)) + (n_jobs + 1) * working
 
 
 def _for_columns(source: RowSource, problem: Problem, n_jobs: int, n_held: int) -> int:

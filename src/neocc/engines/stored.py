@@ -6,17 +6,17 @@ fit adds the same numbers in the same order wherever the rows live.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
-from threading import Lock
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from neocc._typing import FloatArray, IntArray
+from neocc.engines.at_hand import BlocksAtHand
 from neocc.engines.matrix import DenseMatrix, SparseMatrix, cut_by_entries
 from neocc.engines.source import RowSource
 from neocc.kernels import SparseBlock
@@ -56,8 +56,10 @@ class StoredRows:
 
     source: RowSource
     n_kept: int = 2
-    _kept: OrderedDict[int, Any] = field(default_factory=OrderedDict, repr=False)
-    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    @cached_property
+    def _blocks(self) -> BlocksAtHand:
+        return BlocksAtHand(self.source, self.n_kept)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -113,20 +115,11 @@ class StoredRows:
 
     def block(self, index: int) -> Any:
         """Return a block of the source, from among those used last where it is there."""
-        with self._lock:
-            if index not in self._kept:
-                while len(self._kept) >= self.n_kept:
-                    self._kept.popitem(last=False)
-                self._kept[index] = self.source.load(index)
-                prefetch = getattr(self.source, "prefetch", None)
-                if prefetch is not None and index + 1 not in self._kept:
-                    prefetch(index + 1)
-            self._kept.move_to_end(index)
-            return self._kept[index]
+        return self._blocks.get(index)
 
     def _part(self, index: int) -> Any:
         """Return a block of which a few rows are wanted, without reading the rest if possible."""
-        kept = self._kept.get(index)
+        kept = self._blocks.find(index)
         if kept is not None:
             return kept
         load = getattr(self.source, "load_part", None)

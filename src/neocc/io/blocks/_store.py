@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import mmap
-import os
 import sys
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -148,21 +147,6 @@ class BlockStore:
         """
         return self._load(index, whole=False)
 
-    def prefetch(self, index: int) -> None:
-        """Have the system begin to read a block, where it can; do not wait for it.
-
-        Parameters
-        ----------
-        index : int
-            Number of the block; one that does not exist is passed over.
-        """
-        if index >= self.n_blocks or not hasattr(os, "posix_fadvise"):
-            return
-        for member in members_of(self.is_sparse):
-            path = self.path / file_of(index, member)
-            with suppress(OSError), path.open("rb") as file:
-                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_WILLNEED)
-
     def _load(self, index: int, *, whole: bool) -> Any:
         parts = [self._part(index, member, whole) for member in members_of(self.is_sparse)]
         n_rows, n_columns = self.manifest.blocks[index].n_rows, self.shape[1]
@@ -291,12 +275,23 @@ def _mapped(path: Path, whole: bool) -> AnyArray:
             return np.empty(shape, dtype)
         # Private pages can be written, for compiled kernels tell read-only arrays from others.
         mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
-    if whole and sys.platform == "linux":
-        try:
-            mapping.madvise(_MADV_POPULATE_READ)
-        except OSError:  # Linux before 5.14
-            mapping.madvise(mmap.MADV_WILLNEED)
+    if whole:
+        _populate(mapping)
     return np.frombuffer(mapping, dtype, count, offset).reshape(shape)
+
+
+def _populate(mapping: mmap.mmap) -> None:
+    """Read all pages of a mapped file, while other threads go on.
+
+    The method of `mmap` would hold the interpreter's lock all the time that the disk takes.
+    """
+    if sys.platform != "linux":
+        return
+    whole = np.frombuffer(mapping, np.uint8)
+    place, length = ctypes.c_void_p(whole.ctypes.data), ctypes.c_size_t(len(whole))
+    mapping.madvise(mmap.MADV_WILLNEED)
+    # Linux before 5.14 does not know this and leaves it at the wish.
+    ctypes.CDLL(None).madvise(place, length, _MADV_POPULATE_READ)
 
 
 def _is_sound(member: str, array: AnyArray, n_entries: int, n_columns: int) -> bool:
