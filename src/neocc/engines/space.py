@@ -163,8 +163,8 @@ def _for_columns(source: RowSource, problem: Problem, n_jobs: int, n_held: int) 
     k, width = _widths(problem)
     products = 0 if problem.objective == "mean" else width
     sums = k + products + 1
-    # Parts of threads and one to spare; the sums before, what they gain, and those held.
-    tables = (n_jobs + 3 + n_held) * sums
+    # Parts of threads and two to spare; the sums before, what they gain, and those held.
+    tables = (n_jobs + 4 + n_held) * sums
     if problem.objective != "mean":
         # Means of row clusters, and twice as many products with them.
         tables += 3 * k

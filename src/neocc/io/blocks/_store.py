@@ -289,9 +289,9 @@ def _populate(mapping: mmap.mmap) -> None:
         return
     whole = np.frombuffer(mapping, np.uint8)
     place, length = ctypes.c_void_p(whole.ctypes.data), ctypes.c_size_t(len(whole))
-    mapping.madvise(mmap.MADV_WILLNEED)
-    # Linux before 5.14 does not know this and leaves it at the wish.
-    ctypes.CDLL(None).madvise(place, length, _MADV_POPULATE_READ)
+    # Linux before 5.14 does not know the second and leaves it at the wish.
+    for advice in (mmap.MADV_WILLNEED, _MADV_POPULATE_READ):
+        ctypes.CDLL(None).madvise(place, length, advice)
 
 
 def _is_sound(member: str, array: AnyArray, n_entries: int, n_columns: int) -> bool:
