@@ -16,10 +16,19 @@ __all__ = ["curve", "difference_bar", "legend", "limit_bar", "stacked_bar"]
 _MOST_POINTS = 400
 
 
-def _svg(width: float, height: float, *children: Markup, label: str | None, class_: str) -> Markup:
+def _svg(
+    width: float,
+    height: float,
+    *children: Markup,
+    label: str | None,
+    class_: str,
+    stretches: bool = False,
+) -> Markup:
     """Make a drawing; one without a label only repeats what is written beside it."""
     role = {"role": "img", "aria_label": label} if label else {"aria_hidden": "true"}
     size = {"viewBox": f"0 0 {width:g} {height:g}", "width": f"{width:g}", "height": f"{height:g}"}
+    if stretches:
+        size["preserveAspectRatio"] = "none"
     return element("svg", *children, class_=class_, **role, **size)
 
 
@@ -70,6 +79,7 @@ def difference_bar(
         _rect(base - 0.75, 0, 1.5, height, "base"),
         label=None,
         class_="difference",
+        stretches=True,
     )
 
 
