@@ -15,7 +15,7 @@ from neocc.core.assign import Assignment
 from neocc.core.incremental import RunningSums, sums_of
 from neocc.core.problem import Problem
 from neocc.core.tables import row_tables
-from neocc.engines import Workers, row_bounds, row_sums
+from neocc.engines import Workers, ahead, row_bounds, row_sums
 from neocc.kernels import Memberships
 
 
@@ -114,6 +114,7 @@ def test_fits_end_with_the_same_memberships_and_fewer_passes(container, objectiv
     monkeypatch.setattr(incremental, "LEAST_ENTRIES", 0)
     monkeypatch.setattr(row_sums, "_ENTRIES_PER_SUM", 1)
     monkeypatch.setattr(row_bounds, "_ENTRIES_PER_MEAN", 0)
+    monkeypatch.setattr(ahead, "_MANY_ENTRIES", 0)
     followed = NEOCC(4, 3, **options).fit(X)
     assert (full.row_membership_ == followed.row_membership_).all()
     assert (full.column_membership_ == followed.column_membership_).all()

@@ -14,7 +14,7 @@ from neocc.core.engine import Known
 from neocc.core.objectives import mean_vectors
 from neocc.core.problem import Counts, Problem
 from neocc.core.tables import row_tables
-from neocc.engines import Workers, row_bounds
+from neocc.engines import Workers, ahead, row_bounds
 from neocc.kernels import Memberships
 
 OBJECTIVES = ("mean", "residue", "vectors")
@@ -43,7 +43,8 @@ def assert_same_assignment(found, wanted):
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("guess", ["none", "right", "near", "far"])
-def test_sums_made_ahead_are_those_of_the_new_memberships(container, objective, guess):
+def test_sums_made_ahead_are_those_of_the_new_memberships(container, objective, guess, monkeypatch):
+    monkeypatch.setattr(ahead, "_MANY_ENTRIES", 0)
     X, rng = planted(container), np.random.default_rng(5)
     problem, U, V = sides(rng, X, objective)
     with Workers(2) as workers:
@@ -79,6 +80,7 @@ def test_sums_made_ahead_are_those_of_the_new_memberships(container, objective, 
 
 def test_sums_are_not_made_where_the_data_are_not_read(monkeypatch):
     monkeypatch.setattr("neocc.engines.row_sums._ENTRIES_PER_SUM", 1)
+    monkeypatch.setattr(ahead, "_MANY_ENTRIES", 0)
     X, rng = planted("sparse"), np.random.default_rng(6)
     problem, U, V = sides(rng, X, "mean")
     with Workers(1) as workers:

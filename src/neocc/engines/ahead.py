@@ -34,6 +34,9 @@ _MOST_WRONG = 0.25
 # Rows whose limits are a guess at those of all.
 _SAMPLED_ROWS, _SAMPLED_SHARE = 1024, 1 / 16
 
+# Sums without products are cheap. Of less data a second pass for them costs less than guessing.
+_MANY_ENTRIES = 1 << 26
+
 _EVERY = int(np.iinfo(np.int64).max)
 _NOTHING = Cut(-np.inf, 0, -np.inf, 0)
 
@@ -54,6 +57,19 @@ class SumsAhead:
         self._cut = _NOTHING
         self._guessed: dict[int, Memberships] = {}
         self._totals: ColumnTotals | None = None
+
+    @classmethod
+    def if_worth_it(
+        cls,
+        engine: MemoryEngine,
+        tables: Tables,
+        V: Memberships | None,
+        counts: Counts,
+        known: Known,
+    ) -> SumsAhead | None:
+        """Return what collects sums ahead; None if they are not wanted, or better made later."""
+        worth_it = known.products or engine.n_stored >= _MANY_ENTRIES
+        return cls(engine, tables, V, counts, known) if known.wants_sums and worth_it else None
 
     def over_rows(self, passes: Passes, visit: Callable[[Rows, ColumnTotals], float]) -> float:
         """Visit all blocks of rows with the totals to add them to; return the sum of results."""

@@ -255,7 +255,7 @@ class MemoryEngine:
         step = self._kept_distances.step(self, tables, U, V, counts, known)
         if step is not None:
             return step
-        ahead = SumsAhead(self, tables, V, counts, known) if known.wants_sums else None
+        ahead = SumsAhead.if_worth_it(self, tables, V, counts, known)
         scores = self.scored_rows(tables, U, V, known, ahead)
         assignment = assign(scores.d, scores.labels, scores.minima, counts)
         sums = None if ahead is None else ahead.corrected(assignment.members)
