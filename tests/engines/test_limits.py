@@ -202,11 +202,11 @@ def test_a_store_that_is_spoilt_during_a_fit(tmp_path, monkeypatch, container, s
     before = dict(vars(model))
     loads, real = [], _store.BlockStore._load
 
-    def load(self, index, *, whole):
+    def load(self, index, get):
         loads.append(index)
         if len(loads) == 30:
             spoil(store)
-        return real(self, index, whole=whole)
+        return real(self, index, get)
 
     monkeypatch.setattr(_store.BlockStore, "_load", load)
     with pytest.raises(FormatError, match=r"block-00000\d\.\w+\.npy: .*copy the store again"):

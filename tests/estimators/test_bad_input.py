@@ -288,3 +288,8 @@ def test_a_failed_refit_leaves_the_earlier_fit(name):
     with pytest.raises(ValueError, match="NaN"):
         model.fit(with_value(np.nan)[:, :5])
     np.testing.assert_array_equal(model.predict(GOOD), expected)
+
+
+def test_a_path_is_no_data(tmp_path):
+    with pytest.raises(TypeError, match=r"Input X is the path .* neocc\.io\.open_store"):
+        NEOCC().fit(tmp_path / "ratings.blocks")

@@ -253,3 +253,9 @@ def test_a_process_that_is_killed_at_any_moment(tmp_path):
         process.wait()
     ended = subprocess.run([*command, path], capture_output=True, check=True)
     assert ended.stdout == whole.stdout
+
+
+@pytest.mark.parametrize("every", ["5", -1, float("nan"), float("inf"), None])
+def test_seconds_between_writings_are_checked(every):
+    with pytest.raises(ValueError, match="every must be a number of seconds"):
+        Checkpoint("fit.checkpoint", every=every)

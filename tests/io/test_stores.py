@@ -321,3 +321,26 @@ def test_an_unreadable_source(tmp_path):
     with pytest.raises(UnreadableFileError, match="no such file"):
         write_store(tmp_path / "a", tmp_path / "absent.csv")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("dtype", ["int8", "bool", "complex128", "U5", "object", "float16"])
+def test_types_that_would_change_numbers_are_refused_and_the_store_before_is_kept(tmp_path, dtype):
+    write_store(tmp_path / "a", np.eye(3))
+    with pytest.raises(ValueError, match="dtype must be float32 or float64"):
+        write_store(tmp_path / "a", np.eye(4), dtype=dtype, force=True)
+    assert open_store(tmp_path / "a").shape == (3, 3)
+
+
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_numbers_that_do_not_fit_the_type_are_refused(tmp_path, as_sparse):
+    X = np.array([[1.0, 0.0], [0.0, 1e60], [2.0, 3.0]])
+    with pytest.raises(ValueError, match=r"holds 1e\+60, which float32 cannot hold"):
+        write_store(tmp_path / "a", sparse.csr_array(X) if as_sparse else X, dtype="float32")
+    assert not (tmp_path / "a").exists()
+
+
+def test_sources_that_are_no_matrix_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="two dimensions; got an array of 1"):
+        write_store(tmp_path / "a", np.arange(4.0))
+    with pytest.raises(TypeError, match="blocks of rows one after the other; got int"):
+        write_store(tmp_path / "a", 5)

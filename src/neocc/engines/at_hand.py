@@ -62,5 +62,7 @@ class BlocksAtHand:
         if index not in self._coming:
             if self._reader is None:
                 self._reader = ThreadPoolExecutor(1, thread_name_prefix="neocc-reader")
-            self._coming[index] = self._reader.submit(self._source.load, index)
+            # A source may have a way of its own to get at what is soon left behind.
+            read = getattr(self._source, "read", self._source.load)
+            self._coming[index] = self._reader.submit(read, index)
         return self._coming[index]

@@ -7,6 +7,7 @@ that the error can say where.
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,11 @@ def refuse_types(X: Any) -> None:
 
     To be called before `check_array`, whose own messages do not say where.
     """
+    if isinstance(X, str | PathLike):
+        raise TypeError(
+            f"Input X is the path {str(X)!r}, not data. Open a store with "
+            "neocc.io.open_store(path), or read a file with neocc.io.read_matrix(path).data."
+        )
     columns = getattr(X, "columns", None)
     if columns is not None and hasattr(X, "dtypes"):
         for name in columns:

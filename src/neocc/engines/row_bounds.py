@@ -67,14 +67,15 @@ class KeptDistances:
         self._drift = Drift()
 
     def forget(self) -> None:
-        """Let the next row step read all rows."""
+        """Let the next steps be as if there had been none before."""
         self._kept = self._next = None
+        self._drift = Drift()
 
     def begin(
         self, engine: MemoryEngine, tables: Tables, V: Memberships | None, known: Known
     ) -> None:
         """Say that a pass over all rows begins, to keep what it finds if that is worth it."""
-        self.forget()
+        self._kept = self._next = None
         means, n = known.means, engine.shape[0]
         if means is None or np.isinf(tables.magnitude).any():
             return

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
+from numbers import Real
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -61,6 +63,13 @@ class Checkpoint:
     path: str | PathLike[str]
     every: float = 120.0
     _written: float = field(default_factory=time.monotonic, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        every: object = self.every
+        if not isinstance(every, Real) or not 0.0 <= float(every) < math.inf:
+            raise ValueError(
+                f"every must be a number of seconds between two writings; got {self.every!r}."
+            )
 
     def is_due(self) -> bool:
         """Whether it is time to write."""

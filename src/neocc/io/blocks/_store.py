@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
-import mmap
-import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -14,11 +12,11 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
 from scipy import sparse
 
 from neocc._typing import AnyArray, IntArray
 from neocc.io._errors import FormatError, ReadError
+from neocc.io.blocks import _arrays
 from neocc.io.blocks._manifest import (
     NAMES_FILES,
     Manifest,
@@ -30,9 +28,10 @@ from neocc.io.blocks._manifest import (
 
 __all__ = ["BlockStore", "open_store"]
 
-# Maps all pages at once instead of one fault at a time; Python has no name for it yet.
-_MADV_POPULATE_READ = 22
-_DAMAGED = "The disk or a copy is at fault: copy the store again, or write it anew."
+_DAMAGED = (
+    "The disk or a copy is at fault: copy the store again, or write it anew. If it was replaced "
+    "while it was open, open it again."
+)
 
 # Files whose checksums fitted in this process, by all that tells of a change: a copy may keep the
 # time of the last one, but not the number of the file. The checksum itself comes last, for a store
@@ -130,7 +129,24 @@ class BlockStore:
         block : csr_array or ndarray
             Its rows. What is written to them does not reach the disk.
         """
-        return self._load(index, whole=True)
+        return self._load(index, _arrays.mapped_whole)
+
+    def read(self, index: int) -> Any:
+        """Return one block in memory of its own: for passes, which leave it behind.
+
+        That costs the system less than to map a file and to let it go.
+
+        Parameters
+        ----------
+        index : int
+            Number of the block, from 0.
+
+        Returns
+        -------
+        block : csr_array or ndarray
+            As from `load`.
+        """
+        return self._load(index, _arrays.read)
 
     def load_part(self, index: int) -> Any:
         """Return one block of which a few rows will be used: what is not touched is not read.
@@ -145,10 +161,10 @@ class BlockStore:
         block : csr_array or ndarray
             As from `load`.
         """
-        return self._load(index, whole=False)
+        return self._load(index, _arrays.mapped)
 
-    def _load(self, index: int, *, whole: bool) -> Any:
-        parts = [self._part(index, member, whole) for member in members_of(self.is_sparse)]
+    def _load(self, index: int, get: Callable[[Path], AnyArray]) -> Any:
+        parts = [self._part(index, member, get) for member in members_of(self.is_sparse)]
         n_rows, n_columns = self.manifest.blocks[index].n_rows, self.shape[1]
         if not self.is_sparse:
             return parts[0]
@@ -159,8 +175,8 @@ class BlockStore:
         block.has_sorted_indices = block.has_canonical_format = True
         return block
 
-    def _part(self, index: int, member: str, whole: bool) -> AnyArray:
-        """Map one file of a block, after a look at its checksum, its type and its shape."""
+    def _part(self, index: int, member: str, get: Callable[[Path], AnyArray]) -> AnyArray:
+        """Get one file of a block, after a look at its checksum, its type and its shape."""
         entry = self.manifest.blocks[index]
         path = self.path / file_of(index, member)
         n_rows, n_columns = entry.n_rows, self.shape[1]
@@ -175,7 +191,7 @@ class BlockStore:
             is_new = key not in _verified
             if is_new and checksum(path) != wanted_sum:
                 raise FormatError(path, "Its bytes do not fit their checksum.", _DAMAGED)
-            array = _mapped(path, whole)
+            array: AnyArray = get(path)
         except (OSError, ValueError) as error:
             if isinstance(error, ReadError):
                 raise
@@ -259,39 +275,6 @@ def open_store(path: str | PathLike[str]) -> BlockStore:
 def _identity(path: Path) -> tuple[str | int, ...]:
     found = path.stat()
     return str(path.absolute()), found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
-
-
-def _mapped(path: Path, whole: bool) -> AnyArray:
-    """Map an array; its pages go when the array does. If all are needed, they are read now."""
-    with path.open("rb") as file:
-        if npy.read_magic(file) != (1, 0):
-            raise ValueError("not an array in NumPy's format 1.0")
-        shape, fortran, dtype = npy.read_array_header_1_0(file)
-        offset = file.tell()
-        if fortran or dtype.hasobject:
-            raise ValueError("not an array of numbers in C order")
-        count = int(np.prod(shape))
-        if not count:
-            return np.empty(shape, dtype)
-        # Private pages can be written, for compiled kernels tell read-only arrays from others.
-        mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
-    if whole:
-        _populate(mapping)
-    return np.frombuffer(mapping, dtype, count, offset).reshape(shape)
-
-
-def _populate(mapping: mmap.mmap) -> None:
-    """Read all pages of a mapped file, while other threads go on.
-
-    The method of `mmap` would hold the interpreter's lock all the time that the disk takes.
-    """
-    if sys.platform != "linux":
-        return
-    whole = np.frombuffer(mapping, np.uint8)
-    place, length = ctypes.c_void_p(whole.ctypes.data), ctypes.c_size_t(len(whole))
-    # Linux before 5.14 does not know the second and leaves it at the wish.
-    for advice in (mmap.MADV_WILLNEED, _MADV_POPULATE_READ):
-        ctypes.CDLL(None).madvise(place, length, advice)
 
 
 def _is_sound(member: str, array: AnyArray, n_entries: int, n_columns: int) -> bool:

@@ -49,7 +49,7 @@ def write_store(
     block_size : int or str, default="64MB"
         Bytes of a block. Two or three blocks are in memory at a time, here and in a fit.
     dtype : data type, default=None
-        What to store numbers as, such as "float32"; by default as they come.
+        What to store numbers as, "float32" or "float64"; by default as they come.
     row_names, column_names : iterable of str, default=None
         Names, where the source brings none.
     force : bool, default=False
@@ -115,7 +115,17 @@ def _blocks(source: Any) -> Iterator[Any]:
     elif sparse.issparse(source):
         yield source.tocsr()
     elif isinstance(source, np.ndarray) or hasattr(source, "__array__"):
-        yield np.asarray(source)
+        array = np.asarray(source)
+        if array.ndim != 2:
+            raise ValueError(
+                f"A store holds a matrix, of two dimensions; got an array of {array.ndim}."
+            )
+        yield array
+    elif not isinstance(source, Iterable):
+        raise TypeError(
+            "A store is made of a file, an array, a sparse matrix, another store, or blocks of "
+            f"rows one after the other; got {type(source).__name__}."
+        )
     else:
         for block in source:
             yield block.tocsr() if sparse.issparse(block) else np.atleast_2d(np.asarray(block))

@@ -28,6 +28,14 @@ __all__ = ["StoreWriter", "is_ours"]
 _OURS = re.compile(r"block-\d{6,}\.(indptr|indices|data)\.npy")
 
 
+def _checked_type(dtype: Any) -> np.dtype[Any]:
+    """Return the type that numbers are to be stored in; one that changes them is refused."""
+    wanted: np.dtype[Any] = np.dtype(dtype)
+    if wanted not in (np.float32, np.float64):
+        raise ValueError(f"dtype must be float32 or float64; got {wanted}.")
+    return wanted
+
+
 def is_ours(path: Path) -> bool:
     """Whether a file belongs to a store."""
     known = {MANIFEST, *NAMES_FILES.values()}
@@ -50,7 +58,7 @@ class StoreWriter:
     def __init__(self, folder: Path, place: Path, dtype: Any = None) -> None:
         self.folder = folder
         self.place = place
-        self._dtype = None if dtype is None else np.dtype(dtype)
+        self._dtype = None if dtype is None else _checked_type(dtype)
         self._blocks: list[BlockEntry] = []
         self._totals = {"sum": 0.0, "squares": 0.0, "least": np.inf, "largest": -np.inf}
         self._n_columns: int | None = None
@@ -72,7 +80,7 @@ class StoreWriter:
         self._check_alike(rows, is_sparse)
         parts = _sparse_parts(rows) if is_sparse else _dense_parts(rows)
         self._dtype = parts["data"].dtype if self._dtype is None else self._dtype
-        parts["data"] = parts["data"].astype(self._dtype, copy=False)
+        parts["data"] = self._cast(parts["data"])
         index = len(self._blocks)
         checksums = {
             member: _write_array(self.folder / file_of(index, member), part)
@@ -80,6 +88,21 @@ class StoreWriter:
         }
         self._count(parts["data"])
         self._blocks.append(BlockEntry(int(rows.shape[0]), int(parts["data"].size), checksums))
+
+    def _cast(self, data: AnyArray) -> AnyArray:
+        """Return the numbers in the type of the store; an error if one does not fit."""
+        with np.errstate(over="ignore"):
+            cast: AnyArray = data.astype(self._dtype, copy=False)
+        if cast is not data and cast.dtype.itemsize < data.dtype.itemsize and data.size:
+            largest = max(abs(float(cast.min())), abs(float(cast.max())))
+            if not np.isfinite(largest):
+                found = data.ravel()[np.flatnonzero(~np.isfinite(cast.ravel()))[0]]
+                raise ValueError(
+                    f"Block {len(self._blocks)} (from row {self.n_rows}) holds {found:g}, which "
+                    f"{cast.dtype} cannot hold. Store a wider type, such as float64, or scale the "
+                    "data."
+                )
+        return cast
 
     def _check_alike(self, rows: Any, is_sparse: bool) -> None:
         index = len(self._blocks)
