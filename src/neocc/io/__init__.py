@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from neocc.io._model import SavedModel, load_model, read_model, save_model
     from neocc.io._result import check_output, write_result
     from neocc.io._tidy import ResultTables, column_distances, result_tables
+    from neocc.io.blocks._parquet_rows import ParquetRows, open_parquet
     from neocc.io.blocks._store import BlockStore, open_store
     from neocc.io.blocks._write import write_store
 
@@ -41,6 +42,7 @@ __all__ = [
     "Matrix",
     "MissingValueError",
     "ModelFileError",
+    "ParquetRows",
     "ReadError",
     "Reader",
     "ResultTables",
@@ -55,6 +57,7 @@ __all__ = [
     "column_distances",
     "load_model",
     "make_record",
+    "open_parquet",
     "open_store",
     "read_matrix",
     "read_model",
@@ -70,6 +73,7 @@ __all__ = [
 # These need the estimators, and with them scikit-learn, which a matrix from a file does not.
 _LATER = {
     "_checkpoint": ("Checkpoint", "CheckpointError"),
+    "blocks._parquet_rows": ("ParquetRows", "open_parquet"),
     "blocks._store": ("BlockStore", "open_store"),
     "blocks._write": ("write_store",),
     "_model": ("SavedModel", "load_model", "read_model", "save_model"),
