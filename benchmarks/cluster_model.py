@@ -64,10 +64,11 @@ class Model:
     def memory_per_worker(self) -> dict[str, float]:
         """Bytes that a worker holds: its share of the rows, their distances, sums on their way."""
         share = self.n / self.n_workers
-        # Sums wait for others of their size on the way up the tree, in every thread.
-        waiting = 2 + np.log2(max(1.0, self.n_blocks / self.n_workers / self.n_threads))
+        # Sums wait for others of their size on the way up the tree, in every thread; those of the
+        # last step, and distances, are let go when the next one begins.
+        waiting = 4 + np.log2(max(1.0, self.n_blocks / self.n_workers / self.n_threads))
         return {
             "rows": self.entry_bytes * self.n_stored / self.n_workers + 8 * share,
-            "distances": share * (8 * self.k + 16),
+            "distances": 2 * share * (8 * self.k + 16),
             "tables and sums": self.row_tables + self.n_threads * waiting * self.column_sums,
         }

@@ -38,7 +38,9 @@ _MOST_STEPS = 4
 _ENTRIES_PER_MEAN = 32
 # Of the rows, the share that may be read again; a pass over all of them is better beyond.
 _MOST_DOUBTFUL = 0.5
-# The limits are sought in wider and wider ranges: those of bounds move further than their own.
+# At first the limits are thought to move by this share of themselves. They are sought in wider and
+# wider ranges: those of bounds move further than their own.
+_FIRST_SHARE = 2.0**-8
 _WIDENING = 4.0 ** np.arange(5)
 # Rows that are looked at, and read, at a time.
 _CHUNK = 1 << 14
@@ -64,12 +66,12 @@ class KeptDistances:
     def __init__(self) -> None:
         self._kept: _Kept | None = None
         self._next: _Kept | None = None
-        self._drift = Drift()
+        self._drift = Drift(_FIRST_SHARE)
 
     def forget(self) -> None:
         """Let the next steps be as if there had been none before."""
         self._kept = self._next = None
-        self._drift = Drift()
+        self._drift = Drift(_FIRST_SHARE)
 
     def begin(
         self, engine: MemoryEngine, tables: Tables, V: Memberships | None, known: Known
