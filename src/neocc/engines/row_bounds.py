@@ -41,7 +41,7 @@ _MOST_DOUBTFUL = 0.5
 # At first the limits are thought to move by this share of themselves. They are sought in wider and
 # wider ranges: those of bounds move further than their own.
 _FIRST_SHARE = 2.0**-8
-_WIDENING = 4.0 ** np.arange(5)
+_WIDENING = np.array([1.0, 8.0, 32.0, 128.0])
 # Rows that are looked at, and read, at a time.
 _CHUNK = 1 << 14
 # Of a distance, and of the terms it is made of, the shares that rounding may take or add.
