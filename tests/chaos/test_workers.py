@@ -125,6 +125,8 @@ def test_fits_end_with_the_same_bits_whichever_workers_die(client, store):
 
 
 def test_given_rows_survive_the_death_of_all_workers(client):
+    # Those that another test has killed may still be on their way back.
+    client.wait_for_workers(len(client.cluster.workers), timeout=60)
     X = planted(np.random.default_rng(0), 2000, 60, 4, 3, noise=2.0)
     model = NEOCC(4, 3, init="random", n_init=1, refine=False, max_iter=8, tol=0.0)
     model.set_params(engine=client, random_state=0)
