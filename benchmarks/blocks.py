@@ -26,7 +26,7 @@ from benchmarks.measure import in_fresh_process
 from benchmarks.pages import Line, markdown, replace_section
 from neocc import NEOCC
 from neocc.core import incremental
-from neocc.core.engine import Known
+from neocc.core.engine import Hints
 from neocc.core.incremental import RunningSums
 from neocc.core.initialise import random_start
 from neocc.core.problem import Counts, Problem
@@ -168,10 +168,10 @@ def pass_times(store: BlockStore, n_jobs: int, *, cold: bool) -> dict[str, Clock
             last = engine.reassign_rows(tables, U, V, rows).assignment
             found[f"{objective}, row step"] = clock.stopped()
             limits = (last.nearest_limit, last.extra_limit)
-            known = Known(limits, True, objective == "residue", True)
+            hints = Hints(limits, True, objective == "residue", True)
             engine = MemoryEngine(matrix, kernels, workers)
             clock = begun()
-            step = engine.reassign_rows(tables, U, V, rows, known)
+            step = engine.reassign_rows(tables, U, V, rows, hints)
             found[f"{objective}, both steps in one"] = clock.stopped()
             assert step.sums is not None
     return found

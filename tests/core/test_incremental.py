@@ -113,7 +113,7 @@ def test_fits_end_with_the_same_memberships_and_fewer_passes(container, objectiv
     full = NEOCC(4, 3, **options).fit(X)
     monkeypatch.setattr(incremental, "LEAST_ENTRIES", 0)
     monkeypatch.setattr(row_sums, "_ENTRIES_PER_SUM", 1)
-    monkeypatch.setattr(row_bounds, "_ENTRIES_PER_MEAN", 0)
+    monkeypatch.setattr(row_bounds, "ENTRIES_PER_MEAN", 0)
     monkeypatch.setattr(ahead, "_MANY_ENTRIES", 0)
     followed = NEOCC(4, 3, **options).fit(X)
     assert (full.row_membership_ == followed.row_membership_).all()

@@ -10,7 +10,7 @@ from instances import make_counts, make_data, make_engine, make_membership, memb
 from scipy import sparse
 from stores import CONTAINERS, planted
 
-from neocc.core.engine import Known
+from neocc.core.engine import Hints
 from neocc.core.objectives import mean_vectors
 from neocc.core.problem import Counts, Problem
 from neocc.core.tables import row_tables
@@ -55,10 +55,10 @@ def test_sums_made_ahead_are_those_of_the_new_memberships(container, objective, 
         off = {"none": 0.0, "right": 0.0, "near": 0.01, "far": 5.0}[guess]
         limits = (true.nearest_limit * (1 + off), true.extra_limit * (1 + off))
         products = objective == "residue"
-        known = Known(None if guess == "none" else limits, True, products, objective != "vectors")
+        hints = Hints(None if guess == "none" else limits, True, products, objective != "vectors")
         engine = make_engine(X, workers=workers)
         passes = engine.n_passes
-        step = engine.reassign_rows(tables, U, V, problem.rows, known)
+        step = engine.reassign_rows(tables, U, V, problem.rows, hints)
         if guess != "far":
             norms = 1 if objective == "vectors" else 0
             assert engine.n_passes - passes < 2 + norms
@@ -88,7 +88,7 @@ def test_sums_are_not_made_where_the_data_are_not_read(monkeypatch):
         tables, _ = tables_of(engine, problem, U, V)
         engine.reassign_rows(tables, U, V, problem.rows)
         passes = engine.n_passes
-        step = engine.reassign_rows(tables, U, V, problem.rows, Known(None, True, False, True))
+        step = engine.reassign_rows(tables, U, V, problem.rows, Hints(None, True, False, True))
         assert step.sums is None
         assert engine.n_passes == passes
 
@@ -104,7 +104,7 @@ def few_changed(rng, U, n_rows):
 @pytest.fixture
 def kept(monkeypatch):
     """Keep distances however small the data are, and count the steps that they spare."""
-    monkeypatch.setattr(row_bounds, "_ENTRIES_PER_MEAN", 0)
+    monkeypatch.setattr(row_bounds, "ENTRIES_PER_MEAN", 0)
     spared = []
     step = row_bounds.KeptDistances.step
 
@@ -137,7 +137,7 @@ def test_kept_distances_lead_to_the_assignment_of_all(container, objective, frac
         for _ in range(8):
             tables, means = tables_of(other, problem, U, V)
             wanted = other.reassign_rows(tables, U, V, rows)
-            found = engine.reassign_rows(tables, U, V, rows, Known(limits, means=means))
+            found = engine.reassign_rows(tables, U, V, rows, Hints(limits, means=means))
             assert_same_assignment(found.assignment, wanted.assignment)
             assert found.objective == pytest.approx(wanted.objective, rel=1e-10)
             limits = (wanted.assignment.nearest_limit, wanted.assignment.extra_limit)
@@ -158,16 +158,16 @@ def test_kept_distances_on_degenerate_data(seed, kind, objective):
     X = make_data(kind, rng, int(rng.integers(8, 40)), int(rng.integers(4, 12)))
     problem, U, V = sides(rng, X, objective)
     with pytest.MonkeyPatch.context() as patch, Workers(1) as workers:
-        patch.setattr(row_bounds, "_ENTRIES_PER_MEAN", 0)
+        patch.setattr(row_bounds, "ENTRIES_PER_MEAN", 0)
         patch.setattr(row_bounds, "_MOST_DOUBTFUL", 1.0)
-        patch.setattr(row_bounds, "_CHUNK", 7)
+        patch.setattr(row_bounds, "ROWS_AT_A_TIME", 7)
         data = sparse.csr_array(X) if kind in ("sparse", "zeros") else X
         engine, other = (make_engine(data, "numpy", workers) for _ in range(2))
         limits = None
         for _ in range(4):
             tables, means = tables_of(other, problem, U, V)
             wanted = other.reassign_rows(tables, U, V, problem.rows)
-            found = engine.reassign_rows(tables, U, V, problem.rows, Known(limits, means=means))
+            found = engine.reassign_rows(tables, U, V, problem.rows, Hints(limits, means=means))
             assert_same_assignment(found.assignment, wanted.assignment)
             scale = max(1.0, float(np.square(X).sum()))
             assert found.objective == pytest.approx(wanted.objective, abs=1e-11 * scale)
@@ -186,19 +186,19 @@ def test_kept_distances_are_dropped_when_columns_change_or_others_use_the_engine
     with Workers(1) as workers:
         engine = make_engine(X, workers=workers)
         tables, means = tables_of(engine, problem, U, V)
-        known = Known((1.0, 1.0), means=means)
-        first = engine.reassign_rows(tables, U, V, problem.rows, known)
+        hints = Hints((1.0, 1.0), means=means)
+        first = engine.reassign_rows(tables, U, V, problem.rows, hints)
         limits = (first.assignment.nearest_limit, first.assignment.extra_limit)
-        known = Known(limits, means=means)
-        engine.reassign_rows(tables, U, V, problem.rows, known)
+        hints = Hints(limits, means=means)
+        engine.reassign_rows(tables, U, V, problem.rows, hints)
         assert kept[-1]
         engine.nearest_rows(tables, V)
-        engine.reassign_rows(tables, U, V, problem.rows, known)
+        engine.reassign_rows(tables, U, V, problem.rows, hints)
         assert not kept[-1]
         engine.reassign_rows(
-            row_tables(problem, engine.column_sums(U, None), U, W), U, W, problem.rows, known
+            row_tables(problem, engine.column_sums(U, None), U, W), U, W, problem.rows, hints
         )
         assert not kept[-1]
         engine.forget()
-        engine.reassign_rows(tables, U, V, problem.rows, known)
+        engine.reassign_rows(tables, U, V, problem.rows, hints)
         assert not kept[-1]

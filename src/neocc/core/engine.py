@@ -22,7 +22,7 @@ Centring: TypeAlias = Literal["none", "global", "rows", "columns", "double"]
 
 
 @dataclass(frozen=True)
-class Known:
+class Hints:
     """What a run can tell before a row step, to spare the engine work.
 
     Attributes
@@ -46,7 +46,7 @@ class Known:
     means: FloatArray | None = None
 
 
-NOTHING_KNOWN = Known()
+NO_HINTS = Hints()
 
 
 @dataclass(frozen=True)
@@ -145,11 +145,11 @@ class Engine(Protocol):
         U: Memberships | None,
         V: Memberships | None,
         counts: Counts,
-        known: Known = NOTHING_KNOWN,
+        hints: Hints = NO_HINTS,
     ) -> RowStep:
         """Return the objective of U and the two-stage assignment of all rows.
 
-        What is known in advance changes no result but by rounding.
+        Hints change no result but by rounding.
         """
 
     def residual_squares(self, means: FloatArray, U: Memberships, V: Memberships) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 
 from neocc._typing import FloatArray, IntArray
 from neocc.core.assign import Assignment
-from neocc.core.engine import Engine, Known
+from neocc.core.engine import Engine, Hints
 from neocc.core.objectives import Sums, mean_vectors
 from neocc.core.problem import Problem
 from neocc.kernels import Memberships
@@ -39,7 +39,7 @@ class RunningSums:
     U: Memberships | None
     V: Memberships | None
     n_updates: int = 0
-    # Rows that changed clusters in the last row step, if that was looked at.
+    # About how many rows changed clusters in the last row step, if that was looked at.
     n_changed: int | None = None
 
     @classmethod
@@ -69,34 +69,34 @@ class RunningSums:
         by_rows = replace(problem, objective="mean")
         if since is None or U.n_clusters != since[0].n_clusters:
             return cls.of(engine, by_rows, U, None)
-        known, sums, n_updates = since
-        old = cls(replace(sums, products=None, energy=None), _bare(known), None, n_updates)
-        if not len(known.changed_items(U)):
+        earlier, sums, n_updates = since
+        old = cls(replace(sums, products=None, energy=None), _bare(earlier), None, n_updates)
+        if not len(earlier.changed_items(U)):
             return old
         return old.following(engine, by_rows, U, None)
 
-    def known(
+    def hints(
         self,
         engine: Engine,
         problem: Problem,
         V: Memberships | None,
         limits: tuple[float, float] | None,
-    ) -> Known:
+    ) -> Hints:
         """Return what a row step is to know.
 
         If the sums will have to be made from all rows, they had better be made along with it.
         """
         assert self.U is not None and self.sums.by_cluster is not None
         if engine.n_stored < LEAST_ENTRIES:
-            return Known(limits)
+            return Hints(limits)
         means = None
         if problem.objective != "mean":
             means = mean_vectors(self.sums.by_cluster.T, self.U.sizes)
         if self.n_changed is not None and self._can_follow(problem, V, 2 * self.n_changed):
-            return Known(limits, means=means)
+            return Hints(limits, means=means)
         if self.n_changed is not None and self.n_changed > _MANY_CHANGED * self.U.n_items:
             limits = None
-        return Known(
+        return Hints(
             limits,
             wants_sums=True,
             products=_needs_products(problem),

@@ -1,10 +1,11 @@
 """The loop: alternate row and column steps until the objective stops falling.
 
 One iteration computes row distances and new row memberships, then column sums, column distances
-and new column memberships: two passes over the data, or little more than one where few rows have
-changed clusters (`neocc.core.incremental`). The sums U' X of the column step also give the block
-means of the next row step, so none is ever computed twice. NEO-CC (both objectives),
-MSSR, and NEO-K-Means on rows or on columns are this loop with different problems.
+and new column memberships: two passes over the data at most, and one or less where sums and
+distances can follow the memberships (`neocc.core.incremental`; what an engine keeps besides is its
+own affair). The sums U' X of the column step also give the block means of the next row step, so
+none is ever computed twice. NEO-CC (both objectives), MSSR, and NEO-K-Means on rows or on columns
+are this loop with different problems.
 """
 
 from __future__ import annotations
@@ -202,8 +203,8 @@ class _Run:
         if counts.n_covered == counts.n_items and counts.n_extra == 0:
             self.limits = (np.inf, -np.inf)
         tables = row_tables(self.problem, self.running.sums, self.U, self.V)
-        known = self.running.known(self.engine, self.problem, self.V, self.limits)
-        step = self.engine.reassign_rows(tables, self.U, self.V, counts, known)
+        hints = self.running.hints(self.engine, self.problem, self.V, self.limits)
+        step = self.engine.reassign_rows(tables, self.U, self.V, counts, hints)
         self.history.append(step.objective)
         self.ahead = step.sums
         self.limits = (step.assignment.nearest_limit, step.assignment.extra_limit)

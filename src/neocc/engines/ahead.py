@@ -17,7 +17,7 @@ import numpy as np
 
 from neocc.core.assign import chosen
 from neocc.core.counting import Cut, Scores
-from neocc.core.engine import Known
+from neocc.core.engine import Hints
 from neocc.core.objectives import Sums, Tables
 from neocc.core.problem import Counts
 from neocc.engines.passes import Passes, Rows
@@ -50,10 +50,10 @@ class SumsAhead:
         tables: Tables,
         V: Memberships | None,
         counts: Counts,
-        known: Known,
+        hints: Hints,
     ) -> None:
-        self._engine, self._tables, self._counts, self._known = engine, tables, counts, known
-        self._V, self._V_of_products = V, V if known.products else None
+        self._engine, self._tables, self._counts, self._hints = engine, tables, counts, hints
+        self._V, self._V_of_products = V, V if hints.products else None
         self._cut = _NOTHING
         self._guessed: dict[int, Memberships] = {}
         self._totals: ColumnTotals | None = None
@@ -65,11 +65,11 @@ class SumsAhead:
         tables: Tables,
         V: Memberships | None,
         counts: Counts,
-        known: Known,
+        hints: Hints,
     ) -> SumsAhead | None:
         """Return what collects sums ahead; None if they are not wanted, or better made later."""
-        worth_it = known.products or engine.n_stored >= _MANY_ENTRIES
-        return cls(engine, tables, V, counts, known) if known.wants_sums and worth_it else None
+        worth_it = hints.products or engine.n_stored >= _MANY_ENTRIES
+        return cls(engine, tables, V, counts, hints) if hints.wants_sums and worth_it else None
 
     def over_rows(self, passes: Passes, visit: Callable[[Rows, ColumnTotals], float]) -> float:
         """Visit all blocks of rows with the totals to add them to; return the sum of results."""
@@ -78,7 +78,7 @@ class SumsAhead:
         def add(rows: Rows, totals: ColumnTotals) -> None:
             found[rows[0]] = visit(rows, totals)
 
-        nearest_limit, extra_limit = self._known.limits or self._sampled_limits()
+        nearest_limit, extra_limit = self._hints.limits or self._sampled_limits()
         self._cut = Cut(nearest_limit, _EVERY, extra_limit, _EVERY)
         width = 0 if self._V_of_products is None else self._V_of_products.n_clusters
         self._totals = passes.down_columns(self._tables.n_clusters, width, add)
@@ -107,7 +107,7 @@ class SumsAhead:
             self._V_of_products,
             None if self._V_of_products is None else sums.by_cluster,
             totals,
-            squares=self._known.squares,
+            squares=self._hints.squares,
         )
 
     def corrected(self, U: Memberships) -> Sums | None:
@@ -128,6 +128,6 @@ class SumsAhead:
             guess.take(wrong),
             U.take(wrong),
             self._V_of_products,
-            squares=self._known.squares,
+            squares=self._hints.squares,
         )
         return sums.combined(np.add, gains)

@@ -16,7 +16,7 @@ from neocc._typing import FloatArray, IntArray
 from neocc.core.assign import assign
 from neocc.core.counting import Scores
 from neocc.core.effects import Effects
-from neocc.core.engine import NOTHING_KNOWN, Centring, Known, RowStep
+from neocc.core.engine import NO_HINTS, Centring, Hints, RowStep
 from neocc.core.objectives import Sums, Tables, cross_terms, distances, find_nearest, inverse
 from neocc.core.problem import Counts
 from neocc.engines.ahead import SumsAhead
@@ -249,14 +249,14 @@ class MemoryEngine:
         U: Memberships | None,
         V: Memberships | None,
         counts: Counts,
-        known: Known = NOTHING_KNOWN,
+        hints: Hints = NO_HINTS,
     ) -> RowStep:
         """Return the objective of U and the two-stage assignment of all rows (see `Engine`)."""
-        step = self._kept_distances.step(self, tables, U, V, counts, known)
+        step = self._kept_distances.step(self, tables, U, V, counts, hints)
         if step is not None:
             return step
-        ahead = SumsAhead.if_worth_it(self, tables, V, counts, known)
-        scores = self.scored_rows(tables, U, V, known, ahead)
+        ahead = SumsAhead.if_worth_it(self, tables, V, counts, hints)
+        scores = self.scored_rows(tables, U, V, hints, ahead)
         assignment = assign(scores.d, scores.labels, scores.minima, counts)
         sums = None if ahead is None else ahead.corrected(assignment.members)
         return RowStep(scores.objective, assignment, sums)
@@ -266,7 +266,7 @@ class MemoryEngine:
         tables: Tables,
         U: Memberships | None,
         V: Memberships | None,
-        known: Known = NOTHING_KNOWN,
+        hints: Hints = NO_HINTS,
         ahead: SumsAhead | None = None,
         out: FloatArray | None = None,
     ) -> Scores:
@@ -280,7 +280,7 @@ class MemoryEngine:
         d = self._distances
         labels, minima = np.empty(n, dtype=np.intp), np.empty(n)
         reader = RowPass(self, tables, V, d)
-        self._kept_distances.begin(self, tables, V, known)
+        self._kept_distances.begin(self, tables, V, hints)
 
         def one_block(rows: Rows, totals: ColumnTotals | None = None) -> float:
             at = slice(*rows)

@@ -20,7 +20,7 @@ from neocc._typing import FloatArray, IntArray
 from neocc.core.assign import chosen
 from neocc.core.counting import Scores
 from neocc.core.cuts import Drift, Near
-from neocc.core.engine import Known, RowStep
+from neocc.core.engine import Hints, RowStep
 from neocc.core.incremental import same_members
 from neocc.core.objectives import Sums, Tables, inverse, item_terms
 from neocc.core.problem import Counts
@@ -30,20 +30,20 @@ from neocc.kernels import Memberships
 if TYPE_CHECKING:
     from neocc.engines.memory import MemoryEngine
 
-__all__ = ["KeptDistances"]
+__all__ = ["ENTRIES_PER_MEAN", "MOST_STEPS", "ROWS_AT_A_TIME", "KeptDistances"]
 
-# Steps before all rows are read again: each keeps a table of means.
-_MOST_STEPS = 4
-# Tables of means are kept where they are this much smaller than the data.
-_ENTRIES_PER_MEAN = 32
+MOST_STEPS = 4
+"""Steps before all rows are read again: each keeps a table of means."""
+ENTRIES_PER_MEAN = 32
+"""Tables of means are kept where they are this much smaller than the data."""
 # Of the rows, the share that may be read again; a pass over all of them is better beyond.
 _MOST_DOUBTFUL = 0.5
 # At first the limits are thought to move by this share of themselves. They are sought in wider and
 # wider ranges: those of bounds move further than their own.
 _FIRST_SHARE = 2.0**-8
 _WIDENING = np.array([1.0, 8.0, 32.0, 128.0])
-# Rows that are looked at, and read, at a time.
-_CHUNK = 1 << 14
+ROWS_AT_A_TIME = 1 << 14
+"""Rows that are looked at, and read, at a time."""
 # Of a distance, and of the terms it is made of, the shares that rounding may take or add.
 _ROUNDING, _NOISE = 2.0**-38, 2.0**-44
 
@@ -74,14 +74,14 @@ class KeptDistances:
         self._drift = Drift(_FIRST_SHARE)
 
     def begin(
-        self, engine: MemoryEngine, tables: Tables, V: Memberships | None, known: Known
+        self, engine: MemoryEngine, tables: Tables, V: Memberships | None, hints: Hints
     ) -> None:
         """Say that a pass over all rows begins, to keep what it finds if that is worth it."""
         self._kept = self._next = None
-        means, n = known.means, engine.shape[0]
+        means, n = hints.means, engine.shape[0]
         if means is None or np.isinf(tables.magnitude).any():
             return
-        if _ENTRIES_PER_MEAN * means.size <= engine.n_stored:
+        if ENTRIES_PER_MEAN * means.size <= engine.n_stored:
             nothing = Scores(np.empty((0, 0)), np.empty(0, np.intp), np.empty(0), 0.0)
             ages = np.zeros(n, dtype=np.uint8)
             self._next = _Kept(V, np.empty(n), np.empty(n), [means], nothing, ages)
@@ -106,18 +106,18 @@ class KeptDistances:
         U: Memberships | None,
         V: Memberships | None,
         counts: Counts,
-        known: Known,
+        hints: Hints,
     ) -> RowStep | None:
         """Return a row step that reads only some rows; None if all have to be read."""
         kept, self._kept = self._kept, None  # an interrupt may come in between
-        near = self._drift.near(known.limits)
-        if kept is None or near is None or U is None or known.means is None or known.wants_sums:
+        near = self._drift.near(hints.limits)
+        if kept is None or near is None or U is None or hints.means is None or hints.wants_sums:
             return None
-        if len(kept.means) > _MOST_STEPS or np.isinf(tables.magnitude).any():
+        if len(kept.means) > MOST_STEPS or np.isinf(tables.magnitude).any():
             return None
         if not same_members(kept.V, V):
             return None
-        moved = [_lengths(known.means - old, V) for old in kept.means]
+        moved = [_lengths(hints.means - old, V) for old in kept.means]
         doubtful = None
         for share in near.share * _WIDENING:
             doubtful = _find_doubtful(
@@ -127,10 +127,10 @@ class KeptDistances:
                 break
         if doubtful is None or len(doubtful) > _MOST_DOUBTFUL * counts.n_items:
             return None
-        kept.means.append(known.means)
+        kept.means.append(hints.means)
         scores = kept.scores
-        for start in range(0, len(doubtful), _CHUNK):
-            rows = doubtful[start : start + _CHUNK]
+        for start in range(0, len(doubtful), ROWS_AT_A_TIME):
+            rows = doubtful[start : start + ROWS_AT_A_TIME]
             again = engine.sample_rows(rows).scored_rows(tables, None, V)
             scores.d[rows], scores.labels[rows] = again.d, again.labels
             scores.minima[rows] = again.minima
@@ -139,7 +139,7 @@ class KeptDistances:
         if (assignment.members.sizes == 0).any():
             return None
         limits = (assignment.nearest_limit, assignment.extra_limit)
-        self._drift.learn(known.limits, limits)
+        self._drift.learn(hints.limits, limits)
         self._kept = kept
         # The means of y over clusters are z: what they explain is n_q |z_q|^2.
         objective = float(U.weights @ kept.item_terms - U.sizes @ tables.offset)
@@ -170,8 +170,8 @@ def _find_doubtful(
     found = []
     # How many distances may be below the lower ends, and how many must be below the upper ones.
     may_first = must_first = may_extra = must_extra = 0
-    for start in range(0, counts.n_items, _CHUNK):
-        at = slice(start, start + _CHUNK)
+    for start in range(0, counts.n_items, ROWS_AT_A_TIME):
+        at = slice(start, start + ROWS_AT_A_TIME)
         low, high = _bounds(kept, moved, tables, at)
         low_min, high_min = low.min(axis=1), high.min(axis=1)
         doubtful = (low <= high_min[:, None]).sum(axis=1) > 1

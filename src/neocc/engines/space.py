@@ -17,6 +17,7 @@ import numpy as np
 from neocc._sizes import as_bytes, in_words
 from neocc._typing import FloatArray
 from neocc.core.problem import Problem
+from neocc.engines import row_bounds
 from neocc.engines.matrix import sampled_rows
 from neocc.engines.source import RowSource
 from neocc.engines.stored import COPIED_BYTES, SMALL_BYTES, block_bytes
@@ -37,10 +38,11 @@ _PROJECTIONS = 6
 _TABLES = 3
 # Rows of a piece of a pass, or entries where the data are dense; see `neocc.engines.passes`.
 _PIECE_ROWS, _PIECE_ENTRIES = 1 << 13, 1 << 19
-# Where distances are kept (`neocc.engines.row_bounds`): bytes of a row, rows that are compared with
-# their bounds at a time, tables of these, and tables of means, if these are so few for the data.
-_KEPT_ROW_BYTES, _BOUNDED_ROWS, _BOUNDED_TABLES = 40, 1 << 14, 6
-_KEPT_MEANS, _ENTRIES_PER_MEAN = 8, 32
+# Where distances are kept (`neocc.engines.row_bounds`): bytes of a row, and tables of the rows that
+# are compared with their bounds at a time.
+_KEPT_ROW_BYTES, _BOUNDED_TABLES = 40, 6
+# Tables of means: those kept, twice while they are compared.
+_KEPT_MEANS = 2 * row_bounds.MOST_STEPS
 # Copies of the dense rows by which effects are judged.
 _SAMPLED_COPIES = 4
 MOST_WATCHED = 1 << 24
@@ -168,7 +170,7 @@ def _for_columns(source: RowSource, problem: Problem, n_jobs: int, n_held: int) 
     if problem.objective != "mean":
         # Means of row clusters, and twice as many products with them.
         tables += 3 * k
-        tables += _KEPT_MEANS * k if _ENTRIES_PER_MEAN * k * m <= source.n_stored else 0
+        tables += _KEPT_MEANS * k if row_bounds.ENTRIES_PER_MEAN * k * m <= source.n_stored else 0
     # Distances and copies of them, and of every solution held the memberships as numbers.
     tables += (8 + n_held + n_held // 8) * width
     return 8 * m * tables
@@ -182,7 +184,7 @@ def _for_rows(problem: Problem) -> int:
     n, k = counts.n_items, counts.n_clusters
     n_bytes = n * (_BOOLEANS * k + _ROW_BYTES) + _EXTRA_BYTES * counts.n_extra
     if problem.objective != "mean":
-        n_bytes += _KEPT_ROW_BYTES * n + _BOUNDED_TABLES * 8 * min(n, _BOUNDED_ROWS) * k
+        n_bytes += _KEPT_ROW_BYTES * n + _BOUNDED_TABLES * 8 * min(n, row_bounds.ROWS_AT_A_TIME) * k
     if problem.columns is None:
         # Distances to candidates for the next seed; co-clusters are seeded on a sample.
         n_bytes += n * 4 * 8 * (2 + int(log(k)))

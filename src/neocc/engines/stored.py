@@ -122,8 +122,7 @@ class StoredRows:
         kept = self._blocks.find(index)
         if kept is not None:
             return kept
-        load = getattr(self.source, "load_part", None)
-        return self.block(index) if load is None else load(index)
+        return _part(self.source, index) if hasattr(self.source, "load_part") else self.block(index)
 
     def pieces_of(self, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
         """Yield the blocks that hold some rows, and where in them these lie."""
@@ -224,7 +223,7 @@ def open_source(source: RowSource, n_kept: int = 2) -> StoredMatrix | DenseMatri
         return DenseMatrix(rows)
     indptr = np.zeros(n + 1, dtype=np.int64)
     for index, (start, stop) in enumerate(pairwise(source.edges)):
-        pointers = source.load(index).indptr
+        pointers = _part(source, index).indptr
         indptr[start + 1 : stop + 1] = pointers[1:] + indptr[start]
     return StoredMatrix(rows, indptr)
 
@@ -233,6 +232,12 @@ def source_of(matrix: Any) -> RowSource | None:
     """Return the source that a matrix reads from, None for one in memory."""
     rows = matrix.values if isinstance(matrix, DenseMatrix) else getattr(matrix, "rows", None)
     return rows.source if isinstance(rows, StoredRows) else None
+
+
+def _part(source: RowSource, index: int) -> Any:
+    """Return a block of a source; what is not touched is not read, if the source can do that."""
+    load = getattr(source, "load_part", source.load)
+    return load(index)
 
 
 def _csr_block(X: Any) -> SparseBlock:

@@ -15,7 +15,7 @@ from neocc._typing import FloatArray
 from neocc.core.assign import Assignment, reseeded
 from neocc.core.counting import Answer, Cut, Question
 from neocc.core.cuts import Drift, find_cuts
-from neocc.core.engine import Known, RowStep
+from neocc.core.engine import Hints, RowStep
 from neocc.core.objectives import Tables
 from neocc.core.problem import Counts
 from neocc.engines.cluster import rows as on_worker
@@ -51,7 +51,7 @@ class Assigning:
         U: Memberships | None,
         V: Memberships | None,
         counts: Counts,
-        known: Known,
+        hints: Hints,
     ) -> RowStep:
         """Return the objective of U and the two-stage assignment of all rows."""
         tasks = engine.tasks
@@ -64,12 +64,12 @@ class Assigning:
             scores, answers = tasks.submit([scores, answers])
             return [each for unit in tasks.gather(answers) for each in unit]
 
-        near = self._drift.near(known.limits)
+        near = self._drift.near(hints.limits)
         cuts, *limits = find_cuts(ask, counts, len(engine.layout.ranges), near)
-        self._drift.learn(known.limits, (limits[0], limits[1]))
+        self._drift.learn(hints.limits, (limits[0], limits[1]))
         by_unit = engine.by_unit(cuts)
         settled = tasks.each("settle", on_worker.settle, scores, by_unit)
-        total = _sum_columns(engine, scores, by_unit, V, known) if known.wants_sums else None
+        total = _sum_columns(engine, scores, by_unit, V, hints) if hints.wants_sums else None
         scores, settled, total = tasks.submit([scores, settled, total])
         # Memberships come while the columns are summed.
         found = tasks.gather(settled)
@@ -99,7 +99,7 @@ def _sum_columns(
     scores: list[Any],
     cuts: list[list[Cut]],
     V: Memberships | None,
-    known: Known,
+    hints: Hints,
 ) -> Any:
     """Let the workers sum their rows for the new memberships; return a key."""
     sums = engine.tasks.each(
@@ -108,7 +108,7 @@ def _sum_columns(
         engine.units,
         scores,
         cuts,
-        engine.for_each(engine.columns(V if known.products else None)),
-        squares=known.squares,
+        engine.for_each(engine.columns(V if hints.products else None)),
+        squares=hints.squares,
     )
     return engine.tasks.total(on_worker.add_sums, sums)

@@ -18,7 +18,7 @@ import numpy as np
 
 from neocc._typing import FloatArray, IntArray
 from neocc.core.effects import NO_EFFECTS, Effects
-from neocc.core.engine import NOTHING_KNOWN, Centring, Known, RowStep
+from neocc.core.engine import NO_HINTS, Centring, Hints, RowStep
 from neocc.core.objectives import Sums, Tables
 from neocc.core.problem import Counts
 from neocc.engines.cluster import rows as on_worker
@@ -226,11 +226,11 @@ class DaskEngine:
         U: Memberships | None,
         V: Memberships | None,
         counts: Counts,
-        known: Known = NOTHING_KNOWN,
+        hints: Hints = NO_HINTS,
     ) -> RowStep:
         """Return the objective of U and the two-stage assignment of all rows (see `Engine`)."""
-        self.reads.passes += 1.0 + float(known.wants_sums)
-        return self._assigning.step(self, tables, U, V, counts, known)
+        self.reads.passes += 1.0 + float(hints.wants_sums)
+        return self._assigning.step(self, tables, U, V, counts, hints)
 
     def residual_squares(self, means: FloatArray, U: Memberships, V: Memberships) -> float:
         """Return the sum of squared differences from block means, term by term: slow and exact."""
@@ -249,11 +249,8 @@ class DaskEngine:
 
         Those that the workers have just assigned are there already.
         """
-        held = self._assigning.held(U)
-        return (
-            self.by_unit([U and U.slice(*rows) for rows in self.layout.ranges])
-            if held is None
-            else held
+        return self._assigning.held(U) or self.by_unit(
+            [U and U.slice(*rows) for rows in self.layout.ranges]
         )
 
     def columns(self, V: Memberships | None) -> Any:
