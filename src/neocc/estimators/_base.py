@@ -1,25 +1,20 @@
-"""What the estimators share: running the starts, and comparing new rows with the clusters."""
+"""What the estimators share: running the starts and publishing the best solution."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
-from neocc._typing import BoolArray, FloatArray, IntArray
-from neocc.core.engine import Centring
 from neocc.core.initialise import NOTHING_KNOWN, Known
 from neocc.core.keeping import NOT_KEPT, Keeper
-from neocc.core.objectives import Tables
 from neocc.core.problem import Problem
 from neocc.core.refine import least_gain
 from neocc.core.restarts import Init, n_search_steps, run_starts, search
@@ -29,21 +24,15 @@ from neocc.engines import (
     ENGINE_NAMES,
     AnyEngine,
     ClusterLostError,
-    DaskEngine,
-    DenseMatrix,
     Matrix,
-    MemoryEngine,
-    SparseMatrix,
-    StoredMatrix,
     Workers,
 )
-from neocc.engines.cluster import find_client
-from neocc.engines.space import EVERYTHING, TableSpace, plan_space
-from neocc.engines.stored import source_of
+from neocc.engines.space import EVERYTHING
+from neocc.estimators._engines import make_engine, planned_space, runs_on_cluster
 from neocc.estimators._keeping import open_keeper
 from neocc.estimators._progress import CallbackSupportMixin, Progress
-from neocc.estimators._validation import read_matrix
-from neocc.kernels import KERNEL_NAMES, Memberships, get_kernels
+from neocc.estimators._rows import RowModel, RowsMixin
+from neocc.kernels import KERNEL_NAMES
 
 SHARED_CONSTRAINTS: dict[str, list[Any]] = {
     "n_init": [Interval(Integral, 1, None, closed="left")],
@@ -72,25 +61,13 @@ STORE_CONSTRAINTS: dict[str, Any] = {
 """Rules for the parameters of those that are meant for data larger than memory."""
 
 
-@dataclass(frozen=True)
-class RowModel:
-    """All that is needed to compare new rows with the row clusters of a fit."""
-
-    tables: Tables
-    V: Memberships | None
-    nearest_limit: float
-    extra_limit: float
-    centring: Centring
-    column_effects: FloatArray
-
-
 class BaseNEO(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSupportMixin, BaseEstimator
+    ClassNamePrefixFeaturesOutMixin,
+    RowsMixin,
+    CallbackSupportMixin,
+    BaseEstimator,
 ):
     """Base of all estimators that run the solver of `neocc.core`."""
-
-    _row_model: RowModel
-    _row_members: BoolArray
 
     def _solve(
         self, matrix: Matrix, problem: Problem, init: Init, known: Known = NOTHING_KNOWN
@@ -101,7 +78,7 @@ class BaseNEO(
         with Workers(self.n_jobs) as workers:
             space = EVERYTHING
             if not runs_on_cluster(self.engine):
-                space = self._planned_space(matrix, problem, init, workers)
+                space = planned_space(self, matrix, problem, init, workers)
             engine = make_engine(matrix, self.kernel, workers, space, self.engine)
             keeper = open_keeper(self, matrix, engine)
             best: Solution | None = keeper.found("best")
@@ -126,24 +103,6 @@ class BaseNEO(
                 raise interrupt
             if keeper is not NOT_KEPT:
                 self.checkpoint.remove()
-
-    def _planned_space(
-        self, matrix: Matrix, problem: Problem, init: Init, workers: Workers
-    ) -> TableSpace:
-        """Divide the memory that a fit of a store may take; data in memory have no limit."""
-        source = source_of(matrix)
-        if source is None:
-            return EVERYTHING
-        refine = getattr(self, "refine", False)
-        return plan_space(
-            source,
-            problem,
-            workers.n_jobs,
-            getattr(self, "memory_limit", None),
-            n_held=2 * self.n_init if refine else 1,
-            # A search does so with a sample of the rows.
-            projected=not refine and init in ("spectral", "sketch", "sdp"),
-        )
 
     def _solutions(
         self,
@@ -207,108 +166,6 @@ class BaseNEO(
         )
 
     @contextmanager
-    def _engine_of(self, X: Any) -> Iterator[AnyEngine]:
-        """Put new rows into an engine, centred as the rows of the fit were."""
-        check_is_fitted(self)
-        matrix = read_matrix(self, X, reset=False)
-        model = self._row_model
-        if model.column_effects.any() and isinstance(matrix, SparseMatrix | StoredMatrix):
-            sparse_rows = matrix.scipy() if isinstance(matrix, SparseMatrix) else matrix.rows
-            matrix = DenseMatrix(sparse_rows)
-        with Workers(self.n_jobs) as workers:
-            engine = make_engine(matrix, self.kernel, workers)
-            yield engine.centred(model.centring, model.column_effects)
-
-    def predict_membership(self, X: Any) -> BoolArray:
-        """Return the memberships of rows, seen or new, in the row clusters of the fit.
-
-        Each row is decided by itself, by the limits that the fit arrived at: it joins its nearest
-        cluster if it is no farther than the farthest row the fit accepted at its nearest cluster
-        (always, where no outliers were asked for), and any other cluster within the largest
-        distance of an extra membership. On the rows of a converged fit this gives the fit's own
-        memberships, up to ties at the limits.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_columns)
-            Rows over the columns of the fit.
-
-        Returns
-        -------
-        membership : ndarray of bool, shape (n_rows, n_row_clusters)
-            Memberships; a row without any is an outlier.
-        """
-        with self._engine_of(X) as engine:
-            model = self._row_model
-            d, labels, minima = engine.nearest_rows(model.tables, model.V)
-        members: BoolArray = d <= model.extra_limit
-        members[np.arange(len(d)), labels] |= minima <= model.nearest_limit
-        return members
-
-    def predict(self, X: Any) -> BoolArray | IntArray:
-        """Return the clusters of rows, seen or new, in the form that fits the model.
-
-        As with scikit-learn's classifiers, whose prediction is a vector of labels or, for
-        multi-label problems, an indicator matrix: labels where every row has exactly one cluster
-        (no overlap and no outliers asked for), else what `predict_membership` returns.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_columns)
-            Rows over the columns of the fit.
-
-        Returns
-        -------
-        clusters : ndarray of int, shape (n_rows,), or of bool, shape (n_rows, n_row_clusters)
-            Labels or memberships.
-        """
-        return self._as_prediction(self.predict_membership(X))
-
-    def fit_predict(self, X: Any, y: Any = None) -> BoolArray | IntArray:
-        """Fit and return the clusters of the rows of X, in the form of `predict`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_columns)
-            The data.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        clusters : ndarray of int, shape (n_rows,), or of bool, shape (n_rows, n_row_clusters)
-            Labels or memberships.
-        """
-        self.fit(X, y)
-        return self._as_prediction(self._row_members)
-
-    def _as_prediction(self, members: BoolArray) -> BoolArray | IntArray:
-        if self._row_model.extra_limit == -np.inf and self._row_model.nearest_limit == np.inf:
-            labels: IntArray = members.argmax(axis=1)
-            return labels
-        return members
-
-    def transform(self, X: Any) -> FloatArray:
-        """Return the distance of each row to each row cluster.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_columns)
-            Rows, seen or new, over the columns of the fit.
-
-        Returns
-        -------
-        distances : ndarray of shape (n_rows, n_row_clusters)
-            Squared distances as the objective measures them: what each membership would add to it.
-            Infinite for a cluster without members.
-        """
-        with self._engine_of(X) as engine:
-            model = self._row_model
-            d = engine.row_distances(model.tables, model.V)
-        d[:, np.isinf(model.tables.magnitude)] = np.inf
-        return np.maximum(d, 0.0, out=d)
-
-    @contextmanager
     def _keeping_earlier_fit(self) -> Iterator[None]:
         """Leave the names of an earlier fit in place when a new one ends with nothing."""
         names = ("n_features_in_", "feature_names_in_")
@@ -348,21 +205,3 @@ def warn_if_inexact(off: float) -> None:
             PrecisionWarning,
             stacklevel=2,
         )
-
-
-def make_engine(
-    matrix: Matrix,
-    kernel: str,
-    workers: Workers,
-    space: TableSpace = EVERYTHING,
-    where: Any = "auto",
-) -> AnyEngine:
-    """Put a matrix, in memory or on disk, into the engine of one machine or of a cluster."""
-    if runs_on_cluster(where):
-        return DaskEngine.of_matrix(matrix, find_client(where), kernel, workers)
-    return MemoryEngine(matrix, get_kernels(kernel, matrix.n_stored), workers, space)
-
-
-def runs_on_cluster(engine: Any) -> bool:
-    """Whether an `engine` names a cluster: "dask", or a client."""
-    return engine == "dask" or not isinstance(engine, str)

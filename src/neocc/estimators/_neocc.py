@@ -14,8 +14,9 @@ from neocc.core.initialise import Known
 from neocc.core.problem import Counts, Problem
 from neocc.core.solve import Solution
 from neocc.engines import AnyEngine, Matrix, Workers
-from neocc.estimators._base import SHARED_CONSTRAINTS, STORE_CONSTRAINTS, make_engine
+from neocc.estimators._base import SHARED_CONSTRAINTS, STORE_CONSTRAINTS
 from neocc.estimators._coclusterer import BaseCoclusterer
+from neocc.estimators._engines import make_engine
 from neocc.estimators._progress import with_callbacks
 from neocc.estimators._validation import make_counts, read_matrix
 from neocc.kernels import Memberships

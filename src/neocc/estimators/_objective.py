@@ -7,7 +7,7 @@ from typing import Any
 from neocc.core.problem import Counts, Problem
 from neocc.core.solve import centring, checked, solve
 from neocc.engines import Workers
-from neocc.estimators._base import make_engine
+from neocc.estimators._engines import make_engine
 from neocc.estimators._validation import read_matrix, read_memberships
 from neocc.kernels import Memberships
 

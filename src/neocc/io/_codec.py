@@ -17,7 +17,7 @@ from neocc._typing import AnyArray
 from neocc.core.incremental import RunningSums
 from neocc.core.objectives import Sums, Tables
 from neocc.core.solve import Solution
-from neocc.estimators._base import RowModel
+from neocc.estimators._rows import RowModel
 from neocc.kernels import Memberships
 from neocc.selection import OverlapEstimate
 

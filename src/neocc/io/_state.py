@@ -13,7 +13,7 @@ import numpy as np
 
 from neocc.core.engine import Centring
 from neocc.core.objectives import Tables
-from neocc.estimators._base import RowModel
+from neocc.estimators._rows import RowModel
 from neocc.io._codec import Undecodable
 from neocc.kernels import Memberships
 from neocc.selection import OverlapEstimate

@@ -19,7 +19,7 @@ from neocc.core.solve import centring
 from neocc.core.tables import column_tables
 from neocc.engines import RowSource, Workers
 from neocc.engines.stored import StoredRows
-from neocc.estimators._base import make_engine
+from neocc.estimators._engines import make_engine
 from neocc.estimators._validation import read_matrix as read_array
 from neocc.io._matrix import Matrix
 from neocc.kernels import Memberships

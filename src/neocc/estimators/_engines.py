@@ -1,0 +1,52 @@
+"""Where a fit runs, and how much memory it may take there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from neocc.core.problem import Problem
+from neocc.core.restarts import Init
+from neocc.engines import AnyEngine, DaskEngine, Matrix, MemoryEngine, Workers
+from neocc.engines.cluster import find_client
+from neocc.engines.space import EVERYTHING, TableSpace, plan_space
+from neocc.engines.stored import source_of
+from neocc.kernels import get_kernels
+
+__all__ = ["make_engine", "planned_space", "runs_on_cluster"]
+
+
+def make_engine(
+    matrix: Matrix,
+    kernel: str,
+    workers: Workers,
+    space: TableSpace = EVERYTHING,
+    where: Any = "auto",
+) -> AnyEngine:
+    """Put a matrix, in memory or on disk, into the engine of one machine or of a cluster."""
+    if runs_on_cluster(where):
+        return DaskEngine.of_matrix(matrix, find_client(where), kernel, workers)
+    return MemoryEngine(matrix, get_kernels(kernel, matrix.n_stored), workers, space)
+
+
+def runs_on_cluster(engine: Any) -> bool:
+    """Whether an `engine` names a cluster: "dask", or a client."""
+    return engine == "dask" or not isinstance(engine, str)
+
+
+def planned_space(
+    estimator: Any, matrix: Matrix, problem: Problem, init: Init, workers: Workers
+) -> TableSpace:
+    """Divide the memory that a fit of a store may take; data in memory have no limit."""
+    source = source_of(matrix)
+    if source is None:
+        return EVERYTHING
+    refine = getattr(estimator, "refine", False)
+    return plan_space(
+        source,
+        problem,
+        workers.n_jobs,
+        getattr(estimator, "memory_limit", None),
+        n_held=2 * estimator.n_init if refine else 1,
+        # A search does so with a sample of the rows.
+        projected=not refine and init in ("spectral", "sketch", "sdp"),
+    )

@@ -1,0 +1,146 @@
+"""Rows, seen or new, compared with the row clusters of a fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from neocc._typing import BoolArray, FloatArray, IntArray
+from neocc.core.engine import Centring
+from neocc.core.objectives import Tables
+from neocc.engines import AnyEngine, DenseMatrix, SparseMatrix, StoredMatrix, Workers
+from neocc.estimators._engines import make_engine
+from neocc.estimators._validation import read_matrix
+from neocc.kernels import Memberships
+
+__all__ = ["RowModel", "RowsMixin"]
+
+
+@dataclass(frozen=True)
+class RowModel:
+    """All that is needed to compare new rows with the row clusters of a fit."""
+
+    tables: Tables
+    V: Memberships | None
+    nearest_limit: float
+    extra_limit: float
+    centring: Centring
+    column_effects: FloatArray
+
+
+class RowsMixin(TransformerMixin):
+    """The methods that take rows after a fit."""
+
+    kernel: str
+    n_jobs: int | None
+    fit: Any
+    _row_model: RowModel
+    _row_members: BoolArray
+
+    @contextmanager
+    def _engine_of(self, X: Any) -> Iterator[AnyEngine]:
+        """Put new rows into an engine, centred as the rows of the fit were."""
+        check_is_fitted(self)
+        matrix = read_matrix(self, X, reset=False)
+        model = self._row_model
+        if model.column_effects.any() and isinstance(matrix, SparseMatrix | StoredMatrix):
+            sparse_rows = matrix.scipy() if isinstance(matrix, SparseMatrix) else matrix.rows
+            matrix = DenseMatrix(sparse_rows)
+        with Workers(self.n_jobs) as workers:
+            engine = make_engine(matrix, self.kernel, workers)
+            yield engine.centred(model.centring, model.column_effects)
+
+    def predict_membership(self, X: Any) -> BoolArray:
+        """Return the memberships of rows, seen or new, in the row clusters of the fit.
+
+        Each row is decided by itself, by the limits that the fit arrived at: it joins its nearest
+        cluster if it is no farther than the farthest row the fit accepted at its nearest cluster
+        (always, where no outliers were asked for), and any other cluster within the largest
+        distance of an extra membership. On the rows of a converged fit this gives the fit's own
+        memberships, up to ties at the limits.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_columns)
+            Rows over the columns of the fit.
+
+        Returns
+        -------
+        membership : ndarray of bool, shape (n_rows, n_row_clusters)
+            Memberships; a row without any is an outlier.
+        """
+        with self._engine_of(X) as engine:
+            model = self._row_model
+            d, labels, minima = engine.nearest_rows(model.tables, model.V)
+        members: BoolArray = d <= model.extra_limit
+        members[np.arange(len(d)), labels] |= minima <= model.nearest_limit
+        return members
+
+    def predict(self, X: Any) -> BoolArray | IntArray:
+        """Return the clusters of rows, seen or new, in the form that fits the model.
+
+        As with scikit-learn's classifiers, whose prediction is a vector of labels or, for
+        multi-label problems, an indicator matrix: labels where every row has exactly one cluster
+        (no overlap and no outliers asked for), else what `predict_membership` returns.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_columns)
+            Rows over the columns of the fit.
+
+        Returns
+        -------
+        clusters : ndarray of int, shape (n_rows,), or of bool, shape (n_rows, n_row_clusters)
+            Labels or memberships.
+        """
+        return self._as_prediction(self.predict_membership(X))
+
+    def fit_predict(self, X: Any, y: Any = None) -> BoolArray | IntArray:
+        """Fit and return the clusters of the rows of X, in the form of `predict`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_columns)
+            The data.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        clusters : ndarray of int, shape (n_rows,), or of bool, shape (n_rows, n_row_clusters)
+            Labels or memberships.
+        """
+        self.fit(X, y)
+        return self._as_prediction(self._row_members)
+
+    def _as_prediction(self, members: BoolArray) -> BoolArray | IntArray:
+        if self._row_model.extra_limit == -np.inf and self._row_model.nearest_limit == np.inf:
+            labels: IntArray = members.argmax(axis=1)
+            return labels
+        return members
+
+    def transform(self, X: Any) -> FloatArray:
+        """Return the distance of each row to each row cluster.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_columns)
+            Rows, seen or new, over the columns of the fit.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_rows, n_row_clusters)
+            Squared distances as the objective measures them: what each membership would add to it.
+            Infinite for a cluster without members.
+        """
+        with self._engine_of(X) as engine:
+            model = self._row_model
+            d = engine.row_distances(model.tables, model.V)
+        d[:, np.isinf(model.tables.magnitude)] = np.inf
+        return np.maximum(d, 0.0, out=d)
