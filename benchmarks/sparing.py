@@ -1,0 +1,522 @@
+"""What spares passes, switched off one at a time: `python -m benchmarks.sparing`.
+
+Fits of stores on disk, and on a Dask cluster of two workers, are timed with every mechanism that
+spares passes or messages, and without each of them. The code has no switches: they are replaced
+here. Processor seconds are those of this process and of the workers; wall time, which a busy
+machine disturbs more, is shown beside them. All variants are fitted in turn, from several starts
+and several times each; the best time from each start counts, and ratios are those of sums over the
+starts. A mechanism that a fit never uses is not switched off: its place in the table stays empty.
+`--write page.md` puts the tables there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import data
+from benchmarks.blocks import planted_blocks
+from benchmarks.pages import Line, markdown, replace_section
+from neocc import NEOCC
+from neocc.core import incremental
+from neocc.core import solve as solving
+from neocc.core.cuts import Drift
+from neocc.core.incremental import RunningSums
+from neocc.datasets import fetch_movielens_1m, make_coclusters
+from neocc.engines import row_sums
+from neocc.engines.ahead import SumsAhead
+from neocc.engines.at_hand import BlocksAtHand
+from neocc.engines.cluster import assigning
+from neocc.engines.row_bounds import KeptDistances
+from neocc.engines.row_sums import KeptRowSums, Watch
+from neocc.io import BlockStore, write_store
+
+LOOSE = {
+    "row_overlap": 0.2,
+    "column_overlap": 0.2,
+    "row_outliers": 0.05,
+    "column_outliers": 0.05,
+}
+PLAIN: dict[str, Any] = {"n_init": 1, "refine": False}
+OBJECTIVES = ("mean", "residue")
+N_WORKERS = 2
+
+# --------------------------------------------------------------------------------------- switches
+
+Patch = tuple[Any, str, Any]
+
+_at_start = RunningSums.at_start
+_hints = RunningSums.hints
+
+
+def _no_earlier_run(engine: Any, problem: Any, U: Any, V: Any, _: object) -> RunningSums:
+    return _at_start(engine, problem, U, V, None)
+
+
+def _all_rows(
+    self: RunningSums, engine: Any, problem: Any, U: Any, V: Any, ahead: Any = None
+) -> RunningSums:
+    """Stand for `RunningSums.following`: sums from all rows, or those that were made ahead."""
+    if U is None or self.U is None or engine.n_stored < incremental.LEAST_ENTRIES:
+        return RunningSums.of(engine, problem, U, V)
+    n_changed = int(np.count_nonzero(self.U.first != U.first))
+    if ahead is not None:
+        return RunningSums(ahead, replace(U), V, 0, n_changed)
+    return replace(RunningSums.of(engine, problem, U, V), n_changed=n_changed)
+
+
+def _no_sums_wanted(self: RunningSums, *arguments: Any) -> Any:
+    return replace(_hints(self, *arguments), wants_sums=False)
+
+
+def _keep_nothing(self: Any, *_: object) -> None:
+    self._kept = self._next = None
+
+
+def _read_when_asked(self: BlocksAtHand, index: int) -> Any:
+    """Stand for `BlocksAtHand.get`: the thread that needs a block reads it."""
+    with self._lock:
+        if index in self._kept:
+            self._kept.move_to_end(index)
+            return self._kept[index]
+        coming, mine = self._coming.get(index), index not in self._coming
+        if coming is None:
+            coming = self._coming[index] = Future()
+    if not mine:
+        return coming.result()
+    try:
+        block = getattr(self._source, "read", self._source.load)(index)
+        coming.set_result(block)
+    except BaseException as error:
+        coming.set_exception(error)
+        raise
+    finally:
+        with self._lock:
+            del self._coming[index]
+    with self._lock:
+        self._kept[index] = block
+        while len(self._kept) > self._n_kept:
+            self._kept.popitem(last=False)
+    return block
+
+
+class _Unguessed(Drift):
+    """Limits may be anywhere."""
+
+    def near(self, limits: Any) -> None:
+        """Return no guess."""
+
+
+_FOLLOWING: list[Patch] = [
+    (RunningSums, "_can_follow", lambda *_: False),
+    (RunningSums, "at_start", staticmethod(_no_earlier_run)),
+]
+_FOLLOWING_ALONE: list[Patch] = [
+    (RunningSums, "following", _all_rows),
+    (RunningSums, "at_start", staticmethod(_no_earlier_run)),
+]
+_AHEAD: list[Patch] = [(RunningSums, "hints", _no_sums_wanted)]
+_BOUNDS: list[Patch] = [
+    (KeptDistances, "begin", _keep_nothing),
+    (KeptDistances, "step", lambda *_: None),
+]
+_WATCHING: list[Patch] = [(solving, "_FEW_COLUMNS", -1.0)]
+_ROW_SUMS: list[Patch] = [*_WATCHING, (row_sums, "_ENTRIES_PER_SUM", np.inf)]
+_READING: list[Patch] = [(BlocksAtHand, "get", _read_when_asked)]
+_GUESSES: list[Patch] = [(assigning, "Drift", _Unguessed)]
+
+ON, EVERYTHING = "nothing", "everything"
+OFF: dict[str, list[Patch]] = {
+    ON: [],
+    "(a) following sums": _FOLLOWING,
+    "(a') following sums, hints as if they did": _FOLLOWING_ALONE,
+    "(b) sums ahead": _AHEAD,
+    "(c) kept distances": _BOUNDS,
+    "(d) watched columns": _WATCHING,
+    "(d') row sums, so watching too": _ROW_SUMS,
+    "(e) reading ahead": _READING,
+    "(f) guessed limits": _GUESSES,
+    EVERYTHING: [*_FOLLOWING, *_AHEAD, *_BOUNDS, *_ROW_SUMS, *_READING, *_GUESSES],
+}
+A, A_ALONE, B, C, D, D_SUMS, E, F = list(OFF)[1:-1]
+
+# Where each can be seen at work: what is called, and whether it did anything, by its result.
+AT_WORK: dict[str, list[tuple[Any, str, Callable[[Any, Any], bool]]]] = {
+    A: [(RunningSums, "_can_follow", lambda _, result: result)],
+    A_ALONE: [(RunningSums, "_can_follow", lambda _, result: result)],
+    B: [
+        (SumsAhead, "over_rows", lambda *_: True),
+        (assigning, "_sum_columns", lambda *_: True),
+    ],
+    C: [(KeptDistances, "step", lambda _, result: result is not None)],
+    D: [(Watch, "sort", lambda *_: True)],
+    D_SUMS: [(KeptRowSums, "renewed", lambda _, result: result is not None)],
+    E: [(BlocksAtHand, "get", lambda self, _: len(self._source.entries) > self._n_kept)],
+    F: [(Drift, "near", lambda _, result: result is not None and _is_sought(result))],
+}
+NEVER_ON_CLUSTER = (C, D, D_SUMS, E)  # but in samples
+MOST = [name for name in OFF if name not in (A_ALONE, EVERYTHING)]
+
+
+def _is_sought(near: Any) -> bool:
+    return bool(np.isfinite([near.nearest_limit, near.extra_limit]).any())
+
+
+@contextmanager
+def watched(seen: set[str]) -> Iterator[None]:
+    """Note which mechanisms are at work."""
+
+    def noting(call: Any, name: str, did: Callable[[Any, Any], bool]) -> Any:
+        def noted(self: Any, *arguments: Any, **options: Any) -> Any:
+            result = call(self, *arguments, **options)
+            if did(self, result):
+                seen.add(name)
+            return result
+
+        return noted
+
+    with ExitStack() as stack:
+        for variant, places in AT_WORK.items():
+            for owner, name, did in places:
+                call = noting(vars(owner)[name], variant, did)
+                stack.enter_context(patched([(owner, name, call)]))
+        yield
+
+
+@contextmanager
+def patched(patches: Sequence[Patch]) -> Iterator[None]:
+    """Replace what is named for a while."""
+    with ExitStack() as stack:
+        for owner, name, value in patches:
+            stack.callback(setattr, owner, name, vars(owner)[name])
+            setattr(owner, name, value)
+        yield
+
+
+@contextmanager
+def from_a_cold_disk() -> Iterator[None]:
+    """Let the system forget every block of a store that a pass has read.
+
+    As it must where the store is larger than memory.
+    """
+    read = BlockStore.read
+
+    def read_and_forget(self: BlockStore, index: int) -> Any:
+        block = read(self, index)
+        for path in self.path.glob(f"block-{index:06d}.*"):
+            with path.open("rb") as file:
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        return block
+
+    with patched([(BlockStore, "read", read_and_forget)]):
+        yield
+
+
+# ------------------------------------------------------------------------------------ measurement
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds of the processors and on the wall, and passes."""
+
+    processors: float
+    wall: float
+    passes: float
+
+    def over(self, other: Cost) -> tuple[float, float, float]:
+        """Return the ratios to another."""
+        return (
+            self.processors / other.processors,
+            self.wall / other.wall,
+            self.passes / other.passes,
+        )
+
+    @classmethod
+    def best_of(cls, runs: Sequence[Sequence[Cost]]) -> Cost:
+        """Add up the best of the runs from each start."""
+        return cls(
+            *(
+                sum(min(getattr(run, part) for run in each) for each in runs)
+                for part in ("processors", "wall", "passes")
+            )
+        )
+
+
+@dataclass
+class Setting:
+    """Fits of one store: what is asked, where, from how many starts and how often."""
+
+    name: str
+    store: Any
+    n_clusters: int
+    options: dict[str, Any]
+    starts: int
+    repeats: int
+    variants: list[str] = field(default_factory=lambda: list(OFF))
+    client: Any = None
+    cold: bool = False
+    costs: dict[str, Cost] = field(default_factory=dict)
+    idle: list[str] = field(default_factory=list)
+
+    def processor_seconds(self) -> float:
+        """Return what this process and the workers have used so far."""
+        workers = {} if self.client is None else self.client.run(time.process_time)
+        return time.process_time() + float(sum(workers.values()))
+
+    def fit(self, variant: str, seed: int) -> tuple[Cost, tuple[int, float]]:
+        """Fit once; return what it took, and where it ended."""
+        where = {} if self.client is None else {"engine": self.client}
+        model = NEOCC(self.n_clusters, self.n_clusters, random_state=seed, **self.options, **where)
+        with ExitStack() as stack:
+            if self.cold:
+                stack.enter_context(from_a_cold_disk())
+            stack.enter_context(patched(OFF[variant]))
+            before, start = self.processor_seconds(), time.perf_counter()
+            model.fit(self.store)
+            wall = time.perf_counter() - start
+            processors = self.processor_seconds() - before
+        return Cost(processors, wall, model.n_passes_), (model.n_iter_, model.objective_)
+
+    def run(self) -> None:
+        """Fit with everything in turn that is at work."""
+        seen = {ON, EVERYTHING}
+        with watched(seen):  # also compiles, and compares checksums
+            self.fit(ON, 0)
+        seen -= {F} if self.client is None else set(NEVER_ON_CLUSTER)
+        self.idle = [each for each in self.variants if each not in seen]
+        order = [each for each in self.variants if each in seen]
+        runs: dict[str, list[list[Cost]]] = {each: [] for each in order}
+        for seed in range(self.starts):
+            for each in order:
+                runs[each].append([])
+            ends: dict[str, tuple[int, float]] = {}
+            for repeat in range(self.repeats):
+                for each in order[:: 1 if repeat % 2 else -1]:
+                    cost, ends[each] = self.fit(each, seed)
+                    runs[each][seed].append(cost)
+            for each, end in ends.items():
+                if end[0] != ends[ON][0] or not np.isclose(end[1], ends[ON][1], rtol=1e-9):
+                    print(f"# {self.name}, without {each}: {end}, not {ends[ON]}", flush=True)
+        self.costs = {each: Cost.best_of(found) for each, found in runs.items()}
+
+
+# --------------------------------------------------------------------------------------- settings
+
+
+def kinds(
+    store: Any, k: int, often: Sequence[tuple[int, int] | None], **where: Any
+) -> Iterator[Setting]:
+    """Yield plain fits of both objectives, disjoint and with overlap and outliers."""
+    each = iter(often)
+    for objective in OBJECTIVES:
+        for loose in ({}, LOOSE):
+            name = f"{objective}, {'overlap' if loose else 'disjoint'}"
+            options = {**PLAIN, "objective": objective, **loose}
+            counts = next(each)
+            if counts is not None:
+                yield Setting(name, store, k, options, *counts, **where)
+
+
+Group = tuple[str, list[Setting]]
+
+
+def movielens(folder: Path) -> BlockStore:
+    """Write MovieLens 1M to a store."""
+    return _written(folder / "movielens", lambda: fetch_movielens_1m().data)
+
+
+def from_disk(folder: Path) -> Iterator[Group]:
+    """Yield settings of fits from disk, store by store."""
+    store = movielens(folder)
+    counts = [(3, 3), (3, 3), (3, 3), (3, 3)]
+    plain = list(kinds(store, 10, counts))
+    yield f"Disk, MovieLens 1M, {_shape(store)}, k = l = 10", plain
+
+    def made() -> Any:
+        return make_coclusters(
+            (40_000, 500), 10, 10, row_overlap=0.1, separation=1.0, random_state=0
+        )[0]
+
+    store = _written(folder / "dense", made, dtype="float32")
+    plain = list(kinds(store, 10, [(2, 4), (2, 4), (1, 3), (1, 2)]))
+    yield f"Disk, dense planted, {_shape(store)}, k = l = 10", plain
+    store = _written(folder / "small", lambda: planted_blocks(20_000, 20_000, 500), dtype="float32")
+    plain = list(kinds(store, 20, [None, None, (1, 2), (1, 2)]))
+    yield f"Disk, sparse planted, {_shape(store)}, k = l = 20", plain
+    large = lambda: planted_blocks(140_000, 20_000, 500)  # noqa: E731
+    store = _written(folder / "large", large, dtype="float32")
+    warm = list(kinds(store, 20, [(1, 2), (1, 1), None, None], variants=[*MOST, EVERYTHING]))
+    cold = list(
+        kinds(store, 20, [(1, 1), None, None, None], variants=[ON, A, B, E, EVERYTHING], cold=True)
+    )
+    for setting in cold:
+        setting.name += ", every pass from a cold disk"
+    yield f"Disk, sparse planted, {_shape(store)}, k = l = 20", [*warm, *cold]
+
+
+def by_default(folder: Path) -> Iterator[Group]:
+    """Yield settings of default fits: searches, mostly on a sample of the rows."""
+    store = movielens(folder)
+    defaults = [
+        Setting(f"{objective}, overlap, default fit", store, 10, options, 1, repeats, variants)
+        for objective, repeats, variants in (
+            ("mean", 2, [*MOST, EVERYTHING]),
+            ("residue", 1, [ON, A, B, C, EVERYTHING]),
+        )
+        for options in ({"objective": objective, **LOOSE},)
+    ]
+    yield f"Disk, MovieLens 1M, default fits, {_shape(store)}, k = l = 10", defaults
+
+
+def on_cluster(folder: Path, client: Any) -> Iterator[Group]:
+    """Yield settings of fits on two workers, store by store."""
+    store = movielens(folder)
+    plain = list(kinds(store, 10, [(1, 3)] * 4, client=client))
+    yield f"Dask, MovieLens 1M, {_shape(store)}, k = l = 10", plain
+    store = _written(folder / "planted", data.planted)
+    plain = list(kinds(store, 20, [(1, 4), (1, 2), (1, 2), (1, 1)], client=client))
+    yield f"Dask, sparse planted, {_shape(store)}, k = l = 20", plain
+
+
+def _written(path: Path, made: Callable[[], Any], **options: Any) -> BlockStore:
+    store = write_store(path, made(), **options)
+    os.sync()  # what is not on disk yet cannot be forgotten
+    return store
+
+
+def _shape(store: BlockStore) -> str:
+    n, m = store.shape
+    return f"{n:,} x {m:,}, {store.n_stored:,} entries in {len(store.entries)} blocks"
+
+
+@contextmanager
+def cluster() -> Iterator[Any]:
+    """Start two workers of one thread each."""
+    import dask
+    import distributed
+
+    with (
+        dask.config.set({"distributed.worker.profile.enabled": False}),
+        distributed.LocalCluster(
+            n_workers=N_WORKERS, threads_per_worker=1, processes=True, dashboard_address=":0"
+        ) as here,
+        distributed.Client(here, set_as_default=False) as client,
+    ):
+        yield client
+
+
+# ----------------------------------------------------------------------------------------- tables
+
+
+def measured(groups: Iterator[Group], done: list[Setting]) -> Iterator[str]:
+    """Run all settings; yield a table for each group."""
+    for title, settings in groups:
+        short = ", ".join(title.split(", ")[1:2])
+        for setting in settings:
+            begin = time.perf_counter()
+            setting.run()
+            spent = time.perf_counter() - begin
+            print(f"# {title}: {setting.name}, {spent:.0f} s", flush=True)
+        done += [replace(each, name=f"{short}: {each.name}") for each in settings]
+        header = ["switched off", *(each.name for each in settings)]
+        lines: list[Line] = [header]
+        for variant in OFF:
+            cells = [cell(each, variant) for each in settings]
+            if any(cells):
+                lines.append([variant, *cells])
+        yield f"{title}\n\n{markdown(lines)}"
+
+
+def cell(setting: Setting, variant: str) -> str:
+    """Return seconds and passes of all mechanisms together, ratios to these without one."""
+    if variant not in setting.costs:
+        return ""
+    if variant == ON:
+        cost, n = setting.costs[ON], setting.starts
+        return f"{cost.processors / n:.2f} s / {cost.wall / n:.2f} s / {cost.passes / n:.1f}"
+    return " / ".join(f"{ratio:.2f}" for ratio in setting.costs[variant].over(setting.costs[ON]))
+
+
+def in_short(done: list[Setting]) -> Iterator[str]:
+    """Say in a line per mechanism what it spares of the time that a fit takes without it.
+
+    Nothing, where it is never at work.
+    """
+    pairs = [(variant, variant, ON) for variant in OFF if variant != ON]
+    pairs.append(("(d'') row sums kept without watching", D_SUMS, D))
+    for name, off, on in pairs:
+        for where, is_there in (("disk", False), ("Dask", True)):
+            settings = [each for each in done if (each.client is not None) == is_there]
+            idle = sum(off in each.idle for each in settings)
+            used = [each for each in settings if off in each.costs]
+            words = []
+            for what, place in (("processor time", 0), ("wall time", 1)):
+                shares = [(_spared(each, off, on)[place], each.name) for each in used]
+                if shares:
+                    values = [share for share, _ in shares]
+                    best, least = max(shares), min(shares)
+                    words.append(
+                        f"{best[0]:.0%} of the {what} at best ({best[1]}), "
+                        f"{statistics.median([*values, *[0.0] * idle]):.0%} in the median of all "
+                        f"settings, {statistics.median(values):.0%} of those where it is at work, "
+                        f"{least[0]:.0%} at worst ({least[1]}), at least 15% in "
+                        f"{sum(share >= 0.15 for share in values)}"
+                    )
+            if words:
+                of = f"at work in {len(used)} of {len(used) + idle} settings"
+                yield f"* **{name}**, {where}, {of}: spares {'; '.join(words)}."
+
+
+def _spared(setting: Setting, off: str, on: str) -> tuple[float, ...]:
+    base = setting.costs.get(on, setting.costs[ON])  # without what is idle nothing changes
+    return tuple(1.0 - 1.0 / ratio for ratio in setting.costs[off].over(base))
+
+
+def main() -> None:
+    """Measure, print, and write if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, default=None)
+    parser.add_argument("--write", type=Path, default=None)
+    parser.add_argument("only", nargs="?", choices=("disk", "default", "cluster"))
+    given = parser.parse_args()
+    begin = time.perf_counter()
+    done: list[Setting] = []
+    texts = []
+
+    def show(parts: Iterator[str]) -> None:
+        for part in parts:
+            print(f"\n{part}\n", flush=True)
+            texts.append(part)
+
+    if given.only in (None, "disk"):
+        with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+            show(measured(from_disk(Path(folder)), done))
+    if given.only in (None, "cluster"):
+        with tempfile.TemporaryDirectory(dir=given.folder) as folder, cluster() as client:
+            show(measured(on_cluster(Path(folder), client), done))
+    if given.only in (None, "default"):
+        with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+            show(measured(by_default(Path(folder)), done))
+    show(iter(["\n".join(in_short(done))]))
+    print(f"# {time.perf_counter() - begin:.0f} s, load average {os.getloadavg()[0]:.1f}")
+    if given.write is not None:
+        note = (
+            "First line: processor seconds / wall seconds / passes of a fit with everything on; "
+            "then the ratios of these to it."
+        )
+        replace_section(given.write, "sparing", "\n\n".join([note, *texts]))
+
+
+if __name__ == "__main__":
+    main()
