@@ -1,0 +1,195 @@
+"""ROCC's co-clusters once they are found: attributes, and new rows compared with them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BiclusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from neocc._typing import BoolArray, FloatArray, IntArray
+from neocc.core.engine import Engine
+from neocc.core.problem import Problem
+from neocc.core.solve import Solution
+from neocc.estimators._base import BaseNEO
+from neocc.estimators._progress import logger
+from neocc.rivals.rocc.grid import Grid
+from neocc.rivals.rocc.members import Fitted, without_nested
+from neocc.rivals.rocc.merging import Merged, find_coclusters
+
+
+class FewerCoclustersWarning(UserWarning):
+    """Fewer co-clusters were found than asked for."""
+
+
+class CoclusterResults(BiclusterMixin, BaseNEO):
+    """Co-clusters with rows and columns of their own, and no grid."""
+
+    _fitted: list[Fitted]
+    _row_limits: FloatArray
+
+    def _publish(self, engine: Engine, problem: Problem, solution: Solution) -> None:
+        """Turn the grid into co-clusters."""
+        merged = find_coclusters(
+            Grid.of(engine, problem, solution),
+            self.error_cutoff,
+            self.n_coclusters,
+            self.merge_threshold,
+        )
+        noise = solution.noise / (engine.shape[0] * engine.shape[1])
+        found = merged.on_items(solution)
+        if self.expand is not None:
+            found = [each.expanded(engine, problem, self.expand, noise) for each in found]
+        found = sorted(found, key=lambda each: -each.n_entries)
+        if self.n_coclusters is None:
+            found = without_nested(found)
+        fitted = [each.fitted(engine, problem, noise) for each in found]
+        super()._publish(engine, problem, solution)
+        self._publish_grid(merged, solution)
+        self._publish_coclusters(fitted)
+        self._report_merging(merged)
+
+    def _publish_coclusters(self, fitted: list[Fitted]) -> None:
+        """Set the attributes of the co-clusters."""
+        self.n_coclusters_ = self._n_features_out = len(fitted)
+        self.row_membership_ = np.array([each.cocluster.rows for each in fitted]).T
+        self.column_membership_ = np.array([each.cocluster.columns for each in fitted]).T
+        self.row_outliers_ = ~self.row_membership_.any(axis=1)
+        self.column_outliers_ = ~self.column_membership_.any(axis=1)
+        self.means_ = np.array([each.mean for each in fitted])
+        self.errors_ = np.array([each.error for each in fitted])
+        self.objective_ = float(sum(each.error * each.cocluster.n_entries for each in fitted))
+        self._fitted = fitted
+        margin = 0.0 if self.expand is None else self.expand
+        self._row_limits = np.array([each.row_limit(margin) for each in fitted])
+        self._row_members = self.row_membership_
+
+    def _publish_grid(self, merged: Merged, solution: Solution) -> None:
+        """Set the attributes of the first step."""
+        assert solution.U is not None and solution.V is not None
+        self.grid_row_labels_ = only_cluster(solution.U.dense)
+        self.grid_column_labels_ = only_cluster(solution.V.dense)
+        self.grid_errors_ = merged.block_errors
+        self.error_cutoff_ = merged.cutoff
+        self.merge_distances_ = merged.coclusters.distances
+
+    def _report_merging(self, merged: Merged) -> None:
+        """Log what merging has led to; warn where that is too little."""
+        if self.verbose:
+            logger.info(
+                "%d of %d blocks have an error of at most %.6g; merged into %d co-clusters",
+                merged.n_kept,
+                merged.block_errors.size,
+                merged.cutoff,
+                self.n_coclusters_,
+            )
+        if self.n_coclusters is not None and self.n_coclusters_ < self.n_coclusters:
+            warnings.warn(
+                f"Found {self.n_coclusters_} co-clusters, not n_coclusters={self.n_coclusters}: "
+                f"only {merged.n_kept} blocks of the grid have an error of at most "
+                f"{merged.cutoff:g}. Raise error_cutoff, or enlarge the grid.",
+                FewerCoclustersWarning,
+                stacklevel=2,
+            )
+
+    @property
+    def rows_(self) -> BoolArray:
+        """Rows of each co-cluster, of shape (n_coclusters_, n_rows)."""
+        check_is_fitted(self)
+        members: BoolArray = self.row_membership_.T
+        return members
+
+    @property
+    def columns_(self) -> BoolArray:
+        """Columns of each co-cluster, of shape (n_coclusters_, n_columns)."""
+        check_is_fitted(self)
+        members: BoolArray = self.column_membership_.T
+        return members
+
+    def transform(self, X: Any) -> FloatArray:
+        """Return the mean squared error of each row over the columns of each co-cluster.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_columns)
+            Rows, seen or new, over the columns of the fit.
+
+        Returns
+        -------
+        errors : ndarray of shape (n_rows, n_coclusters_)
+            How badly each row fits each co-cluster.
+        """
+        with self._engine_of(X) as engine:
+            return np.column_stack([each.row_errors(engine) for each in self._fitted])
+
+    def predict_membership(self, X: Any) -> BoolArray:
+        """Return which co-clusters rows, seen or new, belong to.
+
+        The rule is that of the last step of the fit: a row belongs to every co-cluster whose own
+        mean squared error its own exceeds by no more than `expand` standard errors.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_columns)
+            Rows over the columns of the fit.
+
+        Returns
+        -------
+        membership : ndarray of bool, shape (n_rows, n_coclusters_)
+            Memberships; a row without any is an outlier. Rows that the grid put into a co-cluster
+            which they do not fit so well are not in it by this rule.
+        """
+        return self._within_limits(self.transform(X))
+
+    def predict(self, X: Any) -> IntArray:
+        """Return the co-cluster that each row, seen or new, fits best.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_columns)
+            Rows over the columns of the fit.
+
+        Returns
+        -------
+        labels : ndarray of int, shape (n_rows,)
+            Of the co-clusters that `predict_membership` gives, the one of smallest error; -1 for an
+            outlier.
+        """
+        errors = self.transform(X)
+        return _best(errors, self._within_limits(errors))
+
+    def fit_predict(self, X: Any, y: Any = None) -> IntArray:
+        """Fit and return the co-cluster that each row of X fits best.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_columns)
+            The data.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        labels : ndarray of int, shape (n_rows,)
+            Of the co-clusters of a row, the one of smallest error; -1 for an outlier.
+        """
+        self.fit(X, y)
+        return _best(self.transform(X), self.row_membership_)
+
+    def _within_limits(self, errors: FloatArray) -> BoolArray:
+        within: BoolArray = errors <= self._row_limits
+        return within
+
+
+def _best(errors: FloatArray, members: BoolArray) -> IntArray:
+    """Return the cluster of smallest error among those of each row, -1 for none."""
+    best = np.where(members, errors, np.inf).argmin(axis=1)
+    labels: IntArray = np.where(members.any(axis=1), best, -1)
+    return labels
+
+
+def only_cluster(members: BoolArray) -> IntArray:
+    """Return the only cluster of each item, -1 for none."""
+    return _best(np.zeros(members.shape), members)
