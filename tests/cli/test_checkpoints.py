@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from neocc import NEOCC
 from neocc.cli import app
-from neocc.cli._keeping import FitCheckpoint, interrupts_wait_for
+from neocc.cli._checkpoint import FitCheckpoint, interrupts_wait_for
 from neocc.io import write_store
 
 TABLES = ("rows.csv", "columns.csv", "blocks.csv")

@@ -17,9 +17,9 @@ from typer.testing import CliRunner
 
 from neocc import __version__
 from neocc.cli import app
-from neocc.cli._page import page
-from neocc.cli._picture import ASCII, UNICODE, bands, draw, whole
-from neocc.cli.demo import make_view, neutral_order, run_demo
+from neocc.cli._demo import demo_answer, make_view, neutral_order, page
+from neocc.cli._picture import ASCII, UNICODE, Side, draw
+from neocc.cli._terminal import Terminal
 from neocc.plot.arrange import arrange
 
 
@@ -59,6 +59,17 @@ def printed(view, glyphs=UNICODE, **options):
     return console.file.getvalue()
 
 
+def run_demo(console):
+    Terminal(console=console).tell(demo_answer(console))
+
+
+def test_the_data_are_in_an_order_that_gives_nothing_away():
+    data = neutral_order()
+    assert (data.row_names[0], data.column_names[0]) == ("Brenda Rogers", "E11")
+    assert data.row_names == sorted(data.row_names)
+    assert data.column_dates == sorted(data.column_dates)
+
+
 # ------------------------------------------------------------------------------------ drawing
 
 
@@ -68,10 +79,8 @@ def test_draw_marks_members_overlap_and_outliers():
     V = np.array([[1], [1], [0]], dtype=bool)
     picture = draw(
         X,
-        ["one", "two", "three"],
-        ["x", "y", "z"],
-        bands(arrange(U).segments, ["A", "B"]),
-        bands(arrange(V).segments, ["1"]),
+        Side(["one", "two", "three"], arrange(U).segments, ["A", "B"]),
+        Side(["x", "y", "z"], arrange(V).segments, ["1"]),
         ASCII,
     )
     rows = [line for line in picture.plain.splitlines() if re.match("one|two|three", line)]
@@ -84,7 +93,7 @@ def test_draw_marks_members_overlap_and_outliers():
 
 def test_draw_whole_shows_every_entry():
     X = np.array([[1.0, 0.0], [1.0, 1.0]])
-    picture = draw(X, ["a", "b"], ["x", "y"], whole(2), whole(2)).plain
+    picture = draw(X, Side.unsorted(["a", "b"]), Side.unsorted(["x", "y"])).plain
     assert picture.count(UNICODE.member) == 3
     assert picture.count(UNICODE.zero) == 1
     assert UNICODE.horizontal not in picture

@@ -347,7 +347,7 @@ def test_too_little_memory_is_no_traceback(run, women, monkeypatch):
     def full(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr("neocc.cli._fitting.choose", full)
+    monkeypatch.setattr("neocc.cli._fit.choose", full)
     ran = run("fit", women)
     assert ran.code == 1
     assert "not enough memory" in ran.err

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from malformed import CASES, Case
 
+import neocc.cli._fit
 import neocc.cli._fit_page
-import neocc.cli._fitting
-import neocc.cli._predicting  # noqa: F401
+import neocc.cli._saved  # noqa: F401
 from neocc.cli._guard import as_options, printable
 
 # What has to be imported is imported above: some cases run without the right to read modules.

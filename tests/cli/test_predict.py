@@ -11,7 +11,7 @@ import pytest
 from files import change_member
 from scipy import sparse
 
-from neocc.cli._steps import attach, restore
+from neocc.cli._load import attach, restore
 from neocc.datasets import load_southern_women
 from neocc.io import Matrix, load_model, read_model, save_model, write_matrix
 from neocc.preprocessing import PREPROCESSORS, make_preprocessor

@@ -11,7 +11,8 @@ import pytest
 from scipy import sparse
 
 from neocc import NEOCC
-from neocc.cli import _choose, _stored
+from neocc.cli import _sample
+from neocc.cli._choose import choose
 from neocc.cli._settings import FitSettings
 from neocc.io import Matrix, open_store, write_matrix, write_store
 
@@ -48,8 +49,8 @@ def store(run, file, tmp_path):
 @pytest.fixture
 def small_samples(monkeypatch):
     """Make a store of a few thousand entries too large for memory."""
-    monkeypatch.setattr(_stored, "_MOST_TO_CHOOSE", 2000)
-    monkeypatch.setattr(_stored, "_MOST_ON_PAGE", 800)
+    monkeypatch.setattr(_sample, "MOST_TO_CHOOSE", 2000)
+    monkeypatch.setattr(_sample, "MOST_ON_PAGE", 800)
 
 
 def said(ran):
@@ -147,13 +148,12 @@ def test_what_is_not_given_is_chosen_from_a_sample(run, store, small_samples):
     assert again["choices"] == answer["choices"]
 
 
-def test_counts_that_are_chosen_from_a_sample_are_of_all_rows(store, monkeypatch):
-    monkeypatch.setattr(_choose, "_twins", lambda *_: [])
-    drawn = _stored.draw_to_choose(open_store(store), FitSettings(rows=3, columns=2))
+def test_counts_that_are_chosen_from_a_sample_are_of_all_rows(store):
+    drawn = _sample.draw_to_choose(open_store(store), FitSettings(rows=3, columns=2))
     assert drawn.is_whole
-    half = _stored.Drawn(drawn.data[:120], drawn.at[:120], 240, 0)
+    half = _sample.Sample(drawn.data[:120], drawn.at[:120], 240, 0)
     asked = FitSettings(rows=3, columns=2, overlap_rule="second", column_overlap=0.0)
-    settings, choices, _ = _choose.choose_from(half, asked)
+    settings, choices, _ = choose(half.data, asked, sample=half, trial=False)
     more = round(float(settings.row_overlap) * 240)
     assert more > 0
     assert f"({more} memberships beyond one each)" in choices[0].what
@@ -161,7 +161,7 @@ def test_counts_that_are_chosen_from_a_sample_are_of_all_rows(store, monkeypatch
 
 def test_a_sample_is_drawn_from_the_seed(store):
     X = sparse.vstack([open_store(store).load(block) for block in range(5)]).toarray()
-    drawn = [_stored._draw(open_store(store), 20, seed) for seed in (0, 0, 1)]
+    drawn = [_sample._draw(open_store(store), 20, seed) for seed in (0, 0, 1)]
     assert (drawn[0].at == drawn[1].at).all()
     assert (drawn[0].at != drawn[2].at).any()
     assert (np.diff(drawn[0].at) > 0).all()
@@ -189,24 +189,24 @@ def test_a_page_of_a_large_store_says_that_it_shows_a_sample(run, store, small_s
     assert (tmp_path / "out" / "report.html").read_text() == page
 
 
-def test_no_group_vanishes_from_the_page_of_a_sample(store, monkeypatch):
-    monkeypatch.setattr(_stored, "_MOST_ON_PAGE", 100)
+def test_no_group_vanishes_from_the_page_of_a_sample(store):
     opened = open_store(store)
     model = NEOCC(3, 2, row_outliers=0.05, n_init=1, refine=False, random_state=0).fit(opened)
     model.row_membership_[:, 2] = False
     model.row_membership_[7, 2] = True
     matrix = Matrix(opened, opened.row_names, opened.column_names, store, "blocks")
-    view = _stored.page_view(model, matrix, 0)
-    assert len(view.matrix.row_names) == view.matrix.shape[0] == len(view.model.row_membership_)
-    assert view.matrix.shape[0] < 240
-    assert view.model.row_membership_.any(axis=0).all()
-    assert view.model.row_outliers_.sum() == min(100, (~model.row_membership_.any(axis=1)).sum())
-    assert "user7" in view.matrix.row_names
+    page, _ = _sample.page_of(model, matrix, FitSettings(), most=100)
+    shown, part = page["matrix"], page["model"]
+    assert len(shown.row_names) == shown.shape[0] == len(part.row_membership_)
+    assert shown.shape[0] < 240
+    assert part.row_membership_.any(axis=0).all()
+    assert part.row_outliers_.sum() == min(100, (~model.row_membership_.any(axis=1)).sum())
+    assert "user7" in shown.row_names
     assert len(model.row_membership_) == 240
 
 
 def test_rows_too_long_to_choose_from_are_said_to_be(run, store, monkeypatch):
-    monkeypatch.setattr(_stored, "_MOST_TO_CHOOSE", 10)
+    monkeypatch.setattr(_sample, "MOST_TO_CHOOSE", 10)
     ran = run("fit", store, "--rows", 3)
     assert ran.code == 2
     assert len(ran.err.splitlines()) == 1
@@ -237,10 +237,10 @@ def test_a_memory_limit_changes_no_result(run, store, tmp_path, monkeypatch):
     assert ran.code == 0, ran.err
 
 
-def test_a_small_limit_makes_small_samples(monkeypatch):
-    assert _stored._entries_within(None, 1000) == 1000
-    assert _stored._entries_within("364MB", 10**9) == 10**6
-    assert _stored._entries_within("1MB", 1000) == 1
+def test_a_small_limit_makes_small_samples():
+    assert _sample._entries_within(None, 1000) == 1000
+    assert _sample._entries_within("364MB", 10**9) == 10**6
+    assert _sample._entries_within("1MB", 1000) == 1
 
 
 @pytest.mark.parametrize(

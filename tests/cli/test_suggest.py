@@ -7,8 +7,8 @@ import json
 import pytest
 
 from neocc.cli._choose import choose
-from neocc.cli._parsing import range_of
 from neocc.cli._settings import FitSettings
+from neocc.cli.fitting import range_of
 from neocc.datasets import load_southern_women
 from neocc.selection import suggest_n_clusters
 

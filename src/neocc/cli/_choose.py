@@ -8,24 +8,18 @@ block store all rows are looked at where they are few, else a random sample of t
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from neocc._counts import round_half_away
 from neocc._typing import BoolArray
 from neocc.cli._guard import collected_warnings
-from neocc.cli._reasons import (
-    SIDES,
-    Choice,
-    Side,
-    fractions_chosen,
-    numbers_chosen,
-    overlap_refused,
-)
-from neocc.cli._settings import AUTO, FitSettings
-from neocc.cli._stored import Drawn
+from neocc.cli._sample import Sample
+from neocc.cli._settings import FitSettings
 from neocc.estimators import NEOCC
+from neocc.plot._words import plural
 from neocc.selection import (
     OverlapEstimate,
     SuggestedClusters,
@@ -33,7 +27,17 @@ from neocc.selection import (
     suggest_n_clusters,
 )
 
-__all__ = ["InterruptedChoice", "choose", "choose_from", "is_complete", "set_aside"]
+__all__ = ["CRITERIA", "Choice", "choose", "rank_numbers"]
+
+Callback: TypeAlias = Callable[[int, int], Any] | None
+Side: TypeAlias = Literal["rows", "columns"]
+SIDES: tuple[Side, Side] = ("rows", "columns")
+
+CRITERIA = {
+    "icl": "the integrated completed likelihood (icl), which weighs fit against number of groups",
+    "hull": "the elbow of the objective (hull), beyond which more groups gain little",
+    "pseudo_f": "the two-mode ratio of Calinski and Harabasz (pseudo_f)",
+}
 
 # Two groups count as one made twice if so many of those in either are in both.
 _TOO_ALIKE = 0.6
@@ -41,133 +45,99 @@ _TOO_ALIKE = 0.6
 _SOME_CLUSTERS = 5
 
 
-class InterruptedChoice(KeyboardInterrupt):
-    """The search for the numbers of groups was interrupted; the best so far is in the message."""
+@dataclass(frozen=True)
+class Choice:
+    """Something that was chosen for the user."""
+
+    what: str  # such as "3 groups of rows and 2 of columns"
+    why: str  # a clause without a full stop
+    options: dict[str, Any]  # the settings chosen
+    n_items: int = 0  # what fractions among them are fractions of
 
 
 def choose(
     X: Any,
     settings: FitSettings,
-    callback: Callable[[int, int], Any] | None = None,
-    n_rows: int | None = None,
+    callback: Callback = None,
+    sample: Sample | None = None,
+    *,
+    trial: bool = True,
 ) -> tuple[FitSettings, list[Choice], list[str]]:
-    """Replace every "auto" among the settings by a number.
+    """Replace every "auto" among the settings by a number; say why, and what else is worth knowing.
 
-    Parameters
-    ----------
-    X : ndarray or sparse matrix
-        The data, or a sample of their rows.
-    settings : FitSettings
-        What is given, and what is not.
-    callback : callable, default=None
-        Called with the number of pairs of numbers tried and to try.
-    n_rows : int, default=None
-        Number of rows of the data where X is a sample.
-
-    Returns
-    -------
-    settings : FitSettings
-        Without "auto".
-    choices : list of Choice
-        What was chosen, and why.
-    notes : list of str
-        What else is worth knowing.
-
-    Examples
-    --------
-    >>> from neocc.cli._choose import choose
-    >>> from neocc.cli._settings import FitSettings
-    >>> from neocc.datasets import load_southern_women
-    >>> settings, choices, notes = choose(load_southern_women().data, FitSettings(rows=2))
-    >>> settings.columns, settings.row_outliers
-    (3, 0.0)
-    >>> choices[0].what
-    '3 groups of columns'
+    X has the data, or a sample of their rows. The callback is called with the number of pairs of
+    numbers tried and to try; a trial of an estimated overlap tells whether it is taken.
     """
     choices: list[Choice] = []
     notes: list[str] = []
-    if AUTO in (settings.rows, settings.columns):
+    if not {"rows", "columns"}.isdisjoint(settings.left_open):
         suggested = _suggest(X, settings, callback)
-        choices.append(numbers_chosen(suggested, settings))
+        choices.append(_numbers_chosen(suggested, settings))
         notes += suggested.notes
         settings = replace(settings, **choices[0].options)
-    sizes = (n_rows or X.shape[0], X.shape[1])
-    found = [_fractions(X, settings, side, n) for side, n in zip(SIDES, sizes, strict=True)]
-    estimates = {side: one for side, one in zip(SIDES, found, strict=True) if one is not None}
-    for estimate in estimates.values():
-        settings = replace(settings, **estimate.options)
-    for side in _twins(X, settings, estimates):
-        estimates[side] = overlap_refused(estimates[side], settings, side)
+    estimates: dict[Side, Choice] = {}
+    sizes = (X.shape[0] if sample is None else sample.n_rows, X.shape[1])
+    for side, n_items in zip(SIDES, sizes, strict=True):
+        asked = [name for name in settings.left_open if name.startswith(side[:-1])]
+        if asked:
+            k = int(getattr(settings, side))
+            if k > n_items:
+                too_many = f"n_{side[:-1]}_clusters={k} is more than the {n_items} {side}."
+                raise ValueError(f"{too_many} Ask for at most {n_items}.")
+            estimate = _estimate(X, k, settings, side)
+            estimates[side] = _fractions_chosen(estimate, settings, asked, n_items)
+    for choice in estimates.values():
+        settings = replace(settings, **choice.options)
+    for side in _twins(X, settings, estimates) if trial else ():
+        estimates[side] = _overlap_refused(estimates[side], settings, side)
         settings = replace(settings, **estimates[side].options)
-    return settings, [*choices, *estimates.values()], notes
-
-
-def choose_from(
-    drawn: Drawn, settings: FitSettings, callback: Callable[[int, int], Any] | None = None
-) -> tuple[FitSettings, list[Choice], list[str]]:
-    """Replace every "auto" by what rows drawn from a block store say; see `choose`."""
-    settings, choices, notes = choose(drawn.data, settings, callback, drawn.n_rows)
-    if not drawn.is_whole:
-        where = f"in {drawn.in_words('rows')}"
+    choices += estimates.values()
+    if sample is not None and not sample.is_whole:
+        where = f"in {sample.in_words('rows')}"
         choices = [replace(choice, why=f"{choice.why}; {where}") for choice in choices]
     return settings, choices, notes
 
 
-def is_complete(settings: FitSettings) -> bool:
-    """Whether nothing is left to choose."""
-    return AUTO not in settings.as_json().values()
-
-
-def _suggest(
-    X: Any, settings: FitSettings, callback: Callable[[int, int], Any] | None
+def rank_numbers(
+    X: Any,
+    settings: FitSettings,
+    numbers: tuple[list[int] | None, list[int] | None],
+    callback: Callback,
+    **options: Any,
 ) -> SuggestedClusters:
-    numbers = [None if n == AUTO else [int(n)] for n in (settings.rows, settings.columns)]
-    found = suggest_n_clusters(
-        X,
-        *numbers,
-        objective=settings.objective,  # type: ignore[arg-type]
-        random_state=settings.seed,
-        n_jobs=settings.jobs,
-        callback=callback,
-        **set_aside(X, settings),
-    )
-    if not found.complete:
-        rows, columns = found.best
-        raise InterruptedChoice(
-            f"Interrupted while looking for the numbers of groups; nothing was written. Best of "
-            f"the {len(found.table)} pairs tried: --rows {rows} --columns {columns}."
-        )
-    return found
-
-
-def set_aside(X: Any, settings: FitSettings) -> dict[str, Any]:
-    """Return the fractions with which to compare numbers of groups: outliers out, no overlap.
+    """Rank numbers of groups of rows and of columns, outliers out, without overlap.
 
     A few outliers that had to be in a group would ask for many groups of their own.
     """
-    fractions: dict[str, Any] = {}
     for side, n_items in zip(SIDES, X.shape, strict=True):
         word = side[:-1]
         outliers = getattr(settings, f"{word}_outliers")
-        if outliers == AUTO:
-            k = min(_SOME_CLUSTERS, n_items)
-            outliers = _estimate(X, k, settings, side).outliers
-        fractions |= {f"{word}_outliers": outliers, f"{word}_overlap": 0.0 - outliers}
-    return fractions
+        if f"{word}_outliers" in settings.left_open:
+            outliers = _estimate(X, min(_SOME_CLUSTERS, n_items), settings, side).outliers
+        options |= {f"{word}_outliers": outliers, f"{word}_overlap": 0.0 - outliers}
+    return suggest_n_clusters(
+        X,
+        *numbers,
+        objective=settings.objective,
+        random_state=settings.seed,
+        n_jobs=settings.jobs,
+        callback=callback,
+        **options,
+    )
 
 
-def _fractions(X: Any, settings: FitSettings, side: Side, n_items: int) -> Choice | None:
-    word = side[:-1]
-    names = [f"{word}_{kind}" for kind in ("overlap", "outliers")]
-    asked = [name for name in names if getattr(settings, name) == AUTO]
-    if not asked:
-        return None
-    k = int(getattr(settings, side))
-    if k > n_items:
-        raise ValueError(
-            f"n_{word}_clusters={k} is more than the {n_items} {side}. Ask for at most {n_items}."
+def _suggest(X: Any, settings: FitSettings, callback: Callback) -> SuggestedClusters:
+    rows, columns = (
+        None if side in settings.left_open else [int(getattr(settings, side))] for side in SIDES
+    )
+    found = rank_numbers(X, settings, (rows, columns), callback)
+    if not found.complete:
+        k, l = found.best  # noqa: E741
+        raise KeyboardInterrupt(
+            f"Interrupted while looking for the numbers of groups; nothing was written. Best of "
+            f"the {len(found.table)} pairs tried: --rows {k} --columns {l}."
         )
-    return fractions_chosen(_estimate(X, k, settings, side), settings, asked, n_items)
+    return found
 
 
 def _estimate(X: Any, k: int, settings: FitSettings, side: Side) -> OverlapEstimate:
@@ -208,3 +178,86 @@ def _most_alike(members: BoolArray) -> float:
     either = np.maximum(sizes[:, None] + sizes - shared, 1.0)
     np.fill_diagonal(shared, 0.0)
     return float((shared / either).max())
+
+
+# ------------------------------------------------------------------------------- reasons in words
+
+
+def _numbers_chosen(found: SuggestedClusters, settings: FitSettings) -> Choice:
+    """Say which numbers of groups were chosen, among which."""
+    asked = [name for name in SIDES if name in settings.left_open]
+    best = dict(zip(SIDES, found.best, strict=True))
+    options: dict[str, Any] = {name: best[name] for name in asked}
+    first, *second = (f"{number} of {name}" for name, number in options.items())
+    groups = "group of" if options[asked[0]] == 1 else "groups of"
+    what = " and ".join([first.replace("of", groups, 1), *second])
+    ranked = found.table
+    if len(ranked) == 1:
+        return Choice(what, "the data allow no other number", options)
+    fields = {name: ranked[f"n_{name[:-1]}_clusters"] for name in asked}
+    tried = " and ".join(f"{each.min()} to {each.max()} of {name}" for name, each in fields.items())
+    runner_up = " and ".join(f"{each[1]} of {name}" for name, each in fields.items())
+    why = f"best of {tried} by {CRITERIA[found.criteria[0]]}; the next best: {runner_up}"
+    return Choice(what, why, options)
+
+
+def _fractions_chosen(
+    found: OverlapEstimate, settings: FitSettings, asked: list[str], n_items: int
+) -> Choice:
+    """Say what was estimated for a side of `n_items`, of which the estimate may have seen some."""
+    word = found.side[:-1]
+    options = {name: float(getattr(found, name.removeprefix(f"{word}_"))) for name in asked}
+    overlap, outliers = f"{word}_overlap", f"{word}_outliers"
+    if overlap in options:
+        # The estimate knows nothing of outliers that were given beside it.
+        given = options.get(outliers, getattr(settings, outliers))
+        options[overlap] = max(options[overlap], 0.0 - given)
+    reasons = {overlap: _overlap_reason(found), outliers: _outlier_reason(found)}
+    why = "; ".join(reasons[name] for name in asked)
+    return Choice(_in_words(options, found.side, n_items), why, options, n_items)
+
+
+def _overlap_refused(estimate: Choice, settings: FitSettings, side: Side) -> Choice:
+    """Say why an estimated overlap was not taken."""
+    word = side[:-1]
+    name = f"{word}_overlap"
+    why = (
+        f"{estimate.why}; but in a trial that much overlap ({estimate.options[name]:.2g}) made two "
+        f"groups of nearly the same {side}: those with few or small values fit everywhere. Scale "
+        f"the {side} first, or set --{word}-overlap"
+    )
+    # Whoever is left out leaves room for another membership; take that away too.
+    options = {**estimate.options, name: 0.0 - getattr(settings, f"{word}_outliers")}
+    return Choice(_in_words(options, side, estimate.n_items), why, options, estimate.n_items)
+
+
+def _in_words(options: dict[str, Any], side: str, n_items: int) -> str:
+    parts = []
+    for name, value in options.items():
+        kind = name.rpartition("_")[2]
+        count = round_half_away(value * n_items)
+        if count <= 0:
+            parts.append(f"no {kind}")
+        elif kind == "overlap":
+            parts.append(f"overlap {value:.3g} ({plural(count, 'membership')} beyond one each)")
+        else:
+            parts.append(f"outliers {value:.3g} (up to {count:,})")
+    return f"{side}: {', '.join(parts)}"
+
+
+def _overlap_reason(found: OverlapEstimate) -> str:
+    item = found.side[:-1]
+    if found.strategy != "averages":
+        return f"{found.n_pairs:,} pairs of {item} and group by the {found.strategy} rule"
+    several = int(np.count_nonzero(found.item_pairs > 1))
+    if not several:
+        return f"no {item} lies between the centres of groups"
+    lie = "lies" if several == 1 else "lie"
+    return f"{several:,} of {found.n_items:,} {found.side} {lie} between the centres of groups"
+
+
+def _outlier_reason(found: OverlapEstimate) -> str:
+    if not found.n_outliers:
+        return f"no {found.side[:-1]} is far from all of them"
+    are = "is" if found.n_outliers == 1 else "are"
+    return f"{found.n_outliers:,} {are} farther than {found.outlier_threshold:.3g} from the nearest"

@@ -1,12 +1,4 @@
-"""From exceptions to exit codes: one readable message, and a traceback only for our own faults.
-
-======  ============================================================================
-0       done
-1       a fault of neocc or of the machine, such as too little memory
-2       a mistake in the command line, in a file, or in where to write
-130     interrupted with Ctrl-C; what was found until then is written where it can be
-======  ============================================================================
-"""
+"""From exceptions to exit codes: one readable message, and a traceback only for our own faults."""
 
 from __future__ import annotations
 
@@ -22,50 +14,28 @@ import typer
 if TYPE_CHECKING:
     from neocc.io import Matrix
 
-__all__ = [
-    "FAULT",
-    "INTERRUPTED",
-    "MISTAKE",
-    "Mistake",
-    "as_options",
-    "blaming_the_user",
-    "collected_warnings",
-    "guarded",
-    "message_of",
-    "printable",
-]
+__all__ = ["FAULT", "INTERRUPTED", "MISTAKE", "Mistake", "as_options", "blaming_the_user"]
+__all__ += ["collected_warnings", "complain", "guarded", "message_of", "printable"]
 
 FAULT, MISTAKE, INTERRUPTED = 1, 2, 130
 
-# Parameters of the library, and the options that stand for them.
-_OPTIONS = {
-    "n_row_clusters": "--rows",
-    "n_column_clusters": "--columns",
-    "row_clusters": "--rows",
-    "column_clusters": "--columns",
-    "row_overlap": "--row-overlap",
-    "row_outliers": "--row-outliers",
-    "column_overlap": "--column-overlap",
-    "column_outliers": "--column-outliers",
-    "n_init": "--n-init",
-    "max_iter": "--max-iter",
-    "n_jobs": "--jobs",
-    "block_size": "--block-size",
-    "random_state": "--seed",
-}
-_PARAMETER = re.compile(rf"(?P<minus>(?<!-)-)?\b(?P<name>{'|'.join(_OPTIONS)})\b")
-# What the estimators say about a parameter that breaks a rule.
-_RULE = re.compile(r"The '(?P<name>\w+)' parameter of \w+ must be")
-# What the library advises, and the options that do it.
-_ADVICE = {
-    "X.toarray()": "--dense",
-    'with NormScaler(axis="columns")': "with --preprocess column-norm",
-    "Pass with_mean=False to scale only.": "Scale instead, e.g. with --preprocess column-norm.",
+# What the library says about its arguments, and what that is on the command line, in this order.
+_REWRITTEN = {
+    r"^format(?= must be one of)": "--format",
+    r"The '(\w+)' parameter of \w+ must be": r"\1 must be",
+    r"\(n_(?:samples|features)=(\d+)\)": r"(\1)",
+    r"X\.toarray\(\)": "--dense",
+    r'with NormScaler\(axis="columns"\)': "with --preprocess column-norm",
+    r"Pass with_mean=False to scale only\.": "Scale instead, e.g. with --preprocess column-norm.",
+    r"(?<!-)-(?=(?:row|column)_(?:overlap|outliers)\b)": "minus ",
+    r"\b(row|column)_(overlap|outliers)\b": r"--\1-\2",
+    r"\b(n|max|block)_(init|iter|size)\b": r"--\1-\2",
+    r"\b(?:n_)?(row|column)_clusters\b": r"--\1s",
+    r"\bn_jobs\b": "--jobs",
+    r"\brandom_state\b": "--seed",
 }
 # Where the library has found something: rows and columns of arrays are counted from 0.
 _PLACE = re.compile(r"\brow (\d+), column (\d+)")
-# What `read_matrix` says about an option that it does not know.
-_WORD = re.compile(r"^format(?= must be one of)")
 
 
 class Mistake(Exception):  # noqa: N818
@@ -77,11 +47,7 @@ def blaming_the_user(matrix: Matrix | None = None) -> Iterator[None]:
     """Take a ValueError from a call for a mistake in what the user asked that call to do.
 
     Only around calls that check what they are given: elsewhere a ValueError is a fault of ours.
-
-    Parameters
-    ----------
-    matrix : Matrix, default=None
-        The data of the call. What is wrong with a cell is said of the file that it came from.
+    What is wrong with a cell of the matrix is said of the file that it came from.
     """
     try:
         yield
@@ -98,15 +64,11 @@ def _in_file(message: str, matrix: Matrix | None) -> str:
     found = _PLACE.search(message)
     if matrix is None or found is None:
         return message
-    places = []
-    for side, at, names in zip(
-        ("row", "column"),
-        map(int, found.groups()),
-        (matrix.row_names, matrix.column_names),
-        strict=True,
-    ):
-        places.append(f"{side} {at + 1}" + (f" ({names[at]!r})" if names else ""))
-    message = message.replace(found[0], ", ".join(places)).replace("Input X", "The matrix")
+    row, column = map(int, found.groups())
+    place = f"row {row + 1}" + (f" ({matrix.row_names[row]!r})" if matrix.row_names else "")
+    place += f", column {column + 1}"
+    place += f" ({matrix.column_names[column]!r})" if matrix.column_names else ""
+    message = message.replace(found[0], place).replace("Input X", "The matrix")
     return f"{matrix.source}: {message}"
 
 
@@ -126,32 +88,27 @@ def collected_warnings() -> Iterator[list[str]]:
 def guarded(*, show_traceback: bool = False, interrupted: str = "Interrupted.") -> Iterator[None]:
     """Turn exceptions into a message on standard error and an exit code.
 
-    Parameters
-    ----------
-    show_traceback : bool, default=False
-        Whether to show where in the program a mistake was noticed.
-    interrupted : str, default="Interrupted."
-        What to say after Ctrl-C, unless the interrupt says more.
+    `interrupted` is what to say after Ctrl-C, unless the interrupt says more.
     """
     try:
         yield
     except KeyboardInterrupt as interrupt:
-        _say(str(interrupt) or interrupted)
+        complain(str(interrupt) or interrupted)
         raise typer.Exit(INTERRUPTED) from None
     except (typer.Exit, BrokenPipeError):
         raise
     except Exception as error:
         if show_traceback:
-            _say(traceback.format_exc().rstrip(), mark="")
+            complain(traceback.format_exc().rstrip(), mark="")
         if _is_mistake(error):
-            _say(message_of(error))
+            complain(message_of(error))
             raise typer.Exit(MISTAKE) from error
         if isinstance(error, MemoryError):
-            _say("There is not enough memory. Try fewer rows or columns, or a sparse format.")
+            complain("There is not enough memory. Try fewer rows or columns, or a sparse format.")
         else:
             if not show_traceback:
-                _say(traceback.format_exc().rstrip(), mark="")
-            _say("This is a fault of neocc, not yours. Please report it with the lines above.")
+                complain(traceback.format_exc().rstrip(), mark="")
+            complain("This is a fault of neocc, not yours. Please report it with the lines above.")
         raise typer.Exit(FAULT) from error
 
 
@@ -170,14 +127,8 @@ def as_options(message: str) -> str:
     >>> as_options("If it fits into memory, pass X.toarray().")
     'If it fits into memory, pass --dense.'
     """
-    message = _WORD.sub(lambda found: f"--{found[0]}", message)
-    message = _RULE.sub(lambda found: f"{found['name']} must be", message)
-    message = _PARAMETER.sub(
-        lambda found: ("minus " if found["minus"] else "") + _OPTIONS[found["name"]], message
-    )
-    message = re.sub(r"\(n_(samples|features)=(\d+)\)", r"(\2)", message)
-    for advice, option in _ADVICE.items():
-        message = message.replace(advice, option)
+    for said, option in _REWRITTEN.items():
+        message = re.sub(said, option, message)
     return _as_reading_options(message)
 
 
@@ -219,12 +170,14 @@ def _is_mistake(error: Exception) -> bool:
         return True
     if isinstance(error, ImportError):
         return "pip install" in str(error)
+    from neocc.datasets import DatasetError
     from neocc.engines.space import NoRoomError
     from neocc.io import ReadError, WriteError
 
-    return isinstance(error, ReadError | WriteError | NoRoomError)
+    return isinstance(error, ReadError | WriteError | NoRoomError | DatasetError)
 
 
-def _say(message: str, mark: str = "neocc: ") -> None:
+def complain(message: str, mark: str = "neocc: ") -> None:
+    """Say on standard error what is wrong."""
     lines = (printable(line) for line in message.splitlines())
     typer.echo(mark + "\n".join(lines), err=True)

@@ -1,39 +1,42 @@
-"""From a file to the matrix that is clustered: read, filled where asked, preprocessed."""
+"""From a file to the matrix that is clustered: read, filled where asked, preprocessed.
+
+What the steps of preprocessing learnt from the data travels with the model, in its attribute
+`preprocessing_`: as plain values and arrays, for model files hold no other objects. Nothing in it
+is trusted when it comes back.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from neocc.cli._guard import Mistake, blaming_the_user
-from neocc.cli._settings import Reading
-from neocc.io import Matrix, read_matrix
+import numpy as np
 
-__all__ = ["STORE", "Loaded", "load", "prepare", "read_as_it_is", "refuse_other_order"]
+from neocc.cli._guard import Mistake, blaming_the_user, message_of
+from neocc.cli._settings import SETTINGS, FitSettings, Panel, Reading, option_of
+from neocc.cli._settings_files import Recorded
+from neocc.io import Matrix, SavedModel, UnreadableFileError, read_matrix
+
+__all__ = ["STORE", "Loaded", "attach", "load", "load_again", "read_as_it_is"]
+__all__ += ["refuse_other_order", "restore", "rows_for"]
 
 STORE = "blocks"
 """The format of a matrix that is a block store."""
+_ATTRIBUTE = "preprocessing_"
+_DENSE, _STEPS = "dense", "steps"
+_PARTS = {"class", "parameters", "attributes"}
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """A file and what was made of it.
+    """A file and what was made of it."""
 
-    Attributes
-    ----------
-    file : Matrix
-        As it was read.
-    matrix : Matrix
-        As it is clustered.
-    preprocessor : Pipeline
-        What turned one into the other; it treats further rows alike.
-    """
-
-    file: Matrix
-    matrix: Matrix
-    preprocessor: Any
+    file: Matrix  # as it was read
+    matrix: Matrix  # as it is clustered
+    preprocessor: Any  # what turned one into the other; it treats further rows alike
 
     @property
     def is_stored(self) -> bool:
@@ -41,18 +44,56 @@ class Loaded:
         return self.file.format == STORE
 
 
-def load(path: Path, reading: Reading) -> Loaded:
+def load(path: Path, settings: FitSettings) -> Loaded:
     """Read a file and preprocess it; a block store is opened and stays where it is."""
-    matrix = read_as_it_is(path, reading)
-    return prepare(matrix, reading) if matrix.format != STORE else Loaded(matrix, matrix, None)
+    file = read_as_it_is(path, settings)
+    matrix = _fill(file) if settings.dense else file
+    if not settings.preprocess:
+        return Loaded(file, matrix, None)
+    from neocc.preprocessing import make_preprocessor
+
+    preprocessor = make_preprocessor(settings.preprocess)
+    with blaming_the_user(matrix):
+        data = preprocessor.fit_transform(matrix.data)
+    return Loaded(file, replace(matrix, data=data), preprocessor)
+
+
+def load_again(path: Path, recorded: Recorded, how_to_name: str) -> Loaded:
+    """Read the file of an earlier run; refuse another one."""
+    try:
+        loaded = load(path, recorded.settings)
+    except UnreadableFileError as error:
+        if str(path) != recorded.input.path:
+            raise
+        advice = f"If the file has moved, {how_to_name}"
+        raise Mistake(f"{message_of(error)} {advice}") from error
+    recorded.input.check(loaded.file)
+    return loaded
 
 
 def read_as_it_is(path: Path, reading: Reading) -> Matrix:
     """Read a file without preprocessing, or open a block store."""
     with blaming_the_user():
-        if os.path.isdir(path):  # noqa: PTH112 - False, too, where no one may look
-            return _open(path, reading)
-        return read_matrix(path, **reading.read_options)
+        if not os.path.isdir(path):  # noqa: PTH112 - False, too, where no one may look
+            return read_matrix(path, **reading.read_options)
+        from neocc.io import open_store
+
+        _refuse_options(path, reading)
+        store = open_store(path)
+        names = (store.row_names, store.column_names)
+        return Matrix(store, *names, path, STORE, store.digest, store.manifest.notes)
+
+
+def _refuse_options(store: Path, reading: Reading) -> None:
+    """Refuse what a block store, which is used as it is, would not heed."""
+    usual = vars(FitSettings())
+    for name, value in vars(reading).items():
+        if SETTINGS[name].panel == Panel.FILE and value != usual[name]:
+            remedy = "Give it to neocc convert, or leave it out."
+            if name in ("preprocess", "dense"):
+                remedy = "Change the matrix before it is converted, or leave it out."
+            said = f"A block store is used as it is; {option_of(name)} is for files."
+            raise Mistake(f"{store}: {said} {remedy}")
 
 
 def refuse_other_order(matrix: Matrix, names: tuple[str, ...] | None, side: str) -> None:
@@ -65,43 +106,30 @@ def refuse_other_order(matrix: Matrix, names: tuple[str, ...] | None, side: str)
         )
 
 
-def _open(path: Path, reading: Reading) -> Matrix:
-    from neocc.io import open_store
-
-    usual = vars(Reading())
-    changed = [name for name, value in usual.items() if getattr(reading, name) != value]
-    if changed:
-        name = changed[0].replace("_", "-")
-        remedy = "Give it to neocc convert, or leave it out."
-        if name in ("preprocess", "dense"):
-            remedy = "Change the matrix before it is converted, or leave it out."
-        raise Mistake(f"{path}: A block store is used as it is; --{name} is for files. {remedy}")
-    store = open_store(path)
-    return Matrix(
-        store,
-        store.row_names,
-        store.column_names,
-        path,
-        STORE,
-        store.digest,
-        store.manifest.notes,
-    )
-
-
-def prepare(file: Matrix, reading: Reading) -> Loaded:
-    """Fill and preprocess a matrix as asked."""
-    matrix = fill(file) if reading.dense else file
-    if not reading.preprocess:
-        return Loaded(file, matrix, None)
-    from neocc.preprocessing import make_preprocessor
-
-    preprocessor = make_preprocessor(reading.preprocess)
+def rows_for(saved: SavedModel, matrix: Matrix) -> Any:
+    """Bring new rows into the form of the data that a model was fitted to."""
+    n_columns = saved.estimator.n_features_in_
+    refuse_other_order(matrix, saved.column_names, "columns")
+    if saved.column_names is not None and matrix.column_names is not None:
+        matrix = matrix.align_columns(saved.column_names)
+    elif matrix.shape[1] != n_columns:
+        raise Mistake(
+            f"{matrix.source}: It has {matrix.shape[1]} columns, the model {n_columns}. Use a file "
+            "with the same columns."
+        )
+    prepared, dense = restore(saved.estimator)
+    if matrix.format == STORE:
+        if hasattr(saved.estimator, _ATTRIBUTE):
+            raise Mistake(
+                f"{matrix.source}: The model preprocesses its rows, and a block store is used as "
+                "it is. Name a file."
+            )
+        return matrix.data
     with blaming_the_user(matrix):
-        data = preprocessor.fit_transform(matrix.data)
-    return Loaded(file, replace(matrix, data=data), preprocessor)
+        return prepared(_fill(matrix).data if dense else matrix.data)
 
 
-def fill(matrix: Matrix) -> Matrix:
+def _fill(matrix: Matrix) -> Matrix:
     """Return a matrix with its zeros stored."""
     if not matrix.is_sparse:
         return matrix
@@ -113,3 +141,94 @@ def fill(matrix: Matrix) -> Matrix:
             f"{matrix.source}: {n_rows} x {n_columns} cells do not fit into memory. Leave out "
             "--dense, or keep fewer rows or columns."
         ) from error
+
+
+# ------------------------------------------------------------- preprocessing that travels
+
+
+def attach(model: Any, preprocessor: Any, *, dense: bool) -> None:
+    """Give a fitted model the steps that its data went through, `dense` if they were filled."""
+    if preprocessor is None and not dense:
+        return
+    steps = [] if preprocessor is None else [_packed(step) for _, step in preprocessor.steps]
+    setattr(model, _ATTRIBUTE, {_DENSE: dense, _STEPS: steps})
+
+
+def restore(model: Any) -> tuple[Callable[[Any], Any], bool]:
+    """Return the function that prepares new rows for a model, and whether they must be filled.
+
+    A sparse file is filled for steps that take no sparse data, too: the data of the fit were dense.
+    """
+    from sklearn.utils import get_tags
+
+    kept = getattr(model, _ATTRIBUTE, None)
+    if kept is None:
+        return lambda X: X, False
+    try:
+        if set(kept) != {_DENSE, _STEPS} or not isinstance(kept[_DENSE], bool):
+            raise ValueError("it has other parts than steps")
+        steps = [_unpacked(step, model.n_features_in_) for step in kept[_STEPS]]
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise Mistake(
+            f"The preprocessing in the model file is damaged ({error}). Fit the model again."
+        ) from error
+
+    def prepared(X: Any) -> Any:
+        for step in steps:
+            X = step.transform(X)
+        return X
+
+    return prepared, kept[_DENSE] or not all(get_tags(one).input_tags.sparse for one in steps)
+
+
+def _classes() -> dict[str, Any]:
+    from sklearn.preprocessing import Binarizer, StandardScaler
+
+    from neocc import preprocessing
+
+    names = ("Binormalizer", "Centerer", "Log1p", "NormScaler", "Standardizer", "Tfidf")
+    ours = [getattr(preprocessing, name) for name in names]
+    return {kind.__name__: kind for kind in (*ours, Binarizer, StandardScaler)}
+
+
+def _packed(step: Any) -> dict[str, Any]:
+    parameters = step.get_params(deep=False)
+    learnt = {name: value for name, value in vars(step).items() if name not in parameters}
+    return {
+        "class": type(step).__name__,
+        "parameters": parameters,
+        "attributes": {
+            name: _packed(value) if hasattr(value, "get_params") else value
+            for name, value in learnt.items()
+        },
+    }
+
+
+def _unpacked(packed: Any, n_columns: int) -> Any:
+    if not isinstance(packed, dict) or set(packed) != _PARTS:
+        raise ValueError("a step has other parts than class, parameters and attributes")
+    known = _classes()
+    if packed["class"] not in known:
+        raise ValueError(f"there is no step {packed['class']!r}")
+    kind = known[packed["class"]]
+    step = kind(**packed["parameters"])
+    for name, value in packed["attributes"].items():
+        if not isinstance(name, str) or hasattr(kind, name) or name in packed["parameters"]:
+            raise ValueError(f"{name!r} is nothing that a step learns")
+        vars(step)[name] = _checked(value, n_columns)
+    return step
+
+
+def _checked(value: Any, n_columns: int) -> Any:
+    """Accept numbers, arrays with one number per column, and steps within steps."""
+    if isinstance(value, dict):
+        return _unpacked(value, n_columns)
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind not in "iuf" or value.shape != (n_columns,):
+            raise ValueError(f"a step learnt an array of shape {value.shape} and {value.dtype}")
+        if not np.isfinite(value).all():
+            raise ValueError("a step learnt numbers that are not finite")
+        return value
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise ValueError(f"a step learnt a {type(value).__name__}")

@@ -1,165 +1,267 @@
-"""What a run shall do: settings from the command line, a TOML file or a record, checked alike.
+"""The settings of a fit. Each is declared once; its option, its check and its default follow.
 
-A setting is called alike everywhere: `row_overlap` is `--row-overlap` on the command line and
-`row_overlap = 0.1` in a settings file or `"row_overlap": 0.1` in a record.
+A setting is called alike everywhere: `row_overlap` is `--row-overlap` on the command line,
+`row_overlap = 0.1` in a settings file and `"row_overlap": 0.1` in a record. No option has a default
+of its own: what is not given on the command line may be given in a settings file, and after that
+the defaults here count, which the help texts repeat.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from functools import partial
 from typing import Any
 
-from neocc.cli._checks import AUTO, CHECKS, did_you_mean
+from neocc.cli import _kinds as kinds
 from neocc.cli._guard import Mistake
+from neocc.cli._kinds import AUTO, FLAG, TEXT, Kind, choice, number
+from neocc.preprocessing import PREPROCESSORS
 
-__all__ = ["AUTO", "FitSettings", "Reading", "check", "did_you_mean", "from_options"]
+__all__ = ["READ_OPTIONS", "SETTINGS", "FitSettings", "Panel", "Reading", "Setting"]
+__all__ += ["as_setting", "check", "from_options", "option_of"]
+
+FORMATS = ("csv", "tsv", "parquet", "mtx", "npz", "npy", "h5ad", "arff", "u.data", "ratings.dat")
+_COUNT = number(int, 1, auto=True)
+_OVERLAP, _OUTLIERS = number(float, auto=True), number(float, 0, 1, auto=True)
+
+
+class Panel(StrEnum):
+    """The parts of a help page, in their order; options in none of them come first."""
+
+    GROUPS = "Groups"
+    FILE = "Reading the file"
+    SEARCH = "Search"
+    LONG = "Long fits"
+    OUTPUT = "Output"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a setting is, besides its name, type and default."""
+
+    panel: Panel
+    kind: Kind
+    metavar: str
+    help: str  # without it there is no option of this name
+    off: str = ""  # help of --no-NAME, where there is that option
+    column: str = ""  # help of --NAME-in COLUMN, likewise
+    words: Iterable[str] = ()  # what a shell completes
+
+
+def _setting(
+    panel: Panel, kind: Kind, metavar: str, help_: str, default: Any = None, **more: Any
+) -> Any:
+    return field(
+        default=default, metadata={"setting": Setting(panel, kind, metavar, help_, **more)}
+    )
+
+
+_reading, _groups = partial(_setting, Panel.FILE), partial(_setting, Panel.GROUPS)
+_search, _output = partial(_setting, Panel.SEARCH), partial(_setting, Panel.OUTPUT)
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How a file becomes a matrix: the options of `neocc.io.read_matrix`, and preprocessing.
+    """How a file is read: the options of `neocc.io.read_matrix`."""
 
-    Attributes
-    ----------
-    triplet_columns : tuple
-        `columns` of `read_matrix`.
-    dense : bool
-        Whether a sparse matrix is filled with its zeros before it is preprocessed.
-    preprocess : tuple of str
-        Steps of `neocc.preprocessing`, in order.
-    """
-
-    format: str | None = None
-    layout: str | None = None
-    header: bool | None = None
-    row_names: bool | str | None = None
-    triplet_columns: tuple[str | int, ...] | None = None
-    delimiter: str | None = None
-    decimal: str | None = None
-    encoding: str = "utf-8"
-    drop: tuple[str, ...] = ()
-    layer: str | None = None
-    missing: str = "error"
-    duplicates: str = "sum"
-    dense: bool = False
-    preprocess: tuple[str, ...] = ()
+    format: str | None = _reading(
+        TEXT, "NAME", f"{', '.join(FORMATS)}; recognised if not given.", words=FORMATS
+    )
+    layout: str | None = _reading(
+        choice("table", "triplets"),
+        "NAME",
+        "table: a line is a row of the matrix; triplets: a line is a row id, a column id and a "
+        "value. Recognised if not given.",
+    )
+    header: bool | None = _reading(
+        FLAG, "", "The first line names the columns.", off="It does not. Recognised if not given."
+    )
+    row_names: bool | str | None = _reading(
+        kinds.FLAG_OR_TEXT,
+        "",
+        "The first column names the rows.",
+        off="It does not. Recognised if not given.",
+        column="This column names the rows.",
+    )
+    triplet_columns: tuple[str | int, ...] | None = _reading(
+        kinds.THREE_COLUMNS,
+        "A,B,C",
+        "Columns of row ids, column ids and values, by name or number; the first three if not "
+        "given.",
+    )
+    delimiter: str | None = _reading(
+        kinds.DELIMITER, "SIGN", "What separates cells, such as ';' or tab."
+    )
+    decimal: str | None = _reading(choice(".", ","), "SIGN", "Decimal point or comma.")
+    encoding: str = _reading(TEXT, "NAME", "How text is coded; utf-8 if not given.", "utf-8")
+    drop: tuple[str, ...] = _reading(
+        kinds.TEXTS,
+        "COLUMN",
+        "Leave out a column, or all that match a pattern such as 'Class*'. Repeatable.",
+        (),
+    )
+    layer: str | None = _reading(TEXT, "NAME", "Layer of an AnnData file instead of X.")
+    missing: str = _reading(
+        choice("error", "zero"),
+        "WHAT",
+        "error: refuse blank cells and NaN; zero: read them as 0.",
+        "error",
+    )
+    duplicates: str = _reading(
+        choice("sum", "mean", "error"),
+        "WHAT",
+        "sum, mean or error: what several values for one cell become. Default: sum.",
+        "sum",
+    )
 
     @property
     def read_options(self) -> dict[str, Any]:
         """The arguments of `read_matrix`."""
-        own = ("dense", "preprocess")
-        names = [one.name for one in fields(Reading) if one.name not in own]
         renamed = {"triplet_columns": "columns"}
-        return {renamed.get(name, name): getattr(self, name) for name in names}
+        return {renamed.get(name, name): getattr(self, name) for name in READ_OPTIONS}
+
+
+READ_OPTIONS = tuple(one.name for one in fields(Reading))
 
 
 @dataclass(frozen=True)
 class FitSettings(Reading):
     """All that decides over the files of a fit. "auto" is chosen from the data."""
 
-    rows: int | str = AUTO
-    columns: int | str = AUTO
-    objective: str = "mean"
-    row_overlap: float | str = AUTO
-    row_outliers: float | str = AUTO
-    column_overlap: float | str = AUTO
-    column_outliers: float | str = AUTO
-    overlap_rule: str = "averages"
-    init: str = "neo-kmeans"
-    n_init: int = 10
-    refine: bool = True
-    max_iter: int = 100
-    tol: float = 1e-6
-    seed: int = 0
-    jobs: int | None = None
-    row_noun: str = "rows"
-    column_noun: str = "columns"
-    report: bool = True
-    parquet: bool = False
+    dense: bool = _reading(
+        FLAG, "", "Store the zeros of a sparse matrix, for steps that need them.", False
+    )
+    preprocess: tuple[str, ...] = _reading(
+        kinds.STEPS,
+        "STEP",
+        "Transform the data first; repeatable, in order. Steps are listed below.",
+        (),
+        words=PREPROCESSORS,
+    )
+    rows: int | str = _groups(
+        _COUNT,
+        "K",
+        "Number of groups of rows; chosen from the data if not given.",
+        AUTO,
+    )
+    columns: int | str = _groups(_COUNT, "L", "Number of groups of columns; likewise.", AUTO)
+    objective: str = _groups(
+        choice("mean", "residue"),
+        "NAME",
+        "mean: look for blocks of one value; residue: for blocks whose rows and columns rise and "
+        "fall together. Default: mean.",
+        "mean",
+    )
+    row_overlap: float | str = _groups(
+        _OVERLAP,
+        "SHARE",
+        "Memberships beyond one for each row, as a share of the rows, such as 0.1 or 10%; "
+        "estimated if not given.",
+        AUTO,
+    )
+    row_outliers: float | str = _groups(
+        _OUTLIERS,
+        "SHARE",
+        "Largest share of rows in no group; likewise.",
+        AUTO,
+    )
+    column_overlap: float | str = _groups(
+        _OVERLAP, "SHARE", "The same for columns; likewise.", AUTO
+    )
+    column_outliers: float | str = _groups(
+        _OUTLIERS, "SHARE", "The same for columns; likewise.", AUTO
+    )
+    overlap_rule: str = _groups(
+        choice("averages", "first", "second"),
+        "NAME",
+        "How overlap is estimated. averages: by who lies between groups; first, second: by the "
+        "rules of the method's authors, which find more. Default: averages.",
+        "averages",
+    )
+    init: str = _search(
+        choice("neo-kmeans", "random", "spectral", "sketch"),
+        "NAME",
+        "neo-kmeans, random, spectral or sketch: how starts are made. Default: neo-kmeans.",
+        "neo-kmeans",
+    )
+    n_init: int = _search(number(int, 1), "N", "Number of starts. Default: 10.", 10)
+    refine: bool = _search(
+        FLAG, "", "", True, off="Run each start once, as the paper does; do not search on."
+    )
+    max_iter: int = _search(number(int, 1), "N", "Largest number of iterations. Default: 100.", 100)
+    tol: float = _search(
+        number(float, 0), "X", "Relative gain that ends a start. Default: 1e-6.", 1e-6
+    )
+    seed: int = _search(number(int, 0), "N", "Same seed, same result. Default: 0.", 0)
+    jobs: int | None = _search(kinds.JOBS, "N", "Threads; as many as cores if not given.")
+    row_noun: str = _output(TEXT, "WORD", "What rows are, such as genes.", "rows")
+    column_noun: str = _output(TEXT, "WORD", "What columns are, such as conditions.", "columns")
+    report: bool = _output(FLAG, "", "", True, off="Do not write report.html.")
+    parquet: bool = _output(FLAG, "", "Write the tables as Parquet besides.", False)
 
     @property
     def estimator_options(self) -> dict[str, Any]:
         """The arguments of `NEOCC`."""
-        return {
-            "n_row_clusters": self.rows,
-            "n_column_clusters": self.columns,
-            **{name: getattr(self, name) for name in _SAME_IN_NEOCC},
-            "random_state": self.seed,
-            "n_jobs": self.jobs,
+        renamed = {
+            "rows": "n_row_clusters",
+            "columns": "n_column_clusters",
+            "seed": "random_state",
+            "jobs": "n_jobs",
         }
+        # An estimator is told how much overlap there is, not how that was estimated.
+        used = [name for name, one in SETTINGS.items() if one.panel in (Panel.GROUPS, Panel.SEARCH)]
+        return {renamed.get(n, n): getattr(self, n) for n in used if n != "overlap_rule"}
+
+    @property
+    def left_open(self) -> list[str]:
+        """What is to be chosen from the data."""
+        return [n for n in SETTINGS if AUTO == _DEFAULTS[n] == getattr(self, n)]
 
     def as_json(self) -> dict[str, Any]:
         """Return all settings as JSON knows them."""
-        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        values = {name: getattr(self, name) for name in SETTINGS}
         return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 
 
-_SAME_IN_NEOCC = (
-    "objective",
-    "row_overlap",
-    "row_outliers",
-    "column_overlap",
-    "column_outliers",
-    "init",
-    "n_init",
-    "refine",
-    "max_iter",
-    "tol",
-)
-
-
-def check(name: str, value: Any) -> Any:
-    """Return the value of a setting in its own type.
-
-    Raises
-    ------
-    ValueError
-        With what the value must be.
-
-    Examples
-    --------
-    >>> from neocc.cli._settings import check
-    >>> check("row_overlap", 1), check("triplet_columns", "user,film,3")
-    (1.0, ('user', 'film', 3))
-    """
-    value_or_none = _DEFAULTS[name] is None and value is None
-    return None if value_or_none else CHECKS[name](value)
-
-
+SETTINGS: dict[str, Setting] = {one.name: one.metadata["setting"] for one in fields(FitSettings)}
 _DEFAULTS = {one.name: one.default for one in fields(FitSettings)}
 
 
-def from_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings among the parameters of a command, checked, under their own names.
+def check(name: str, value: Any) -> Any:
+    """Return the value of a setting in its own type, or raise a ValueError with what it must be."""
+    if value is None and _DEFAULTS[name] is None:
+        return None
+    return SETTINGS[name].kind.check(value)
 
-    None and nothing mean not given; what is no setting is passed over.
-    """
-    named = {name.rstrip("_"): value for name, value in options.items()}
-    for name in ("header", "row_names", "refine", "report"):
-        if named.pop(f"no_{name}", None):
-            if named.get(name):
-                raise _contradiction(name, f"no_{name}")
-            named[name] = False
-    column = named.pop("row_names_in", None)
-    if column is not None:
-        if named.get("row_names") is False:
-            raise _contradiction("row_names_in", "no_row_names")
-        named["row_names"] = column
-    found = {}
-    for name, value in named.items():
-        if name not in CHECKS or value is None or value in ([], ()):
+
+def as_setting(option: str, value: Any) -> tuple[str, Any]:
+    """Return the setting that an option sets, and what it sets it to."""
+    name = option.removeprefix("no_")
+    if name != option and name in SETTINGS and SETTINGS[name].off and isinstance(value, bool):
+        return name, not value
+    return ("row_names", value) if option == "row_names_in" else (option, value)
+
+
+def from_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings among the options of a command, checked; None and [] are not given."""
+    found: dict[str, Any] = {}
+    by: dict[str, str] = {}
+    for option, given in options.items():
+        name, value = as_setting(option, given)
+        if name not in SETTINGS or given is None or given == []:
             continue
+        if name in found and False in (found[name], value):
+            one, other = option_of(by[name]), option_of(option)
+            raise Mistake(f"{one} and {other} contradict each other. Give one.")
         try:
-            found[name] = check(name, value)
+            found[name], by[name] = check(name, value), option
         except ValueError as error:
-            raise Mistake(f"{_option(name)} must be {error}; got {value!r}.") from error
+            raise Mistake(f"{option_of(option)} must be {error}; got {value!r}.") from error
     return found
 
 
-def _contradiction(one: str, other: str) -> Mistake:
-    return Mistake(f"{_option(one)} and {_option(other)} contradict each other. Give one.")
-
-
-def _option(name: str) -> str:
+def option_of(name: str) -> str:
+    """Return what a parameter is called on the command line."""
     return "--" + name.replace("_", "-")

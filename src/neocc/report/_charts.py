@@ -86,7 +86,7 @@ def difference_bar(
 def limit_bar(
     distance: float, limit: float, longest: float, width: float = 160, height: float = 14
 ) -> Markup:
-    """Draw a distance as a bar, and the limit as a mark across it."""
+    """Draw a distance as a bar, and the threshold as a mark across it."""
     scale = (width - 2) / longest if longest > 0 else 0.0
     return _svg(
         width,

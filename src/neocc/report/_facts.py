@@ -10,7 +10,6 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from neocc._typing import BoolArray, FloatArray, IntArray
-from neocc.core.assign import smallest
 from neocc.plot.arrange import Arrangement
 
 __all__ = [
@@ -149,18 +148,9 @@ class Group:
 
 
 def group_facts(side: Side, cluster: int, n_typical: int, other_sizes: IntArray) -> Group:
-    """Gather what there is to say of one group.
+    """Gather what there is to say of one group of a side, naming some of its members.
 
-    Parameters
-    ----------
-    side : Side
-        The side it belongs to.
-    cluster : int
-        Its number, from 0.
-    n_typical : int
-        How many members to name.
-    other_sizes : ndarray of int
-        Sizes of the clusters of the other side: those without members say nothing.
+    `other_sizes` are those of the clusters of the other side: empty ones say nothing.
     """
     items = np.flatnonzero(side.members[:, cluster])
     shared = side.shared[cluster]
@@ -182,8 +172,7 @@ def _typical(
     if side.distances is None:
         return tuple((int(item), None) for item in items[:count])
     found = side.distances[items, cluster]
-    nearest, _ = smallest(found, count)
-    nearest = nearest[np.argsort(found[nearest], kind="stable")]
+    nearest = np.argsort(found, kind="stable")[:count]
     return tuple((int(items[at]), float(found[at])) for at in nearest)
 
 
@@ -201,15 +190,10 @@ def _differences(side: Side, cluster: int, other_sizes: IntArray) -> tuple[Diffe
 
 
 def lookalikes(side: Side, least: float = 0.9) -> list[tuple[int, ...]]:
-    """List groups that have nearly the same members: of those in either, most are in both.
+    """List groups of a side with nearly the same members: of those in either, most are in both.
 
-    Parameters
-    ----------
-    side : Side
-        The side they belong to.
-    least : float, default=0.9
-        The share of common members from which two groups count as alike. Groups are listed together
-        if a chain of such pairs links them.
+    `least` is the share of common members from which two groups count as alike. Groups are listed
+    together if a chain of such pairs links them.
     """
     either = side.sizes[:, None] + side.sizes - side.shared
     alike = (side.shared >= least * either) & (either > 0)

@@ -37,7 +37,7 @@ class Markup(str):
 
 
 def element(tag: str, *children: Any, **attributes: Any) -> Markup:
-    """Make an element; children that are no markup are escaped.
+    """Make an element; children that are not markup are escaped.
 
     Names of attributes are written with `_` for `-`, and with a final `_` where Python needs the
     word. An attribute that is None is left out.

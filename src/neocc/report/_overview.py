@@ -195,7 +195,7 @@ def block_styles(result: Result) -> str:
 
 
 def convergence(result: Result) -> Markup:
-    """Draw how the objective fell; the histories of samplers and relaxations are no such thing."""
+    """Draw how the objective fell; histories of samplers and relaxations are something else."""
     history = getattr(result.model, "history_", None)
     values = np.asarray(() if history is None or isinstance(history, dict) else history)
     if values.ndim != 1 or not values.size or values.dtype.kind not in "iuf":

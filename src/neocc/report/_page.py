@@ -163,7 +163,7 @@ def write_report(
     model : fitted estimator
         What to describe.
     path : path-like
-        Where; `.html` is the usual ending.
+        Where; `.html` is the usual extension.
     matrix, row_names, column_names, row_noun, column_noun, title, settings, record
         As in `render_report`.
     force : bool, default=False

@@ -1,4 +1,4 @@
-"""A fitted model and its matrix, read into what the report speaks about."""
+"""A fitted model and its matrix, read into what the report describes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from neocc._counts import round_half_away
 from neocc._typing import FloatArray, IntArray
+from neocc.engines import RowSource
 from neocc.io import Matrix, column_distances
 from neocc.plot._source import Clusters, read_clusters, read_names, read_values
 from neocc.report._facts import Side
@@ -68,7 +69,10 @@ def read_result(
     column_names: Sequence[Any] | None,
     nouns: tuple[str, str],
 ) -> Result:
-    """Read a model that was fitted to a matrix; without one, what the model knows by itself."""
+    """Read a model that was fitted to a matrix; without one, what the model knows by itself.
+
+    The rows of a block store stay on disk: one pass over them measures distances.
+    """
     nouns = (shorten(nouns[0], _LONGEST_NOUN), shorten(nouns[1], _LONGEST_NOUN))
     if isinstance(matrix, Matrix):
         row_names = matrix.row_names if row_names is None else row_names
@@ -79,7 +83,7 @@ def read_result(
     if clusters.rows is None:
         raise ValueError("A report is about groups of rows; this model has none.")
     means = clusters.means
-    distances = _distances(model, clusters, matrix) if has_values else (None, None)
+    distances = (None, None) if matrix is None else _distances(model, clusters, matrix)
     rows = Side(
         nouns[0],
         clusters.rows,
@@ -109,7 +113,9 @@ def _read_matrix(
     row_names: Sequence[Any] | None,
     column_names: Sequence[Any] | None,
 ) -> tuple[Matrix, bool]:
-    """Return names with numbers, or with zeros of the right shape where there are none."""
+    """Return names with numbers, or with zeros of the right shape if there are none in memory."""
+    if isinstance(matrix, RowSource):
+        matrix = None
     if column_names is None:
         column_names = getattr(model, "feature_names_in_", None)
     data = np.broadcast_to(0.0, _shape(model)) if matrix is None else read_values(matrix)

@@ -1,4 +1,4 @@
-"""What a fit may take and where it keeps its state: options of one run, not of its result."""
+"""Memory and checkpoints of a fit: options of one run, which change nothing in its result."""
 
 # Unlike those of Path, `isfile` and `isdir` say no where no one may look.
 # ruff: noqa: PTH112, PTH113
@@ -19,31 +19,24 @@ from zipfile import is_zipfile
 
 from neocc._sizes import as_bytes
 from neocc.cli._guard import Mistake
-from neocc.cli._settings import AUTO, FitSettings
+from neocc.cli._kinds import AUTO
+from neocc.cli._settings import FitSettings
+from neocc.core.objectives import OBJECTIVES
 from neocc.core.problem import Counts, Problem
 from neocc.engines.space import plan_space
 from neocc.engines.workers import effective_n_jobs
 from neocc.io import Checkpoint
 
-__all__ = ["FitCheckpoint", "Means", "interrupts_wait_for"]
+__all__ = ["FitCheckpoint", "Resources", "interrupts_wait_for"]
 
-_EVERY = 120.0
 _WAIT = b"\nneocc: Interrupted; writing the checkpoint. Ctrl-C again stops at once.\n"
 
 
 class FitCheckpoint(Checkpoint):
-    """A checkpoint that outlives the fit until its result is written, and tells what it did.
+    """A checkpoint that outlives the fit until its result is written, and tells what it did."""
 
-    Attributes
-    ----------
-    resumed : bool
-        Whether the fit has gone on from an earlier attempt.
-    stopping : bool
-        Whether the next state shall be written at once, and the fit be interrupted then.
-    """
-
-    resumed = False
-    stopping = False
+    resumed = False  # whether the fit has gone on from an earlier attempt
+    stopping = False  # whether to write the next state at once, and to interrupt the fit then
 
     def load(self, fingerprint: dict[str, Any]) -> dict[str, Any] | None:
         """Return the state that was written for a fit."""
@@ -76,16 +69,8 @@ class FitCheckpoint(Checkpoint):
 
 
 @dataclass(frozen=True)
-class Means:
-    """What a fit may take, and where it keeps its state.
-
-    Attributes
-    ----------
-    memory_limit : str or None
-        Bytes.
-    checkpoint : FitCheckpoint or None
-        The state of the fit.
-    """
+class Resources:
+    """What a fit may take, and where it keeps its state: arguments of `NEOCC`."""
 
     memory_limit: str | None = None
     checkpoint: FitCheckpoint | None = None
@@ -93,19 +78,10 @@ class Means:
     @classmethod
     def of(
         cls, memory_limit: str | None, checkpoint: Path | None, every: float | None, output: Path
-    ) -> Means:
-        """Check options before anything is read.
+    ) -> Resources:
+        """Check a limit, a file for the state and the seconds between two writings of it.
 
-        Parameters
-        ----------
-        memory_limit : str or None
-            Such as "4GB".
-        checkpoint : Path or None
-            The file of the state.
-        every : float or None
-            Seconds between two writings of it.
-        output : Path
-            The folder of the result.
+        This is before anything is read; `output` is the folder of the result.
         """
         if memory_limit is not None:
             try:
@@ -116,14 +92,18 @@ class Means:
             if every is not None:
                 raise Mistake("--checkpoint-every is for --checkpoint FILE. Give that too.")
             return cls(memory_limit)
-        every = _EVERY if every is None else every
+        every = 120.0 if every is None else every
         if not 0 <= every < math.inf:
             raise Mistake(f"--checkpoint-every must be a number of seconds; got {every:g}.")
         _check_place(checkpoint, output)
         return cls(memory_limit, FitCheckpoint(checkpoint, every))
 
     def check_input(self, path: Path) -> None:
-        """Refuse a limit that a file, which is read into memory as a whole, would not keep."""
+        """Refuse a name that a record cannot hold, and a limit that a file would not keep."""
+        try:
+            str(path).encode()
+        except UnicodeEncodeError as error:
+            raise Mistake(f"{path}: The name of the file is not UTF-8. Rename it.") from error
         if self.memory_limit is not None and os.path.isfile(path):
             raise Mistake(
                 f"{path}: A file is read into memory as a whole; --memory-limit is for block "
@@ -136,7 +116,7 @@ class Means:
             Counts.from_fractions(size, 2 if n == AUTO else int(n), 0.0, 0.0)
             for size, n in zip(store.shape, (asked.rows, asked.columns), strict=True)
         )
-        problem = Problem("mean", rows, columns)
+        problem = Problem(OBJECTIVES["mean"], rows, columns)
         plan_space(store, problem, effective_n_jobs(asked.jobs), self.memory_limit)
 
     @property
@@ -150,31 +130,24 @@ class Means:
             f"{kept.path}."
         )
 
-    @property
-    def estimator_options(self) -> dict[str, Any]:
-        """The arguments of `NEOCC`."""
-        return {"memory_limit": self.memory_limit, "checkpoint": self.checkpoint}
-
 
 def _check_place(path: Path, output: Path) -> None:
     """Say now, and not when a state is due, that a checkpoint cannot be written there."""
     folder = os.path.realpath(path.parent)
     inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(output))
-    problem = remedy = ""
-    if os.path.isdir(path):
-        problem, remedy = "This is a folder.", "Name a file for the checkpoint."
-    elif os.path.isfile(path) and not is_zipfile(path):
+    is_closed = not os.access(folder, os.W_OK)
+    whole = f"The checkpoint would lie in {output}, which is written as a whole."
+    problems = {
+        "This is a folder. Name a file for the checkpoint.": os.path.isdir(path),
         # Never advise to remove it: it may be anything.
-        problem, remedy = "This is no checkpoint.", "Name another file."
-    elif not os.path.isdir(folder):
-        problem, remedy = "There is no such folder for the checkpoint.", "Make it first."
-    elif not os.access(folder, os.W_OK):
-        problem, remedy = "No checkpoint can be written there.", "Name a file elsewhere."
-    elif inside:
-        problem = f"The checkpoint would lie in {output}, which is written as a whole."
-        remedy = "Name a file elsewhere."
-    if problem:
-        raise Mistake(f"{path}: {problem} {remedy}")
+        "This is no checkpoint. Name another file.": os.path.isfile(path) and not is_zipfile(path),
+        "There is no such folder for the checkpoint. Make it first.": not os.path.isdir(folder),
+        "No checkpoint can be written there. Name a file elsewhere.": is_closed,
+        f"{whole} Name a file elsewhere.": inside,
+    }
+    for problem, is_there in problems.items():
+        if is_there:
+            raise Mistake(f"{path}: {problem}")
 
 
 @contextmanager

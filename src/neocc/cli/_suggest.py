@@ -1,0 +1,110 @@
+"""How many groups a file has: a ranked table, and the command that follows from it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from neocc.cli._choose import CRITERIA, Choice, choose, rank_numbers
+from neocc.cli._command import Answer
+from neocc.cli._fit import Progress
+from neocc.cli._fit_page import chosen, file_line, finite
+from neocc.cli._guard import INTERRUPTED, as_options, blaming_the_user, collected_warnings
+from neocc.cli._load import load
+from neocc.cli._sample import draw_to_choose
+from neocc.cli._settings import FitSettings
+from neocc.cli._terminal import section, table
+from neocc.io import Matrix
+from neocc.selection import SuggestedClusters
+
+__all__ = ["suggest_answer"]
+
+_MOST_PAIRS = 10
+
+
+def suggest_answer(
+    path: Path,
+    settings: FitSettings,
+    numbers: tuple[list[int] | None, list[int] | None],
+    criterion: str,
+    n_init: int,
+    progress: Progress,
+) -> Answer:
+    """Rank numbers of groups of rows and of columns; estimate overlap and outliers for the best."""
+    choices: list[Choice] = []
+    with collected_warnings() as notes:
+        with progress("Reading the file"), blaming_the_user():
+            loaded = load(path, settings)
+            sample = draw_to_choose(loaded.matrix.data, settings) if loaded.is_stored else None
+        X = loaded.matrix.data if sample is None else sample.data
+        criteria = sorted(CRITERIA, key=lambda name: name != criterion)
+        with progress("Trying pairs of numbers") as tick, blaming_the_user(loaded.matrix):
+            ranked = rank_numbers(X, settings, numbers, tick, criteria=criteria, n_init=n_init)
+        if ranked.complete:
+            rows, columns = ranked.best
+            asked = replace(settings, rows=rows, columns=columns)
+            with progress("Estimating overlap and outliers"), blaming_the_user():
+                _, choices, _ = choose(X, asked, sample=sample)
+    if sample is not None and not sample.is_whole:
+        notes.insert(0, f"computed from {sample.in_words('rows')}.")
+    notes = [*ranked.notes, *notes]
+    return Answer(
+        lambda: _page(loaded.file, ranked, choices),
+        lambda: _json(loaded.file, ranked, choices, notes),
+        notes,
+        code=0 if ranked.complete else INTERRUPTED,
+    )
+
+
+def _page(
+    file: Matrix, ranked: SuggestedClusters, choices: Sequence[Choice]
+) -> Iterator[RenderableType]:
+    rows, columns = ranked.best
+    yield file_line(file)
+    best = f"{rows} groups of rows and {columns} of columns"
+    if not ranked.complete:
+        best += f" (interrupted: best of {len(ranked.table)} of {ranked.n_pairs} pairs)"
+    why = Text(f"by {CRITERIA[ranked.criteria[0]]}", "dim")
+    yield section("Suggested", Text(best, "bold green"), why)
+    yield section("The best pairs", _table(ranked))
+    if choices:
+        yield section("For the first of them", *chosen(choices))
+    yield section("Next")
+    yield f"  neocc fit {shlex.quote(str(file.source))} --rows {rows} --columns {columns}"
+
+
+def _json(
+    file: Matrix, ranked: SuggestedClusters, choices: Sequence[Choice], notes: Sequence[str]
+) -> dict[str, Any]:
+    names = ranked.table.dtype.names or ()
+    return {
+        "input": {"path": str(file.source), "sha256": file.sha256},
+        "best": {"rows": ranked.best[0], "columns": ranked.best[1]},
+        "criterion": ranked.criteria[0],
+        "estimates": {name: one for c in choices for name, one in c.options.items()},
+        "table": [{name: finite(row[name].item()) for name in names} for row in ranked.table],
+        "complete": ranked.complete,
+        "notes": [as_options(note) for note in notes],
+    }
+
+
+def _table(ranked: SuggestedClusters) -> Table:
+    names = ("rank", "rows", "columns", "objective", "explained", *ranked.criteria)
+    made = table(*names, right=range(len(names)))
+    for row in ranked.table[:_MOST_PAIRS]:
+        made.add_row(
+            *(str(row[name]) for name in ("rank", "n_row_clusters", "n_column_clusters")),
+            f"{row['objective']:.6g}",
+            f"{row['explained']:.1%}",
+            *(f"{row[name]:.5g}" for name in ranked.criteria),
+        )
+    if len(ranked.table) > _MOST_PAIRS:
+        made.add_row("...", "", "", f"{len(ranked.table) - _MOST_PAIRS} more")
+    return made

@@ -1,0 +1,208 @@
+"""The commands that find groups: ``neocc demo``, ``fit``, ``convert``, ``suggest``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import typer
+
+from neocc.cli._command import FORCE, Answer, Run, argument, command, flag, option, output
+from neocc.cli._guard import blaming_the_user
+from neocc.cli._settings import READ_OPTIONS, SETTINGS, FitSettings, Panel, Reading
+
+__all__ = ["convert", "demo", "fit", "range_of", "suggest"]
+
+
+@command(
+    ("See co-clusters on one page", "neocc demo"),
+    ("The same for a program", "neocc demo --json"),
+)
+def demo(run: Run) -> Answer:
+    """Co-cluster a small real data set and explain the result.
+
+    The data are the 18 women and 14 social events of Davis, Gardner and Gardner.
+    """
+    from neocc.cli._demo import demo_answer
+
+    return demo_answer(run.terminal.console)
+
+
+@command(
+    ("Choose everything from the data, and say why", "neocc fit ratings.csv"),
+    ("So many groups, into groups/", "neocc fit ratings.csv --rows 10 --columns 10 -o groups"),
+    ("Overlap and outliers as given", "neocc fit genes.tsv --row-overlap 0.3 --row-outliers 2%"),
+    ("Transform first", "neocc fit counts.mtx --preprocess log1p --preprocess row-norm"),
+    ("Settings from a file", "neocc fit --config settings.toml"),
+    (
+        "Data larger than memory, in a store that neocc convert wrote",
+        "neocc fit ratings.blocks --memory-limit 4GB --checkpoint fit.checkpoint",
+    ),
+    ("An earlier run again", "neocc fit --from groups/record.json -o again"),
+    settings=tuple(SETTINGS),
+    interrupted="Interrupted; nothing was written.",
+)
+def fit(
+    run: Run,
+    file: Path | None = argument(
+        "FILE", "The matrix: a file, or a block store that neocc convert wrote.", None
+    ),
+    memory_limit: str | None = option(
+        "SIZE",
+        "Most memory for the fit of a block store, such as 4GB; what does not fit goes to disk.",
+        Panel.LONG,
+    ),
+    checkpoint: Path | None = option(
+        "FILE",
+        "Keep the state of a long fit here: after a crash or Ctrl-C the same command goes on from "
+        "there. Removed at the end.",
+        Panel.LONG,
+    ),
+    checkpoint_every: float | None = option(
+        "SECONDS", "How often it is written. Default: 120.", Panel.LONG
+    ),
+    output: Path | None = output(
+        "FOLDER", "Folder for the results; called after the file if not given."
+    ),
+    force: bool = FORCE,
+    config: Path | None = option(
+        "FILE",
+        "Settings from a TOML file: lines such as rows = 3 or row_overlap = 0.1, called like the "
+        "options here. The command line comes first.",
+    ),
+    from_record: Path | None = option(
+        "RECORD",
+        "Repeat an earlier run, to the bit, from the record.json in its folder.",
+        None,
+        "--from",
+    ),
+) -> Answer:
+    """Co-cluster the matrix in FILE and write a folder of results.
+
+    FILE is a table, or a list of row, column and value: CSV, TSV, Parquet,
+    Matrix Market, NumPy, SciPy, AnnData, ARFF or MovieLens, gzip or not.
+    What you do not give is chosen from the data, and explained. Ctrl-C keeps
+    the best result so far. FILE may also be a block store, for data larger
+    than memory: neocc convert writes one.
+    """
+    from neocc.cli._checkpoint import Resources
+    from neocc.cli._fit import make_plan, run_plan
+    from neocc.cli._fit_page import fit_answer
+
+    plan = make_plan(run.given, file, output, config, from_record)
+    resources = Resources.of(memory_limit, checkpoint, checkpoint_every, plan.folder)
+    return fit_answer(run_plan(plan, resources, force=force, progress=run.terminal.progress))
+
+
+@command(
+    ("Cut a file into blocks of rows", "neocc convert ratings.csv ratings.blocks"),
+    ("Then co-cluster it", "neocc fit ratings.blocks --rows 10 --columns 10"),
+    ("A folder of Parquet files", "neocc convert clicks/ clicks.blocks --float32"),
+    ("Smaller blocks, less memory", "neocc convert big.mtx big.blocks --block-size 16MB"),
+    settings=READ_OPTIONS,
+    interrupted="Interrupted; nothing was written.",
+)
+def convert(
+    run: Run,
+    source: Path = argument("SOURCE", "The matrix: a file, or Parquet files in a folder."),
+    store: Path = argument("STORE", "The folder to write."),
+    rows_per_block: int | None = option(
+        "N", "Rows of a block, instead of its size.", Panel.OUTPUT, min=1
+    ),
+    block_size: str = option(
+        "SIZE", "Bytes of a block, such as 16MB. Default: 64MB.", Panel.OUTPUT, default="64MB"
+    ),
+    float32: bool = flag("--float32", "Store numbers in four bytes, with seven digits."),
+    force: bool = FORCE,
+) -> Answer:
+    """Cut the matrix in SOURCE into blocks of rows on disk, for neocc fit.
+
+    SOURCE is read once. Text, Parquet and Matrix Market files may be larger
+    than memory; files in other formats are read as a whole.
+    """
+    from neocc.io import write_store
+
+    with run.terminal.progress("Converting"), blaming_the_user():
+        written = write_store(
+            store,
+            source,
+            rows_per_block=rows_per_block,
+            block_size=block_size,
+            dtype="float32" if float32 else None,
+            force=force,
+            **Reading(**run.given).read_options,
+        )
+    n_rows, n_columns = written.shape
+    notes = list(written.manifest.notes)
+    summary = (
+        f"{store}: {n_rows:,} rows, {n_columns:,} columns, {written.n_stored:,} entries "
+        f"({written.dtype}) in {written.n_blocks:,} blocks"
+    )
+    told = {
+        "path": str(store),
+        "shape": [n_rows, n_columns],
+        "entries": written.n_stored,
+        "dtype": str(written.dtype),
+        "layout": "sparse" if written.is_sparse else "dense",
+        "blocks": written.n_blocks,
+        "digest": written.digest,
+        "notes": notes,
+    }
+    return Answer(lambda: [summary], lambda: told, notes)
+
+
+def range_of(text: str) -> list[int]:
+    """Read numbers such as "4", "2-8" or "2,4,8"."""
+    found: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        try:
+            numbers = range(int(first), int(last if dash else first) + 1)
+        except ValueError:
+            numbers = range(0)
+        if not numbers or len(numbers) > 1000:
+            raise typer.BadParameter(f"{text!r} is no list of numbers such as 2-8 or 2,4,8.")
+        found += numbers
+    return found
+
+
+@command(
+    ("Try 2 to 8 groups of rows and of columns", "neocc suggest ratings.csv"),
+    ("Try others", "neocc suggest ratings.csv --rows 5,10,20 --columns 2-6"),
+    ("For a program", "neocc suggest ratings.csv --json"),
+    settings=(*READ_OPTIONS, "dense", "preprocess", "objective", "overlap_rule", "seed", "jobs"),
+)
+def suggest(
+    run: Run,
+    file: Path = argument("FILE", "The matrix: a file or a block store."),
+    row_clusters: Any = option(
+        "NUMBERS",
+        "Numbers of groups of rows to try, such as 2-8 (the default) or 5,10,20.",
+        Panel.GROUPS,
+        "--rows",
+        parser=range_of,
+    ),
+    column_clusters: Any = option(
+        "NUMBERS",
+        "Numbers of groups of columns; likewise.",
+        Panel.GROUPS,
+        "--columns",
+        parser=range_of,
+    ),
+    criterion: Literal["icl", "hull", "pseudo_f"] = option(
+        "NAME", "icl, hull or pseudo_f: what ranks. Default: icl.", Panel.GROUPS, default="icl"
+    ),
+    n_init: int = option(
+        "N", "Starts for each pair of numbers. Default: 4.", Panel.SEARCH, default=4, min=1
+    ),
+) -> Answer:
+    """Rank numbers of groups for the matrix in FILE.
+
+    Every pair of numbers is tried, and the fit weighed against the number of
+    groups. Ctrl-C ranks the pairs tried so far.
+    """
+    from neocc.cli._suggest import suggest_answer
+
+    numbers = (row_clusters, column_clusters)
+    settings = FitSettings(**run.given)
+    return suggest_answer(file, settings, numbers, criterion, n_init, run.terminal.progress)

@@ -1,0 +1,157 @@
+"""The commands about results: ``neocc predict``, ``score``, ``report``; and ``paper``'s own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import typer
+
+from neocc.cli._command import FORCE, Answer, Run, argument, command, option, output
+from neocc.cli._guard import FAULT
+from neocc.cli._settings import READ_OPTIONS, Reading
+
+__all__ = ["paper", "predict", "report", "score"]
+
+_MODEL = argument("MODEL", "A folder that neocc fit wrote, or its model.neocc.")
+
+
+@command(
+    ("Show where new rows belong", "neocc predict groups new.csv"),
+    ("Write it to a file like rows.csv", "neocc predict groups new.csv -o new_rows.csv"),
+    ("For a program", "neocc predict groups/model.neocc new.csv --json"),
+    settings=READ_OPTIONS,
+)
+def predict(
+    run: Run,
+    model: Path = _MODEL,
+    file: Path = argument("FILE", "New rows over the same columns: a file or a block store."),
+    output: Path | None = output("FILE", "CSV file to write, or Parquet by its ending."),
+    force: bool = FORCE,
+) -> Answer:
+    """Find the groups of new rows.
+
+    Each row is decided by itself, by the distances that the fit arrived at: it
+    joins its nearest group, and further groups that are near enough. If the fit
+    might leave rows out, those farther than all that it accepted are outliers; if
+    it might not (--row-outliers 0), every new row gets a group, however far it is.
+    Columns are matched by name, and the data are preprocessed as for the fit.
+    """
+    from neocc.cli._saved import predict_answer
+
+    with run.terminal.progress("Predicting"):
+        return predict_answer(model, file, Reading(**run.given), output, force=force)
+
+
+@command(
+    ("A result against a table with the columns name and cluster", "neocc score truth.csv groups"),
+    ("Groups of columns", "neocc score truth.csv groups --side columns"),
+    ("Two results, rows and columns", "neocc score groups-1 groups-2"),
+)
+def score(
+    run: Run,  # noqa: ARG001
+    truth: Path = argument("TRUTH", "Known groups."),
+    found: Path = argument("FOUND", "Groups to be scored."),
+    side: Literal["rows", "columns"] | None = option(
+        "SIDE", "rows or columns; rows if not given, or both sides of two folders."
+    ),
+) -> Answer:
+    """Measure how well FOUND agrees with TRUTH.
+
+    Each is a folder that neocc fit wrote, a model.neocc, a table with a column
+    name and a column cluster (one line per membership), or a matrix of 0 and 1
+    with a row per item and a column per group. Items are matched by name.
+    """
+    from neocc.cli._score import score_answer
+
+    return score_answer(truth, found, side)
+
+
+@command(
+    ("The report of a result again", "neocc report groups"),
+    ("With words for rows and columns", "neocc report groups --row-noun genes"),
+    ("The matrix has moved", "neocc report groups --data elsewhere/ratings.csv"),
+    ("A model alone", "neocc report model.neocc --data ratings.csv -o page.html"),
+    settings=(*READ_OPTIONS, "row_noun", "column_noun"),
+)
+def report(
+    run: Run,
+    model: Path = _MODEL,
+    data: Path | None = option(
+        "FILE",
+        "The matrix of the fit, where it has moved or nothing beside the model names it.",
+    ),
+    output: Path | None = output(
+        "FILE", "Page to write; the report.html beside the model if not given."
+    ),
+    force: bool = FORCE,
+) -> Answer:
+    """Write the report of a saved model again.
+
+    The matrix is read from where neocc fit read it, if it has not changed, and as
+    it was read there. A model alone needs --data, and how to read it.
+    """
+    from neocc.cli._saved import report_file
+
+    with run.terminal.progress("Writing the report"):
+        path, notes = report_file(model, data, output, run.given, force=force)
+    return Answer(
+        lambda: [f"Written to {path}: open it in a browser."],
+        lambda: {"report": str(path), "notes": notes},
+        notes,
+    )
+
+
+@command(
+    ("In some minutes, to see that everything works", "neocc paper --quick"),
+    ("All of it", "neocc paper --output paper"),
+    ("Go on after Ctrl-C", "neocc paper --output paper --resume"),
+)
+def paper(
+    run: Run,
+    output: Path = typer.Option(
+        Path("neocc-paper"), "--output", "-o", metavar="FOLDER", help="Where everything goes."
+    ),
+    quick: bool = typer.Option(False, "--quick", help="Two trials with little effort each."),
+    resume: bool = typer.Option(
+        False, "--resume", help="Go on with a run in FOLDER that was stopped."
+    ),
+    seed: int = typer.Option(0, "--seed", metavar="N", min=0, help="Of all trials."),
+    jobs: int | None = typer.Option(
+        None, "--jobs", metavar="N", min=1, help="Processes; all processors if not given."
+    ),
+) -> Answer:
+    """Make the tables and figures of the NEO-CC paper again.
+
+    Runs the eight systems of the paper and k-means on yeast, on MovieLens and on
+    other data, five trials each, and writes a page (index.html) with the printed
+    values beside what was found. Every trial is kept as soon as it is done. The
+    exit code is 1 if a trial failed; the page says which.
+    """
+    from neocc.paper import reproduce
+
+    try:
+        with run.terminal.progress("Running trials", lines=True) as progress:
+            outcome = reproduce(
+                output, quick=quick, seed=seed, resume=resume, n_jobs=jobs, progress=progress
+            )
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            f"Stopped. Finished trials are kept in {output}; go on with the same command and "
+            "--resume."
+        ) from None
+    summary = (
+        f"{outcome.n_trials} trials; {outcome.n_kept} of {outcome.n_expected} expectations "
+        f"hold. See {outcome.page}"
+    )
+    told = {
+        "trials": outcome.n_trials,
+        "expectations": outcome.n_expected,
+        "kept": outcome.n_kept,
+        "failed": list(outcome.failed),
+        "page": str(outcome.page),
+    }
+    complaints = [f"failed: {line}" for line in outcome.failed]
+    return Answer(
+        lambda: [summary], lambda: told, complaints=complaints, code=FAULT if complaints else 0
+    )
