@@ -6,16 +6,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from neocc.estimators import (
-        MSSR,
-        NEOCC,
-        ROCC,
-        InfinitePlaid,
-        LowRankNEOKMeans,
-        NEOKMeans,
-        objective_value,
-    )
-
+    from neocc.estimators import MSSR, NEOCC, NEOKMeans, objective_value
+    from neocc.rivals.lowrank import LowRankNEOKMeans
+    from neocc.rivals.plaid import InfinitePlaid
+    from neocc.rivals.rocc import ROCC
 
 __version__ = "0.1.0"
 
@@ -30,11 +24,17 @@ __all__ = [
     "objective_value",
 ]
 
+_RIVALS = {
+    "InfinitePlaid": "neocc.rivals.plaid",
+    "LowRankNEOKMeans": "neocc.rivals.lowrank",
+    "ROCC": "neocc.rivals.rocc",
+}
+
 
 def __getattr__(name: str) -> Any:
     """Import public names on first use, so that `import neocc` costs nothing."""
     if name in __all__:
-        return getattr(import_module("neocc.estimators"), name)
+        return getattr(import_module(_RIVALS.get(name, "neocc.estimators")), name)
     raise AttributeError(f"module 'neocc' has no attribute {name!r}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from numbers import Real
 
 
@@ -59,6 +60,11 @@ class Counts:
     def n_extra(self) -> int:
         """a + b, the number of memberships handed out in the second stage."""
         return self.n_memberships - self.n_covered
+
+    @cached_property
+    def is_partition(self) -> bool:
+        """Whether every item gets exactly one membership."""
+        return self.max_outliers == 0 and self.n_extra == 0
 
     def with_outliers(self, share: float) -> Counts:
         """Return counts with a share of the outliers, and the memberships that covers the rest."""

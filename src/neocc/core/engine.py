@@ -1,173 +1,223 @@
-"""What the solver asks of an engine: the few operations that touch the data.
+"""The engine: what the solver asks of the data, put to all shards of rows.
 
-An engine knows where the rows live (memory, disk, a cluster) and nothing about objectives. It
-belongs to `core` because the solver is its only customer; `neocc.engines` holds the
-implementations.
+Answers are put together in the order of the shards, so that a fit does not depend on where they
+are, nor on when each of them answers.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from neocc._typing import FloatArray, IntArray
-from neocc.core.assign import Assignment
-from neocc.core.effects import Effects
-from neocc.core.objectives import Sums, Tables
-from neocc.core.problem import Counts
-from neocc.kernels import Memberships
+from neocc.core.assign import Applied, Assignment, Guess, fill_empty, find_thresholds
+from neocc.core.histograms import BlockCounts, Query
+from neocc.core.objectives import Centring, Side
+from neocc.core.overlap import Scores
+from neocc.core.problem import Problem
+from neocc.core.shards import Effects, Reads, Shards
+from neocc.kernels import Features, Kernels, Memberships, Terms
 
-Centring: TypeAlias = Literal["none", "global", "rows", "columns", "double"]
-"""What is subtracted from X where that changes nothing but the accuracy of the sums."""
+__all__ = ["Engine", "Step"]
 
-
-@dataclass(frozen=True)
-class Hints:
-    """What a run can tell before a row step, to spare the engine work.
-
-    Attributes
-    ----------
-    limits : pair of float or None
-        Largest distances that the two stages accepted last time, a guess at those of this time.
-    wants_sums : bool
-        Whether the column sums of the new memberships will be needed: the engine may make them
-        while it reads the rows.
-    products, squares : bool
-        Whether these sums are to hold products with the column clusters, and squares.
-    means : array of shape (n_row_clusters, n_columns) or None
-        The mean rows of the clusters, where distances depend on them: while they move little, the
-        engine may keep distances.
-    """
-
-    limits: tuple[float, float] | None = None
-    wants_sums: bool = False
-    products: bool = False
-    squares: bool = False
-    means: FloatArray | None = None
+# Memberships that shards hold were made from distances, these from earlier memberships, and so on:
+# all of it is made again when a worker is lost. After so many steps memberships are sent instead.
+_MOST_LINKS = 8
 
 
-NO_HINTS = Hints()
-
-
-@dataclass(frozen=True)
-class RowStep:
-    """The objective of the memberships before a row step, and the assignment after it.
-
-    `sums` are the column sums of the new memberships, if the engine has made them on its way.
-    """
+class Step(NamedTuple):
+    """The objective of the memberships before a half-step, and the assignment after it."""
 
     objective: float
     assignment: Assignment
-    sums: Sums | None = None
 
 
-class Engine(Protocol):
+class _Held(NamedTuple):
+    """Memberships that shards have just assigned: features made ahead, and where the parts are."""
+
+    members: Memberships
+    products: Memberships | None
+    squares: bool
+    ahead: Any
+    applied: Any
+
+
+@dataclass
+class Engine:
     """Access to a matrix through sums over clusters."""
+
+    shards: Shards
+    _centred: dict[Centring, Engine] = field(default_factory=dict)
+    # Of the last row step, where shards are far away.
+    _guess: Guess | None = None
+    _held: _Held | None = None
+    _n_links: int = 0
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of rows and of columns."""
+        return int(self.shards.edges[-1]), self.shards.n_columns
 
     @property
     def n_stored(self) -> int:
         """Number of stored entries."""
+        return self.shards.n_stored
 
     @property
-    def n_passes(self) -> float:
-        """How often the data were read so far, parts of them counted as parts."""
+    def kernels(self) -> Kernels:
+        """The kernels by which this process scores columns."""
+        return self.shards.kernels
+
+    @property
+    def reads(self) -> Reads:
+        """How often the data were read so far."""
+        return self.shards.reads
 
     @property
     def effects(self) -> Effects:
         """What is subtracted from the rows and the columns."""
-
-    @property
-    def column_effects(self) -> FloatArray:
-        """What is subtracted from the columns: a number each, zero for nothing."""
+        return self.shards.effects
 
     def centred(self, centring: Centring, column_effects: FloatArray | None = None) -> Engine:
-        """Return an engine over X with effects subtracted on the fly; sparse data stays as it is.
+        """Return an engine over X with effects subtracted on the fly.
 
-        `column_effects` replaces the engine's own: new rows are compared with clusters of old ones.
+        That of each kind is made once. `column_effects` replaces those of the data: new rows are
+        compared with clusters of old ones.
         """
+        if column_effects is not None:
+            return Engine(self.shards.centred(centring, column_effects))
+        if centring not in self._centred:
+            self._centred[centring] = Engine(self.shards.centred(centring, None))
+        return self._centred[centring]
 
-    def sample_rows(self, rows: IntArray) -> Engine:
-        """Return an engine over some of the rows."""
+    def sample(self, side: Side, items: IntArray) -> Engine:
+        """Return an engine over a copy of some of the rows or columns, in this process."""
+        return Engine(self.shards.sample(side, items))
 
     def take_rows(self, rows: IntArray) -> FloatArray:
         """Return a few rows, centred, as a dense table."""
+        return self.shards.dense_rows(rows)
 
     def over_table(self, table: FloatArray) -> Engine:
-        """Return an engine of the same kind over a dense table."""
+        """Return an engine over a dense table, in this process."""
+        return Engine(self.shards.over_table(table))
 
-    def row_squares(self) -> FloatArray:
-        """Return the squared norm of every row."""
+    def row_squares(self, weights: FloatArray | None = None) -> FloatArray:
+        """Return the squared norm of every row, with a weight for each column."""
+        return self._stacked("row_squares", weights)
+
+    def column_squares(self, weights: FloatArray | None = None) -> FloatArray:
+        """Return the squared norm of every column, with a weight for each row."""
+        squares: FloatArray = self._added("column_squares", weights)
+        return squares
 
     def multiply(self, table: FloatArray) -> FloatArray:
         """Return X times a thin table."""
+        return self._stacked("multiply", table)
 
     def multiply_transposed(self, table: FloatArray) -> FloatArray:
         """Return X' times a thin table."""
+        products: FloatArray = self._added("multiply_transposed", table)
+        return products
 
-    def column_sums(
+    def column_features(
         self, U: Memberships | None, V: Memberships | None, *, squares: bool = True
-    ) -> Sums:
-        """Return the sums for the distances of all columns, given row memberships U.
+    ) -> Features:
+        """Return the features of all columns, given row memberships U; with V also products."""
+        found: Features
+        held = self._held
+        asked = held is not None and held.members is U and held.products is V
+        if held is not None and asked and held.squares == squares and held.ahead is not None:
+            self._held = held._replace(ahead=None)
+            found = self.shards.gather_total(held.ahead)
+        else:
+            found = self._added("column_features", U, V, squares)
+        return found
 
-        With V also the products X' P, P = -2 D(f) A, and the energy sum_p f_p A_pj^2, where A
-        holds the mean of each row over each column cluster.
+    def row_distances(self, terms: Terms, V: Memberships | None) -> FloatArray:
+        """Return the distance of every row to every row cluster, as it comes."""
+        return self._stacked("row_distances", terms, V)
+
+    def row_scores(self, terms: Terms, V: Memberships | None) -> Scores:
+        """Return comparable distances of all rows, with their nearest clusters."""
+        parts = self.shards.call("score", self.shards.each, self._cut(None), common=(terms, V))
+        return Scores.joined(self.shards.gather(parts))
+
+    def assign_rows(
+        self, problem: Problem, terms: Terms, U: Memberships | None, V: Memberships | None
+    ) -> Step:
+        """Return the objective of U and the assignment of all rows.
+
+        The solver asks for the column features of the new memberships next; where shards are far
+        away they are made on the way.
         """
+        shards, counts = self.shards, problem.rows
+        assert counts is not None
+        held = self._held
+        known = held is not None and held.members is U and held.applied is not None
+        members = held.applied if held is not None and known else self._cut(U)
+        common = (terms, V, problem.overlap_model, not counts.is_partition)
+        choices = shards.call("choices", shards.each, members, common=common)
 
-    def changed_sums(
-        self,
-        rows: IntArray,
-        before: Memberships,
-        after: Memberships,
-        V: Memberships | None,
-        *,
-        squares: bool = True,
-    ) -> Sums:
-        """Return what `column_sums` gains when some rows, in ascending order, change clusters.
+        def ask(query: Query) -> list[BlockCounts]:
+            return shards.gather(shards.call("count", choices, common=(query,)))
 
-        `before` and `after` are the memberships of these rows alone.
-        """
+        thresholds = find_thresholds(ask, counts, len(shards.edges) - 1, self._guess)
+        applied = shards.call("apply", choices, thresholds)
+        ahead, wanted = None, (V if problem.needs_products else None, problem.columns is not None)
+        if shards.sums_ahead and U is not None:
+            ahead = shards.total("sum_applied", shards.each, choices, thresholds, common=wanted)
+        found: list[Applied] = shards.gather(applied)
+        assigned = found[0].members
+        if len(found) > 1:
+            assigned = Memberships.joined([each.members for each in found])
+        filled = assigned
+        if assigned.has_empty:
+            costs = np.concatenate(shards.gather(shards.call("costs", choices, applied)))
+            filled = problem.overlap_model.weighted(fill_empty(assigned, costs))
+        if ahead is not None:
+            self._guess = self._guess or Guess()
+            self._guess.learn(thresholds[0].pair)
+            self._n_links = (self._n_links + 1) % _MOST_LINKS
+            parts = applied if self._n_links else None
+            self._held = _Held(filled, *wanted, ahead, parts) if filled is assigned else None
+        objective = found[0].objective
+        for each in found[1:]:
+            objective += each.objective
+        return Step(objective, Assignment(filled, (thresholds[0].nearest, thresholds[0].extra)))
 
-    def row_distances(self, tables: Tables, V: Memberships | None) -> FloatArray:
-        """Return the distance of every row to every row cluster."""
+    def sum_blocks(self, function: Callable[..., float], U: Memberships, *common: Any) -> float:
+        """Return the sum of a function of blocks of rows, their memberships and what is common."""
+        each, parts = self.shards.each, self._cut(U)
+        found = self.shards.call("sum_blocks", each, parts, common=(function, *common))
+        return float(sum(self.shards.gather(found)))
 
-    def nearest_rows(
-        self, tables: Tables, V: Memberships | None
-    ) -> tuple[FloatArray, IntArray, FloatArray]:
-        """Return comparable distances of all rows, and their nearest clusters with distances."""
+    def refresh(self) -> bool:
+        """Drop what was kept to spare passes; whether features may have rounded differently."""
+        self._guess = self._held = None
+        return self.shards.refresh()
 
-    def reassign_rows(
-        self,
-        tables: Tables,
-        U: Memberships | None,
-        V: Memberships | None,
-        counts: Counts,
-        hints: Hints = NO_HINTS,
-    ) -> RowStep:
-        """Return the objective of U and the two-stage assignment of all rows.
+    def _cut(self, of_rows: Any) -> list[Any]:
+        """Cut what has a line per row (or nothing) at the edges of the shards."""
+        n_shards = len(self.shards.edges) - 1
+        if of_rows is None or n_shards == 1:
+            return [of_rows] * n_shards
+        edges = self.shards.edges.tolist()
+        if isinstance(of_rows, Memberships):
+            return [of_rows.slice(*rows) for rows in pairwise(edges)]
+        return [of_rows[slice(*rows)].copy() for rows in pairwise(edges)]
 
-        Hints change no result but by rounding.
-        """
+    def _stacked(self, method: str, *common: Any) -> FloatArray:
+        """Return the results of all shards, one below the other."""
+        parts = self.shards.gather(self.shards.call(method, self.shards.each, common=common))
+        table: FloatArray = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return table
 
-    def residual_squares(self, means: FloatArray, U: Memberships, V: Memberships) -> float:
-        """Return the sum of squared differences from block means, term by term: slow and exact."""
-
-
-@runtime_checkable
-class KeepingEngine(Protocol):
-    """What an engine may offer besides: to keep sums and distances from one row step to the next.
-
-    Results change by rounding at most.
-    """
-
-    def watch_columns(self, margins: FloatArray) -> None:
-        """Learn how far each column is from changing clusters, before a pass of a row step.
-
-        Entries of those that are near may be kept, and sums of the rows follow their changes.
-        """
-
-    def forget(self) -> None:
-        """Let the next row step be as if this engine had made none before."""
+    def _added(self, method: str, of_rows: Any, *common: Any) -> Any:
+        """Return the sum of the results of all shards, given what has a line per row."""
+        parts, each = self._cut(of_rows), self.shards.each
+        return self.shards.gather_total(self.shards.total(method, each, parts, common=common))

@@ -3,8 +3,6 @@
 * `random_start`: memberships drawn at random with the exact counts.
 * `seeded_start`: a one-way problem from its greedy k-means++ seeds.
 * `one_way_start`: the paper's way, one-way NEO-K-Means on the rows and on the columns.
-* `sampled_start`: for large matrices, the alternation itself on a sample of the rows; all rows
-  then join the clusters found.
 """
 
 from __future__ import annotations
@@ -15,34 +13,27 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from neocc._typing import BoolArray, FloatArray, IntArray, LabelArray
-from neocc.core.assign import assign, fill_empty
+from neocc.core.assign import fill_empty
 from neocc.core.engine import Engine
-from neocc.core.incremental import sums_of
-from neocc.core.objectives import (
-    Sums,
-    Tables,
-    cross_terms,
-    distances,
-    find_nearest,
-    make_tables,
-)
+from neocc.core.objectives import Features, Side, Terms
+from neocc.core.objectives.kmeans import centre_terms
 from neocc.core.problem import Counts, Problem
-from neocc.core.solve import Solution, centring, solve
-from neocc.core.tables import column_tables, row_tables
+from neocc.core.solve import solve
+from neocc.core.steps import Pair, assigned, join, make_terms
 from neocc.kernels import Memberships, numpy_
+
+__all__ = [
+    "NO_WARM_START",
+    "WarmStart",
+    "one_way_start",
+    "pressurised",
+    "random_pair",
+    "random_start",
+    "seeded_start",
+]
 
 # A start need not have converged: the alternation takes over from wherever it stands.
 _ONE_WAY_ITERATIONS = 10
-_SAMPLE_ITERATIONS = 30
-_SAMPLE_TOL = 1e-4
-# A sample holds a tenth of the entries within these bounds (or half of that for the many runs of a
-# search), and at least so many rows per cluster.
-_SAMPLE_ENTRIES = (100_000, 1_000_000)
-# A search of a matrix with more entries runs on such a sample.
-_LARGEST_SEARCHED = 1 << 19
-# Rows of sparser data share too few columns for one-way clusters to mean anything.
-_ONE_WAY_DENSITY = 0.1
-_SAMPLE_ROWS_PER_CLUSTER = 50
 _SAME_SUM = 1e-9
 # Shares of the allowed outliers that are let go one after the other.
 _PRESSURE = (0.0, 0.5, 0.75)
@@ -59,7 +50,13 @@ def random_start(counts: Counts, rng: np.random.Generator) -> Memberships:
     first[kept] = labels[: counts.n_covered]
     extra = _draw_pairs(first, counts, rng)
     members = Memberships(first, extra // k, (extra % k).astype(np.int32), k)
-    return fill_empty(members, np.broadcast_to(0.0, (n, k)))
+    return fill_empty(members, np.zeros(members.n_total))
+
+
+def random_pair(problem: Problem, rng: np.random.Generator) -> Pair:
+    """Draw memberships of the sides that are clustered."""
+    rows = None if problem.rows is None else random_start(problem.rows, rng)
+    return rows, None if problem.columns is None else random_start(problem.columns, rng)
 
 
 def _draw_pairs(first: LabelArray, counts: Counts, rng: np.random.Generator) -> IntArray:
@@ -75,128 +72,42 @@ def _draw_pairs(first: LabelArray, counts: Counts, rng: np.random.Generator) -> 
 
 
 @dataclass(frozen=True)
-class Known:
+class WarmStart:
     """k-means clusters of the rows and of the columns, where the caller has them already."""
 
     rows: Memberships | None = None
     columns: Memberships | None = None
 
 
-NOTHING_KNOWN = Known()
+NO_WARM_START = WarmStart()
 
 
 def one_way_start(
     engine: Engine,
     problem: Problem,
     rng: np.random.Generator,
-    known: Known = NOTHING_KNOWN,
-) -> tuple[Memberships, Memberships]:
-    """Start both sides from one-way NEO-K-Means, itself started from known clusters or seeds."""
-    rows = problem.one_way("rows", _ONE_WAY_ITERATIONS)
-    data = engine.centred(centring(rows))
-    start = seeded_start(data, rows, rng) if known.rows is None else _fitted(data, rows, known.rows)
-    U = solve(data, rows, start, None).U
-    columns = problem.one_way("columns", _ONE_WAY_ITERATIONS)
-    data = engine.centred(centring(columns))
-    if known.columns is None:
-        start = seeded_start(data, columns, rng)
-    else:
-        start = _fitted(data, columns, known.columns)
-    V = solve(data, columns, None, start).V
-    assert U is not None and V is not None
-    return U, V
+    warm: WarmStart = NO_WARM_START,
+) -> Pair:
+    """Start both sides from one-way NEO-K-Means, itself started from warm clusters or seeds."""
+
+    def one_side(side: Side, clusters: Memberships | None) -> Pair:
+        one_way = problem.one_way(side, _ONE_WAY_ITERATIONS)
+        data = engine.centred(one_way.centring)
+        if clusters is None:
+            start = seeded_start(data, one_way, rng)
+        else:
+            start = assigned(data, one_way, side, _alone(side, clusters))
+        return solve(data, one_way, start).pair
+
+    U, _ = one_side("rows", warm.rows)
+    return U, one_side("columns", warm.columns)[1]
 
 
-def _fitted(data: Engine, problem: Problem, members: Memberships) -> Memberships:
-    """Let the items of a one-way problem join given clusters, in the numbers that it asks for."""
-    if problem.rows is not None:
-        tables = row_tables(problem, sums_of(data, problem, members, None), members, None)
-        return data.reassign_rows(tables, None, None, problem.rows).assignment.members
-    sums = sums_of(data, problem, None, members)
-    assert problem.columns is not None
-    return joined(sums, column_tables(problem, sums, None, members), problem.columns)
+def _alone(side: Side, members: Memberships) -> Pair:
+    return (members, None) if side == "rows" else (None, members)
 
 
-def joined(sums: Sums, tables: Tables, counts: Counts) -> Memberships:
-    """Let all columns join the clusters that the tables tell of."""
-    d = cross_terms(sums, tables)
-    labels, minima, _ = find_nearest(numpy_, d, sums, tables, None)
-    return assign(d, labels, minima, counts).members
-
-
-@dataclass(frozen=True)
-class Sample:
-    """A problem on some of the rows, with their data as given and centred."""
-
-    engine: Engine
-    data: Engine
-    problem: Problem
-
-
-def draw_sample(
-    engine: Engine,
-    data: Engine,
-    problem: Problem,
-    rng: np.random.Generator,
-) -> Sample | None:
-    """Draw rows to start on, or None if the matrix is not large; `data` is `engine` centred."""
-    if problem.rows is None or problem.columns is None:
-        return None
-    n = engine.shape[0]
-    n_clusters = max(problem.rows.n_clusters, problem.columns.n_clusters)
-    entries = float(np.clip(engine.n_stored / 10, *_SAMPLE_ENTRIES))
-    size = max(
-        int(np.ceil(entries * n / max(1, engine.n_stored))),
-        _SAMPLE_ROWS_PER_CLUSTER * n_clusters,
-    )
-    if 4 * size > n:
-        return None
-    some = engine.sample_rows(np.sort(rng.choice(n, size=size, replace=False)))
-    few = some.centred(centring(problem), data.column_effects)
-    rows = problem.rows.resized(size)
-    return Sample(some, few, replace(problem, rows=rows, tol=max(problem.tol, _SAMPLE_TOL)))
-
-
-def searched_sample(
-    engine: Engine, data: Engine, problem: Problem, rng: np.random.Generator
-) -> Sample | None:
-    """Draw the rows that a search runs on, or None if it runs on all of them."""
-    if engine.n_stored <= _LARGEST_SEARCHED:
-        return None
-    return draw_sample(engine, data, problem, rng)
-
-
-def promote(
-    sample: Sample, solution: Solution, data: Engine, problem: Problem
-) -> tuple[Memberships, Memberships]:
-    """Let all rows join the clusters found on a sample."""
-    assert solution.U is not None and solution.V is not None and problem.rows is not None
-    tables = row_tables(sample.problem, solution.sums, solution.U, solution.V)
-    step = data.reassign_rows(tables, None, solution.V, problem.rows)
-    return step.assignment.members, solution.V
-
-
-def sampled_start(
-    sample: Sample, data: Engine, problem: Problem, rng: np.random.Generator
-) -> tuple[Memberships, Memberships]:
-    """Start from a short run on a sample of the rows, itself started at random.
-
-    If the data are dense, a run from one-way clusters competes with it. On sparse data these would
-    be worse than random ones, since single rows share few columns.
-    """
-    short = replace(sample.problem, max_iter=_SAMPLE_ITERATIONS)
-    assert short.rows is not None and short.columns is not None
-    starts = [(random_start(short.rows, rng), random_start(short.columns, rng))]
-    n, m = sample.engine.shape
-    if sample.engine.n_stored > _ONE_WAY_DENSITY * n * m:
-        starts.append(one_way_start(sample.engine, short, rng))
-    found = [solve(sample.data, short, U, V) for U, V in starts]
-    return promote(sample, min(found, key=lambda each: each.objective), data, problem)
-
-
-def pressurised(
-    data: Engine, problem: Problem, U: Memberships | None, V: Memberships | None
-) -> tuple[Memberships | None, Memberships | None]:
+def pressurised(data: Engine, problem: Problem, pair: Pair) -> Pair:
     """Let outliers go a few at a time, instead of freezing those that a poor start makes.
 
     The alternation runs for a little while with every number of outliers from none to the largest
@@ -206,48 +117,36 @@ def pressurised(
         sides = (side and side.with_outliers(share) for side in (problem.rows, problem.columns))
         rows, columns = sides
         phase = replace(problem, rows=rows, columns=columns, max_iter=_PRESSURE_ITERATIONS)
-        found = solve(data, phase, U, V)
-        U, V = found.U, found.V
-    return U, V
+        pair = solve(data, phase, pair).pair
+    return pair
 
 
-def seeded_start(engine: Engine, problem: Problem, rng: np.random.Generator) -> Memberships:
+def seeded_start(engine: Engine, problem: Problem, rng: np.random.Generator) -> Pair:
     """Start a one-way problem from its k-means++ seeds."""
-    if problem.rows is not None:
-        return _seed_rows(engine, problem.rows, rng)
-    assert problem.columns is not None
-    return _seed_columns(engine, problem.columns, rng)
+    (side,) = problem.sides
+    counts = problem.counts(side)
 
-
-def _seed_rows(engine: Engine, counts: Counts, rng: np.random.Generator) -> Memberships:
-    def tables_to(rows: IntArray) -> Tables:
-        C = engine.take_rows(rows)
-        energy = np.einsum("qt,qt->q", C, C)
-        sizes = np.ones(len(rows))
-        return make_tables("vectors", sizes, None, None, np.ascontiguousarray(-2.0 * C.T), energy)
-
-    def distances_to(rows: IntArray) -> FloatArray:
-        return engine.row_distances(tables_to(rows), None)
-
-    seeds = plus_plus(counts, distances_to, rng)
-    return engine.reassign_rows(tables_to(seeds), None, None, counts).assignment.members
-
-
-def _seed_columns(engine: Engine, counts: Counts, rng: np.random.Generator) -> Memberships:
-    problem = Problem("vectors", None, counts)
-
-    def lone(columns: IntArray) -> tuple[Sums, Tables]:
+    def around(seeds: IntArray) -> tuple[Terms, Features | None]:
+        """Return the terms of clusters of one item each, and the features of columns."""
+        if side == "rows":
+            return centre_terms(engine.take_rows(seeds)), None
         labels = np.full(counts.n_items, -1, dtype=np.int32)
-        labels[columns] = np.arange(len(columns))
-        V = Memberships.from_labels(labels, len(columns))
-        sums = engine.column_sums(None, V)
-        tables = column_tables(problem, sums, None, V)
-        return sums, tables
+        labels[seeds] = np.arange(len(seeds))
+        V = Memberships.from_labels(labels, len(seeds))
+        features = engine.column_features(None, V)
+        return make_terms(problem, side, features, (None, V)), features
 
-    def distances_to(columns: IntArray) -> FloatArray:
-        return distances(*lone(columns))
+    def distances_to(seeds: IntArray) -> FloatArray:
+        terms, features = around(seeds)
+        return (
+            engine.row_distances(terms, None)
+            if features is None
+            else numpy_.distances(features, terms)
+        )
 
-    return joined(*lone(plus_plus(counts, distances_to, rng)), counts)
+    terms, features = around(plus_plus(counts, distances_to, rng))
+    step = join(engine, problem, side, terms, None, None, features)
+    return _alone(side, step.assignment.members)
 
 
 def plus_plus(

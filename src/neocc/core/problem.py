@@ -1,18 +1,14 @@
-"""What is asked for: exact counts per side, and the problem that the solver receives."""
+"""What is asked for: an objective, an overlap model, and exact counts per side."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, replace
 
 from neocc._counts import Counts, round_half_away
+from neocc.core.objectives import KMEANS, Centring, Objective, Side
+from neocc.core.overlap import REPEAT, OverlapModel
 
-__all__ = ["Counts", "Objective", "Problem", "Side", "round_half_away"]
-
-Objective: TypeAlias = Literal["mean", "residue", "vectors"]
-"""NEO-CC-M, NEO-CC-RCM, and the one-way objective of NEO-K-Means."""
-
-Side: TypeAlias = Literal["rows", "columns"]
+__all__ = ["Counts", "Problem", "Side", "round_half_away"]
 
 
 @dataclass(frozen=True)
@@ -24,6 +20,7 @@ class Problem:
     columns: Counts | None
     max_iter: int = 100
     tol: float = 1e-6
+    overlap_model: OverlapModel = REPEAT
 
     @property
     def sides(self) -> list[Side]:
@@ -34,6 +31,27 @@ class Problem:
         )
         return [side for side, counts in given if counts is not None]
 
+    def counts(self, side: Side) -> Counts:
+        """Return the counts of a side that is clustered."""
+        counts = self.rows if side == "rows" else self.columns
+        assert counts is not None
+        return counts
+
+    def with_counts(self, side: Side, counts: Counts) -> Problem:
+        """Return the problem with other counts on one side."""
+        return replace(self, rows=counts) if side == "rows" else replace(self, columns=counts)
+
+    @property
+    def centring(self) -> Centring:
+        """What may be subtracted from X."""
+        sides = self.sides
+        return self.objective.centring(sides[0] if len(sides) == 1 else None)
+
+    @property
+    def needs_products(self) -> bool:
+        """Whether the column step needs products with the column clusters."""
+        return self.objective.needs_products and self.columns is not None
+
     @property
     def allows_outliers(self) -> bool:
         """Whether some items may stay outside."""
@@ -43,4 +61,4 @@ class Problem:
         """Return the NEO-K-Means problem of one side."""
         rows = self.rows if side == "rows" else None
         columns = self.columns if side == "columns" else None
-        return Problem("vectors", rows, columns, max_iter, self.tol)
+        return Problem(KMEANS, rows, columns, max_iter, self.tol, self.overlap_model)

@@ -13,8 +13,10 @@ import numpy as np
 from neocc._typing import FloatArray
 from neocc.core.engine import Engine
 from neocc.core.initialise import seeded_start
+from neocc.core.objectives import KMEANS
 from neocc.core.problem import Counts, Problem
 from neocc.core.solve import solve
+from neocc.core.steps import Pair
 from neocc.kernels import Memberships
 
 _OVERSAMPLING = 8
@@ -22,13 +24,11 @@ _POWER_ITERATIONS = 4
 _ITERATIONS = 20
 
 
-def spectral_start(
-    data: Engine, problem: Problem, rng: np.random.Generator
-) -> tuple[Memberships, Memberships]:
+def spectral_start(data: Engine, problem: Problem, rng: np.random.Generator) -> Pair:
     """Start from clusters of the leading left and right singular vectors of the scaled matrix."""
     rows, columns = _both(problem)
     row_scale = _inverse_root(data.row_squares())
-    column_scale = _inverse_root(data.column_sums(None, None).squares)
+    column_scale = _inverse_root(data.column_squares())
     rank = min(max(rows.n_clusters, columns.n_clusters), *data.shape)
     width = min(rank + _OVERSAMPLING, *data.shape)
 
@@ -49,9 +49,7 @@ def spectral_start(
     )
 
 
-def sketched_start(
-    data: Engine, problem: Problem, rng: np.random.Generator
-) -> tuple[Memberships, Memberships]:
+def sketched_start(data: Engine, problem: Problem, rng: np.random.Generator) -> Pair:
     """Start from clusters of random projections of the rows and of the columns."""
     rows, columns = _both(problem)
     n, m = data.shape
@@ -64,9 +62,9 @@ def sketched_start(
 def _cluster(
     data: Engine, table: FloatArray, counts: Counts, rng: np.random.Generator
 ) -> Memberships:
-    one_way = Problem("vectors", counts, None, max_iter=_ITERATIONS)
+    one_way = Problem(KMEANS, counts, None, max_iter=_ITERATIONS)
     points = data.over_table(table)
-    U = solve(points, one_way, seeded_start(points, one_way, rng), None).U
+    U = solve(points, one_way, seeded_start(points, one_way, rng)).U
     assert U is not None
     return U
 

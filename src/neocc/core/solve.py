@@ -1,52 +1,34 @@
 """The loop: alternate row and column steps until the objective stops falling.
 
-One iteration computes row distances and new row memberships, then column sums, column distances
-and new column memberships: two passes over the data at most, and one or less where sums and
-distances can follow the memberships (`neocc.core.incremental`; what an engine keeps besides is its
-own affair). The sums U' X of the column step also give the block means of the next row step, so
-none is ever computed twice. NEO-CC (both objectives), MSSR, and NEO-K-Means on rows or on columns
-are this loop with different problems.
+One iteration scores the rows and assigns them, then sums the columns over the new row clusters,
+scores these and assigns them: two passes over the data at most. The sums of the column step also
+give the block means of the next row step, so none is ever computed twice. NEO-CC with any
+objective, MSSR, and NEO-K-Means on rows or on columns are this loop with different problems.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from neocc._typing import FloatArray
-from neocc.core import incremental
-from neocc.core.assign import Assignment, assign
-from neocc.core.engine import Centring, Engine, KeepingEngine
-from neocc.core.incremental import RunningSums, column_margins
-from neocc.core.keeping import NOT_KEPT, Keeper
-from neocc.core.objectives import Sums, cross_terms, find_nearest
+from neocc.core.checkpoints import NO_JOURNAL, Journal
+from neocc.core.engine import Engine
+from neocc.core.objectives import Features, Objective
 from neocc.core.problem import Problem
-from neocc.core.tables import cocluster_means, column_tables, row_tables
-from neocc.kernels import Memberships, numpy_
+from neocc.core.steps import Pair, half_step, make_features
+from neocc.kernels import Memberships
 
-__all__ = [
-    "Report",
-    "Solution",
-    "centring",
-    "checked",
-    "continued",
-    "improved",
-    "never_rising",
-    "solve",
-]
+__all__ = ["Report", "Solution", "checked", "checked_value", "continued", "improved", "solve"]
 
 # Of the sum of all squares, the part that rounding may add to or take from the objective.
 _ROUNDING = 1e-13
 # An objective is computed again, term by term, if rounding may reach this share of it.
 _DOUBTFUL = 1e-10
-
-# Columns are watched from when no larger share of them changes clusters.
-_FEW_COLUMNS = 0.05
-# Iterations after which an engine forgets what it has kept.
-_KEPT_ITERATIONS = 10
+# Iterations between the points from which another process can go on.
+_NOTED_ITERATIONS = 10
 
 Report = Callable[[int, float], bool]
 """Called after each iteration with its number and the objective; returning True ends the run."""
@@ -63,20 +45,18 @@ class Solution:
     objective : float
         Objective of (U, V).
     history : array
-        Objective of the start and after every half-step (and, refined, after every improvement); it
-        never rises, and its last entry is `objective`.
+        Objective of the start and after every half-step (and, refined, after every improvement), as
+        it was computed: it falls, but for rounding.
     n_iter : int
         Number of iterations that changed memberships.
     converged : bool
         False when `max_iter` or the caller ended the run.
-    sums : Sums
-        Column sums over the final U; products, if any, may be those of an earlier V.
+    features : Features
+        Column features of the final U; products, if any, may be those of an earlier V.
     noise : float
         Differences between objectives that rounding alone can make.
-    limits : pair of float
-        Largest distances that the two stages of the last assignment accepted.
-    n_updates : int
-        How often the sums were updated since they were made from all rows.
+    thresholds : pair of float
+        Largest distances that the last assignment accepted, as first and as extra memberships.
     """
 
     U: Memberships | None
@@ -85,219 +65,133 @@ class Solution:
     history: FloatArray
     n_iter: int
     converged: bool
-    sums: Sums
+    features: Features
     noise: float
-    limits: tuple[float, float]
-    n_updates: int
-
-
-def never_rising(values: Sequence[float]) -> FloatArray:
-    """Clear a history of rounding, which may take a perfect fit below 0 and the end of a run up."""
-    backwards = np.maximum.accumulate(np.maximum(values, 0.0)[::-1])
-    return backwards[::-1].copy()
-
-
-def checked(engine: Engine, problem: Problem, solution: Solution) -> tuple[Solution, float]:
-    """Return the solution with an objective computed term by term if rounding may have spoilt it.
-
-    That is so where clusters of NEO-CC-M lie at levels far apart against the spread within them:
-    the sums of squares cancel then. The second result is the share by which the objective was off.
-    """
-    doubtful = solution.noise > _DOUBTFUL * solution.objective
-    if problem.objective != "mean" or solution.U is None or solution.V is None or not doubtful:
-        return solution, 0.0
-    means = cocluster_means(solution.sums, solution.U, solution.V)
-    exact = engine.residual_squares(means, solution.U, solution.V)
-    # Of a perfect fit only the rounding of the data is left: the square of a relative 1e-16.
-    perfect = exact <= _ROUNDING * solution.noise
-    off = 0.0 if perfect else abs(exact - solution.objective) / exact
-    history = never_rising([*solution.history[:-1], exact])
-    return replace(solution, objective=exact, history=history), off
-
-
-def improved(old: Solution, new: Solution) -> Solution:
-    """Return `new`, reached from `old` by a jump, with a history that never rises."""
-    history = never_rising([*old.history, new.objective])
-    return replace(new, history=history, n_iter=old.n_iter + new.n_iter)
-
-
-@dataclass
-class _Run:
-    """The state of one run."""
-
-    engine: Engine
-    problem: Problem
-    U: Memberships | None
-    V: Memberships | None
-    running: RunningSums | None = None
-    history: list[float] = field(default_factory=list)
-    # Of the assignment that made U; infinite from the start where all rows get one cluster each.
-    limits: tuple[float, float] | None = None
-    ahead: Sums | None = None
-
-    def update_sums(self) -> None:
-        """Column sums for the current memberships."""
-        assert self.running is not None
-        self.running = self.running.following(
-            self.engine, self.problem, self.U, self.V, ahead=self.ahead
-        )
-        self.ahead = None
-
-    def start(self, since: Solution | None) -> None:
-        """Take from an earlier solution what spares passes over the data."""
-        sums = None
-        if since is not None and since.U is not None:
-            sums = (since.U, since.sums, since.n_updates)
-        self.running = RunningSums.at_start(self.engine, self.problem, self.U, self.V, sums)
+    thresholds: tuple[float, float]
 
     @property
-    def sums(self) -> Sums | None:
-        """Column sums of the memberships at the last update."""
-        return None if self.running is None else self.running.sums
-
-    @property
-    def keeper(self) -> KeepingEngine | None:
-        """The engine, if it spares passes by what it keeps from one row step to the next."""
-        worth_it = self.engine.n_stored >= incremental.LEAST_ENTRIES
-        return self.engine if worth_it and isinstance(self.engine, KeepingEngine) else None
-
-    def begin(self, iteration: int) -> bool:
-        """Begin an iteration; whether another process could begin it with the same bits."""
-        if self.keeper is None:
-            return True
-        if iteration % _KEPT_ITERATIONS == 0:
-            self.keeper.forget()
-            return True
-        return False
-
-    def reached(self, iteration: int, previous: float) -> dict[str, Any]:
-        """Return what `resume` needs to begin the iteration."""
-        return {
-            "iteration": iteration,
-            "previous": previous,
-            "U": self.U,
-            "V": self.V,
-            "history": np.array(self.history),
-            "running": self.running,
-            "limits": self.limits,
-        }
-
-    def resume(self, reached: dict[str, Any]) -> tuple[int, float]:
-        """Take up a run; return the iteration to begin and the objective before it."""
-        self.U, self.V, self.running = reached["U"], reached["V"], reached["running"]
-        self.history = reached["history"].tolist()
-        self.limits = reached["limits"]
-        return reached["iteration"], reached["previous"]
-
-    @property
-    def noise(self) -> float:
-        """The objective is a difference of sums of squares, and no more accurate than these."""
-        if self.V is None or self.sums is None:
-            return 0.0
-        return _ROUNDING * float(self.V.weights @ self.sums.squares)
-
-    def row_step(self) -> Assignment:
-        """Record the objective and return the best memberships of the rows."""
-        counts = self.problem.rows
-        assert self.running is not None and self.U is not None and counts is not None
-        if counts.n_covered == counts.n_items and counts.n_extra == 0:
-            self.limits = (np.inf, -np.inf)
-        tables = row_tables(self.problem, self.running.sums, self.U, self.V)
-        hints = self.running.hints(self.engine, self.problem, self.V, self.limits)
-        step = self.engine.reassign_rows(tables, self.U, self.V, counts, hints)
-        self.history.append(step.objective)
-        self.ahead = step.sums
-        self.limits = (step.assignment.nearest_limit, step.assignment.extra_limit)
-        return step.assignment
-
-    def column_step(self) -> Assignment:
-        """Record the objective and return the best memberships of the columns."""
-        assert self.sums is not None and self.V is not None and self.problem.columns is not None
-        tables = column_tables(self.problem, self.sums, self.U, self.V)
-        d = cross_terms(self.sums, tables)
-        labels, minima, objective = find_nearest(numpy_, d, self.sums, tables, self.V)
-        self.history.append(objective)
-        assignment = assign(d, labels, minima, self.problem.columns)
-        if self.keeper is not None and self.problem.objective == "mean":
-            # Only where some columns stayed is it likely that others will.
-            few = len(self.V.changed_items(assignment.members)) <= _FEW_COLUMNS * self.V.n_items
-            if few:
-                margins = column_margins(d, labels, minima, assignment, self.sums.squares)
-                self.keeper.watch_columns(margins)
-        return assignment
-
-
-def centring(problem: Problem) -> Centring:
-    """Return what may be subtracted from X for this problem."""
-    if problem.objective == "residue":
-        return "double"
-    if problem.objective == "mean":
-        return "global"
-    return "columns" if problem.columns is None else "rows"
+    def pair(self) -> Pair:
+        """Memberships of both sides."""
+        return self.U, self.V
 
 
 def solve(
     engine: Engine,
     problem: Problem,
-    U: Memberships | None,
-    V: Memberships | None,
+    pair: Pair,
     report: Report | None = None,
-    keeper: Keeper = NOT_KEPT,
-    since: Solution | None = None,
+    journal: Journal = NO_JOURNAL,
 ) -> Solution:
-    """Minimise the objective from feasible memberships U and V.
+    """Minimise the objective from feasible memberships.
 
-    `engine` should be centred as `centring(problem)` says. The objective never rises from one
-    half-step to the next. The run ends when one iteration lowers it by no more than `tol` times
-    its value, or after `max_iter` iterations. A run that `keeper` knows goes on where it was. An
-    earlier solution of the same problem that (U, V) is near to, `since`, spares passes.
+    `engine` should be centred as `problem.centring` says. The objective does not rise from one
+    half-step to the next, but for rounding. The run ends when one iteration lowers it by no more
+    than `tol` times its value, or after `max_iter` iterations. A run that `journal` knows goes on
+    where it was.
     """
-    run = _Run(engine, problem, U, V)
-    rows_lead = problem.rows is not None
-    converged, previous, first = False, np.inf, 0
-    if keeper.found("run") is not None:
-        first, previous = run.resume(keeper.found("run"))
-    else:
-        run.start(since)
+    first, history, previous, converged = 0, [], np.inf, False
+    weighted = problem.overlap_model.weighted
+    U, V = (None if members is None else weighted(members) for members in pair)
+    pair = (U, V)
+    if (reached := journal.found("run")) is not None:
+        first, pair, history, previous = reached
+    lead, two_sided = problem.sides[0], len(problem.sides) == 2
+    # A first row step needs no products.
+    begins = reached is None and lead == "rows"
+    features = make_features(engine, problem, (pair[0], None) if begins else pair)
     for iteration in range(first, problem.max_iter + 1):
-        if run.begin(iteration) and iteration > first:
-            keeper.note(run=run.reached(iteration, previous))
-        assignment = run.row_step() if rows_lead else run.column_step()
-        current = run.history[-1]
+        if iteration > first and iteration % _NOTED_ITERATIONS == 0:
+            if engine.refresh():
+                features = make_features(engine, problem, pair)
+            journal.note(run=(iteration, pair, list(history), previous))
+        step = half_step(engine, problem, lead, features, pair)
+        history.append(step.objective)
         stop = iteration == problem.max_iter
         if iteration > 0:
-            converged = previous - current <= problem.tol * previous + run.noise
-            stop |= report is not None and report(iteration, current)
+            fall = previous - step.objective
+            converged = fall <= problem.tol * abs(previous) + _noise(features, pair)
+            stop |= report is not None and report(iteration, step.objective)
         if converged or stop:
             break
-        previous = current
-        if rows_lead:
-            run.U = assignment.members
-        else:
-            run.V = assignment.members
-        run.update_sums()
-        if rows_lead and problem.columns is not None:
-            run.V = run.column_step().members
-    assert run.sums is not None
-    if run.keeper is not None:
-        run.keeper.forget()
-    history = never_rising(run.history)
+        previous = step.objective
+        found = step.assignment.members
+        pair = (found, pair[1]) if lead == "rows" else (pair[0], found)
+        features = make_features(engine, problem, pair)
+        if two_sided:
+            other = half_step(engine, problem, "columns", features, pair)
+            history.append(other.objective)
+            pair = (found, other.assignment.members)
+    if engine.refresh():
+        features = make_features(engine, problem, pair)
+        step = half_step(engine, problem, lead, features, pair)
+        history[-1] = step.objective
     return Solution(
-        run.U,
-        run.V,
-        float(history[-1]),
-        history,
+        *pair,
+        max(history[-1], 0.0),
+        np.array(history),
         iteration,
         converged,
-        run.sums,
-        run.noise,
-        (assignment.nearest_limit, assignment.extra_limit),
-        0 if run.running is None else run.running.n_updates,
+        features,
+        _noise(features, pair),
+        step.assignment.thresholds,
     )
+
+
+def _noise(features: Features, pair: Pair) -> float:
+    """Return how accurate the objective is: a difference of sums of squares, no more than these."""
+    V = pair[1]
+    if V is None:
+        return 0.0
+    squares = features.squares.sum() if V.is_partition else V.weights @ features.squares
+    return _ROUNDING * float(squares)
+
+
+def checked(engine: Engine, problem: Problem, solution: Solution) -> tuple[Solution, float]:
+    """Return the solution with an objective computed term by term if rounding may have spoilt it.
+
+    The second result is the share by which the objective was off.
+    """
+    U, V = solution.pair
+    if U is None or V is None:
+        return solution, 0.0
+    exact, off = checked_value(
+        engine, problem.objective, solution.objective, solution.features, U, V
+    )
+    return replace(solution, objective=exact), off
+
+
+def checked_value(
+    engine: Engine,
+    objective: Objective,
+    value: float,
+    features: Features,
+    U: Memberships,
+    V: Memberships,
+) -> tuple[float, float]:
+    """Return the value of (U, V), computed term by term if rounding may have spoilt it.
+
+    That is so where clusters of NEO-CC-M lie at levels far apart against the spread within them:
+    the sums of squares cancel then. The second result is the share by which the value was off.
+    """
+    noise = _noise(features, (U, V))
+    if noise <= _DOUBTFUL * value:
+        return value, 0.0
+    exact = objective.exact_value(engine, features, U, V)
+    if exact is None:
+        return value, 0.0
+    # Of a perfect fit only the rounding of the data is left: the square of a relative 1e-16.
+    perfect = exact <= _ROUNDING * noise
+    return exact, 0.0 if perfect else abs(exact - value) / exact
+
+
+def improved(old: Solution, new: Solution) -> Solution:
+    """Return `new`, reached from `old` by a jump."""
+    history = np.append(old.history, new.objective)
+    return replace(new, history=history, n_iter=old.n_iter + new.n_iter)
 
 
 def continued(engine: Engine, problem: Problem, old: Solution) -> Solution:
     """Run on from a solution, with its history before the new one."""
-    new = solve(engine, problem, old.U, old.V, since=old)
-    history = never_rising([*old.history, *new.history[1:]])
+    new = solve(engine, problem, old.pair)
+    history = np.concatenate([old.history, new.history[1:]])
     return replace(new, history=history, n_iter=old.n_iter + new.n_iter)

@@ -21,7 +21,7 @@ VARIABLE = "NEOCC_DATA"
 
 
 class DatasetError(OSError):
-    """A data set could not be had: no copy, no download, or a file that is not what it should be.
+    """A data set is not available: no copy, no download, or a file that is not what it should be.
 
     A subclass of :class:`OSError`, which scikit-learn's fetchers raise in the same cases.
     """
@@ -108,7 +108,7 @@ def find_files(
 
     The home is `data_home`, else the folder that the environment variable names, else a cache. A
     home that has any file of the data set is left as it is. So is a home that was named, whatever
-    it has, unless `download_if_missing` is True: who names one wants no network. That of the
+    it has, unless `download_if_missing` is True: naming one means working offline. That of the
     environment variable is left alone in any case.
     """
     named = os.environ.get(VARIABLE)

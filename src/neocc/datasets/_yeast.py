@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Bunch
 
 # Mulan is where the data set is published in the form that is in use. No release of it can be
-# named in the address; the checksum holds the content fast.
+# named in the address; the checksum pins the content.
 YEAST = Collection(
     title="yeast",
     folder="yeast",

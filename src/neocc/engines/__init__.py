@@ -1,32 +1,32 @@
-"""Where the rows live. `memory` is one machine; every engine answers `neocc.core.engine.Engine`."""
+"""Where the rows live: shards, and schedulers that run something on all of them.
+
+`open_engine` puts a matrix into an engine of one process, in memory or on disk; `on_cluster` onto
+the workers of Dask.
+"""
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
-from neocc.engines.cluster import ClusterLostError, DaskEngine
+from neocc.engines.cluster import ClusterLostError, on_cluster
+from neocc.engines.local import LocalShards, open_engine
 from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix
-from neocc.engines.memory import MemoryEngine
 from neocc.engines.source import RowSource
 from neocc.engines.space import MemoryLimitError
 from neocc.engines.stored import StoredMatrix
 from neocc.engines.workers import Workers
 
 __all__ = [
-    "AnyEngine",
+    "ENGINE_NAMES",
     "ClusterLostError",
-    "DaskEngine",
     "DenseMatrix",
+    "LocalShards",
     "Matrix",
-    "MemoryEngine",
     "MemoryLimitError",
     "RowSource",
     "SparseMatrix",
     "StoredMatrix",
     "Workers",
+    "on_cluster",
+    "open_engine",
 ]
 
 ENGINE_NAMES = ("auto", "memory", "blocks")
-
-AnyEngine: TypeAlias = MemoryEngine | DaskEngine
-"""What a fit may run on."""

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import numpy as np
 from scipy import sparse
 
 from neocc._typing import AnyArray, FloatArray, IntArray
-from neocc.core.engine import Centring
+from neocc.core.objectives import Centring
 from neocc.kernels import SparseBlock
 
 if TYPE_CHECKING:
     from neocc.engines.stored import StoredMatrix
 
 _CHUNK = 1 << 18
+# A centred copy of so few entries is kept.
+_SMALL = 1 << 20
 _SAMPLED_ROWS = 128
 _SAMPLED_COLUMNS = 32
 
@@ -54,6 +57,14 @@ class SparseMatrix:
     def take(self, rows: IntArray) -> SparseMatrix:
         """Return a copy of some rows."""
         return SparseMatrix.from_scipy(self.scipy()[rows])
+
+    def raw_rows(self, rows: IntArray) -> Any:
+        """Return a copy of some rows as given."""
+        return self.scipy()[rows]
+
+    def take_columns(self, columns: IntArray) -> SparseMatrix:
+        """Return a copy of some columns."""
+        return SparseMatrix.from_scipy(self.scipy()[:, columns])
 
     def dense_rows(self, rows: IntArray) -> FloatArray:
         """Return a few rows as a dense table."""
@@ -117,6 +128,16 @@ class DenseMatrix:
 
     def block(self, start: int, stop: int) -> FloatArray:
         """Return rows `start` to `stop`, centred: read-only, it may be a view of the data."""
+        if self.n_stored <= _SMALL:
+            return self._small[start:stop]
+        return self._centred(start, stop)
+
+    @cached_property
+    def _small(self) -> FloatArray:
+        """All rows, centred: of a small matrix they are made once."""
+        return self._centred(0, self.shape[0])
+
+    def _centred(self, start: int, stop: int) -> FloatArray:
         block = self._raw(slice(start, stop))
         if self.column_effects is not None:
             block = block - self.column_effects
@@ -134,6 +155,16 @@ class DenseMatrix:
         """Return a copy of some rows, with the effects they had."""
         effects = None if self.row_effects is None else self.row_effects[rows]
         return DenseMatrix(self.values[rows], effects, self.column_effects)
+
+    def raw_rows(self, rows: IntArray) -> Any:
+        """Return a copy of some rows as given."""
+        return self.values[rows]
+
+    def take_columns(self, columns: IntArray) -> DenseMatrix:
+        """Return a copy of some columns, with the effects they had."""
+        parts = [self.values[start:stop][:, columns] for start, stop in self.partition(_CHUNK)]
+        effects = None if self.column_effects is None else self.column_effects[columns]
+        return DenseMatrix(stacked(parts), self.row_effects, effects)
 
     def dense_rows(self, rows: IntArray) -> FloatArray:
         """Return a few rows, centred."""
@@ -194,6 +225,15 @@ def find_effects(
 def _unless_small(effects: FloatArray, spread: float) -> FloatArray | None:
     """Return the effects, or None if they are no larger than a few times the spread."""
     return None if np.mean(effects * effects) <= 16.0 * spread * spread else effects
+
+
+def stacked(pieces: list[Any]) -> Any:
+    """Put rows below each other, in arrays or in CSR matrices."""
+    if len(pieces) == 1:
+        return pieces[0]
+    if sparse.issparse(pieces[0]):
+        return sparse.vstack(pieces, format="csr")
+    return np.concatenate(pieces)
 
 
 Matrix: TypeAlias = Union[SparseMatrix, DenseMatrix, "StoredMatrix"]

@@ -8,16 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from math import prod
+from threading import Lock
+from typing import TypeAlias, TypeVar
 
+import numpy as np
+
+from neocc._typing import FloatArray
+from neocc.core.shards import Reads
 from neocc.engines.matrix import Matrix
-from neocc.engines.scratch import Scratch
-from neocc.engines.totals import ColumnTotals, grouped
 from neocc.engines.workers import Workers
+from neocc.kernels import Features
 
-__all__ = ["Passes", "Reads", "Rows"]
+__all__ = ["Passes", "Rows", "Scratch"]
 
-Rows = tuple[int, int]
+Rows: TypeAlias = tuple[int, int]
 """First row of a range, and the one after its last."""
+
+Result = TypeVar("Result")
 
 # Enough entries that a block outweighs the cost of handing it to a thread, few enough for the
 # cache.
@@ -29,71 +39,128 @@ _LEAST_ENTRIES = 1 << 18
 _CACHED_ENTRIES = 1 << 18
 # A group of blocks of a column pass must outweigh the table it returns by this much.
 _ENTRIES_PER_CELL = 4
+# An array of scratch memory is not used for so much less.
+_TOO_LARGE = 4
 
 
-@dataclass
-class Reads:
-    """How often the data were read, parts of them counted as parts."""
+class Scratch:
+    """Arrays that nobody needs any more, for the next who needs one for a moment.
 
-    passes: float = 0.0
+    An allocator that gives memory back to the system at once (as on Dask's workers, by their
+    default settings) makes every large temporary array cost more than the work on it.
+    """
+
+    def __init__(self) -> None:
+        self._free: list[FloatArray] = []
+        self._lock = Lock()
+
+    def take(self, *shape: int) -> FloatArray:
+        """Return an array of any content."""
+        size = prod(shape)
+        with self._lock:
+            for place, array in enumerate(self._free):
+                if size <= array.size <= _TOO_LARGE * size:
+                    del self._free[place]
+                    break
+            else:
+                array = np.empty(size)
+        return array[:size].reshape(shape)
+
+    def give_back(self, *arrays: FloatArray | None) -> None:
+        """Say that arrays, or what they are views of, are needed no more."""
+        with self._lock:
+            for array in arrays:
+                whole = None if array is None else array if array.base is None else array.base
+                if whole is not None and whole.ndim == 1 and whole.size:
+                    self._free.append(whole)
 
 
 @dataclass
 class Passes:
-    """Passes over the rows of a matrix, and how many there were."""
+    """Passes over the rows of a matrix."""
 
     matrix: Matrix
     workers: Workers
-    reads: Reads
     scratch: Scratch
-    _partitions: dict[int, list[Rows]] = field(default_factory=dict)
+    reads: Reads
+    _grouped: dict[tuple[int, int], list[list[Rows]]] = field(default_factory=dict)
 
-    def over_rows(self, function: Callable[[Rows], float], *, reading: bool = True) -> list[float]:
-        """Call a function for all blocks of rows; return what it returned, in their order."""
-        self.reads.passes += float(reading)
+    @cached_property
+    def row_blocks(self) -> list[Rows]:
+        """The blocks of a pass over rows."""
         finer = max(_LEAST_ENTRIES, self.matrix.n_stored // _FEW_BLOCKS)
-        blocks = self._blocks(min(_ROW_PASS_ENTRIES, finer))
+        return self.matrix.partition(min(_ROW_PASS_ENTRIES, finer))
+
+    def over_rows(self, function: Callable[[Rows], Result]) -> list[Result]:
+        """Call a function for all blocks of rows; return what it returned, in their order."""
+        self.reads.passes += 1.0
+        blocks = self.row_blocks
+        if len(blocks) == 1:
+            return [function(blocks[0])]
         return list(self.workers.ordered(function, blocks))
 
     def down_columns(
-        self, k: int, width: int, add: Callable[[Rows, ColumnTotals], None]
-    ) -> ColumnTotals:
-        """Add up totals of k clusters and products of a given width over all blocks of rows.
+        self,
+        widths: tuple[int, int],
+        add: Callable[[Rows, Features], None],
+    ) -> Features:
+        """Add up features of the columns over all blocks of rows.
 
-        `add` adds a block; it is called for the blocks of a group one after the other.
+        `widths` are those of the tables of sums and of products, 0 for none. `add` adds a block; it
+        is called for the blocks of a group one after the other.
         """
-        m = self.matrix.shape[1]
         self.reads.passes += 1.0
+        groups = self._grouped.get(widths) or self._groups(widths)
+        if len(groups) == 1:
+            m, (k, width) = self.matrix.shape[1], widths
+            sums, products = np.zeros((m, k)), np.zeros((m, width))
+            totals = Features(sums if k else None, np.zeros(m), products if width else None)
+            for rows in groups[0]:
+                add(rows, totals)
+            return totals
 
-        def one_group(blocks: list[Rows]) -> ColumnTotals:
+        def one_group(blocks: list[Rows]) -> Features:
             part = spare.pop()
             for rows in blocks:
                 add(rows, part)
             return part
 
-        groups = grouped(self._blocks(_CACHED_ENTRIES), self._n_groups(m * (k + width + 1)))
         # Made here rather than by the threads, whose allocators would each keep what they free.
         n_alive = min(len(groups), self.workers.n_jobs + 1)
-        spare = [
-            ColumnTotals.zeros(k, m, width, self.scratch)
-            for _ in range(min(len(groups), n_alive + 1))
-        ]
+        spare = [self._zeros(widths) for _ in range(min(len(groups), n_alive + 1))]
         parts = self.workers.ordered(one_group, groups)
         totals = next(parts)
         for part in parts:
-            totals.move_from(part)
+            totals.combined(part)
+            for table in part.tables():
+                table.fill(0.0)
             spare.append(part)
         for part in spare:
             self.scratch.give_back(*part.tables())
         return totals
 
-    def _n_groups(self, n_cells: int) -> int:
-        """Return how many groups of blocks outweigh tables of so many cells."""
-        n_stored, cells = self.matrix.n_stored, _ENTRIES_PER_CELL * n_cells
-        many = n_stored // max(_ROW_PASS_ENTRIES, cells)
-        return max(1, many, min(_FEW_BLOCKS, n_stored // max(_LEAST_ENTRIES, cells)))
+    def _zeros(self, widths: tuple[int, int]) -> Features:
+        m = self.matrix.shape[1]
+        shapes = ((m, widths[0]), (m,), (m, widths[1]))
+        tables = [self.scratch.take(*shape) for shape in shapes]
+        for table in tables:
+            table.fill(0.0)
+        sums, squares, products = tables
+        return Features(sums if widths[0] else None, squares, products if widths[1] else None)
 
-    def _blocks(self, entries: int) -> list[Rows]:
-        if entries not in self._partitions:
-            self._partitions[entries] = self.matrix.partition(entries)
-        return self._partitions[entries]
+    def _groups(self, widths: tuple[int, int]) -> list[list[Rows]]:
+        """Cut blocks into groups that outweigh tables of such widths."""
+        n_stored, m = self.matrix.n_stored, self.matrix.shape[1]
+        cells = _ENTRIES_PER_CELL * m * (sum(widths) + 1)
+        many = n_stored // max(_ROW_PASS_ENTRIES, cells)
+        n_groups = max(1, many, min(_FEW_BLOCKS, n_stored // max(_LEAST_ENTRIES, cells)))
+        self._grouped[widths] = _cut_evenly(self.matrix.partition(_CACHED_ENTRIES), n_groups)
+        return self._grouped[widths]
+
+
+def _cut_evenly(blocks: list[Rows], n_groups: int) -> list[list[Rows]]:
+    """Split a list of row ranges into consecutive groups of about equal length."""
+    if n_groups == 1:
+        return [blocks]
+    edges = np.linspace(0, len(blocks), min(n_groups, len(blocks)) + 1).astype(int).tolist()
+    return [blocks[start:stop] for start, stop in pairwise(edges)]

@@ -39,7 +39,7 @@ def refuse_types(X: Any) -> None:
     columns = getattr(X, "columns", None)
     if columns is not None and hasattr(X, "dtypes"):
         for name in columns:
-            _refuse_values(np.asarray(X[name])[:, None], f" in column {name!r}", 0)
+            _refuse_values(np.asarray(X[name])[:, None], f" in column {str(name)!r}", 0)
     elif sparse.issparse(X):
         _refuse_values(np.empty((0, 0), dtype=X.dtype), "", None)
     elif isinstance(X, np.ndarray):
@@ -73,7 +73,7 @@ def _refuse_values(values: AnyArray, where: str, column: int | None) -> None:
             if isinstance(value, str) and not _is_number(value):
                 at = f"row {place[0]}" + (f", column {place[1]}" if column is None else where)
                 raise ValueError(
-                    f"could not convert string to float: {value!r} at {at}. Drop or encode "
+                    f"could not convert string to float: {str(value)!r} at {at}. Drop or encode "
                     "columns of text before fitting."
                 )
 
@@ -140,7 +140,7 @@ def check_values(values: AnyArray, shape: tuple[int, int], names: Any, where: An
     else:
         row = int(np.searchsorted(where.indptr, flat, side="right")) - 1
         column, value = int(where.indices[flat]), values[flat]
-    place = f"row {row}, column {column}" + ("" if names is None else f" ({names[column]!r})")
+    place = f"row {row}, column {column}" + ("" if names is None else f" ({str(names[column])!r})")
     if np.isfinite(value):
         raise ValueError(
             f"Input X holds {value:g} at {place}, larger than {_LARGEST:g}: its square would "

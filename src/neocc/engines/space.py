@@ -17,7 +17,6 @@ import numpy as np
 from neocc._sizes import as_bytes, in_words
 from neocc._typing import FloatArray
 from neocc.core.problem import Problem
-from neocc.engines import row_bounds
 from neocc.engines.matrix import sampled_rows
 from neocc.engines.source import RowSource
 from neocc.engines.stored import COPIED_BYTES, SMALL_BYTES, block_bytes
@@ -38,17 +37,8 @@ _PROJECTIONS = 6
 _TABLES = 3
 # Rows of a piece of a pass, or entries where the data are dense; see `neocc.engines.passes`.
 _PIECE_ROWS, _PIECE_ENTRIES = 1 << 13, 1 << 19
-# Where distances are kept (`neocc.engines.row_bounds`): bytes of a row, and tables of the rows that
-# are compared with their bounds at a time.
-_KEPT_ROW_BYTES, _BOUNDED_TABLES = 40, 6
-# Tables of means: those kept, twice while they are compared.
-_KEPT_MEANS = 2 * row_bounds.MOST_STEPS
 # Copies of the dense rows by which effects are judged.
 _SAMPLED_COPIES = 4
-MOST_WATCHED = 1 << 24
-"""Most entries that a row step sets aside: an eighth of all, of dense data a sixteenth."""
-# Bytes of such an entry and of what sorting it takes; dense ones are put together and not sorted.
-_WATCHED_BYTES, _WATCHED_DENSE_BYTES = 48, 24
 
 # The interpreter, the libraries and the compiled kernels, compiled now rather than loaded.
 _PROGRAM = 250_000_000
@@ -124,7 +114,7 @@ def plan_space(
         + _for_blocks(source, problem, n_jobs)
         + _for_columns(source, problem, n_jobs, n_held)
         + _for_rows(problem)
-        + _for_copies(source, problem)
+        + _for_copies(source)
     )
     if projected:
         least += _PROJECTIONS * 8 * sum(source.shape) * (max(_widths(problem)) + 8)
@@ -147,7 +137,7 @@ def _widths(problem: Problem) -> tuple[int, int]:
 
 
 def _for_blocks(source: RowSource, problem: Problem, n_jobs: int) -> int:
-    """Return the bytes for blocks at hand, and for what a thread makes of a piece of one."""
+    """Return the bytes for cached blocks, and for what a thread makes of a piece of one."""
     n, m = source.shape
     k, width = _widths(problem)
     rows, working = _PIECE_ROWS, 0
@@ -163,14 +153,13 @@ def _for_columns(source: RowSource, problem: Problem, n_jobs: int, n_held: int) 
     """Return the bytes of tables with a line per column: sums of solutions, and of each thread."""
     m = source.shape[1]
     k, width = _widths(problem)
-    products = 0 if problem.objective == "mean" else width
+    products = width if problem.needs_products else 0
     sums = k + products + 1
     # Parts of threads and two to spare; the sums before, what they gain, and those held.
     tables = (n_jobs + 4 + n_held) * sums
-    if problem.objective != "mean":
-        # Means of row clusters, and twice as many products with them.
+    if problem.objective.needs_products:
+        # Sums of row clusters, weighted, and twice as many products with them.
         tables += 3 * k
-        tables += _KEPT_MEANS * k if row_bounds.ENTRIES_PER_MEAN * k * m <= source.n_stored else 0
     # Distances and copies of them, and of every solution held the memberships as numbers.
     tables += (8 + n_held + n_held // 8) * width
     return 8 * m * tables
@@ -183,8 +172,6 @@ def _for_rows(problem: Problem) -> int:
         return 0
     n, k = counts.n_items, counts.n_clusters
     n_bytes = n * (_BOOLEANS * k + _ROW_BYTES) + _EXTRA_BYTES * counts.n_extra
-    if problem.objective != "mean":
-        n_bytes += _KEPT_ROW_BYTES * n + _BOUNDED_TABLES * 8 * min(n, row_bounds.ROWS_AT_A_TIME) * k
     if problem.columns is None:
         # Distances to candidates for the next seed; co-clusters are seeded on a sample.
         n_bytes += n * 4 * 8 * (2 + int(log(k)))
@@ -193,14 +180,11 @@ def _for_rows(problem: Problem) -> int:
     return n_bytes
 
 
-def _for_copies(source: RowSource, problem: Problem) -> int:
-    """Return the bytes of entries that are copied: a sample, rows that changed, columns watched."""
+def _for_copies(source: RowSource) -> int:
+    """Return the bytes of entries that are copied: a sample, and rows that changed."""
     n, m = source.shape
     is_dense = not source.is_sparse or source.n_stored == n * m
     n_bytes = 4 * COPIED_BYTES
-    if problem.objective == "mean":
-        n_watched = min(MOST_WATCHED, source.n_stored // (16 if is_dense else 8))
-        n_bytes += n_watched * (_WATCHED_DENSE_BYTES if is_dense else _WATCHED_BYTES)
     if is_dense:
         n_bytes += _SAMPLED_COPIES * 8 * m * len(range(n)[sampled_rows(n)])
     return n_bytes

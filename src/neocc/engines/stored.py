@@ -1,4 +1,4 @@
-"""Matrices whose rows stay where a source has them; a few blocks at a time are at hand.
+"""Matrices whose rows stay where a source has them; a few blocks at a time are cached.
 
 They are cut where a matrix in memory would be cut, not where the source has its blocks, so that a
 fit adds the same numbers in the same order wherever the rows live.
@@ -13,11 +13,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from neocc._typing import FloatArray, IntArray
-from neocc.engines.at_hand import BlocksAtHand
-from neocc.engines.matrix import DenseMatrix, SparseMatrix, cut_by_entries
+from neocc.engines.block_cache import BlockCache
+from neocc.engines.matrix import DenseMatrix, SparseMatrix, cut_by_entries, stacked
 from neocc.engines.source import RowSource
 from neocc.kernels import SparseBlock
 
@@ -32,6 +31,8 @@ __all__ = [
     "source_of",
 ]
 
+
+_CHUNK = 1 << 20
 
 SMALL_BYTES = 32_000_000
 """Small blocks are kept up to so many bytes in all: opening them costs more than they do."""
@@ -58,8 +59,8 @@ class StoredRows:
     n_kept: int = 2
 
     @cached_property
-    def _blocks(self) -> BlocksAtHand:
-        return BlocksAtHand(self.source, self.n_kept)
+    def _blocks(self) -> BlockCache:
+        return BlockCache(self.source, self.n_kept)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -78,7 +79,7 @@ class StoredRows:
     def between(self, start: int, stop: int) -> Any:
         """Return rows `start` to `stop`; views of a block unless they lie in several."""
         pieces = [self.block(index)[low:high] for index, low, high in self.pieces_of(start, stop)]
-        return pieces[0] if len(pieces) == 1 else _joined(pieces)
+        return pieces[0] if len(pieces) == 1 else stacked(pieces)
 
     def take(self, rows: IntArray) -> Any:
         """Return a copy of some rows."""
@@ -92,7 +93,7 @@ class StoredRows:
         ]
         if not pieces:
             return self.block(0)[:0]
-        joined = _joined(pieces)
+        joined = stacked(pieces)
         if (ordered == rows).all():
             return joined
         back = np.empty(len(rows), dtype=np.intp)
@@ -206,6 +207,15 @@ class StoredMatrix:
             return StoredMatrix(some, np.concatenate([[0], np.cumsum(sizes)]))
         return SparseMatrix.from_scipy(some)
 
+    def raw_rows(self, rows: IntArray) -> Any:
+        """Return a copy of some rows as given."""
+        return self.rows.take(rows)
+
+    def take_columns(self, columns: IntArray) -> SparseMatrix:
+        """Return a copy of some columns, in memory."""
+        blocks = (self.block(*rows) for rows in self.partition(_CHUNK))
+        return SparseMatrix.from_scipy(stacked([block.matrix()[:, columns] for block in blocks]))
+
     def dense_rows(self, rows: IntArray) -> FloatArray:
         """Return a few rows as a dense table."""
         return SparseMatrix.from_scipy(self.rows.take(rows)).dense_rows(np.arange(len(rows)))
@@ -242,11 +252,3 @@ def _part(source: RowSource, index: int) -> Any:
 
 def _csr_block(X: Any) -> SparseBlock:
     return SparseBlock(X.indptr, X.indices, X.data, int(X.shape[1]))
-
-
-def _joined(pieces: list[Any]) -> Any:
-    if len(pieces) == 1:
-        return pieces[0]
-    if sparse.issparse(pieces[0]):
-        return sparse.vstack(pieces, format="csr")
-    return np.concatenate(pieces)

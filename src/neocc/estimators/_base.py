@@ -5,31 +5,29 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    _clone_parametrized,
+)
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from neocc.core.initialise import NOTHING_KNOWN, Known
-from neocc.core.keeping import NOT_KEPT, Keeper
+from neocc.core.checkpoints import NO_JOURNAL, Journal
+from neocc.core.engine import Engine
+from neocc.core.initialise import NO_WARM_START, WarmStart
 from neocc.core.problem import Problem
-from neocc.core.refine import least_gain
-from neocc.core.restarts import Init, n_search_steps, run_starts, search
-from neocc.core.solve import Solution, centring, checked
-from neocc.core.tables import row_tables
-from neocc.engines import (
-    ENGINE_NAMES,
-    AnyEngine,
-    ClusterLostError,
-    Matrix,
-    Workers,
-)
+from neocc.core.search import Init, least_gain, n_search_steps, run_starts, search
+from neocc.core.solve import Solution, checked
+from neocc.engines import ENGINE_NAMES, ClusterLostError, Matrix, Workers
 from neocc.engines.space import EVERYTHING
+from neocc.estimators._checkpoints import open_journal
 from neocc.estimators._engines import make_engine, planned_space, runs_on_cluster
-from neocc.estimators._keeping import open_keeper
 from neocc.estimators._progress import CallbackSupportMixin, Progress
 from neocc.estimators._rows import RowModel, RowsMixin
 from neocc.kernels import KERNEL_NAMES
@@ -61,6 +59,10 @@ STORE_CONSTRAINTS: dict[str, Any] = {
 """Rules for the parameters of those that are meant for data larger than memory."""
 
 
+# About how many iterations a start takes, and what a search spends in its place.
+_START, _SEARCH = 40, 200
+
+
 class BaseNEO(
     ClassNamePrefixFeaturesOutMixin,
     RowsMixin,
@@ -70,7 +72,7 @@ class BaseNEO(
     """Base of all estimators that run the solver of `neocc.core`."""
 
     def _solve(
-        self, matrix: Matrix, problem: Problem, init: Init, known: Known = NOTHING_KNOWN
+        self, matrix: Matrix, problem: Problem, init: Init, warm: WarmStart = NO_WARM_START
     ) -> None:
         """Run all starts and publish the best; an interrupted fit keeps the best start it has."""
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
@@ -79,77 +81,76 @@ class BaseNEO(
             space = EVERYTHING
             if not runs_on_cluster(self.engine):
                 space = planned_space(self, matrix, problem, init, workers)
-            engine = make_engine(matrix, self.kernel, workers, space, self.engine)
-            keeper = open_keeper(self, matrix, engine)
-            best: Solution | None = keeper.found("best")
+            n_iterations = self.n_init * (_SEARCH if self._searches else _START)
+            engine = make_engine(matrix, self.kernel, workers, space, self.engine, n_iterations)
+            journal = open_journal(self, matrix, engine)
+            best: Solution | None = journal.found("best")
             interrupt: KeyboardInterrupt | ClusterLostError | None = None
             try:
-                for solution in self._solutions(engine, problem, init, rng, known, keeper):
+                for solution in self._solutions(engine, problem, init, rng, warm, journal):
                     # Of solutions that differ by rounding alone the first is kept.
                     if best is None or solution.objective < best.objective - least_gain(best):
                         best = solution
-                        keeper.hold(best=best)
+                        journal.hold(best=best)
             except (KeyboardInterrupt, ClusterLostError) as error:
                 interrupt = error
             if best is not None:
-                data = engine.centred(centring(problem))
+                data = engine.centred(problem.centring)
                 if not isinstance(interrupt, ClusterLostError):
                     best, off = checked(data, problem, best)
                     warn_if_inexact(off)
                 self._publish(data, problem, best)
-                self.n_passes_ = engine.n_passes
+                self.n_passes_ = engine.reads.passes
                 self._published = True
             if interrupt is not None:
                 raise interrupt
-            if keeper is not NOT_KEPT:
+            if journal is not NO_JOURNAL:
                 self.checkpoint.remove()
 
     def _solutions(
         self,
-        engine: AnyEngine,
+        engine: Engine,
         problem: Problem,
         init: Init,
         rng: np.random.Generator,
-        known: Known,
-        keeper: Keeper = NOT_KEPT,
+        warm: WarmStart,
+        journal: Journal = NO_JOURNAL,
     ) -> Iterator[Solution]:
         """Yield solutions as they are found, and report each step."""
-        if getattr(self, "refine", False):
+        options: dict[str, Any] = {"warm": warm, "journal": journal}
+        if self._searches:
             n_steps = n_search_steps(init, self.n_init)
             progress = Progress(self, "step", n_steps, 0, self.verbose, ends_itself=True)
-            steps = search(
-                engine,
-                problem,
-                init,
-                self.n_init,
-                rng,
-                begin=progress.begin,
-                stopped=lambda: progress.stopped,
-                known=known,
-                keeper=keeper,
-            )
-            for found in progress.around(steps):
-                if found is not None:
-                    yield found
+            options |= {"begin": progress.begin, "stopped": lambda: progress.stopped}
+            steps = search(engine, problem, init, self.n_init, rng, **options)
         else:
             # Given memberships leave nothing to chance: one start tells all.
             n_starts = 1 if isinstance(init, tuple) else self.n_init
             progress = Progress(self, "start", n_starts, problem.max_iter, self.verbose)
-            rngs = rng.spawn(n_starts)
-            starts = run_starts(
-                engine,
-                problem,
-                init,
-                rngs,
-                progress.iteration,
-                begin=progress.begin,
-                known=known,
-                keeper=keeper,
-            )
-            yield from progress.around(starts)
+            options |= {"begin": progress.begin}
+            first, rngs = self._first_problem(problem), rng.spawn(n_starts)
+            starts = run_starts(engine, first, init, rngs, progress.iteration, **options)
+            data = engine.centred(problem.centring)
+            steps = (self._finished(data, problem, each) for each in starts)
+        for found in progress.around(steps):
+            if found is not None:
+                yield found
         progress.end()
 
-    def _publish(self, engine: AnyEngine, problem: Problem, solution: Solution) -> None:
+    @property
+    def _searches(self) -> bool:
+        """Whether starts are spent on a search."""
+        return getattr(self, "refine", False) is True
+
+    def _first_problem(self, problem: Problem) -> Problem:
+        """Return the problem that plain starts begin with."""
+        return problem
+
+    def _finished(self, data: Engine, problem: Problem, start: Solution) -> Solution:
+        """Carry a plain start on, given the data centred for its problem."""
+        return start
+
+    def _publish(self, engine: Engine, problem: Problem, solution: Solution) -> None:
         """Set the attributes of the fit; estimators add their own."""
         assert solution.U is not None
         self.objective_ = solution.objective
@@ -158,11 +159,11 @@ class BaseNEO(
         self._n_features_out = solution.U.n_clusters
         self._row_members = solution.U.dense
         self._row_model = RowModel(
-            row_tables(problem, solution.sums, solution.U, solution.V),
+            problem.objective.row_terms(solution.features, solution.U, solution.V),
             solution.V,
-            *solution.limits,
-            centring(problem),
-            engine.column_effects,
+            *solution.thresholds,
+            problem.centring,
+            engine.effects.of_columns(engine.shape[1]),
         )
 
     @contextmanager
@@ -181,6 +182,21 @@ class BaseNEO(
             raise
         finally:
             del self._published
+
+    def __sklearn_clone__(self) -> Any:
+        """Clone all parameters but a client of a cluster, which cannot be copied."""
+        plain = copy(self)
+        plain.engine = "auto"
+        cloned = _clone_parametrized(plain)
+        cloned.engine = self.engine
+        return cloned
+
+    def __getstate__(self) -> Any:
+        """Leave a client behind: what is unpickled runs on the current one."""
+        state = super().__getstate__()
+        if not isinstance(state.get("engine", "auto"), str):
+            state = {**state, "engine": "dask"}
+        return state
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_row_model")

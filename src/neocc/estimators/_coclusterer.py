@@ -7,13 +7,14 @@ from sklearn.base import BiclusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from neocc._typing import BoolArray
+from neocc.core.engine import Engine
+from neocc.core.objectives import block_means
 from neocc.core.problem import Problem
-from neocc.core.restarts import Init
+from neocc.core.search import Init
 from neocc.core.solve import Solution
-from neocc.core.tables import cocluster_means
-from neocc.engines import AnyEngine, Matrix
+from neocc.engines import Matrix
+from neocc.engines.validation import check_feasible, read_memberships
 from neocc.estimators._base import BaseNEO
-from neocc.estimators._validation import check_feasible, read_memberships
 
 
 class BaseCoclusterer(BiclusterMixin, BaseNEO):
@@ -24,6 +25,10 @@ class BaseCoclusterer(BiclusterMixin, BaseNEO):
     def _read_init(self, matrix: Matrix, problem: Problem) -> Init:
         """Check the parameter `init`: a name, or a pair of feasible membership matrices."""
         if isinstance(self.init, str):
+            if self.init == "sdp":
+                from neocc.rivals.lowrank import sdp_start
+
+                return sdp_start
             name: Init = self.init  # type: ignore[assignment]
             return name
         if isinstance(self.init, np.ndarray) or len(self.init) != 2:
@@ -38,12 +43,12 @@ class BaseCoclusterer(BiclusterMixin, BaseNEO):
         check_feasible(V, problem.columns, "V", "column_")
         return U, V
 
-    def _publish(self, engine: AnyEngine, problem: Problem, solution: Solution) -> None:
+    def _publish(self, engine: Engine, problem: Problem, solution: Solution) -> None:
         super()._publish(engine, problem, solution)
         assert solution.U is not None and solution.V is not None
         self._column_members = solution.V.dense
-        means = cocluster_means(solution.sums, solution.U, solution.V)
-        self.block_means_ = engine.effects.restore_means(means, solution.U, solution.V)
+        means = block_means(solution.features, solution.U, solution.V)
+        self.block_means_ = engine.effects.restore(means, solution.U, solution.V)
 
     @property
     def rows_(self) -> BoolArray:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from neocc.core.engine import Engine
 from neocc.core.problem import Problem
-from neocc.core.restarts import Init
-from neocc.engines import AnyEngine, DaskEngine, Matrix, MemoryEngine, Workers
-from neocc.engines.cluster import find_client
+from neocc.core.search import Init
+from neocc.engines import Matrix, Workers, on_cluster, open_engine
 from neocc.engines.space import EVERYTHING, TableSpace, plan_space
 from neocc.engines.stored import source_of
 from neocc.kernels import get_kernels
@@ -21,16 +21,17 @@ def make_engine(
     workers: Workers,
     space: TableSpace = EVERYTHING,
     where: Any = "auto",
-) -> AnyEngine:
+    n_iterations: int = 40,
+) -> Engine:
     """Put a matrix, in memory or on disk, into the engine of one machine or of a cluster."""
     if runs_on_cluster(where):
-        return DaskEngine.of_matrix(matrix, find_client(where), kernel, workers)
-    return MemoryEngine(matrix, get_kernels(kernel, matrix.n_stored), workers, space)
+        return on_cluster(matrix, where, kernel, workers)
+    return open_engine(matrix, get_kernels(kernel, matrix.n_stored, n_iterations), workers, space)
 
 
 def runs_on_cluster(engine: Any) -> bool:
     """Whether an `engine` names a cluster: "dask", or a client."""
-    return engine == "dask" or not isinstance(engine, str)
+    return engine == "dask" or hasattr(engine, "nthreads")
 
 
 def planned_space(
@@ -48,5 +49,5 @@ def planned_space(
         getattr(estimator, "memory_limit", None),
         n_held=2 * estimator.n_init if refine else 1,
         # A search does so with a sample of the rows.
-        projected=not refine and init in ("spectral", "sketch", "sdp"),
+        projected=not refine and (callable(init) or init in ("spectral", "sketch")),
     )

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from numbers import Integral
 from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from neocc.core.initialise import Known
-from neocc.core.keeping import NOT_KEPT, Keeper
+from neocc.core.engine import Engine
+from neocc.core.objectives import COCLUSTERING, OBJECTIVES
 from neocc.core.problem import Problem
-from neocc.core.refine import ping_pong
-from neocc.core.restarts import Init
+from neocc.core.search import ping_pong
 from neocc.core.solve import Solution
-from neocc.engines import AnyEngine
+from neocc.engines.validation import make_counts, read_matrix
 from neocc.estimators._base import SHARED_CONSTRAINTS
 from neocc.estimators._coclusterer import BaseCoclusterer
 from neocc.estimators._progress import with_callbacks
-from neocc.estimators._starts import finished_starts
-from neocc.estimators._validation import make_counts, read_matrix
 
 # The authors' largest number of turns between chains and alternation.
 _ROUNDS = 50
@@ -122,7 +117,7 @@ class MSSR(BaseCoclusterer):
         **SHARED_CONSTRAINTS,
         "n_row_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "n_column_clusters": [None, Interval(Integral, 1, None, closed="left")],
-        "objective": [StrOptions({"mean", "residue"})],
+        "objective": [StrOptions(set(COCLUSTERING))],
         "init": [StrOptions({"neo-kmeans", "random", "spectral", "sketch"}), tuple, list],
         "refine": ["boolean", StrOptions({"chains"})],
         "chain_length": [Interval(Integral, 1, None, closed="left")],
@@ -183,7 +178,7 @@ class MSSR(BaseCoclusterer):
         with self._keeping_earlier_fit():
             matrix = read_matrix(self, X, reset=True)
             problem = Problem(
-                self.objective,  # type: ignore[arg-type]
+                OBJECTIVES[self.objective],
                 make_counts("row", matrix.shape[0], self.n_row_clusters),
                 make_counts("column", matrix.shape[1], self.n_column_clusters),
                 self.max_iter,
@@ -192,25 +187,12 @@ class MSSR(BaseCoclusterer):
             self._solve(matrix, problem, self._read_init(matrix, problem))
         return self
 
-    def _solutions(
-        self,
-        engine: AnyEngine,
-        problem: Problem,
-        init: Init,
-        rng: np.random.Generator,
-        known: Known,
-        keeper: Keeper = NOT_KEPT,
-    ) -> Iterator[Solution]:
+    def _finished(self, data: Engine, problem: Problem, start: Solution) -> Solution:
         if self.refine != "chains":
-            yield from super()._solutions(engine, problem, init, rng, known, keeper)
-            return
+            return start
+        return ping_pong(data, problem, start, self.chain_length, _ROUNDS)
 
-        def finish(data: AnyEngine, start: Solution) -> Solution:
-            return ping_pong(data, problem, start, self.chain_length, _ROUNDS)
-
-        yield from finished_starts(self, engine, problem, init, rng, finish)
-
-    def _publish(self, engine: AnyEngine, problem: Problem, solution: Solution) -> None:
+    def _publish(self, engine: Engine, problem: Problem, solution: Solution) -> None:
         super()._publish(engine, problem, solution)
         self.row_labels_ = self._row_members.argmax(axis=1)
         self.column_labels_ = self._column_members.argmax(axis=1)

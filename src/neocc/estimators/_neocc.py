@@ -10,15 +10,17 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from neocc.core.initialise import Known
+from neocc.core.engine import Engine
+from neocc.core.initialise import WarmStart
+from neocc.core.objectives import COCLUSTERING, OBJECTIVES
 from neocc.core.problem import Counts, Problem
 from neocc.core.solve import Solution
-from neocc.engines import AnyEngine, Matrix, Workers
+from neocc.engines import Matrix, Workers
+from neocc.engines.validation import make_counts, read_matrix
 from neocc.estimators._base import SHARED_CONSTRAINTS, STORE_CONSTRAINTS
 from neocc.estimators._coclusterer import BaseCoclusterer
 from neocc.estimators._engines import make_engine
 from neocc.estimators._progress import with_callbacks
-from neocc.estimators._validation import make_counts, read_matrix
 from neocc.kernels import Memberships
 from neocc.selection import OverlapEstimate, estimate, kmeans
 
@@ -66,7 +68,7 @@ class NEOCC(BaseCoclusterer):
         Number of starts; the one of lowest objective is kept. Given memberships are run once.
     refine : bool, default=True
         Spend the starts on a search: many short runs, of which the best are shaken and run again,
-        and settled by exact moves of single memberships. It ends lower than plain starts do, and
+        and polished by exact moves of single memberships. It ends lower than plain starts do, and
         never higher than the start it came from. With False every start is run once, as in the
         paper.
     max_iter : int, default=100
@@ -109,7 +111,8 @@ class NEOCC(BaseCoclusterer):
         Objective of the memberships.
     history_ : ndarray
         Objective of the kept start and after each half-iteration (rows, columns, rows, ...); with
-        `refine`, then after each improvement. It never rises.
+        `refine`, then after each improvement. As computed: it falls, but for rounding, which may
+        raise it by up to 1e-9 of the sum of squares.
     n_iter_ : int
         Number of iterations that led there.
     n_passes_ : float
@@ -159,7 +162,7 @@ class NEOCC(BaseCoclusterer):
         **STORE_CONSTRAINTS,
         "n_row_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "n_column_clusters": [None, Interval(Integral, 1, None, closed="left")],
-        "objective": [StrOptions({"mean", "residue"})],
+        "objective": [StrOptions(set(COCLUSTERING))],
         "row_overlap": [Interval(Real, None, None, closed="neither"), StrOptions({"auto"})],
         "row_outliers": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
         "column_overlap": [Interval(Real, None, None, closed="neither"), StrOptions({"auto"})],
@@ -235,15 +238,10 @@ class NEOCC(BaseCoclusterer):
             matrix = read_matrix(self, X, reset=True)
             rows, row_estimate, row_kmeans = self._counts("rows", matrix)
             columns, column_estimate, column_kmeans = self._counts("columns", matrix)
-            problem = Problem(
-                self.objective,  # type: ignore[arg-type]
-                rows,
-                columns,
-                self.max_iter,
-                self.tol,
-            )
-            known = Known(row_kmeans, column_kmeans)
-            self._solve(matrix, problem, self._read_init(matrix, problem), known)
+            objective = OBJECTIVES[self.objective]
+            problem = Problem(objective, rows, columns, self.max_iter, self.tol)
+            warm = WarmStart(row_kmeans, column_kmeans)
+            self._solve(matrix, problem, self._read_init(matrix, problem), warm)
             self.row_estimate_, self.column_estimate_ = row_estimate, column_estimate
         return self
 
@@ -271,7 +269,7 @@ class NEOCC(BaseCoclusterer):
         outliers = found.outliers if outliers == "auto" else outliers
         return make_counts(word, n_items, k, overlap, outliers), found, members
 
-    def _publish(self, engine: AnyEngine, problem: Problem, solution: Solution) -> None:
+    def _publish(self, engine: Engine, problem: Problem, solution: Solution) -> None:
         super()._publish(engine, problem, solution)
         self.row_membership_ = self._row_members
         self.column_membership_ = self._column_members

@@ -8,19 +8,19 @@ from typing import Any, ClassVar
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from neocc.core.objectives import mean_vectors
+from neocc.core.engine import Engine
+from neocc.core.objectives import KMEANS, mean_rows
 from neocc.core.problem import Counts, Problem
-from neocc.core.restarts import Init
+from neocc.core.search import Init
 from neocc.core.solve import Solution
-from neocc.engines import AnyEngine
-from neocc.estimators._base import SHARED_CONSTRAINTS, STORE_CONSTRAINTS, BaseNEO
-from neocc.estimators._progress import with_callbacks
-from neocc.estimators._validation import (
+from neocc.engines.validation import (
     check_feasible,
     make_counts,
     read_matrix,
     read_memberships,
 )
+from neocc.estimators._base import SHARED_CONSTRAINTS, STORE_CONSTRAINTS, BaseNEO
+from neocc.estimators._progress import with_callbacks
 
 
 class NEOKMeans(BaseNEO):
@@ -173,7 +173,7 @@ class NEOKMeans(BaseNEO):
         with self._keeping_earlier_fit():
             matrix = read_matrix(self, X, reset=True)
             counts = make_counts("", matrix.shape[0], self.n_clusters, self.overlap, self.outliers)
-            problem = Problem("vectors", counts, None, self.max_iter, self.tol)
+            problem = Problem(KMEANS, counts, None, self.max_iter, self.tol)
             self._solve(matrix, problem, self._read_init(counts))
         return self
 
@@ -184,10 +184,10 @@ class NEOKMeans(BaseNEO):
         check_feasible(U, counts, "init", "")
         return U, None
 
-    def _publish(self, engine: AnyEngine, problem: Problem, solution: Solution) -> None:
+    def _publish(self, engine: Engine, problem: Problem, solution: Solution) -> None:
         super()._publish(engine, problem, solution)
-        assert solution.U is not None and solution.sums.by_cluster is not None
+        assert solution.U is not None
         self.membership_ = self._row_members
         self.outliers_ = ~self.membership_.any(axis=1)
-        centers = mean_vectors(solution.sums.by_cluster.T, solution.U.sizes)
-        self.cluster_centers_ = engine.effects.restore_vectors(centers, solution.U)
+        centers = mean_rows(solution.features, solution.U)
+        self.cluster_centers_ = engine.effects.restore(centers, solution.U, None)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from neocc.core.problem import Counts, Problem
-from neocc.core.solve import centring, checked, solve
+from neocc.core.objectives import COCLUSTERING, OBJECTIVES
+from neocc.core.solve import checked_value
 from neocc.engines import Workers
+from neocc.engines.validation import read_matrix, read_memberships
 from neocc.estimators._engines import make_engine
-from neocc.estimators._validation import read_matrix, read_memberships
-from neocc.kernels import Memberships
 
 
 def objective_value(X: Any, U: Any, V: Any, objective: str = "mean") -> float:
@@ -38,22 +37,15 @@ def objective_value(X: Any, U: Any, V: Any, objective: str = "mean") -> float:
     >>> objective_value(X, [[1], [1]], [[1, 0], [0, 1]])
     4.0
     """
-    if objective not in ("mean", "residue"):
-        raise ValueError(f'objective must be "mean" or "residue"; got {objective!r}.')
+    if objective not in COCLUSTERING:
+        listed = ", ".join(repr(name) for name in COCLUSTERING)
+        raise ValueError(f"objective must be one of {listed}; got {objective!r}.")
+    model = OBJECTIVES[objective]
     matrix = read_matrix(None, X, reset=True)
     rows = read_memberships(U, "U", matrix.shape[0], None)
     columns = read_memberships(V, "V", matrix.shape[1], None)
-    problem = Problem(
-        objective,  # type: ignore[arg-type]
-        _counts(rows),
-        _counts(columns),
-        max_iter=0,
-    )
     with Workers() as workers:
-        engine = make_engine(matrix, "auto", workers).centred(centring(problem))
-        found, _ = checked(engine, problem, solve(engine, problem, rows, columns))
-        return found.objective
-
-
-def _counts(members: Memberships) -> Counts:
-    return Counts(members.n_items, members.n_clusters, members.n_total, int(members.outliers.sum()))
+        engine = make_engine(matrix, "auto", workers).centred(model.centring(None))
+        features = engine.column_features(rows, columns if model.needs_products else None)
+        value = max(model.value(features, rows, columns), 0.0)
+        return checked_value(engine, model, value, features, rows, columns)[0]

@@ -12,11 +12,13 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from neocc._typing import BoolArray, FloatArray, IntArray
-from neocc.core.engine import Centring
-from neocc.core.objectives import Tables
-from neocc.engines import AnyEngine, DenseMatrix, SparseMatrix, StoredMatrix, Workers
+from neocc.core.assign import Thresholds
+from neocc.core.engine import Engine
+from neocc.core.objectives import Centring, Terms
+from neocc.core.overlap import REPEAT
+from neocc.engines import DenseMatrix, SparseMatrix, StoredMatrix, Workers
+from neocc.engines.validation import read_matrix
 from neocc.estimators._engines import make_engine
-from neocc.estimators._validation import read_matrix
 from neocc.kernels import Memberships
 
 __all__ = ["RowModel", "RowsMixin"]
@@ -26,10 +28,10 @@ __all__ = ["RowModel", "RowsMixin"]
 class RowModel:
     """All that is needed to compare new rows with the row clusters of a fit."""
 
-    tables: Tables
+    terms: Terms
     V: Memberships | None
-    nearest_limit: float
-    extra_limit: float
+    nearest_threshold: float
+    extra_threshold: float
     centring: Centring
     column_effects: FloatArray
 
@@ -44,7 +46,7 @@ class RowsMixin(TransformerMixin):
     _row_members: BoolArray
 
     @contextmanager
-    def _engine_of(self, X: Any) -> Iterator[AnyEngine]:
+    def _engine_of(self, X: Any) -> Iterator[Engine]:
         """Put new rows into an engine, centred as the rows of the fit were."""
         check_is_fitted(self)
         matrix = read_matrix(self, X, reset=False)
@@ -59,11 +61,11 @@ class RowsMixin(TransformerMixin):
     def predict_membership(self, X: Any) -> BoolArray:
         """Return the memberships of rows, seen or new, in the row clusters of the fit.
 
-        Each row is decided by itself, by the limits that the fit arrived at: it joins its nearest
+        Each row is decided by itself, by the thresholds of the fit: it joins its nearest
         cluster if it is no farther than the farthest row the fit accepted at its nearest cluster
         (always, where no outliers were asked for), and any other cluster within the largest
         distance of an extra membership. On the rows of a converged fit this gives the fit's own
-        memberships, up to ties at the limits.
+        memberships, up to ties at the thresholds.
 
         Parameters
         ----------
@@ -77,10 +79,9 @@ class RowsMixin(TransformerMixin):
         """
         with self._engine_of(X) as engine:
             model = self._row_model
-            d, labels, minima = engine.nearest_rows(model.tables, model.V)
-        members: BoolArray = d <= model.extra_limit
-        members[np.arange(len(d)), labels] |= minima <= model.nearest_limit
-        return members
+            scores = engine.row_scores(model.terms, model.V)
+        allowed = Thresholds(model.nearest_threshold, model.extra_threshold)
+        return REPEAT.choices(scores).apply(allowed).members.dense
 
     def predict(self, X: Any) -> BoolArray | IntArray:
         """Return the clusters of rows, seen or new, in the form that fits the model.
@@ -120,7 +121,10 @@ class RowsMixin(TransformerMixin):
         return self._as_prediction(self._row_members)
 
     def _as_prediction(self, members: BoolArray) -> BoolArray | IntArray:
-        if self._row_model.extra_limit == -np.inf and self._row_model.nearest_limit == np.inf:
+        if (
+            self._row_model.extra_threshold == -np.inf
+            and self._row_model.nearest_threshold == np.inf
+        ):
             labels: IntArray = members.argmax(axis=1)
             return labels
         return members
@@ -141,6 +145,6 @@ class RowsMixin(TransformerMixin):
         """
         with self._engine_of(X) as engine:
             model = self._row_model
-            d = engine.row_distances(model.tables, model.V)
-        d[:, np.isinf(model.tables.magnitude)] = np.inf
+            d = engine.row_distances(model.terms, model.V)
+        d[:, np.isinf(model.terms.magnitude)] = np.inf
         return np.maximum(d, 0.0, out=d)

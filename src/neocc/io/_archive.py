@@ -1,7 +1,7 @@
-"""Arrays in files and zip archives, read with distrust: nothing is unpickled or put on the disk.
+"""Arrays in untrusted files and zip archives: nothing is unpickled or extracted to disk.
 
 What a file declares (lengths, shapes, types) is compared with the bytes that are there before
-memory is taken for it.
+memory is allocated for it.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def _checked_members(
         if not _PLAIN_NAME.fullmatch(info.filename):
             raise FormatError(
                 path,
-                f"The archive has a member called {info.filename!r}, which is no plain name.",
+                f"The archive has a member called {info.filename!r}, which is not a plain name.",
                 "Do not trust it.",
             )
         if info.filename in members:

@@ -24,7 +24,7 @@ __all__ = ["Checkpoint", "CheckpointError"]
 _FORMAT = "neocc checkpoint"
 _VERSION = 1
 _HEADER = "checkpoint.json"
-_REMEDY = "Remove the file to begin anew, or name another one."
+_REMEDY = "Remove the file to start over, or name another one."
 
 
 class CheckpointError(ReadError):
@@ -44,7 +44,7 @@ class Checkpoint:
     path : path-like
         The file.
     every : float, default=120.0
-        Seconds between two writings.
+        Seconds between two saves.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Checkpoint:
         every: object = self.every
         if not isinstance(every, Real) or not 0.0 <= float(every) < math.inf:
             raise ValueError(
-                f"every must be a number of seconds between two writings; got {self.every!r}."
+                f"every must be a number of seconds between two saves; got {self.every!r}."
             )
 
     def is_due(self) -> bool:
@@ -76,7 +76,7 @@ class Checkpoint:
         return time.monotonic() - self._written >= self.every
 
     def save(self, fingerprint: dict[str, Any], state: dict[str, Any]) -> None:
-        """Write a state in place of the one before; see `neocc.core.keeping`.
+        """Write a state in place of the one before; see `neocc.core.checkpoints`.
 
         Parameters
         ----------
@@ -161,7 +161,7 @@ def _check_header(path: Path, header: Any, fingerprint: dict[str, Any]) -> None:
 
 
 def _check_members(state: Any) -> None:
-    """Kernels trust memberships: an index out of range there would read foreign memory."""
+    """Kernels trust memberships: an index out of range there would read out of bounds."""
     for members in _memberships(state):
         n, k = members.n_items, members.n_clusters
         for values, low, high in (

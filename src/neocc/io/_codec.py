@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from neocc._typing import AnyArray
-from neocc.core.incremental import RunningSums
-from neocc.core.objectives import Sums, Tables
+from neocc.core.objectives import Features, Terms
 from neocc.core.solve import Solution
 from neocc.estimators._rows import RowModel
 from neocc.kernels import Memberships
@@ -25,7 +24,15 @@ __all__ = ["Decoder", "Encoder", "Undecodable"]
 
 _CLASSES: dict[str, type] = {
     kind.__name__: kind
-    for kind in (Memberships, OverlapEstimate, RowModel, RunningSums, Solution, Sums, Tables)
+    for kind in (Features, Memberships, OverlapEstimate, RowModel, Solution, Terms)
+}
+
+
+# Of version 1.
+_NEW_NAMES = {
+    "tables": "terms",
+    "nearest_limit": "nearest_threshold",
+    "extra_limit": "extra_threshold",
 }
 
 
@@ -126,8 +133,10 @@ class Decoder:
         if coded is None or isinstance(coded, bool | int | float | str):
             return coded
         if not isinstance(coded, dict) or len(coded) != 1:
-            raise Undecodable("it holds a value of no known kind")
+            raise Undecodable("it holds a value of an unknown kind")
         ((kind, held),) = coded.items()
+        if isinstance(held, dict):
+            kind, held = _renamed(kind, held)
         if kind in self._kinds:
             return self._kinds[kind](held)
         if kind in _CLASSES:
@@ -136,13 +145,14 @@ class Decoder:
 
     def _object(self, kind: type, held: Any) -> Any:
         names = {one.name for one in fields(kind)}
-        if not isinstance(held, dict) or set(held) != names:
+        needed = {one.name for one in fields(kind) if one.default is MISSING}
+        if not isinstance(held, dict) or not needed <= set(held) <= names:
             raise Undecodable(f"its {kind.__name__} does not have the fields of one")
         return kind(**{name: self.decode(one) for name, one in held.items()})
 
     def _array(self, name: Any) -> AnyArray:
         if not isinstance(name, str):
-            raise Undecodable("it names an array by something that is no name")
+            raise Undecodable("it names an array by something that is not a name")
         if name not in self._arrays:
             array = self._load(name)
             if array.dtype.kind not in "biuf":
@@ -170,12 +180,12 @@ class Decoder:
 
     def _float(self, held: Any) -> float:
         if held not in ("inf", "-inf", "nan"):
-            raise Undecodable("it holds a number that is none")
+            raise Undecodable("it holds something in place of a number")
         return float(held)
 
     def _list(self, held: Any, decode: Callable[[Any], Any] | None = None) -> list[Any]:
         if not isinstance(held, list):
-            raise Undecodable("it holds a list that is none")
+            raise Undecodable("it holds something in place of a list")
         return [(decode or self.decode)(one) for one in held]
 
     def _records(self, held: Any) -> AnyArray:
@@ -186,23 +196,40 @@ class Decoder:
             for name, column in columns.items():
                 records[name] = column
         except (ValueError, TypeError, StopIteration) as error:
-            raise Undecodable("it holds records that are none") from error
+            raise Undecodable("it holds something in place of records") from error
         return records
 
     def _transposed(self, held: Any) -> AnyArray:
         array = self.decode(held)
         if not isinstance(array, np.ndarray):
-            raise Undecodable("it holds something transposed that is no array")
+            raise Undecodable("it holds something transposed that is not an array")
         return array.T
 
     def _texts(self, held: Any) -> AnyArray:
         texts = self._list(held)
         if not all(isinstance(one, str) for one in texts):
-            raise Undecodable("it holds texts that are none")
+            raise Undecodable("it holds something in place of strings")
         return np.array(texts, dtype=object)
+
+
+def _renamed(kind: str, held: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return an object in its present form; models of version 1 had other names for row terms."""
+    if kind == "RowModel" and "tables" in held:
+        held = {_NEW_NAMES.get(name, name): one for name, one in held.items()}
+    if kind == "Tables":
+        # The slope had a line per cluster, and products came with their scale.
+        slope = held.get("slope")
+        held = {
+            **{name: held.get(name) for name in ("offset", "shrink", "magnitude")},
+            "slope": None if slope is None else {"transposed": slope},
+            "scale": None,
+            "table": held.get("product"),
+        }
+        kind = "Terms"
+    return kind, held
 
 
 def _pair(held: Any) -> list[Any]:
     if not isinstance(held, list) or len(held) != 2:
-        raise Undecodable("it holds a dict whose entries are no pairs")
+        raise Undecodable("it holds a dict whose entries are not pairs")
     return held

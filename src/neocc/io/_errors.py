@@ -87,7 +87,7 @@ class ReadError(ValueError):
 
 
 class UnreadableFileError(ReadError, OSError):
-    """A file that is not there, is no file, or may not be opened."""
+    """A file that is absent, is not a regular file, or may not be opened."""
 
 
 class FormatError(ReadError):

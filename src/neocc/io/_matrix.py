@@ -30,7 +30,7 @@ class Matrix:
     format : str
         Name of the reader.
     sha256 : str
-        Digest of the file as it lies on disk.
+        Digest of the file as stored on disk.
     notes : tuple of str
         What was recognised and what was changed, one sentence each.
     options : dict
@@ -81,7 +81,7 @@ class Matrix:
         return f"column {column + 1}" if self.column_names is None else self.column_names[column]
 
     def align_columns(self, names: Sequence[str]) -> Matrix:
-        """Return the matrix over other columns, matched by name: those of a model, say.
+        """Return the matrix over other columns, matched by name, such as those of a model.
 
         A sparse matrix has zeros in columns that it lacks, as everywhere else where nothing is
         stored. Columns that are not asked for are refused, for a model knows nothing about them.
@@ -117,7 +117,7 @@ class Matrix:
         )
 
     def align_rows(self, names: Sequence[str]) -> Matrix:
-        """Return the matrix with its rows in another order, matched by name: that of a fit, say.
+        """Return the matrix with its rows in another order, matched by name, such as that of a fit.
 
         Parameters
         ----------

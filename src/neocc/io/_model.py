@@ -14,7 +14,7 @@ from typing import Any
 from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.validation import check_is_fitted
 
-from neocc import __version__, estimators
+import neocc
 from neocc.io._archive import Archive, open_archive, write_archive
 from neocc.io._codec import Decoder, Encoder, Undecodable
 from neocc.io._errors import FormatError, ModelFileError, UnreadableFileError
@@ -25,10 +25,11 @@ __all__ = ["SavedModel", "load_model", "read_model", "save_model"]
 
 _SAVED = ("NEOCC", "NEOKMeans", "MSSR", "LowRankNEOKMeans")
 _FORMAT = "neocc model"
-_VERSION = 1
+_VERSION = 2
+_READABLE = (1, 2)
 _HEADER = "model.json"
 _ATTRIBUTE = re.compile(r"_?[a-zA-Z][a-zA-Z0-9_]*")
-# scikit-learn's callbacks are no part of a fit.
+# scikit-learn's callbacks are not part of a fit.
 _NOT_SAVED = "_skl_callbacks"
 
 
@@ -70,7 +71,7 @@ def save_model(
     model : NEOCC, NEOKMeans, MSSR or LowRankNEOKMeans
         The fitted estimator.
     path : path-like
-        Where; `.neocc` is the usual ending.
+        Where; `.neocc` is the usual extension.
     row_names, column_names : sequence of str, default=None
         Names to keep with the model, in the order of the fit.
     force : bool, default=False
@@ -100,7 +101,9 @@ def save_model(
     encoder = Encoder()
     given = {**model.get_params(False)}
     if "checkpoint" in given:
-        given["checkpoint"] = None  # where a fit was kept while it ran is no part of it
+        given["checkpoint"] = None  # where a running fit was saved is not part of the model
+    if not isinstance(given.get("engine", "auto"), str):
+        given["engine"] = "dask"  # nor is a client: it is the current one where the model is read
     parameters = {key: _encode(encoder, key, one) for key, one in given.items()}
     attributes = {
         key: _encode(encoder, key, one)
@@ -110,7 +113,7 @@ def save_model(
     header = {
         "format": _FORMAT,
         "version": _VERSION,
-        "neocc": __version__,
+        "neocc": neocc.__version__,
         "estimator": name,
         "parameters": parameters,
         "attributes": attributes,
@@ -178,7 +181,7 @@ def read_model(path: str | PathLike[str]) -> SavedModel:
 
 def _estimators() -> dict[str, Any]:
     """Return the classes whose attributes `check_state` knows, by name."""
-    return {name: getattr(estimators, name) for name in _SAVED}
+    return {name: getattr(neocc, name) for name in _SAVED}
 
 
 def _encode(encoder: Encoder, name: str, value: Any) -> Any:
@@ -210,12 +213,14 @@ def _explaining(path: Path) -> Iterator[None]:
 def _read_header(archive: Archive) -> dict[str, Any]:
     header = json.loads(archive.text(_HEADER))
     if not isinstance(header, dict) or header.get("format") != _FORMAT:
-        raise ModelFileError(archive.path, "This is no model file.", "Name one that neocc wrote.")
-    if header.get("version") != _VERSION:
+        raise ModelFileError(
+            archive.path, "This is not a model file.", "Name one that neocc wrote."
+        )
+    if header.get("version") not in _READABLE:
         raise ModelFileError(
             archive.path,
             f"The model file has version {header.get('version')!r}, written by neocc "
-            f"{header.get('neocc')!r}; this one reads version {_VERSION}.",
+            f"{header.get('neocc')!r}; this one reads versions up to {_VERSION}.",
             "Install that neocc, or fit again.",
         )
     kinds = {"estimator": str, "parameters": dict, "attributes": dict, "neocc": str}
@@ -228,7 +233,7 @@ def _read_header(archive: Archive) -> dict[str, Any]:
 def _decode_all(decoder: Decoder, coded: dict[str, Any]) -> dict[str, Any]:
     for name in coded:
         if not _ATTRIBUTE.fullmatch(name):
-            raise Undecodable(f"it sets {name!r}, which is no attribute")
+            raise Undecodable(f"it sets {name!r}, which is not an attribute")
     return {name: decoder.decode(one) for name, one in coded.items()}
 
 
@@ -237,7 +242,7 @@ def _rebuilt(kind: type, parameters: dict[str, Any], attributes: dict[str, Any])
     check_state(kind.__name__, parameters, attributes)
     for name in attributes:
         if hasattr(kind, name) or name in parameters:
-            raise Undecodable(f"it replaces {name!r}, which is no attribute of a fit")
+            raise Undecodable(f"it replaces {name!r}, which is not an attribute of a fit")
     try:
         model: Any = kind(**parameters)
     except TypeError as error:
@@ -253,5 +258,5 @@ def _read_names(names: Any, size: int) -> tuple[str, ...] | None:
         return None
     is_list = isinstance(names, list) and all(isinstance(one, str) for one in names)
     if not is_list or len(names) != size:
-        raise Undecodable(f"its names are no list of {size} names")
+        raise Undecodable(f"its names are not a list of {size} names")
     return tuple(names)

@@ -1,4 +1,4 @@
-"""How a file shall be read: the options of `read_matrix`, checked once."""
+"""How a file is to be read: the options of `read_matrix`, checked once."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class ReadOptions:
         return {name: value for name, value, default in pairs if value != default}
 
     def refuse_others(self, accepted: Iterable[str], format: str) -> None:  # noqa: A002
-        """Refuse options that mean nothing to a format, rather than pass over them."""
+        """Refuse options that mean nothing to a format, rather than ignore them."""
         for name in self.given:
             if name not in accepted:
                 raise ValueError(f"The option {name} has no meaning for the format {format!r}.")

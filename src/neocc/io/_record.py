@@ -79,7 +79,7 @@ def make_record(
     Parameters
     ----------
     settings : dict
-        Parameters of the run: texts, numbers, truth values, None, and lists and dicts of these.
+        Parameters of the run: strings, numbers, booleans, None, and lists and dicts of these.
     seed : int, default=None
         Seed of all random numbers.
     matrix : Matrix, default=None
@@ -139,7 +139,7 @@ def read_record(path: str | PathLike[str]) -> RunRecord:
     Raises
     ------
     ReadError
-        If the file is no record, or one of a newer version.
+        If the file is not a record, or is one of a newer version.
     """
     source = Source.at(path)
     if source.size > _MOST_BYTES:
@@ -149,10 +149,10 @@ def read_record(path: str | PathLike[str]) -> RunRecord:
             content = json.loads(file.read())
         except (ValueError, RecursionError) as error:
             raise FormatError(
-                source.path, f"This is no JSON ({error}).", "Name a record.json."
+                source.path, f"This is not JSON ({error}).", "Name a record.json."
             ) from error
     if not isinstance(content, dict) or content.pop("format", None) != _FORMAT:
-        raise FormatError(source.path, "This is no record of a run.", "Name a record.json.")
+        raise FormatError(source.path, "This is not a record of a run.", "Name a record.json.")
     found = content.pop("version", None)
     if found != _VERSION:
         raise FormatError(
@@ -208,7 +208,7 @@ def _as_json(record: RunRecord) -> str:
         return json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"A setting cannot be written to a record ({error}). Use texts, numbers, truth values, "
+            f"A setting cannot be written to a record ({error}). Use strings, numbers, booleans, "
             "None, and lists and dicts of these."
         ) from error
 

@@ -11,15 +11,9 @@ from neocc.io._errors import FormatError
 from neocc.io._matrix import Matrix
 from neocc.io._options import Duplicates, Layout, Missing, ReadOptions
 from neocc.io._source import Source
-from neocc.io.readers import (
-    _arff,
-    _delimited,
-    _h5ad,
-    _matrix_market,
-    _movielens,
-    _numpy,
-    _parquet,
-)
+from neocc.io.readers import _arff, _delimited, _h5ad, _matrix_market, _movielens
+
+from neocc.io.readers import _numpy, _parquet  # isort: skip
 from neocc.io.readers._contents import Contents
 
 __all__ = ["READERS", "Reader", "choose_reader", "read_matrix"]
@@ -38,7 +32,7 @@ class Reader:
     about : str
         One line for people.
     suffixes : tuple of str
-        Endings of file names, with or without `.gz` after them.
+        File name extensions, with or without `.gz` after them.
     sniff : callable
         Whether the first bytes, unpacked, are those of the format; for delimited text, which has
         no mark of its own, never.
@@ -199,12 +193,12 @@ def read_matrix(
         that does. By default the first column does if it holds text, or has one of the headings
         just mentioned.
     delimiter : str, default=None
-        What separates cells; by default comma, tab, semicolon or bar, whichever fits. A blank
-        stands for any number of blanks and tabs.
+        What separates cells; by default comma, tab, semicolon or bar, whichever fits. A space
+        stands for any number of spaces and tabs.
     decimal : {".", ","}, default=None
         Decimal sign; by default whichever fits.
     encoding : str, default="utf-8"
-        How text is coded.
+        Text encoding.
     columns : sequence of str or int, default=None
         Names, or numbers counted from 1, of the three columns of triplets: row, column, value.
         By default the first three.
@@ -228,8 +222,8 @@ def read_matrix(
     Notes
     -----
     Files are not trusted: nothing in them is run, declared sizes are compared with what is there
-    before memory is taken, and indices are checked. The exception is `.h5ad`: damage on purpose can
-    make the HDF5 library, which parses it, hang. Read only those that you trust.
+    before memory is allocated, and indices are checked. The exception is `.h5ad`: a file crafted
+    for it can make the HDF5 library, which parses it, hang. Read only those that you trust.
 
     Examples
     --------
@@ -291,12 +285,12 @@ def choose_reader(source: Source, format: str | None) -> Reader:  # noqa: A002
     for reader in READERS:
         if source.suffix in reader.suffixes:
             return reader
-    # No mark and no known ending: text, most likely.
+    # No magic bytes and no known extension: text, most likely.
     if b"\0" not in source.head or source.head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return READERS[-1]
     endings = ", ".join(suffix for reader in READERS for suffix in reader.suffixes)
     raise FormatError(
         source.path,
-        "This is no format that is known here.",
+        "The format is not one of those known here.",
         f"Name it with format=..., or save the matrix in one of these: {endings}.",
     )

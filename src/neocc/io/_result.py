@@ -29,12 +29,12 @@ _OURS = {
 
 
 def check_output(folder: str | PathLike[str], *, force: bool = False) -> None:
-    """Say now, and not after a long fit, that `write_result` will refuse a folder.
+    """Fail now, not after a long fit, if `write_result` would refuse a folder.
 
     Parameters
     ----------
     folder : path-like
-        Where the result shall go.
+        Where the result will go.
     force : bool, default=False
         Whether an earlier result may be replaced.
 
@@ -105,7 +105,7 @@ def write_result(
     extra_files = extra_files or {}
     for name in extra_files:
         if Path(name).name != name or name.startswith("."):
-            raise ValueError(f"{name!r} is no plain file name.")
+            raise ValueError(f"{name!r} is not a plain file name.")
     check_output(folder, force=force)
     tables = result_tables(model, matrix)
 

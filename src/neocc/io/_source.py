@@ -97,7 +97,7 @@ class Source:
 
     @property
     def suffix(self) -> str:
-        """The ending of its name in small letters, `.gz` left out."""
+        """The extension of its name in lower case, without `.gz`."""
         name = self.path.name.lower().removesuffix(".gz")
         return Path(name).suffix
 
@@ -154,7 +154,7 @@ class Source:
 
 
 def _decoding(encoding: str) -> str:
-    """Take a byte order mark at the beginning for what it is."""
+    """Recognise a byte order mark at the beginning."""
     return "utf-8-sig" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding
 
 

@@ -1,6 +1,6 @@
 """Whether the attributes of a fitted estimator, read from a file, fit each other.
 
-Kernels trust memberships and tables: an index out of range there would read foreign memory. So
+Kernels trust memberships and tables: an index out of range there would read out of bounds. So
 everything that a prediction uses is checked here; sizes are n rows, m columns, k row clusters and l
 column clusters.
 """
@@ -11,8 +11,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from neocc.core.engine import Centring
-from neocc.core.objectives import Tables
+from neocc.core.objectives import Centring, Terms
 from neocc.estimators._rows import RowModel
 from neocc.io._codec import Undecodable
 from neocc.kernels import Memberships
@@ -36,12 +35,13 @@ _ARRAYS: dict[str, tuple[str, str]] = {
     "cluster_centers_": ("f", "km"),
     "history_": ("fV", "h"),
 }
-_TABLES: dict[str, tuple[str, str]] = {
+_TERMS: dict[str, tuple[str, str]] = {
     "offset": ("f", "k"),
-    "slope": ("f", "kl"),
-    "product": ("f", "mk"),
+    "slope": ("f", "lk"),
+    "scale": ("f", "k"),
     "shrink": ("f", "l"),
     "magnitude": ("f", "k"),
+    "table": ("f", "mk"),
 }
 _NEEDED = (
     "n_features_in_",
@@ -89,7 +89,7 @@ class _Sizes:
     def check_members(self, name: str, members: Any, letters: str) -> None:
         """Check memberships of items (first letter) in clusters (second)."""
         if not isinstance(members, Memberships):
-            raise Undecodable(f"its {name!r} is no list of memberships")
+            raise Undecodable(f"its {name!r} is not a list of memberships")
         self.check(f"{name}.first", members.first, "i", letters[0])
         self.check(f"{name}.extra_items", members.extra_items, "i", "e")
         self.check(f"{name}.extra_clusters", members.extra_clusters, "i", "e")
@@ -119,12 +119,12 @@ def check_state(estimator: str, parameters: dict[str, Any], attributes: dict[str
         raise Undecodable(f"its {absent[0]!r} is missing")
     n_columns = attributes["n_features_in_"]
     if type(n_columns) is not int or n_columns < 1:
-        raise Undecodable("its 'n_features_in_' is no number of columns")
+        raise Undecodable("its 'n_features_in_' is not a number of columns")
     objective = attributes["objective_"]
     if not isinstance(objective, float) or not np.isfinite(objective):
-        raise Undecodable("its 'objective_' is no number")
+        raise Undecodable("its 'objective_' is not a number")
     if type(attributes["n_iter_"]) is not int:
-        raise Undecodable("its 'n_iter_' is no number of iterations")
+        raise Undecodable("its 'n_iter_' is not a number of iterations")
     sizes = _Sizes(n_columns)
     _check_row_model(attributes["_row_model"], sizes)
     for name, (kind, letters) in _ARRAYS.items():
@@ -147,25 +147,25 @@ def _check_estimate(name: str, estimate: Any, *, needed: bool) -> None:
     shares = (getattr(estimate, "overlap", None), getattr(estimate, "outliers", None))
     is_whole = isinstance(estimate, OverlapEstimate)
     if not is_whole or not all(isinstance(share, float | int) for share in shares):
-        raise Undecodable(f"its {name!r} is no estimate")
+        raise Undecodable(f"its {name!r} is not an estimate")
 
 
 def _check_row_model(model: Any, sizes: _Sizes) -> None:
     """Check all that a comparison of new rows with the clusters will use."""
-    if not isinstance(model, RowModel) or not isinstance(model.tables, Tables):
-        raise Undecodable("its '_row_model' is none")
-    for name, (kind, letters) in _TABLES.items():
-        table = getattr(model.tables, name)
+    if not isinstance(model, RowModel) or not isinstance(model.terms, Terms):
+        raise Undecodable("its '_row_model' is not one")
+    for name, (kind, letters) in _TERMS.items():
+        table = getattr(model.terms, name)
         if table is not None or name in ("offset", "magnitude"):
             sizes.check(name, table, kind, letters)
     one_way = model.V is None
-    if one_way != (model.tables.slope is None) or (one_way and model.tables.product is None):
-        raise Undecodable("its '_row_model' has tables that do not fit each other")
+    if one_way != (model.terms.slope is None) or (one_way and model.terms.table is None):
+        raise Undecodable("its '_row_model' has terms that do not fit each other")
     if not one_way:
         sizes.check_members("V", model.V, "ml")
     sizes.check("column_effects", model.column_effects, "f", "m")
-    limits: tuple[Any, ...] = (model.nearest_limit, model.extra_limit)
+    limits: tuple[Any, ...] = (model.nearest_threshold, model.extra_threshold)
     if not all(isinstance(limit, float) for limit in limits):
-        raise Undecodable("its limits are no numbers")
+        raise Undecodable("its thresholds are not numbers")
     if model.centring not in get_args(Centring):
         raise Undecodable("its '_row_model' is centred in an unknown way")

@@ -12,17 +12,13 @@ import numpy as np
 from scipy import sparse
 
 from neocc._typing import BoolArray, FloatArray
-from neocc.core.incremental import sums_of
-from neocc.core.objectives import distances
-from neocc.core.problem import Counts, Problem
-from neocc.core.solve import centring
-from neocc.core.tables import column_tables
+from neocc.core.objectives import OBJECTIVES
 from neocc.engines import RowSource, Workers
 from neocc.engines.stored import StoredRows
+from neocc.engines.validation import read_matrix as read_array
 from neocc.estimators._engines import make_engine
-from neocc.estimators._validation import read_matrix as read_array
 from neocc.io._matrix import Matrix
-from neocc.kernels import Memberships
+from neocc.kernels import Memberships, numpy_
 
 __all__ = ["ResultTables", "column_distances", "member_table", "memberships", "result_tables"]
 
@@ -102,14 +98,14 @@ def column_distances(model: Any, X: Any) -> FloatArray:
         What each membership adds to the objective. Infinite for a cluster without members.
     """
     U, V = (Memberships.from_dense(side) for side in memberships(model))  # type: ignore[arg-type]
-    counts = [Counts.from_fractions(side.n_items, side.n_clusters, 0.0, 0.0) for side in (U, V)]
-    problem = Problem(model.objective, counts[0], counts[1], 1, 0.0)
+    objective = OBJECTIVES[model.objective]
     with Workers(model.n_jobs) as workers:
         engine = make_engine(read_array(None, X, reset=False), model.kernel, workers)
-        sums = sums_of(engine.centred(centring(problem)), problem, U, V)
-    tables = column_tables(problem, sums, U, V)
-    d = np.maximum(distances(sums, tables), 0.0)
-    d[:, np.isinf(tables.magnitude)] = np.inf
+        data = engine.centred(objective.centring(None))
+        features = data.column_features(U, V if objective.needs_products else None)
+    terms = objective.column_terms(features, U, V)
+    d = np.maximum(numpy_.distances(features, terms), 0.0)
+    d[:, np.isinf(terms.magnitude)] = np.inf
     return d
 
 
@@ -162,10 +158,7 @@ def _one_way_blocks(model: Any, matrix: Matrix, U: BoolArray, found: FloatArray)
 def block_errors(X: Any, U: BoolArray, V: BoolArray, objective: str) -> FloatArray:
     """Return each block's part of the objective, from sums over the block.
 
-    With S = X V, R = U' X and B = U' X V it is the sum of squares in the block minus
-    B^2 / (n_q m_j) for the mean; for the residue, minus the sums of S^2 / m_j over its rows and of
-    R^2 / n_q over its columns, plus B^2 / (n_q m_j). What is common to all cells of a dense
-    matrix is subtracted first, for accuracy.
+    What is common to all cells of a dense matrix is subtracted first, for accuracy.
     """
     u, v = U.astype(np.float64), V.astype(np.float64)
     n, m = np.maximum(u.sum(axis=0), 1.0), np.maximum(v.sum(axis=0), 1.0)
@@ -190,8 +183,7 @@ def block_errors(X: Any, U: BoolArray, V: BoolArray, objective: str) -> FloatArr
         sums += members.T @ S
         row_part += members.T @ (S * S)
         by_columns += (part.T @ members).T
-    explained = sums**2 / np.outer(n, m)
-    if objective == "residue":
-        column_part = (by_columns**2 @ v) / n[:, None]
-        explained = row_part / m + column_part - explained
-    return np.maximum(squares - explained, 0.0)
+    errors = OBJECTIVES[objective].block_values(
+        squares, sums, row_part / m, (by_columns**2 @ v) / n[:, None], np.outer(n, m)
+    )
+    return np.maximum(errors, 0.0)

@@ -43,12 +43,12 @@ def whole_file(path: str | PathLike[str], *, force: bool) -> Iterator[Path]:
 def check_free(
     folder: str | PathLike[str], *, force: bool = False, is_ours: Callable[[Path], bool]
 ) -> None:
-    """Say now, and not after a long fit, that a folder will not be written.
+    """Fail now, not after a long fit, if a folder would not be written.
 
     Parameters
     ----------
     folder : path-like
-        Where results shall go.
+        Where results will go.
     force : bool, default=False
         Whether an earlier result may be replaced. Nothing else ever is.
     is_ours : callable
@@ -71,7 +71,7 @@ def check_free(
     strange = [path.name for path in found if not is_ours(path)]
     if strange:
         raise WouldOverwriteError(
-            f"{folder}: The folder holds {strange[0]!r}, which is no part of an earlier result, "
+            f"{folder}: The folder holds {strange[0]!r}, which is not part of an earlier result, "
             "and is not replaced. Choose another folder."
         )
 

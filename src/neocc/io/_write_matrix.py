@@ -40,13 +40,13 @@ def write_matrix(
 ) -> None:
     """Write a matrix to a file that `read_matrix` reads back, number for number.
 
-    The ending of the name gives the format: `.csv` or `.tsv` (also with `.gz`), `.parquet`, `.mtx`
+    The file name extension gives the format: `.csv` or `.tsv` (also with `.gz`), `.parquet`, `.mtx`
     (also with `.gz`), `.npz` or `.npy`. The last three have no place for names. The file appears
     whole or not at all.
 
     No option is needed to read it back. For that, rows or columns without names get some ("row 1",
     "column 1") in tables that would be taken for something else: three columns of whole numbers
-    for triplets, say. Parquet has names of columns always.
+    for triplets, for example. Parquet always has column names.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def _triplet_batches(matrix: Matrix) -> Iterator[Any]:
 
 
 def _ids(names: tuple[str, ...] | None, size: int, side: str) -> Any:
-    """Return what triplets call rows or columns; they must be told apart."""
+    """Return what triplets call rows or columns; they must differ."""
     if names is None:
         return np.arange(1, size + 1)
     stripped = [name.strip() for name in names]
@@ -254,7 +254,7 @@ def _write_npz(matrix: Matrix, file: BinaryIO, layout: Layout) -> None:  # noqa:
 
 def _write_npy(matrix: Matrix, file: BinaryIO, layout: Layout) -> None:  # noqa: ARG001
     if matrix.is_sparse:
-        raise ValueError("A .npy file holds no sparse matrix. Choose .npz.")
+        raise ValueError("A .npy file cannot hold a sparse matrix. Choose .npz.")
     np.save(file, matrix.data, allow_pickle=False)
 
 

@@ -1,73 +1,74 @@
 """How a block of rows is computed: two interchangeable sets of the same few functions.
 
-`numpy_` is the reference (NumPy and SciPy, nothing to compile), `numba_` the compiled twin for
-large sparse matrices. Both offer `gather` (sums along each row of a block) and `scatter` (sums
-down each column of a block) with identical signatures; `get_kernels` picks a set by name or by
-size.
+`numpy_` is the reference (NumPy and SciPy, nothing to compile), `numba_` its compiled twin;
+`get_kernels` picks a set by name or by the amount of work.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
-from neocc._typing import FloatArray, IntArray
-from neocc.kernels.blocks import Block, SparseBlock
-from neocc.kernels.memberships import Memberships
+from neocc._typing import FloatArray, LabelArray
+from neocc.kernels.inputs import Block, Features, SparseBlock, Terms
+from neocc.kernels.memberships import Memberships, inverse
 
-__all__ = ["KERNEL_NAMES", "Block", "Kernels", "Memberships", "SparseBlock", "get_kernels"]
+__all__ = [
+    "KERNEL_NAMES",
+    "Block",
+    "Features",
+    "Kernels",
+    "Memberships",
+    "SparseBlock",
+    "Terms",
+    "get_kernels",
+    "inverse",
+]
 
 KERNEL_NAMES = ("auto", "numpy", "numba")
 
-# Below this many stored entries the reference kernels finish a whole fit before numba is even
-# imported.
-NUMBA_THRESHOLD = 1_000_000
+# Entries times iterations below which the reference is done before numba, even with its cache, has
+# been loaded; an iteration of the reference costs as much as so many entries besides.
+_WORTH_LOADING, _ITERATION = 40_000_000, 5_000
+
+_Members: TypeAlias = Memberships | None
+_Table: TypeAlias = FloatArray | None
 
 
 class Kernels(Protocol):
     """The functions a kernel set provides; see `neocc.kernels.numpy_` for what each computes."""
 
     def gather(
-        self,
-        block: Block,
-        columns: Memberships | None,
-        table: FloatArray | None,
-        *,
-        sums: FloatArray | None,
-        squares: FloatArray | None,
-        products: FloatArray | None,
+        self, block: Block, columns: _Members, weights: _Table, sums: _Table, squares: _Table
     ) -> None:
-        """Write row-wise sums, weighted squares and products of a block."""
+        """Write the sums of each row over column clusters, and its weighted squares."""
 
     def scatter(
-        self,
-        block: Block,
-        rows: Memberships | None,
-        table: FloatArray | None,
-        *,
-        sums: FloatArray | None,
-        squares: FloatArray | None,
-        products: FloatArray | None,
+        self, block: Block, rows: _Members, weights: _Table, sums: _Table, squares: _Table
     ) -> None:
-        """Add column-wise sums, weighted squares and products of a block to the outputs."""
+        """Add the sums of each column over row clusters, and its weighted squares."""
 
-    def nearest(
+    def multiply(self, block: Block, table: FloatArray, out: FloatArray) -> None:
+        """Write X P."""
+
+    def multiply_transposed(self, block: Block, table: FloatArray, out: FloatArray) -> None:
+        """Add X' P."""
+
+    def score(
         self,
-        d: FloatArray,
-        item_terms: FloatArray,
-        cluster_terms: FloatArray,
-        squares: FloatArray,
-        magnitude: FloatArray,
-        members: Memberships | None,
-    ) -> tuple[IntArray, FloatArray, float]:
-        """Complete the distances in `d` and make them comparable.
-
-        Return argmin and min of each row.
-        """
+        features: Features,
+        terms: Terms,
+        members: _Members,
+        d: _Table,
+        labels: LabelArray,
+        minima: FloatArray,
+    ) -> float:
+        """Find the nearest cluster of each item; return the sum of the distances at `members`."""
 
 
-def get_kernels(name: str, n_stored: int) -> Kernels:
-    """Return the kernel set called `name`; `"auto"` compiles only where compiling pays."""
-    if name == "numba" or (name == "auto" and n_stored >= NUMBA_THRESHOLD):
+def get_kernels(name: str, n_stored: int, n_iterations: int = 40) -> Kernels:
+    """Return the kernel set called `name`; `"auto"` loads compiled code only where that pays."""
+    work = (n_stored + _ITERATION) * n_iterations
+    if name == "numba" or (name == "auto" and work >= _WORTH_LOADING):
         from neocc.kernels import numba_
 
         return numba_

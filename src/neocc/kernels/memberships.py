@@ -1,7 +1,7 @@
-"""Who belongs where: the 0/1 matrices U and V of the paper, stored as short lists.
+"""Who belongs where: the matrices U and V of the paper, stored as short lists.
 
-Nearly every item has exactly one membership, so a membership matrix is kept as the first cluster
-of each item plus a list of the few further ones. Kernels read these flat arrays; `dense` gives the
+Nearly every item has exactly one membership, so a membership matrix is kept as the first cluster of
+each item plus a list of the few further ones. Kernels read these flat arrays; `dense` gives the
 boolean matrix.
 """
 
@@ -30,12 +30,15 @@ class Memberships:
         The further memberships, ordered by item. No pair occurs twice, in `first` or here.
     n_clusters : int
         Number of clusters, empty ones included.
+    scale : array of shape (n_items,) or None
+        Weight of each membership of an item, where memberships do not all count once.
     """
 
     first: LabelArray
     extra_items: IntArray
     extra_clusters: LabelArray
     n_clusters: int
+    scale: FloatArray | None = None
 
     @classmethod
     def from_dense(cls, matrix: BoolArray) -> Memberships:
@@ -52,14 +55,20 @@ class Memberships:
     @classmethod
     def from_labels(cls, labels: LabelArray, n_clusters: int) -> Memberships:
         """One cluster per item, -1 for none."""
-        nothing = np.empty(0, dtype=np.intp)
-        return cls(
-            labels.astype(np.int32, copy=False), nothing, nothing.astype(np.int32), n_clusters
-        )
+        return cls(labels.astype(np.int32, copy=False), _NO_ITEMS, _NO_LABELS, n_clusters)
+
+    @classmethod
+    def partition(cls, labels: LabelArray, n_clusters: int) -> Memberships:
+        """One cluster for every item."""
+        members = cls(labels, _NO_ITEMS, _NO_LABELS, n_clusters)
+        members.__dict__["is_partition"] = True
+        return members
 
     @classmethod
     def joined(cls, parts: Sequence[Memberships]) -> Memberships:
         """Put the memberships of consecutive ranges of items together: the reverse of `slice`."""
+        if len(parts) == 1:
+            return parts[0]
         offsets = np.cumsum([0, *(part.n_items for part in parts)])
         extra_items = [part.extra_items + at for part, at in zip(parts, offsets, strict=False)]
         return cls(
@@ -67,6 +76,7 @@ class Memberships:
             np.concatenate(extra_items),
             np.concatenate([part.extra_clusters for part in parts]),
             parts[0].n_clusters,
+            None if parts[0].scale is None else np.concatenate([_scale(part) for part in parts]),
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -89,21 +99,52 @@ class Memberships:
 
     @cached_property
     def indicator(self) -> FloatArray:
-        """The membership matrix in float64, for matrix products."""
-        return self.dense.astype(np.float64)
+        """The matrix of weighted memberships, for matrix products."""
+        if self.is_partition:
+            matrix = np.zeros((len(self.first), self.n_clusters))
+            matrix.reshape(-1)[np.arange(0, matrix.size, self.n_clusters) + self.first] = 1.0
+            return matrix
+        matrix = self.dense.astype(np.float64)
+        return matrix if self.scale is None else matrix * self.scale[:, None]
 
     @cached_property
     def sizes(self) -> FloatArray:
-        """Number of members of each cluster, n_i in the paper."""
-        firsts = np.bincount(self.first + 1, minlength=self.n_clusters + 1)[1:]
-        extras = np.bincount(self.extra_clusters, minlength=self.n_clusters)
-        return (firsts + extras).astype(np.float64)
+        """Total weight of the members of each cluster, n_i in the paper."""
+        if self.is_partition:
+            return np.bincount(self.first, minlength=self.n_clusters).astype(np.float64)
+        return self.sums_of(self.scale)
+
+    @cached_property
+    def inverse_sizes(self) -> FloatArray:
+        """1 / size of each cluster, 0 for an empty one."""
+        return inverse(self.sizes) if self.has_empty else np.asarray(1.0 / self.sizes)
+
+    @cached_property
+    def has_empty(self) -> bool:
+        """Whether some cluster has no members."""
+        return not self.sizes.all()
+
+    def sums_of(self, values: FloatArray | None) -> FloatArray:
+        """Return the sum of a number per item (1 for None) over the members of each cluster."""
+        n = self.n_clusters + 1
+        sums = np.bincount(self.first + 1, values, minlength=n)[1:].astype(np.float64)
+        if len(self.extra_items):
+            some = None if values is None else values[self.extra_items]
+            sums += np.bincount(self.extra_clusters, some, minlength=self.n_clusters)
+        return sums
 
     @cached_property
     def weights(self) -> FloatArray:
-        """Number of clusters that hold each item, f = U 1."""
-        extra = np.bincount(self.extra_items, minlength=self.n_items)
-        return (extra + (self.first >= 0)).astype(np.float64)
+        """Total weight of the memberships of each item: f = U 1, their number."""
+        counts = (self.first >= 0).astype(np.float64)
+        if len(self.extra_items):
+            counts += np.bincount(self.extra_items, minlength=self.n_items)
+        return counts if self.scale is None else counts * self.scale
+
+    @cached_property
+    def is_partition(self) -> bool:
+        """Whether every item has one membership, of weight one."""
+        return self.scale is None and not len(self.extra_items) and self.first.min(initial=0) >= 0
 
     @cached_property
     def extra_ptr(self) -> IntArray:
@@ -139,6 +180,7 @@ class Memberships:
             self.extra_items[low:high] - start,
             self.extra_clusters[low:high],
             self.n_clusters,
+            None if self.scale is None else self.scale[start:stop],
         )
 
     def take(self, items: IntArray) -> Memberships:
@@ -146,7 +188,10 @@ class Memberships:
         at = np.searchsorted(items, self.extra_items)
         at[at == len(items)] = 0
         kept = items[at] == self.extra_items if len(items) else np.zeros(len(at), dtype=bool)
-        return Memberships(self.first[items], at[kept], self.extra_clusters[kept], self.n_clusters)
+        scale = None if self.scale is None else self.scale[items]
+        return Memberships(
+            self.first[items], at[kept], self.extra_clusters[kept], self.n_clusters, scale
+        )
 
     def changed_items(self, other: Memberships) -> IntArray:
         """Return the items, in ascending order, whose clusters are others in `other`."""
@@ -175,14 +220,19 @@ class Memberships:
         """The same of the further memberships alone."""
         return self.extra_items * self.n_clusters + self.extra_clusters
 
-    def total(self, table: FloatArray) -> float:
-        """Sum the entries of an (n_items, n_clusters) table at all memberships."""
-        at, first = np.arange(self.n_items), self.first
-        if (first < 0).any():
-            at = np.flatnonzero(first >= 0)
-            first = first[at]
-        extras = table[self.extra_items, self.extra_clusters]
-        return float(table[at, first].sum() + extras.sum())
+
+_NO_ITEMS: IntArray = np.empty(0, dtype=np.intp)
+_NO_LABELS: LabelArray = np.empty(0, dtype=np.int32)
+
+
+def _scale(members: Memberships) -> FloatArray:
+    assert members.scale is not None
+    return members.scale
+
+
+def inverse(sizes: FloatArray) -> FloatArray:
+    """1 / size, and 0 for an empty cluster: its sums are 0 and so shall be its means."""
+    return np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
 
 
 def _absent(values: IntArray, others: IntArray) -> IntArray:

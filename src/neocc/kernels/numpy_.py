@@ -1,17 +1,15 @@
 """Reference kernels on NumPy and SciPy: the meaning of the operations, in a few lines each.
 
-For a block X of rows, column memberships V (weights w = V 1), row memberships U (weights f = U 1)
-and a thin table P:
+For a block X of rows and memberships M of its columns (or rows), which may be weighted:
 
-* `gather` writes, for each row p,   sums_pj = sum over t in cluster j of x_pt   (X V),
-  squares_p = sum_t w_t x_pt^2, and products = X P;
-* `scatter` adds, for each column t, sums_it = sum over p in cluster i of x_pt   (U' X),
-  squares_t = sum_p f_p x_pt^2, and products = X' P.
+* `gather` writes the sums of each row over clusters of columns, X M, and the weighted squares
+  sum_t w_t x_pt^2;
+* `scatter` adds the sums of each column over clusters of rows, X' M, and the weighted squares
+  sum_p w_p x_pt^2;
+* `multiply` writes X P, `multiply_transposed` adds X' P for a thin table P;
+* `score` turns the features of items into distances and finds the nearest cluster of each item.
 
-* `nearest` makes distances comparable and finds the nearest cluster of each item.
-
-Memberships of `None` mean that every item is its own cluster: all weights are one and `sums`,
-which would be a copy of X, is not asked for. Each output may be None: it is then not computed.
+Weights of `None` are all one. Tables have a line per item.
 """
 
 from __future__ import annotations
@@ -21,88 +19,114 @@ from typing import Any
 
 import numpy as np
 
-from neocc._typing import FloatArray, IntArray
-from neocc.kernels.blocks import Block, SparseBlock
+from neocc._typing import FloatArray, LabelArray
+from neocc.kernels.inputs import Block, Features, SparseBlock, Terms
 from neocc.kernels.memberships import Memberships
 
 # A distance is rounded to 2**-40 of itself, and to no less than 2**-46 of the terms it is made of.
 TIE_SCALE = 2.0**12
 NOISE_SCALE = 2.0**6
+
 _BUFFER_ENTRIES = 1 << 15
 
 
 def gather(
     block: Block,
     columns: Memberships | None,
-    table: FloatArray | None,
-    *,
+    weights: FloatArray | None,
     sums: FloatArray | None,
     squares: FloatArray | None,
-    products: FloatArray | None,
 ) -> None:
-    """Write row-wise sums (X V), weighted squares and products (X P) of a block."""
+    """Write the sums of each row over column clusters, and its weighted squares."""
     X = _matrix(block)
-    if sums is not None:
-        assert columns is not None
+    if sums is not None and columns is not None:
         sums[...] = X @ columns.indicator
     if squares is not None:
-        weights = np.ones(X.shape[1]) if columns is None else columns.weights
+        weights = np.ones(X.shape[1]) if weights is None else weights
         for at, squared in _squared(block):
             squares[at] = squared @ weights
-    if products is not None:
-        products[...] = X @ table
 
 
 def scatter(
     block: Block,
     rows: Memberships | None,
-    table: FloatArray | None,
-    *,
+    weights: FloatArray | None,
     sums: FloatArray | None,
     squares: FloatArray | None,
-    products: FloatArray | None,
 ) -> None:
-    """Add column-wise sums (U' X), weighted squares and products (X' P) of a block."""
+    """Add the sums of each column over row clusters, and its weighted squares."""
     X = _matrix(block)
-    if sums is not None:
-        assert rows is not None
-        sums += (X.T @ rows.indicator).T
+    if sums is not None and rows is not None:
+        sums += X.T @ rows.indicator
     if squares is not None:
-        weights = np.ones(X.shape[0]) if rows is None else rows.weights
+        weights = np.ones(X.shape[0]) if weights is None else weights
         for at, squared in _squared(block):
             squares += squared.T @ weights[at]
-    if products is not None:
-        products += X.T @ table
 
 
-def nearest(
-    d: FloatArray,
-    item_terms: FloatArray,
-    cluster_terms: FloatArray,
-    squares: FloatArray,
-    magnitude: FloatArray,
+def multiply(block: Block, table: FloatArray, out: FloatArray) -> None:
+    """Write X P."""
+    out[...] = _matrix(block) @ table
+
+
+def multiply_transposed(block: Block, table: FloatArray, out: FloatArray) -> None:
+    """Add X' P."""
+    out += _matrix(block).T @ table
+
+
+def score(
+    features: Features,
+    terms: Terms,
     members: Memberships | None,
-) -> tuple[IntArray, FloatArray, float]:
-    """Complete the distances in `d` and make them comparable; return argmin and min of each row.
+    d: FloatArray | None,
+    labels: LabelArray,
+    minima: FloatArray,
+) -> float:
+    """Find the nearest cluster of each item; return the sum of the distances at `members`.
 
-    The third result is the sum of the distances at `members`, taken before anything is rounded.
-
-    A distance is known to about 2**-50 of the terms it is made of, here bounded by `squares` of the
-    item plus `magnitude` of the cluster. Rounding makes equal distances compare equal, whichever
-    kernel, block size or order of summation produced them: adding and subtracting a large number
-    rounds to a multiple of that number's last bit. An infinite magnitude marks an empty cluster,
-    which becomes infinitely far.
+    That sum is taken before anything is rounded. A distance is known to about 2**-50 of the terms
+    it is made of, here bounded by the item's squares plus the cluster's `magnitude`. Rounding makes
+    equal distances compare equal, whichever kernel, block size or order of summation produced them:
+    adding and subtracting a large number rounds to a multiple of that number's last bit. An
+    infinite magnitude marks an empty cluster, which becomes infinitely far. The rounded distances
+    are written to `d` if it is given.
     """
-    d += np.add.outer(item_terms, cluster_terms)
-    total = 0.0 if members is None else members.total(d)
-    anchor = np.add.outer(squares * NOISE_SCALE, magnitude * NOISE_SCALE)
-    np.maximum(anchor, np.abs(d) * TIE_SCALE, out=anchor)
-    d += anchor
+    exact = distances(features, terms)
+    total = 0.0
+    if members is not None:
+        covered = np.flatnonzero(members.first >= 0)
+        at = np.concatenate([covered, members.extra_items])
+        costs = exact[at, np.concatenate([members.first[covered], members.extra_clusters])]
+        total = float(costs.sum() if members.scale is None else costs @ members.scale[at])
+    anchor = np.add.outer(features.squares * NOISE_SCALE, terms.magnitude * NOISE_SCALE)
+    np.maximum(anchor, np.abs(exact) * TIE_SCALE, out=anchor)
+    exact += anchor
     with np.errstate(invalid="ignore"):
-        d -= anchor
-    d[:, np.isinf(magnitude)] = np.inf
-    labels = d.argmin(axis=1)
-    return labels, d[np.arange(len(d)), labels], total
+        exact -= anchor
+    exact[:, np.isinf(terms.magnitude)] = np.inf
+    if d is not None:
+        d[...] = exact
+    labels[:] = exact.argmin(axis=1)
+    minima[:] = exact[np.arange(len(exact)), labels]
+    return total
+
+
+def distances(features: Features, terms: Terms) -> FloatArray:
+    """Return the distances of items to clusters as they come, not rounded.
+
+    With S the sums and H the products, they are
+
+        d = squares + offset + S slope + H scale - S^2 shrink
+    """
+    sums, products = features.sums, features.products
+    d: FloatArray = np.add.outer(features.squares, terms.offset)
+    if sums is not None and terms.slope is not None:
+        d += sums @ terms.slope
+    if products is not None:
+        d += products if terms.scale is None else products * terms.scale
+    if sums is not None and terms.shrink is not None:
+        d -= ((sums * sums) @ terms.shrink)[:, None]
+    return d
 
 
 def _matrix(block: Block) -> Any:

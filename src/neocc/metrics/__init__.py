@@ -1,4 +1,4 @@
-"""How well clusters that were found agree with clusters that are known.
+"""How well found clusters agree with true ones.
 
 All measures take membership matrices, items x clusters, dense or sparse, of booleans or of 0 and 1,
 in the order (true, found). They give fractions, not percent. Items in no cluster, items in several

@@ -20,14 +20,14 @@ def overlapping_nmi(true: Any, found: Any, *, variant: Variant = "max") -> float
     r"""Compute the normalised mutual information of two sets of overlapping clusters.
 
     Each cluster :math:`X_i` is a binary variable over the items. What is left to learn about it
-    when the cover :math:`Y` is known is measured by the one cluster of :math:`Y` that tells most,
+    when the cover :math:`Y` is known is measured by its most informative cluster,
 
     .. math:: H(X_i | Y) = \min_j H^*(X_i | Y_j),
 
     where :math:`H^*(X_i|Y_j)` is the conditional entropy :math:`H(X_i, Y_j) - H(Y_j)` if
     :math:`h(P_{11}) + h(P_{00}) > h(P_{01}) + h(P_{10})`, with :math:`h(p) = -p \log_2 p` and
     :math:`P_{ab} = P(X_i = a, Y_j = b)`, and :math:`H(X_i)` if not: a cluster that is closer to the
-    complement of :math:`X_i` tells nothing. The two published normalisations are
+    complement of :math:`X_i` is not informative. The two published normalisations are
 
     .. math:: \mathrm{max}: \quad \frac{\frac12 [H(X) - H(X|Y) + H(Y) - H(Y|X)]}{\max(H(X), H(Y))},
               \qquad H(X) = \sum_i H(X_i), \quad H(X|Y) = \sum_i H(X_i|Y)
@@ -131,7 +131,7 @@ def _conditional_entropies(
     alike = _h(overlaps.common / n) + _h(neither / n)
     unlike = _h(only_x / n) + _h(only_y / n)
     joint = np.where(alike > unlike, alike + unlike, np.inf)
-    # H(X_i) is what remains where no cluster tells anything, so it bounds both minima.
+    # H(X_i) is what remains where no cluster is informative, so it bounds both minima.
     x_given_y = np.minimum((joint - y[None, :]).min(axis=1, initial=np.inf), x)
     y_given_x = np.minimum((joint - x[:, None]).min(axis=0, initial=np.inf), y)
     return np.maximum(x_given_y, 0.0), np.maximum(y_given_x, 0.0)

@@ -217,7 +217,7 @@ def _histogram(
 
 def count_by_bits(profiles: Profiles) -> NDArray[np.int64]:
     """Table of :func:`shared_clusters` from the bits that the words of two profiles share."""
-    from neocc.kernels.pairs import count_pairs
+    from neocc.metrics._pairs import count_pairs
 
     shape, n_profiles = profiles.shape, profiles.n_profiles
     words = np.ascontiguousarray(profiles.words.T)

@@ -1,7 +1,7 @@
-"""The tables and figures of the NEO-CC paper, made again by one call.
+"""The tables and figures of the NEO-CC paper, reproduced by one call.
 
 `reproduce` runs all systems of the paper's comparison on its data sets, or stand-ins where those
-cannot be had, and on others, and writes pages that put the printed values beside what was found,
+are not available, and on others. It writes pages that put the printed values beside what was found,
 the score of doing nothing beside both, and what could not be reproduced beside what could.
 """
 

@@ -28,7 +28,7 @@ class Outcome:
     n_trials : int
         Number of trials.
     failed : list of str
-        Trials that came to nothing, and why.
+        Trials that failed, and why.
     n_expected, n_kept : int
         Statements about the results that the pages make, and those that hold.
     """
@@ -68,7 +68,7 @@ def reproduce(
         Seed of all trials.
     resume : bool, default=False
         Go on with a run in `folder` that was stopped; it must have had the same settings and
-        versions of the packages. Trials that failed are made again.
+        versions of the packages. Trials that failed are run again.
     n_jobs : int, default=None
         Number of processes, as many as there are processors by default. Results do not depend on
         it.
@@ -85,7 +85,7 @@ def reproduce(
     Raises
     ------
     neocc.datasets.DatasetError
-        If a data set is neither there nor to be had.
+        If a data set is neither present nor downloadable.
     neocc.io.WriteError
         If the folder holds another run, or something else, or cannot be written to.
     ImportError

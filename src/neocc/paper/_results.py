@@ -71,7 +71,7 @@ class Results:
 
     @property
     def failed(self) -> list[Trial]:
-        """Trials that came to nothing."""
+        """Trials that failed."""
         return [trial for trial in self.trials.values() if trial.error]
 
     def find(self, data: str, treatment: str, system: str) -> list[Trial]:

@@ -18,7 +18,7 @@ Progress = Callable[[int, int, str], None]
 def run_trials(
     study: Study, store: Store, *, n_jobs: int | None = None, progress: Progress | None = None
 ) -> None:
-    """Make the trials that are missing.
+    """Run the trials that are missing.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def run_trials(
     n_jobs : int, default=None
         Processes, as many as there are processors by default. Results do not depend on it.
     progress : callable, default=None
-        Told about each trial that is done.
+        Called after each trial.
     """
     todo = store.missing(study)
     n_all = len(study.jobs())
@@ -43,7 +43,7 @@ def run_trials(
 
 
 def _made(study: Study, store: Store, jobs: list[Job], n_jobs: int | None) -> Iterator[Job]:
-    """Make trials and yield them as they end."""
+    """Run trials and yield them as they end."""
     from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 
     n_workers = min(effective_n_jobs(-1 if n_jobs is None else n_jobs), len(jobs))
@@ -62,6 +62,6 @@ def _make(study: Study, store: Store, job: Job) -> Job:
 
 
 def _make_apart(study: Study, store: Store, job: Job) -> Job:
-    """Make a trial in a process of its own; Ctrl-C is for the process that started it."""
+    """Run a trial in a process of its own; Ctrl-C is for the process that started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     return _make(study, store, job)

@@ -82,14 +82,14 @@ class Store:
             partial.write_text(trial.to_json(), encoding="utf-8")
 
     def read(self, job: Job) -> Trial | None:
-        """Return a trial, or None if it was not made or its file is damaged."""
+        """Return a trial, or None if it was not run or its file is damaged."""
         path = self._trials / job.file_name
         try:
             trial = Trial.from_json(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
-            logger.warning("%s cannot be read (%s); the trial is made again", path, error)
+            logger.warning("%s cannot be read (%s); the trial is run again", path, error)
             return None
         return trial if trial.job == job else None
 

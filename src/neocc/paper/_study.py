@@ -92,7 +92,7 @@ class Study:
         return described(self._system(job).make(self.task(job), self.seed_of(job), self.quick))
 
     def run(self, job: Job) -> Trial:
-        """Make a trial."""
+        """Run a trial."""
         return run_trial(job, self._system(job), self.task(job), self.seed_of(job), self.quick)
 
     def _system(self, job: Job) -> System:

@@ -37,7 +37,7 @@ MEASURES: Mapping[str, Callable[[Any, Any], float]] = {
 
 @dataclass(frozen=True, order=True)
 class Job:
-    """A trial that is to be made."""
+    """A trial to run."""
 
     data: str
     treatment: str
@@ -56,7 +56,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Trial:
-    """A trial that was made.
+    """A trial that was run.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Trial:
     estimator : str
         The estimator with its settings, as it can be typed.
     seconds : float
-        Processor time of the fit; unlike the time on a clock, what else runs does not change it.
+        Processor time of the fit; unlike wall-clock time, it does not depend on what else runs.
     scores : dict
         Agreement with the known clusters, by the names in `MEASURES`.
     n_clusters, n_memberships, n_outside : int

@@ -209,7 +209,7 @@ def run_facts(record: RunRecord, results: Results) -> list[str]:
     """List what it takes to repeat the run."""
     study = results.study
     command = f"neocc paper --seed {study.seed}" + (" --quick" if study.quick else "")
-    # Of the system its name will do: the rest tells about the machine, not about the results.
+    # The name of the system is enough: the rest is about the machine, not about the results.
     shown = {**record.versions, "system": record.versions.get("system", "").split("-")[0]}
     versions = ", ".join(f"{name} {version}" for name, version in shown.items() if version)
     minutes = sum(trial.seconds for trial in results.trials.values()) / 60

@@ -13,8 +13,8 @@ Each function takes a fitted model - or a pair of membership matrices, rows and 
 source - draws into the axes given or into a new figure, and returns the axes. Matrices may be what
 `neocc.io.read_matrix` returns, whose names are shown then. Clusters are named by their numbers in
 the model, from 1 as in reports and tables: R1 is ``model.row_membership_[:, 0]``, C1 is
-``model.column_membership_[:, 0]``. Colours can be told apart with every kind of colour blindness,
-and no colour tells alone what lightness, hatching or a label does not.
+``model.column_membership_[:, 0]``. Colours are distinct for every kind of colour blindness, and
+nothing is shown by colour alone: lightness, hatching or a label shows it too.
 
 `neocc.plot.arrange` holds the order in which clusters are shown; it does not need matplotlib.
 """

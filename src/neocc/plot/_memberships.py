@@ -39,7 +39,7 @@ def memberships(
     """Draw how many rows (or columns) belong to each combination of clusters.
 
     Each column of dots stands for a combination: the clusters whose dots are dark, and no others.
-    The bar above it tells how many rows belong to exactly these, the bar at the left of a cluster
+    The bar above it shows how many rows belong to exactly these, the bar at the left of a cluster
     how many it has in all. The commonest combinations come first; rows in no cluster come last.
 
     Parameters

@@ -11,10 +11,10 @@ import numpy as np
 from scipy import sparse
 
 from neocc._typing import BoolArray, FloatArray, IntArray
-from neocc.core.objectives import block_means, mean_vectors
 from neocc.engines import DenseMatrix, RowSource, SparseMatrix
 from neocc.engines.stored import StoredRows
-from neocc.estimators._validation import read_matrix, read_memberships
+from neocc.engines.validation import read_matrix, read_memberships
+from neocc.kernels import inverse
 from neocc.plot.arrange import Arrangement, arrange, arrange_both
 
 __all__ = ["SIDES", "Clusters", "Side", "read_clusters", "read_names", "read_values"]
@@ -151,7 +151,7 @@ def _means(X: Any, rows: BoolArray | None, columns: BoolArray | None) -> FloatAr
     U, V = (None if members is None else members.astype(np.float64) for members in (rows, columns))
     if U is None:
         assert V is not None
-        return mean_vectors(np.asarray(X @ V).T, V.sum(axis=0)).T
+        return np.asarray(X @ V) * inverse(V.sum(axis=0))
     if sparse.issparse(X):
         sums = np.asarray(X.T @ U).T
     else:
@@ -161,8 +161,8 @@ def _means(X: Any, rows: BoolArray | None, columns: BoolArray | None) -> FloatAr
         for start in range(0, X.shape[0], step):
             sums += U[start : start + step].T @ X[start : start + step]
     if V is None:
-        return mean_vectors(sums, U.sum(axis=0))
-    return block_means(sums @ V, U.sum(axis=0), V.sum(axis=0))
+        return sums * inverse(U.sum(axis=0))[:, None]
+    return (sums @ V) * np.outer(inverse(U.sum(axis=0)), inverse(V.sum(axis=0)))
 
 
 def read_values(X: Any) -> Any:

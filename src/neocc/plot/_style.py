@@ -1,4 +1,4 @@
-"""How things look: figures, colours that most eyes tell apart, text of a size that fits."""
+"""How things look: figures, colours that most eyes can distinguish, text of a size that fits."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ __all__ = [
     "set_title",
 ]
 
-# The palette of Okabe and Ito, told apart with every kind of colour blindness, without its yellow:
-# white paper swallows it, and print without colour does so altogether.
+# The palette of Okabe and Ito, distinct for every kind of colour blindness, without its yellow:
+# it hardly shows on white paper, and not at all in print without colour.
 _PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#333333")
 _HATCHES = ("", "////", "....", "xxxx", "||||", "----", "oooo")
 LIGHT, NO_CLUSTER = "0.92", "0.55"
@@ -97,7 +97,7 @@ def colour_scale(
     """Choose colours for numbers: `cmap`, `norm`, and `extend`, the ends that are cut off.
 
     Numbers of both signs go from blue over grey, at zero, to yellow; numbers of one sign get darker
-    away from zero. Either way lightness alone tells them apart, as it must in print without colour.
+    away from zero. Either way lightness alone separates them, as it must in print without colour.
     Where there are many numbers, the most extreme half percent at each end is cut off; where
     most are far below the highest, the lower part of the scale is stretched.
     """

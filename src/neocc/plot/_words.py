@@ -1,4 +1,4 @@
-"""Titles that tell the answer."""
+"""Titles that give the answer."""
 
 from __future__ import annotations
 

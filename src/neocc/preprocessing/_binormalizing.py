@@ -17,7 +17,7 @@ from neocc._typing import FloatArray
 from neocc.preprocessing._reading import Preprocessor
 from neocc.preprocessing._scaling import scale_columns, scale_rows
 
-# Where no scaling exists, factors run away; they need not run into infinity.
+# Where no scaling exists the factors diverge; this keeps them finite.
 _BOUNDS = (1e-100, 1e100)
 
 
@@ -26,13 +26,13 @@ class Binormalizer(Preprocessor):
 
     Finds factors :math:`r_p` and :math:`c_t` such that in :math:`r_p x_{pt} c_t` every row has the
     mean square 1, and so has every column: neither active users nor popular films, neither loud
-    genes nor loud arrays weigh more than others. Rows and columns are scaled in turn (Sinkhorn and
-    Knopp's iteration on the squares).
+    genes nor loud arrays weigh more than others. Rows and columns are scaled alternately
+    (Sinkhorn and Knopp's iteration on the squares).
 
     Parameters
     ----------
     max_iter : int, default=1000
-        Largest number of turns.
+        Maximum number of iterations, each over rows and columns.
     tol : float, default=1e-6
         The squared norms of the columns may differ from their target by this fraction; those of the
         rows do not differ.
@@ -43,7 +43,7 @@ class Binormalizer(Preprocessor):
         The factors c, the same for all columns of zeros. Rows are scaled after their columns, to
         mean square 1.
     n_iter_ : int
-        Number of turns.
+        Number of iterations.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
@@ -103,7 +103,7 @@ class Binormalizer(Preprocessor):
             The fitted transformer.
         """
         X = self._read(X, reset=True)
-        # Divided by the largest value first: squares shall not overflow.
+        # Divided by the largest value first, so that squares do not overflow.
         largest = float(abs(X).max()) or 1.0
         squares = (X / largest).astype(np.float64)
         squares = squares.multiply(squares).tocsr() if sparse.issparse(X) else squares * squares
@@ -143,7 +143,7 @@ class Binormalizer(Preprocessor):
 
 
 def _balance(squares: Any, max_iter: int, tol: float) -> tuple[FloatArray, int, float]:
-    """Return squared factors of the columns, the number of turns, and the deviation left."""
+    """Return squared factors of the columns, the number of iterations, and the deviation left."""
     row_sums, column_sums = _sums(squares, 1), _sums(squares, 0)
     rows, columns = row_sums > 0, column_sums > 0
     n, m = int(np.count_nonzero(rows)), int(np.count_nonzero(columns))
@@ -181,7 +181,7 @@ def binormalize(X: Any, *, max_iter: int = 1000, tol: float = 1e-6) -> Any:
     X : array-like or sparse matrix of shape (n_rows, n_columns)
         The data.
     max_iter : int, default=1000
-        Largest number of turns.
+        Maximum number of iterations, each over rows and columns.
     tol : float, default=1e-6
         The squared norms of the columns may differ from their target by this fraction.
 

@@ -24,7 +24,7 @@ class Centerer(Preprocessor):
     ----------
     axis : {"rows", "columns", "both"}, default="columns"
         Whose means are subtracted. Means of columns are those of the rows seen in `fit`; means of
-        rows are those of the rows at hand.
+        rows are those of the rows passed to `transform`.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Centerer(Preprocessor):
     Notes
     -----
     Sparse matrices are refused: hardly a zero would be left. `neocc.NEOCC` needs no centring: its
-    objective "mean" is indifferent to a constant added to the data, and "residue" to offsets of
+    objective "mean" is invariant to a constant added to the data, and "residue" to offsets of
     rows and columns.
 
     Examples

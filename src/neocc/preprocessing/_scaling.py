@@ -24,7 +24,7 @@ class Standardizer(Preprocessor):
     ----------
     axis : {"rows", "columns"}, default="columns"
         What is standardised. Means and variances of columns are those of the rows seen in `fit`;
-        those of rows are taken from the rows at hand.
+        those of rows are taken from the rows passed to `transform`.
     with_mean : bool, default=True
         Subtract the mean. Only False keeps a sparse matrix sparse.
 
@@ -208,7 +208,7 @@ def _column_norms(X: Any, norm: str) -> AnyArray:
         norms = largest.toarray().ravel() if sparse.issparse(largest) else largest
     norms = np.where(norms > 0, norms, np.ones_like(norms))
     if norm == "l2":
-        # Scaled by the largest value first: squares shall neither overflow nor vanish.
+        # Scaled by the largest value first, so that squares neither overflow nor underflow.
         norms = norms * np.sqrt(column_squares(scale_columns(X, 1.0 / norms)))
         norms = np.where(norms > 0, norms, np.ones_like(norms))
     return norms

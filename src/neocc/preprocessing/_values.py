@@ -229,7 +229,7 @@ def binarize(X: Any, *, threshold: float = 0.0) -> Any:
     X : array-like or sparse matrix of shape (n_rows, n_columns)
         The data.
     threshold : float, default=0.0
-        Largest value that becomes 0; at least 0 for sparse matrices.
+        Values up to this become 0; at least 0 for sparse matrices.
 
     Returns
     -------

@@ -9,8 +9,8 @@ of item i to centre j, and G the squared distances between the centres,
     | x_i - average of S |^2 = mean_{j in S} D_ij^2 - mean_{j, j' in S} G_jj' / 2,
 
 so that no further pass over the data is needed. A further cluster must gain more than the best of
-that many sets gains by chance: 2 sigma^2 log(number of items and sets). What is left of the
-distance tells outliers: it exceeds the median by `delta` times the (normal) median absolute
+that many sets gains by chance: 2 sigma^2 log(number of items and sets). An item is an outlier if
+its remaining distance exceeds the median by `delta` times the (normal-consistent) median absolute
 deviation, which outliers do not inflate.
 """
 
@@ -55,8 +55,8 @@ def settled(
 ) -> tuple[FloatArray, Explained]:
     """Explain items by the averages of cluster centres, and centres by the items of one cluster.
 
-    `members` are clusters to begin with. Items between clusters, and outliers, pull the centres;
-    leaving them out tells better which items these are. Returns the last distances too.
+    `members` are clusters to begin with. Items between clusters, and outliers, bias the centres;
+    they are found more reliably once left out. Also returns the last distances.
     """
     for _ in range(_PASSES):
         D = distances_to(members)

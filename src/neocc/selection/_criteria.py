@@ -35,7 +35,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from neocc._typing import FloatArray
-from neocc.core.problem import Objective
+from neocc.core.objectives import Objective
 from neocc.core.solve import Solution
 
 CRITERIA = ("icl", "hull", "pseudo_f")
@@ -43,7 +43,7 @@ CRITERIA = ("icl", "hull", "pseudo_f")
 
 @dataclass(frozen=True)
 class Fit:
-    """What the criteria need to know of a solution."""
+    """What the criteria need from a solution."""
 
     objective: float
     row_sizes: FloatArray
@@ -75,23 +75,22 @@ class Fit:
 
     def n_parameters(self, objective: Objective) -> float:
         """p."""
-        n_blocks = self.n_row_clusters * self.n_column_clusters
-        if objective == "mean":
-            return float(n_blocks)
-        row_effects = self.n_column_clusters * self.n_rows
-        column_effects = self.n_row_clusters * self.n_columns
-        return float(row_effects + column_effects - n_blocks)
+        shape, n_clusters = (
+            (self.n_rows, self.n_columns),
+            (self.n_row_clusters, self.n_column_clusters),
+        )
+        return float(objective.n_parameters(shape, n_clusters))
 
 
 def icl(fit: Fit, whole: Fit, objective: Objective, floor: float) -> float:
     """Integrated completed likelihood; NaN with as many parameters as cells.
 
-    `whole` is the fit of one block, `floor` the least J that rounding lets us tell from 0.
+    `whole` is the fit of one block, `floor` the smallest J that rounding can distinguish from 0.
     """
     N, p, J = fit.n_cells, fit.n_parameters(objective), max(fit.objective, floor)
     if p >= N:
         return float("nan")
-    if objective == "mean":
+    if not objective.per_item:
         likelihood = _gaussian(J, N) - 0.5 * (p + 1.0) * np.log(N)
     else:
         explained = max(whole.objective - fit.objective, floor)
@@ -139,7 +138,7 @@ def _lower_hull(x: FloatArray, y: FloatArray) -> list[int]:
 
 
 def _turns_up(x: FloatArray, y: FloatArray, a: int, b: int, c: int) -> bool:
-    """Tell whether b lies on or above the line from a to c."""
+    """Return whether b lies on or above the line from a to c."""
     return bool((y[b] - y[a]) * (x[c] - x[a]) >= (y[c] - y[a]) * (x[b] - x[a]))
 
 

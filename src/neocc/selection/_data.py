@@ -8,25 +8,28 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array
 
-from neocc.core.problem import Counts, Side
-from neocc.engines import Matrix, MemoryEngine, Workers
-from neocc.engines.reading import READ_OPTIONS, as_matrix
+from neocc._counts import Counts
+from neocc.core.engine import Engine
+from neocc.core.objectives import Side
+from neocc.engines import Matrix, Workers, open_engine
+from neocc.engines.validation import make_counts, read_matrix
 from neocc.kernels import get_kernels
+
+# About how many iterations a selection takes.
+_ITERATIONS = 1000
 
 
 def read(X: Any) -> Matrix:
-    """Check X and wrap it, as the estimators do."""
-    names = getattr(X, "columns", None)
-    return as_matrix(check_array(X, **READ_OPTIONS), names)
+    """Check X and wrap it, as the estimators do; a store stays on disk."""
+    return read_matrix(None, X, reset=True)
 
 
 @contextmanager
-def opened(matrix: Matrix, n_jobs: int | None) -> Iterator[MemoryEngine]:
+def opened(matrix: Matrix, n_jobs: int | None) -> Iterator[Engine]:
     """Put a matrix into an engine with its own threads."""
     with Workers(n_jobs) as workers:
-        yield MemoryEngine(matrix, get_kernels("auto", matrix.n_stored), workers)
+        yield open_engine(matrix, get_kernels("auto", matrix.n_stored, _ITERATIONS), workers)
 
 
 def make_rng(random_state: Any) -> np.random.Generator:
@@ -36,7 +39,7 @@ def make_rng(random_state: Any) -> np.random.Generator:
 
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
-    """Refuse a value that is none of the choices."""
+    """Refuse a value that is not one of the choices."""
     if value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} must be one of {listed}; got {value!r}.")
@@ -50,7 +53,7 @@ def check_positive(name: str, value: Any) -> int:
 
 
 def check_jobs(n_jobs: Any) -> None:
-    """Refuse a number of threads that means nothing."""
+    """Refuse an invalid number of threads."""
     whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
     if n_jobs is not None and (not whole or n_jobs == 0):
         raise ValueError(
@@ -59,20 +62,10 @@ def check_jobs(n_jobs: Any) -> None:
 
 
 def is_true(answer: Any) -> bool:
-    """Tell whether a callback asks to stop; anything but a plain True or NumPy's is no answer."""
+    """Return whether a callback asks to stop: only True, or NumPy's, counts."""
     return isinstance(answer, bool | np.bool_) and bool(answer)
 
 
 def counts_of(side: Side, n_items: int, n_clusters: int, overlap: float, outliers: float) -> Counts:
     """Turn fractions into counts, or say why no memberships can meet them."""
-    if n_clusters > n_items:
-        raise ValueError(f"{n_clusters} clusters of {n_items} {side}: ask for at most {n_items}.")
-    counts = Counts.from_fractions(n_items, n_clusters, overlap, outliers)
-    if not 0 <= counts.max_outliers < n_items:
-        raise ValueError(f"Outliers of {outliers} of the {side}: must be at least 0 and below 1.")
-    if not counts.n_covered <= counts.n_memberships <= n_items * n_clusters:
-        raise ValueError(
-            f"Overlap of {overlap} with {n_clusters} clusters of the {side} and outliers of "
-            f"{outliers}: must lie between -outliers and n_clusters - 1 = {n_clusters - 1}."
-        )
-    return counts
+    return make_counts(side.removesuffix("s"), n_items, n_clusters, overlap, outliers)

@@ -1,9 +1,9 @@
 """One good solution for every (k, l) of a grid, from the largest numbers of clusters down.
 
 A cell is solved from a few short runs and from its larger neighbours, whose two most similar
-clusters are merged: a solution with clusters to spare has found all of those that are there. Cells
-with equal k + l (positions in the grid, not values) do not depend on each other and are solved side
-by side.
+clusters are merged: a solution with more clusters than needed has found all the real ones. Cells
+with equal k + l (positions in the grid, not values) do not depend on each other and are solved in
+parallel.
 """
 
 from __future__ import annotations
@@ -15,15 +15,11 @@ import numpy as np
 
 from neocc._typing import FloatArray
 from neocc.core.engine import Engine
-from neocc.core.incremental import sums_of
-from neocc.core.initialise import joined
-from neocc.core.objectives import distances
 from neocc.core.problem import Problem
-from neocc.core.refine import rounds
-from neocc.core.restarts import Pair, run_starts
-from neocc.core.solve import Solution, centring, solve
-from neocc.core.tables import column_tables, row_tables
-from neocc.engines import Matrix, MemoryEngine, Workers
+from neocc.core.search import rounds, run_starts
+from neocc.core.solve import Solution, solve
+from neocc.core.steps import Pair, assigned, distances, with_side
+from neocc.engines import Matrix, Workers, open_engine
 from neocc.kernels import Memberships, get_kernels
 
 # Above this many entries the threads share the rows of one cell; below, each has a cell of its own.
@@ -31,6 +27,8 @@ _LARGE = 1 << 21
 # Below this many they would wait for each other: the interpreter takes longer than the sums.
 _SMALL = 1 << 18
 _SHORT_TOL = 1e-3
+# About how many iterations a grid takes.
+_ITERATIONS = 1000
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,7 @@ def solve_grid(
     """
     height, width = len(problems), len(problems[0])
     rngs = rng.spawn(height * width)
-    kernels = get_kernels("auto", matrix.n_stored)
+    kernels = get_kernels("auto", matrix.n_stored, _ITERATIONS)
     solved: dict[tuple[int, int], Solution] = {}
     with Workers(n_jobs) as workers:
         share_rows = matrix.n_stored >= _LARGE
@@ -73,7 +71,7 @@ def solve_grid(
 
         def one_cell(task: Task) -> Solution:
             own = workers if share_rows else Workers(1)
-            return _solve_cell(MemoryEngine(matrix, kernels, own), task, effort)
+            return _solve_cell(open_engine(matrix, kernels, own), task, effort)
 
         for total in range(height + width - 2, -1, -1):
             wave = [(i, total - i) for i in range(height) if 0 <= total - i < width]
@@ -93,38 +91,37 @@ def _larger(solved: dict[tuple[int, int], Solution], i: int, j: int) -> list[Sol
     return [solved[at] for at in ((i + 1, j), (i, j + 1)) if at in solved]
 
 
-def _solve_cell(engine: MemoryEngine, task: Task, effort: Effort) -> Solution:
+def _solve_cell(engine: Engine, task: Task, effort: Effort) -> Solution:
     """Run the starts, keep the best, refine it."""
     problem, rng = task.problem, task.rng
     short = replace(problem, tol=max(problem.tol, _SHORT_TOL))
-    data = engine.centred(centring(problem))
-    found = [solve(data, short, *_merged(data, problem, each)) for each in task.larger]
+    data = engine.centred(problem.centring)
+    found = [solve(data, short, _merged(data, problem, each)) for each in task.larger]
     rngs = rng.spawn(effort.n_init)
     half = (effort.n_init + 1) // 2
     for init, some in (("neo-kmeans", rngs[:half]), ("random", rngs[half:])):
         found += run_starts(engine, short, init, some)  # type: ignore[arg-type]
     best = min(found, key=lambda solution: solution.objective)
-    best = solve(data, problem, best.U, best.V)
+    best = solve(data, problem, best.pair)
     return rounds(data, problem, best, effort.patience, rng)
 
 
 def _merged(data: Engine, problem: Problem, solution: Solution) -> Pair:
     """Merge similar clusters of a larger solution until their numbers are those of the problem."""
-    U, V = solution.U, solution.V
-    assert U is not None and V is not None and problem.rows and problem.columns
-    while U.n_clusters > problem.rows.n_clusters:
-        sums = sums_of(data, problem, U, V)
-        U = _merge(U, data.row_distances(row_tables(problem, sums, U, V), V))
-    while V.n_clusters > problem.columns.n_clusters:
-        sums = sums_of(data, problem, U, V)
-        V = _merge(V, distances(sums, column_tables(problem, sums, U, V)))
-    if U.n_total != problem.rows.n_memberships:
-        tables = row_tables(problem, sums_of(data, problem, U, V), U, V)
-        U = data.reassign_rows(tables, None, V, problem.rows).assignment.members
-    if V.n_total != problem.columns.n_memberships:
-        sums = sums_of(data, problem, U, V)
-        V = joined(sums, column_tables(problem, sums, U, V), problem.columns)
-    return U, V
+    pair = solution.pair
+    for side, at in (("rows", 0), ("columns", 1)):
+        counts = problem.counts(side)  # type: ignore[arg-type]
+        members = pair[at]
+        assert members is not None
+        while members.n_clusters > counts.n_clusters:
+            members = _merge(members, distances(data, problem, side, pair))  # type: ignore[arg-type]
+            pair = with_side(pair, side, members)  # type: ignore[arg-type]
+    for side, at in (("rows", 0), ("columns", 1)):
+        members = pair[at]
+        assert members is not None
+        if members.n_total != problem.counts(side).n_memberships:  # type: ignore[arg-type]
+            pair = assigned(data, problem, side, pair)  # type: ignore[arg-type]
+    return pair
 
 
 def _merge(members: Memberships, d: FloatArray) -> Memberships:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array
 
 from neocc._typing import BoolArray, FloatArray
 from neocc.core.engine import Engine
-from neocc.core.problem import Side
+from neocc.core.objectives import Side
 from neocc.kernels import Memberships
 from neocc.selection._averages import TRIMMED, Explained, explain, settled
 from neocc.selection._data import check_choice, check_positive, make_rng, opened, read
@@ -147,8 +147,8 @@ def estimate_overlap_and_outliers(
 
     All rules look at the Euclidean distances of the items to the centres of a k-means clustering.
     The first and the second are those of the method's authors. They count items that are near
-    several centres, as in clouds that run into each other. In clusters that are apart, an item in
-    several of them lies between the centres, near none: "averages" counts these.
+    several centres, as in clouds that run into each other. In well separated clusters, an item in
+    several of them lies between the centres and near none: "averages" counts these.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def estimate_overlap_and_outliers(
         An item is an outlier if it is farther from its nearest centre than the mean over all items
         plus so many standard deviations. At least 0; smaller values give more outliers. A fraction
         of 1 / (1 + delta_outliers^2) or more can never be found: 2.7 % for 6, 10 % for 3. Averages
-        uses median and median absolute deviation of what the averages leave, and has no such limit.
+        uses median and median absolute deviation of the residual distances, and has no such bound.
     count_home : bool, default=True
         Whether the second rule counts an item in its nearest cluster too, as the authors' program
         does: the overlap is then larger by about one. `False` counts further memberships only.

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from neocc._typing import FloatArray, IntArray
-from neocc.core.problem import Side
+from neocc.core.objectives import Side
 from neocc.selection import _plots
 
 __all__ = ["OverlapEstimate", "Strategy"]

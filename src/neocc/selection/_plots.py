@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from neocc.core.problem import Side
+    from neocc.core.objectives import Side
     from neocc.selection._overlap_estimate import OverlapEstimate
     from neocc.selection._stability_result import Stability
     from neocc.selection._suggested import SuggestedClusters
@@ -67,7 +67,7 @@ def plot_overlap(estimate: OverlapEstimate, ax: Any) -> Any:
 
 
 def plot_suggested(suggested: SuggestedClusters, name: str, ax: Any) -> Any:
-    """Draw a field of the table over the grid; colours tell the upper half of its values apart."""
+    """Draw a field of the table over the grid; colours resolve the upper half of its values."""
     ax = new_axes(ax, figsize=(6.4, 4.8))
     table = suggested.table
     rows, i = np.unique(table["n_row_clusters"], return_inverse=True)

@@ -1,4 +1,4 @@
-"""The state of a search for the numbers of clusters, which may end before its time."""
+"""The state of a search for the numbers of clusters, which may be stopped early."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from neocc.core.problem import Objective, Problem
+from neocc.core.objectives import Objective
+from neocc.core.problem import Problem
 from neocc.core.solve import Solution
 from neocc.engines import Matrix
 from neocc.selection._criteria import Fit, hull, icl, pseudo_f

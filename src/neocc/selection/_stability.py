@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from neocc._typing import BoolArray
-from neocc.core.incremental import sums_of
-from neocc.core.initialise import Sample, promote
-from neocc.core.problem import Objective, Problem
-from neocc.core.restarts import run_starts, search
-from neocc.core.solve import Solution, centring, solve
-from neocc.engines import MemoryEngine
+from neocc.core.engine import Engine
+from neocc.core.objectives import COCLUSTERING, OBJECTIVES
+from neocc.core.problem import Problem
+from neocc.core.samples import Sample, extend_to_all
+from neocc.core.search import run_starts, search
+from neocc.core.solve import Solution, solve
+from neocc.core.steps import Pair, make_features
 from neocc.kernels import Memberships
 from neocc.selection._agreement import SideAgreement
 from neocc.selection._data import (
@@ -45,7 +46,7 @@ def stability(
     method: str = "restarts",
     n_runs: int = 20,
     n_init: int = 1,
-    objective: Objective = "mean",
+    objective: str = "mean",
     row_overlap: float = 0.0,
     row_outliers: float = 0.0,
     column_overlap: float = 0.0,
@@ -56,7 +57,7 @@ def stability(
     n_jobs: int | None = None,
     callback: Callable[[int, int], Any] | None = None,
 ) -> Stability:
-    """Tell how far rows, columns and clusters can be trusted.
+    """Measure how far rows, columns and clusters can be trusted.
 
     A reference solution is compared with many others. Clusters are matched one to one (the
     Hungarian method on Jaccard indices); then each row, column and cluster gets the mean agreement
@@ -76,7 +77,7 @@ def stability(
         Number of restarts or samples.
     n_init : int, default=1
         Effort of each run. Restarts: the best of so many starts. Samples: a search as `NEOCC` makes
-        with so many starts. More effort tells solutions that are merely poor from rival ones.
+        with so many starts. More effort separates real alternatives from merely poor solutions.
     objective : {"mean", "residue"}, default="mean"
         NEO-CC-M or NEO-CC-RCM.
     row_overlap, row_outliers, column_overlap, column_outliers : float, default=0.0
@@ -114,7 +115,7 @@ def stability(
     array([1., 1.])
     """
     check_choice("method", method, ("restarts", "bootstrap"))
-    check_choice("objective", objective, ("mean", "residue"))
+    check_choice("objective", objective, COCLUSTERING)
     n_runs, n_init = check_positive("n_runs", n_runs), check_positive("n_init", n_init)
     k, other = (
         check_positive("n_row_clusters", n_row_clusters),
@@ -124,11 +125,11 @@ def stability(
     n, m = matrix.shape
     rows = counts_of("rows", n, k, row_overlap, row_outliers)
     columns = counts_of("columns", m, other, column_overlap, column_outliers)
-    problem = Problem(objective, rows, columns)
+    problem = Problem(OBJECTIVES[objective], rows, columns)
     given = None if reference is None else _read_reference(reference, (n, k), (m, other))
     rng = make_rng(random_state)
     with opened(matrix, n_jobs) as engine:
-        runs = _Runs(engine, engine.centred(centring(problem)), problem, method, n_init)
+        runs = _Runs(engine, engine.centred(problem.centring), problem, method, n_init)
         best = runs.judged(given) if given is not None else runs.searched(rng)
         with_pairs = n <= _PAIRS_UP_TO if co_association is None else bool(co_association)
         return _collect(runs, best, rng.spawn(n_runs), with_pairs, callback)
@@ -138,17 +139,17 @@ def stability(
 class _Runs:
     """A problem with its data, as given and centred, and the way to vary it."""
 
-    engine: MemoryEngine
-    data: MemoryEngine
+    engine: Engine
+    data: Engine
     problem: Problem
     method: str
     n_init: int
 
-    def judged(self, given: tuple[Memberships, Memberships]) -> Solution:
+    def judged(self, given: Pair) -> Solution:
         """Return given memberships as a solution."""
-        return solve(self.data, replace(self.problem, max_iter=0), *given)
+        return solve(self.data, replace(self.problem, max_iter=0), given)
 
-    def searched(self, rng: np.random.Generator, engine: MemoryEngine | None = None) -> Solution:
+    def searched(self, rng: np.random.Generator, engine: Engine | None = None) -> Solution:
         """Return the best solution that a search finds."""
         n_starts = _REFERENCE_STARTS if engine is None else self.n_init
         found = search(engine or self.engine, self.problem, "neo-kmeans", n_starts, rng)
@@ -166,13 +167,14 @@ class _Runs:
     def resampled(self, rng: np.random.Generator) -> Solution:
         """Solve on rows drawn with replacement and let all rows join the clusters found."""
         n = self.engine.shape[0]
-        some = self.engine.sample_rows(np.sort(rng.integers(n, size=n)))
+        rows = np.sort(rng.integers(n, size=n))
+        some = self.engine.sample("rows", rows)
         found = self.searched(rng, some)
         # Centred like the whole, so that its clusters can be compared with all rows.
-        few = some.centred(centring(self.problem), self.data.column_effects)
-        found = replace(found, sums=sums_of(few, self.problem, found.U, found.V))
-        U, V = promote(Sample(some, few, self.problem), found, self.data, self.problem)
-        return self.judged((U, V))
+        few = self.data.sample("rows", rows)
+        found = replace(found, features=make_features(few, self.problem, found.pair))
+        pair = extend_to_all(Sample(some, few, self.problem), found, self.data, self.problem)
+        return self.judged(pair)
 
 
 def _lowest(solutions: Iterable[Solution]) -> Solution:

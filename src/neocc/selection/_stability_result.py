@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from neocc._typing import BoolArray, FloatArray
-from neocc.core.problem import Side
+from neocc.core.objectives import Side
 from neocc.selection import _plots
 from neocc.selection._data import check_choice
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from neocc.core.problem import Objective, Side
+from neocc.core.objectives import COCLUSTERING, OBJECTIVES, Side
 from neocc.core.solve import Solution
 from neocc.engines import Matrix
 from neocc.selection._criteria import CRITERIA, Fit, icl
@@ -43,7 +43,7 @@ def suggest_n_clusters(
     row_clusters: Iterable[int] | None = None,
     column_clusters: Iterable[int] | None = None,
     *,
-    objective: Objective = "mean",
+    objective: str = "mean",
     criteria: Iterable[str] = ("icl", "hull", "pseudo_f"),
     row_overlap: float = 0.0,
     row_outliers: float = 0.0,
@@ -103,7 +103,7 @@ def suggest_n_clusters(
     >>> suggest_n_clusters(X, range(2, 5), range(2, 5), random_state=0).best
     (2, 3)
     """
-    check_choice("objective", objective, ("mean", "residue"))
+    check_choice("objective", objective, COCLUSTERING)
     check_jobs(n_jobs)
     wanted = tuple(dict.fromkeys([criteria] if isinstance(criteria, str) else criteria))
     for name in wanted or ("",):
@@ -116,7 +116,7 @@ def suggest_n_clusters(
         matrix,
         row_clusters,
         column_clusters,
-        objective,
+        OBJECTIVES[objective],
         (row_overlap, row_outliers, column_overlap, column_outliers),
         Effort(check_positive("n_init", n_init), _PATIENCE),
         rng,
@@ -134,7 +134,7 @@ def suggest_n_clusters(
 
 
 def _collect(search: Search, callback: Callback | None) -> bool:
-    """Run the search; False if it ended before its time."""
+    """Run the search; False if it was stopped early."""
     try:
         for done in search.run():
             if (
@@ -166,7 +166,7 @@ def _result(
     if comparable and np.isfinite(table["icl"]).any() and np.nanmax(table["icl"]) <= single:
         notes.append("a single block (1, 1) has a higher icl than any pair: no clusters found.")
     return SuggestedClusters(
-        best, table, criteria, search.objective, search.n_pairs, complete, tuple(notes)
+        best, table, criteria, search.objective.name, search.n_pairs, complete, tuple(notes)
     )
 
 

@@ -1,12 +1,11 @@
-"""The engine for clusters of machines: blocks of rows on the workers of Dask.
+"""The scheduler for clusters of machines: shards on the workers of Dask.
 
-`held` is what workers hold, `rows` what they do with it, `tasks` hands that to them. `layout` cuts
-the rows, `assigning` is the row step, and `engine` is the engine.
+`remote` is what workers hold and do, `tasks` hands that to them, and `shards` is the scheduler.
 """
 
 from __future__ import annotations
 
-from neocc.engines.cluster.engine import DaskEngine
-from neocc.engines.cluster.tasks import ClusterLostError, find_client
+from neocc.engines.cluster.shards import DaskShards, on_cluster
+from neocc.engines.cluster.tasks import ClusterLostError
 
-__all__ = ["ClusterLostError", "DaskEngine", "find_client"]
+__all__ = ["ClusterLostError", "DaskShards", "on_cluster"]

@@ -7,15 +7,17 @@ ever once these have died.) Sums are added up a tree that depends on the number 
 
 from __future__ import annotations
 
-import sys
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from dataclasses import fields, is_dataclass
 from itertools import count
 from typing import Any
+from weakref import WeakSet
 
-from neocc.engines.cluster import rows as on_worker
+import numpy as np
+
+from neocc.engines.cluster import remote
 
 # Sums of so many units are added at a time: a power of two, as the sizes of units are.
 _FAN_IN = 4
@@ -67,13 +69,25 @@ def cut_units(n_blocks: int, n_threads: int) -> list[range]:
     return [range(at, min(at + size, n_blocks)) for at in range(0, n_blocks, size)]
 
 
+class Remote:
+    """Results of all units, wherever they are: keys of calls, and once these are sent, futures."""
+
+    def __init__(self, tasks: Tasks, keys: list[Any]) -> None:
+        self.keys = keys
+        self._tasks = tasks
+
+    def __del__(self) -> None:
+        self._tasks.give_up(self.keys)
+
+
 class Tasks:
     """A Dask client with what all tasks of an engine have in common."""
 
     def __init__(self, client: Any, n_blocks: int) -> None:
         self.client = client
         self._graph: dict[Any, Any] = {}
-        self._let_go: list[Any] = []
+        self._wanted: WeakSet[Remote] = WeakSet()
+        self._given_up: list[Any] = []
         self._serial = count()
         self._token = uuid.uuid4().hex[:8]
         with self.translated():
@@ -86,6 +100,10 @@ class Tasks:
             )
         self.units = cut_units(n_blocks, sum(n_threads.values()))
 
+    def by_unit(self, parts: Sequence[Any]) -> list[list[Any]]:
+        """Sort what belongs to shards by the units they are in."""
+        return [list(parts[unit.start : unit.stop]) for unit in self.units]
+
     def share(self, value: Any, word: str = "tables") -> Any:
         """Tell all units of a value; return what is to be given to them.
 
@@ -94,69 +112,74 @@ class Tasks:
         several times to each.
         """
         n_units = len(self.units)
-        if n_units <= self._n_workers or sys.getsizeof(value) * n_units <= _SMALL_BYTES:
+        if n_units <= self._n_workers or _size(value) * n_units <= _SMALL_BYTES:
             return value
-        [key] = self.each(word, on_worker.the_same, [value], units=[0])
-        return key
+        return self.each(word, remote.the_same, [value], units=[0]).keys[0]
 
     def each(
         self,
         word: str,
         function: Callable[..., Any],
-        *arguments: Sequence[Any],
+        *arguments: Any,
+        common: Sequence[Any] = (),
         units: Sequence[int] | None = None,
-        **options: Any,
-    ) -> list[Any]:
-        """Call a function for all units, or for those with given numbers; return their keys.
+    ) -> Remote:
+        """Have a function called for all units, or for those with given numbers.
 
-        An argument of a unit may be the key of another task, a future, or a list of either; lists
-        of arguments are as long as there are units. Options are the same for all. Nothing is sent
-        before `submit` or `gather`: all tasks until then go to the scheduler in one message, for
-        Dask lets the next one wait ten milliseconds.
+        An argument has a part for each unit, or is the results of earlier calls; those in common
+        come last. Nothing is sent before `submit` or `gather`: all calls until then go to the
+        scheduler in one message, for Dask lets the next one wait ten milliseconds.
         """
         numbers = range(len(self.units)) if units is None else units
+        shared = [self.share(value) for value in common]
         name = f"neocc-{word}-{self._token}-{next(self._serial)}"
-        keys = [(name, number) for number in numbers]
-        call = partial(function, **options) if options else function
-        for key, *given in zip(keys, *arguments, strict=True):
-            self._graph[key] = (call, *given)
-        return keys
+        results = Remote(self, [(name, number) for number in numbers])
+        lists = [part.keys if isinstance(part, Remote) else part for part in arguments]
+        for key, *given in zip(results.keys, *lists, strict=True):
+            self._graph[key] = (function, *given, *shared)
+        self._wanted.add(results)
+        return results
 
-    def total(self, add: Callable[..., Any], keys: list[Any]) -> Any:
-        """Add results of all units up a fixed tree, in their order; return a key."""
-        width = 1
+    def total(self, add: Callable[..., Any], parts: Remote) -> Remote:
+        """Have results of all units added up a fixed tree, in their order."""
+        keys, width = parts.keys, 1
         while len(keys) > 1:
             groups = [keys[at : at + _FAN_IN] for at in range(0, len(keys), _FAN_IN)]
             width *= _FAN_IN
             firsts = [at * width for at in range(len(groups))]
-            keys = self.each("add", add, groups, units=firsts)
-        return keys[0]
+            parts = self.each("add", add, groups, units=firsts)
+            keys = parts.keys
+        return parts
 
-    def submit(self, wanted: Any) -> Any:
-        """Send all tasks; return what is wanted, in the same lists, with futures in place of keys.
-
-        What only other tasks need is given up when these are done.
-        """
+    def submit(self) -> None:
+        """Send all calls; results that nobody refers to are given up once they have been used."""
         import dask
 
         # Rows that are given have to be sent, whatever Dask thinks of their size.
         quiet = dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"})
         graph, self._graph = self._graph, {}
-        keys = [key for key in _flat(wanted) if isinstance(key, tuple)]
+        wanted = [each for each in self._wanted if isinstance(each.keys[0], tuple)]
+        keys = [key for each in wanted for key in each.keys]
         with self.translated(), quiet:
-            futures = dict(zip(keys, self.client.get(graph, keys, sync=False), strict=True))
-        self._let_go = [futures]
-        return _replaced(wanted, futures)
+            futures = self.client.get(graph, keys, sync=False)
+        self._wanted.clear()
+        # Given up together with this message: one of their own would hold it up.
+        self._given_up.clear()
+        of_key = dict(zip(keys, futures, strict=True))
+        for each in wanted:
+            each.keys = [of_key[key] for key in each.keys]
 
-    def let_go(self, *futures: Any) -> None:
-        """Give futures up with the next message: one of their own would hold that up."""
-        self._let_go.append(futures)
+    def give_up(self, keys: list[Any]) -> None:
+        """Hold futures until the next message."""
+        self._given_up.append(keys)
 
-    def gather(self, wanted: Any) -> Any:
-        """Wait for results and fetch them, given their keys or futures."""
-        futures = self.submit(wanted) if self._graph else wanted
+    def gather(self, results: Remote) -> list[Any]:
+        """Wait for results and fetch them."""
+        if self._graph:
+            self.submit()
         with self.translated():
-            return self.client.gather(futures)
+            found: list[Any] = self.client.gather(results.keys)
+        return found
 
     @contextmanager
     def translated(self) -> Iterator[None]:
@@ -189,20 +212,13 @@ class Tasks:
         return lost or self.client.status not in ("running", "newly-created")
 
 
-def _flat(wanted: Any) -> Iterator[Any]:
-    """Yield what is in lists of lists."""
-    if isinstance(wanted, list):
-        for each in wanted:
-            yield from _flat(each)
-    else:
-        yield wanted
-
-
-def _replaced(wanted: Any, futures: dict[Any, Any]) -> Any:
-    """Put futures in the place of keys, in lists of lists."""
-    if isinstance(wanted, list):
-        return [_replaced(each, futures) for each in wanted]
-    return futures[wanted] if isinstance(wanted, tuple) else wanted
+def _size(value: Any) -> int:
+    """Return the bytes of an array, or of all arrays that an object holds."""
+    if isinstance(value, np.ndarray):
+        return int(value.nbytes)
+    if is_dataclass(value):
+        return sum(_size(getattr(value, each.name)) for each in fields(value))
+    return 0
 
 
 def _address(client: Any) -> str:

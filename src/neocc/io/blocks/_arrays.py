@@ -40,7 +40,7 @@ def mapped(path: Path) -> AnyArray:
         offset, count = file.tell(), int(np.prod(shape))
         if not count:
             return np.empty(shape, dtype)
-        # Private pages can be written, for compiled kernels tell read-only arrays from others.
+        # Private, writable pages: kernels would be compiled again for read-only arrays.
         mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
     return np.frombuffer(mapping, dtype, count, offset).reshape(shape)
 
@@ -73,6 +73,6 @@ def _populate(array: AnyArray) -> None:
     before = array.ctypes.data % mmap.PAGESIZE
     place = ctypes.c_void_p(array.ctypes.data - before)
     length = ctypes.c_size_t(array.nbytes + before)
-    # Linux before 5.14 does not know the second and leaves it at the wish.
+    # Linux before 5.14 does not know the second; then the first, a hint, must do.
     for advice in (mmap.MADV_WILLNEED, _MADV_POPULATE_READ):
         ctypes.CDLL(None).madvise(place, length, advice)

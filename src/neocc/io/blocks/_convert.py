@@ -145,7 +145,7 @@ class _Collected:
         raise duplicate_error(self.source, *found)
 
     def close(self) -> None:
-        """Remove all that is no part of the store, but for names that are yet to be read."""
+        """Remove all that is not part of the store, but for names that are yet to be read."""
         if self._table is None:
             shutil.rmtree(self._folder, ignore_errors=True)
 

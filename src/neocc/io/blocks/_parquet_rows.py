@@ -16,7 +16,7 @@ from neocc.io._errors import FormatError, UnreadableFileError, ValueInCellError
 
 __all__ = ["ParquetRows", "open_parquet"]
 
-_NOT_WHOLE = "Was it written to the end? Copy it again, or write it anew."
+_NOT_WHOLE = "Was it written to the end? Copy it again, or write it again."
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class ParquetRows:
         return cells
 
     def load(self, index: int) -> FloatArray:
-        """Return one row group as an array; an error names what is no finite number.
+        """Return one row group as an array; an error names what is not a finite number.
 
         Parameters
         ----------

@@ -29,11 +29,11 @@ from neocc.io.blocks._manifest import (
 __all__ = ["BlockStore", "open_store"]
 
 _DAMAGED = (
-    "The disk or a copy is at fault: copy the store again, or write it anew. If it was replaced "
+    "The disk or a copy is at fault: copy the store again, or write it again. If it was replaced "
     "while it was open, open it again."
 )
 
-# Files whose checksums fitted in this process, by all that tells of a change: a copy may keep the
+# Files whose checksums matched in this process, by all that reveals a change: a copy may keep the
 # time of the last one, but not the number of the file. The checksum itself comes last, for a store
 # that is opened may be replaced by another.
 _verified: set[tuple[str | int, ...]] = set()
@@ -134,7 +134,7 @@ class BlockStore:
     def read(self, index: int) -> Any:
         """Return one block in memory of its own: for passes, which leave it behind.
 
-        That costs the system less than to map a file and to let it go.
+        That is cheaper than mapping and unmapping a file.
 
         Parameters
         ----------
@@ -202,7 +202,7 @@ class BlockStore:
                 path, f"It holds {array.dtype} of shape {array.shape}, not of {wanted}.", _DAMAGED
             )
         if is_new:
-            # Kernels trust what they are given: an index out of range would reach foreign memory.
+            # Kernels trust what they are given: an index out of range would read out of bounds.
             if not _is_sound(member, array, entry.n_entries, n_columns):
                 raise FormatError(path, "Its pointers or indices are out of range.", _DAMAGED)
             with _verifying:
@@ -249,7 +249,7 @@ def open_store(path: str | PathLike[str]) -> BlockStore:
     Raises
     ------
     ReadError
-        If the folder is no store, was not written to the end, is damaged, or was written by a
+        If the folder is not a store, was not written to the end, is damaged, or was written by a
         newer version.
 
     Examples

@@ -1,4 +1,4 @@
-"""What readers put their batches into: matrices in memory, or something else with the same face."""
+"""What readers put their batches into: matrices in memory, or anything with that interface."""
 
 from __future__ import annotations
 

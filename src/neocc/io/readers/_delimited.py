@@ -158,7 +158,7 @@ def _open(
 
 
 class _Tidied(io.RawIOBase):
-    """A file of lines without comments, and with single blanks between cells, as asked for."""
+    """A file of lines without comments, and with single spaces between cells, as asked for."""
 
     def __init__(self, file: BinaryIO, dialect: Dialect) -> None:
         self._file = file
@@ -172,7 +172,7 @@ class _Tidied(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Fill a buffer, or a part of it."""
         while not self._lines:
-            # Up to the end of a line, so that no run of blanks is cut in two.
+            # Up to the end of a line, so that no run of spaces is split.
             lines = self._file.read(len(buffer)) + self._file.readline(_MOST_BLOCK_BYTES)
             if not lines:
                 return 0

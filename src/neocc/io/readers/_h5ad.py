@@ -1,7 +1,7 @@
 """AnnData files (.h5ad), read with h5py: the matrix X or a layer, and the names of both sides.
 
 What the file declares is checked as in other formats. But the HDF5 library parses it, and
-that was never hardened: single bytes changed on purpose can make it loop, or take gigabytes. No
+it was never hardened: single bytes changed on purpose can make it loop, or allocate gigabytes. No
 other format here has this weakness, so a warning in the documentation of `read_matrix` must do.
 """
 

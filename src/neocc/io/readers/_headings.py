@@ -14,7 +14,7 @@ __all__ = ["NAME_HEADINGS", "Kind", "has_header", "kind_of", "mean_triplets"]
 Kind: TypeAlias = Literal["numbers", "whole numbers", "text", "nothing"]
 
 NAME_HEADINGS = ("", "id", "name", "names", "index", "row", "row_name", "row_names", "unnamed: 0")
-"""Headings of a first column that holds names, in small letters."""
+"""Headings of a first column that holds names, in lower case."""
 
 # What rows and columns are in the files of many fields, and what is measured of them.
 _THING = re.compile(
@@ -34,11 +34,11 @@ _EVEN_NUMBERS, _RISING_NUMBERS = 4, 6
 
 
 def kind_of(cells: Sequence[str], decimal: str) -> Kind:
-    """Tell what most of some cells are."""
+    """Return the kind that most of some cells have."""
     present = [cell for cell in cells if not is_missing(cell.strip())]
     if not present:
         return "nothing"
-    # With a blank that does not break, too: such a cell shall be named as a bad number.
+    # Non-breaking spaces included: such a cell must be reported as a bad number.
     numbers = [one for one in present if is_number(one.strip(), decimal) or is_infinite(one)]
     if 2 * len(numbers) <= len(present):
         return "text"
@@ -85,7 +85,7 @@ def has_header(found: Sequence[Record], dialect: Dialect) -> bool:
 def _has_numbers_as_headings(
     first: Sequence[str], rest: Sequence[Record], names: Sequence[str], decimal: str
 ) -> bool:
-    """Tell `gene,0,7,14` above `A,1,2,5` from the first row of a table with names of rows."""
+    """Distinguish the header `gene,0,7,14` above `A,1,2,5` from a first row with a name."""
     numbers = first[1:]
     if not numbers or not all(is_number(cell, decimal) for cell in numbers):
         return False

@@ -1,6 +1,6 @@
 """Matrix Market files, in batches, by the parser of all text.
 
-SciPy's own reader takes memory for whatever the header declares, and a NUL byte crashes it.
+SciPy's own reader allocates memory for whatever the header declares, and a NUL byte crashes it.
 """
 
 from __future__ import annotations

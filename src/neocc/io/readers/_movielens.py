@@ -53,7 +53,7 @@ def read_ratings_dat(
 ) -> Contents:
     """Read user::movie::rating::time.
 
-    Cut at single colons, a line has blank cells between the others.
+    Split at single colons, a line has blank cells between the others.
     """
     check_is_text(source, options.encoding)
     headings = ["user", "", "movie", "", "rating", "", "time"]

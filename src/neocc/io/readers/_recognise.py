@@ -1,9 +1,9 @@
-"""What a delimited file holds, told from its first lines.
+"""What a delimited file holds, inferred from its first lines.
 
 The rules, each of which an option overrides:
 
-* **Delimiter and decimal sign**: of comma, semicolon, tab and bar, the one that cuts all lines into
-  the same number of cells, at least two; among several, the one that leaves most numbers, and
+* **Delimiter and decimal sign**: of comma, semicolon, tab and bar, the one that splits all lines
+  into the same number of cells, at least two; among several, the one that leaves most numbers, and
   leaves no other of these signs in a cell of every line; then the one that the name of the file
   suggests. Where commas do not separate, they may be decimal.
 * **Header**: the first line is one if it has text above a column that is mostly numbers; if its
@@ -77,7 +77,7 @@ class _Sample:
         return [one.cells[place] for one in self.data if place < len(one.cells)]
 
     def kind(self, place: int) -> Kind:
-        """Tell what most of a column's cells are."""
+        """Return the kind that most of a column's cells have."""
         return kind_of(self.column(place), self.dialect.decimal)
 
     @property
@@ -159,13 +159,13 @@ def _choose_dialect(
 
 
 def _dialect(delimiter: str, decimal: str, options: ReadOptions) -> Dialect:
-    # Columns that are separated by blanks are often lined up with several.
+    # Columns that are separated by spaces are often aligned with several.
     squeeze = delimiter == " "
     return Dialect(delimiter, decimal, encoding=options.encoding, squeeze=squeeze)
 
 
 def _score(found: Sequence[Record], dialect: Dialect) -> float:
-    """How well a sample is cut: 0 for single cells, up to a half for ragged lines, else more."""
+    """How well a sample is split: 0 for single cells, up to a half for ragged lines, else more."""
     body = found[1:] or found
     widths = [len(record.cells) for record in body]
     if not widths or max(widths) < 2:
@@ -177,7 +177,7 @@ def _score(found: Sequence[Record], dialect: Dialect) -> float:
     cells = [cell for record in body for cell in record.cells]
     decimal = dialect.decimal
     numbers = sum(is_number(cell, decimal) or is_missing(cell) for cell in cells) / len(cells)
-    # Cut at its decimal commas, every line of `a;b;4,5` keeps its semicolons.
+    # Split at its decimal commas, every line of `a;b;4,5` keeps its semicolons.
     others = [sign for sign in _DELIMITERS if sign != dialect.delimiter]
     kept = any(all(_holds(record, sign, decimal) for record in body) for sign in others)
     return (0.6 if kept else 1.0) + numbers
@@ -205,7 +205,7 @@ def _check_header(path: Path, sample: _Sample) -> None:
 
 
 def _layout(sample: _Sample, options: ReadOptions) -> Layout:
-    """Tell triplets from a table; see the module's docstring."""
+    """Distinguish triplets from a table; see the module's docstring."""
     headings = sample.headings
     if options.row_names or options.drop or _has_names_above_numbers(sample):
         return "table"

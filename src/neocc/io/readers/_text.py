@@ -33,11 +33,11 @@ class Dialect:
     delimiter, decimal, quote : str
         What separates cells, what separates the fraction of a number, what encloses text.
     encoding : str
-        How text is coded.
+        Text encoding.
     comment : str
-        Lines that begin with it are passed over.
+        Lines that begin with it are skipped.
     squeeze : bool
-        Whether blanks and tabs in any number separate cells, and may stand at the ends of a line.
+        Whether runs of spaces and tabs separate cells, also at the ends of a line.
     """
 
     delimiter: str = ","
@@ -64,7 +64,7 @@ def is_missing(cell: str) -> bool:
 
 def is_number(cell: str, decimal: str = ".") -> bool:
     """Whether a cell holds a finite number, as the parser of tables understands numbers."""
-    cell = cell.strip(" \t")  # It knows no other blanks, such as those that do not break.
+    cell = cell.strip(" \t")  # It knows no other spaces, such as non-breaking ones.
     if decimal != ".":
         if "." in cell:
             return False
@@ -136,7 +136,7 @@ def take_sample(path: Path, text: TextIO) -> tuple[list[str], bool]:
 
 
 def parse_records(lines: Iterable[str], dialect: Dialect) -> Iterator[Record]:
-    """Split lines into records; blank lines are passed over, quotes may hold line ends."""
+    """Split lines into records; blank lines are skipped, quotes may hold line ends."""
     reader = csv.reader(lines, delimiter=dialect.delimiter, quotechar=dialect.quote)
     while True:
         line = reader.line_num + 1

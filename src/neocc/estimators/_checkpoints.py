@@ -10,21 +10,22 @@ import numpy as np
 from scipy import sparse
 
 from neocc._typing import AnyArray
-from neocc.core.keeping import NOT_KEPT, Checkpoint, Keeper
-from neocc.engines import AnyEngine, Matrix, SparseMatrix
+from neocc.core.checkpoints import NO_JOURNAL, Checkpoint, Journal
+from neocc.core.engine import Engine
+from neocc.engines import Matrix, SparseMatrix
 from neocc.engines.stored import source_of
 
-__all__ = ["open_keeper"]
+__all__ = ["open_journal"]
 
 # Where and how fast a fit runs does not change its result.
 _WITHOUT_EFFECT = {"checkpoint", "engine", "memory_limit", "n_jobs", "verbose"}
 
 
-def open_keeper(estimator: Any, matrix: Matrix, engine: AnyEngine) -> Keeper:
+def open_journal(estimator: Any, matrix: Matrix, engine: Engine) -> Journal:
     """Return what an earlier attempt at the same fit has reached, and keeps what this one does."""
     checkpoint: Checkpoint | None = getattr(estimator, "checkpoint", None)
     if checkpoint is None:
-        return NOT_KEPT
+        return NO_JOURNAL
     missing = [name for name in ("load", "save", "is_due") if not hasattr(checkpoint, name)]
     if missing:
         raise TypeError(
@@ -38,14 +39,13 @@ def open_keeper(estimator: Any, matrix: Matrix, engine: AnyEngine) -> Keeper:
         )
     fingerprint = _fingerprint(estimator, matrix)
     state = checkpoint.load(fingerprint) or {}
-    earlier = float(state.get("n_passes") or 0.0)
-    engine.reads.passes += earlier
+    engine.reads.passes += float(state.get("n_passes") or 0.0)
 
     def write(state: dict[str, Any]) -> None:
         if checkpoint.is_due():
-            checkpoint.save(fingerprint, {**state, "n_passes": engine.n_passes})
+            checkpoint.save(fingerprint, {**state, "n_passes": engine.reads.passes})
 
-    return Keeper(write, state)
+    return Journal(write, state)
 
 
 def _fingerprint(estimator: Any, matrix: Matrix) -> dict[str, Any]:

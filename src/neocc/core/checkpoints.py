@@ -1,7 +1,7 @@
 """What a long fit has reached, for whoever keeps it, and how it goes on from there.
 
 A fit is a chain of steps that depend on nothing but the data, the problem and a generator. What it
-notes after each step, memberships and sums of running and finished solutions and the state of the
+notes after each step, memberships of running and finished solutions and the state of the
 generator, is therefore all that another process needs to end with the same bits.
 """
 
@@ -11,9 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import numpy as np
-
-__all__ = ["NOT_KEPT", "Checkpoint", "Keeper", "generator_state", "restore_generator"]
+__all__ = ["NO_JOURNAL", "Checkpoint", "Journal"]
 
 
 class Checkpoint(Protocol):
@@ -33,7 +31,7 @@ class Checkpoint(Protocol):
 
 
 @dataclass
-class Keeper:
+class Journal:
     """Notes what a fit has reached, and says what an earlier attempt had reached.
 
     Attributes
@@ -41,7 +39,7 @@ class Keeper:
     state : dict
         The parts noted last, by name; at first those of the attempt to go on from.
     write : callable or None
-        Called with the state after each note; it decides whether to write.
+        Called with the state after each note; it decides whether to write a checkpoint.
     """
 
     write: Callable[[dict[str, Any]], None] | None = None
@@ -63,15 +61,5 @@ class Keeper:
             self.write(self.state)
 
 
-NOT_KEPT = Keeper()
-"""For fits that no one keeps."""
-
-
-def generator_state(rng: np.random.Generator) -> dict[str, Any]:
-    """Return what `restore_generator` takes."""
-    return dict(rng.bit_generator.state)
-
-
-def restore_generator(rng: np.random.Generator, state: dict[str, Any]) -> None:
-    """Put a generator where another was."""
-    rng.bit_generator.state = state
+NO_JOURNAL = Journal()
+"""For fits without a checkpoint."""

@@ -8,10 +8,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import _check_n_features, check_array, validate_data
 
+from neocc._counts import Counts
 from neocc._typing import BoolArray
-from neocc.core.problem import Counts
-from neocc.engines import Matrix, RowSource
+from neocc.engines.matrix import Matrix
 from neocc.engines.reading import READ_OPTIONS, as_matrix, refuse_types
+from neocc.engines.source import RowSource
 from neocc.engines.stored import StoredRows, open_source
 from neocc.engines.workers import effective_n_jobs
 from neocc.kernels import Memberships
@@ -84,6 +85,10 @@ def make_counts(
             f"({sklearn_name}={n_items}). Ask for at most {n_items}."
         )
     counts = Counts.from_fractions(n_items, n_clusters, overlap, outliers)
+    if outliers < 0:
+        raise ValueError(
+            f"{prefix}outliers={outliers} is negative: a fraction in [0, 1) is wanted."
+        )
     if counts.max_outliers >= n_items:
         raise ValueError(
             f"{prefix}outliers={outliers} would leave out all {n_items} {items} "

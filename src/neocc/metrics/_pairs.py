@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.extending import intrinsic
 
 from neocc._typing import AnyArray
-from neocc.kernels.numba_ import _compiled
+from neocc.kernels.loops import compiled, intrinsic
 
 # Pairs of a row that are handled together: their bits and weights stay in the nearest cache.
 _TILE = 1024
@@ -31,7 +30,7 @@ def _count_bits(_context: Any, word: Any) -> tuple[Any, Any]:
     return word(word), emit
 
 
-@_compiled
+@compiled
 def count_pairs(
     words: AnyArray, scales: AnyArray, weights: AnyArray, start: int, stop: int, counts: AnyArray
 ) -> None:

@@ -1,4 +1,4 @@
-"""The blocks of a source that are at hand: those used last, and the next one, read meanwhile."""
+"""A cache of blocks: those used last, and the next one, read meanwhile."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 from neocc.engines.source import RowSource
 
-__all__ = ["BlocksAtHand"]
+__all__ = ["BlockCache"]
 
 
-class BlocksAtHand:
+class BlockCache:
     """Blocks of a source by number. A pass asks for them in their order, from several threads.
 
     Parameters

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neocc._typing import BoolArray, FloatArray
+from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.core.problem import Counts
 
 
@@ -57,9 +57,10 @@ class Exchange:
     def of(
         cls, members: BoolArray, d: FloatArray, constant: FloatArray, counts: Counts
     ) -> Exchange:
-        """Compute savings and costs from exact distances `d` and their unexplained part."""
+        """Compute savings and costs from comparable distances and their unexplained part."""
         sizes = members.sum(axis=0).astype(np.float64)
-        excess = np.maximum(d - constant[:, None], 0.0)
+        # An item that begins an empty cluster is explained as far as it can be.
+        excess = np.where(sizes > 0, np.maximum(d - constant[:, None], 0.0), 0.0)
         removable = members & (sizes > 1)
         shrink = sizes / np.maximum(sizes - 1.0, 1.0)
         savings = np.where(removable, constant[:, None] + shrink * excess, -np.inf)
@@ -73,64 +74,24 @@ class Exchange:
         costs = np.where(open_items[:, None] & open_clusters, self.costs, np.inf)
         n_memberships = self.members.sum(axis=1)
         dispensable = n_memberships > (0 if self.spare_outliers > 0 else 1)
-        found = (
-            self._within_item(savings, costs),
-            self._between_items(np.where(dispensable[:, None], savings, -np.inf), costs),
+        covered = np.where(dispensable[:, None], savings, -np.inf)
+        found = [
+            *_within(savings, costs, 1),
+            *_between(covered, costs, 1, 1),
             # An outlier comes in for an item that becomes one.
-            self._between_items(savings, np.where(n_memberships[:, None] == 0, costs, np.inf)),
-        )
-        best = max(found, key=lambda swap: swap.gain)
-        return best if np.isfinite(best.gain) else None
-
-    def _within_item(self, savings: FloatArray, costs: FloatArray) -> Swap:
-        """Return the best move of one item from a cluster to another; its coverage stays."""
-        source, target = savings.argmax(axis=1), costs.argmin(axis=1)
-        items = np.arange(len(savings))
-        gains = savings[items, source] - costs[items, target]
-        item = int(gains.argmax())
-        return Swap((item, int(source[item])), (item, int(target[item])), float(gains[item]))
-
-    def _between_items(self, savings: FloatArray, costs: FloatArray) -> Swap:
-        """Return the best removal together with the best addition of another item elsewhere."""
-        sources, targets = savings.argmax(axis=0), costs.argmin(axis=0)
-        clusters = np.arange(savings.shape[1])
-        with np.errstate(invalid="ignore"):
-            gains = np.subtract.outer(savings[sources, clusters], costs[targets, clusters])
-        # Within one cluster the two changes would not be independent.
-        np.fill_diagonal(gains, -np.inf)
-        gains[np.equal.outer(sources, targets)] = -np.inf
-        q, r = np.unravel_index(gains.argmax(), gains.shape)
-        return Swap((int(sources[q]), int(q)), (int(targets[r]), int(r)), float(gains[q, r]))
+            *_between(savings, np.where(n_memberships[:, None] == 0, costs, np.inf), 1, 1),
+        ]
+        return max(found, key=lambda swap: swap.gain, default=None)
 
     def moves_within(self, n_swaps: int) -> list[Swap]:
         """Return the best move from cluster to cluster of each of some items, best first."""
-        sources, targets = self.savings.argmax(axis=1), self.costs.argmin(axis=1)
-        items = np.arange(len(sources))
-        with np.errstate(invalid="ignore"):
-            gains = self.savings[items, sources] - self.costs[items, targets]
-        return [
-            Swap((int(p), int(sources[p])), (int(p), int(targets[p])), float(gains[p]))
-            for p in np.argsort(-gains, kind="stable")[:n_swaps]
-            if np.isfinite(gains[p])
-        ]
+        return _within(self.savings, self.costs, n_swaps)
 
     def swaps_between(self, n_swaps: int, per_cluster: int = 3) -> list[Swap]:
         """Return swaps between items: of the best few of each cluster, best first."""
-        n_memberships = self.members.sum(axis=1)
-        dispensable = n_memberships > (0 if self.spare_outliers > 0 else 1)
+        dispensable = self.members.sum(axis=1) > (0 if self.spare_outliers > 0 else 1)
         savings = np.where(dispensable[:, None], self.savings, -np.inf)
-        depth = min(per_cluster, len(savings))
-        sources = np.argsort(-savings, axis=0, kind="stable")[:depth]
-        targets = np.argsort(self.costs, axis=0, kind="stable")[:depth]
-        swaps = [
-            Swap((int(p), q), (int(s), r), float(savings[p, q] - self.costs[s, r]))
-            for q in range(savings.shape[1])
-            for r in range(savings.shape[1])
-            for p in sources[:, q]
-            for s in targets[:, r]
-            if q != r and p != s and np.isfinite(savings[p, q]) and np.isfinite(self.costs[s, r])
-        ]
-        return sorted(swaps, key=lambda swap: -swap.gain)[:n_swaps]
+        return _between(savings, self.costs, n_swaps, per_cluster)
 
     def after(self, swaps: list[Swap]) -> BoolArray:
         """Return the memberships after some swaps that do not concern each other."""
@@ -139,7 +100,7 @@ class Exchange:
             members[swap.source], members[swap.target] = False, True
         return members
 
-    def recastings(self, n_trials: int) -> list[BoolArray]:
+    def other_singletons(self, n_trials: int) -> list[BoolArray]:
         """Return memberships in which another item is the only one of a cluster of one.
 
         The items that would save most where they are come first.
@@ -183,3 +144,54 @@ def independent_swaps(exchange: Exchange, least_gain: float) -> float:
         total += swap.gain
         for item, cluster in (swap.source, swap.target):
             open_items[item] = open_clusters[cluster] = False
+
+
+def _within(savings: FloatArray, costs: FloatArray, n: int) -> list[Swap]:
+    """Return the best moves of one item from a cluster to another; its coverage stays."""
+    sources, targets = savings.argmax(axis=1), costs.argmin(axis=1)
+    items = np.arange(len(savings))
+    (best,) = _largest(savings[items, sources] - costs[items, targets], n)
+    return [
+        Swap((p, q), (p, r), float(savings[p, q] - costs[p, r]))
+        for p, q, r in zip(
+            best.tolist(), sources[best].tolist(), targets[best].tolist(), strict=True
+        )
+    ]
+
+
+def _between(savings: FloatArray, costs: FloatArray, n: int, depth: int) -> list[Swap]:
+    """Return the best removals together with additions of another item elsewhere.
+
+    Of each cluster the best few are looked at. Within one cluster the two changes would not be
+    independent.
+    """
+    k = savings.shape[1]
+    sources, targets = _best_items(-savings, depth), _best_items(costs, depth)
+    clusters = np.arange(k)[:, None]
+    # Axes: cluster left, cluster joined, item that leaves, item that joins.
+    gains = (
+        savings[sources, clusters][:, None, :, None] - costs[targets, clusters][None, :, None, :]
+    )
+    gains[np.eye(k, dtype=bool)] = -np.inf
+    gains[sources[:, None, :, None] == targets[None, :, None, :]] = -np.inf
+    return [
+        Swap((int(sources[q, i]), int(q)), (int(targets[r, j]), int(r)), float(gains[q, r, i, j]))
+        for q, r, i, j in zip(*_largest(gains, n), strict=True)
+    ]
+
+
+def _best_items(values: FloatArray, depth: int) -> IntArray:
+    """Return the items of the smallest values in each column, a line per column."""
+    if depth == 1:
+        return np.asarray(values.argmin(axis=0)[:, None])
+    return np.asarray(np.argsort(values, axis=0, kind="stable")[:depth].T)
+
+
+def _largest(gains: FloatArray, n: int) -> tuple[IntArray, ...]:
+    """Return the places of the largest finite gains, in falling order; the first of equal ones."""
+    flat = gains.reshape(-1)
+    n = min(n, flat.size)
+    near = np.flatnonzero(flat >= np.partition(flat, flat.size - n)[flat.size - n])
+    near = near[np.isfinite(flat[near])]
+    order = near[np.argsort(-flat[near], kind="stable")[:n]]
+    return np.unravel_index(order, gains.shape)

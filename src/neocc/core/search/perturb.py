@@ -1,25 +1,22 @@
 """Ways to leave a basin: shake memberships, or move a whole cluster.
 
 Which way works depends on the data. Borders that are a little off want a shake; a cluster in the
-wrong place wants to be dissolved and begun elsewhere. `Luck` finds out during a search.
+wrong place wants to be dissolved and begun elsewhere. A `Bandit` finds out during a search.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 
 from neocc._typing import BoolArray, FloatArray
 from neocc.core.engine import Engine
-from neocc.core.incremental import sums_of
-from neocc.core.initialise import joined
-from neocc.core.objectives import distances
-from neocc.core.problem import Problem, Side
+from neocc.core.objectives import Side
+from neocc.core.problem import Problem
 from neocc.core.solve import Solution
-from neocc.core.tables import column_tables, row_tables
+from neocc.core.steps import Pair, assigned, distances, with_side
 from neocc.kernels import Memberships
+
+__all__ = ["Bandit", "perturb", "relocate", "shake"]
 
 # Fractions of row and column memberships that a round moves at random.
 _SHAKES = ((0.1, 0.3), (0.1, 0.1), (0.03, 0.3))
@@ -29,12 +26,14 @@ _POWERS = (1.0, 4.0)
 _GROUPS = (0, 4, 16)
 # A cluster that costs nothing to dissolve is so much likelier to be than the dearest one.
 _LEAST_COST = 1e-3
-# Cells of a table that are copied at a time: all rows at once would be felt beside the data.
+# Cells of a table that are copied at a time: a copy of all rows is significant next to X.
 _CHUNK = 1 << 20
+# Cosines that agree in so many digits are equal: dense and sparse data round them differently.
+_DIGITS = 10
 _TINY = np.finfo(float).tiny
 
 
-class Luck:
+class Bandit:
     """How often each way has led to a lower solution, to choose the next one by.
 
     Ways are numbered: the fractions of `_SHAKES`, then the relocation of a cluster of rows and of
@@ -43,7 +42,6 @@ class Luck:
 
     def __init__(self) -> None:
         n_ways = len(_SHAKES) + 2
-        self.n_tries = 0
         self._tries: FloatArray = np.full(n_ways, 2.0)
         self._successes: FloatArray = np.ones(n_ways)
 
@@ -53,11 +51,11 @@ class Luck:
         return self._tries.copy(), self._successes.copy()
 
     @classmethod
-    def from_record(cls, tries: FloatArray, successes: FloatArray) -> Luck:
+    def from_record(cls, tries: FloatArray, successes: FloatArray) -> Bandit:
         """Go on from a record."""
-        luck = cls()
-        luck._tries, luck._successes = tries.copy(), successes.copy()
-        return luck
+        bandit = cls()
+        bandit._tries, bandit._successes = tries.copy(), successes.copy()
+        return bandit
 
     def choose(self, problem: Problem, rng: np.random.Generator) -> int:
         """Draw one of the ways that the problem allows."""
@@ -68,21 +66,20 @@ class Luck:
 
     def learn(self, way: int, *, success: bool) -> None:
         """Count a try."""
-        self.n_tries += 1
         self._tries[way] += 1.0
         self._successes[way] += success
 
 
-def disturbed(
+def perturb(
     engine: Engine, problem: Problem, best: Solution, way: int, rng: np.random.Generator
-) -> tuple[Memberships | None, Memberships | None]:
-    """Return feasible memberships near a solution, made in one of the ways of `Luck`."""
+) -> Pair:
+    """Return feasible memberships near a solution, made in one of the ways of a `Bandit`."""
     if way >= len(_SHAKES):
         side: Side = "rows" if way == len(_SHAKES) else "columns"
         return relocate(engine, problem, best, side, rng)
     U, V = (
-        None if side is None else shake(side, fraction, rng)
-        for side, fraction in zip((best.U, best.V), _SHAKES[way], strict=True)
+        None if members is None else shake(members, fraction, rng)
+        for members, fraction in zip(best.pair, _SHAKES[way], strict=True)
     )
     return U, V
 
@@ -107,33 +104,24 @@ def shake(members: Memberships, fraction: float, rng: np.random.Generator) -> Me
 
 def relocate(
     engine: Engine, problem: Problem, best: Solution, side: Side, rng: np.random.Generator
-) -> tuple[Memberships | None, Memberships | None]:
+) -> Pair:
     """Dissolve a cluster that others can replace, and begin one with items that fit badly.
 
     Shaking moves the borders of clusters; this moves a whole cluster to where one is missing (as
     the random swaps of Fraenti, 2018, do). A single item is a poor centre where items are mostly
     noise, so that a cluster is begun with a few that resemble it as often as with one.
     """
-    U, V = best.U, best.V
-    if side == "rows":
-        assert U is not None and problem.rows is not None
-        d = engine.row_distances(row_tables(problem, best.sums, U, V), V)
-        U = _moved(U, d, partial(_resemblance_of_rows, engine), rng)
-        tables = row_tables(problem, sums_of(engine, problem, U, V), U, V)
-        return engine.reassign_rows(tables, None, V, problem.rows).assignment.members, V
-    assert V is not None and problem.columns is not None
-    sums = sums_of(engine, problem, U, V)
-    d = distances(sums, column_tables(problem, sums, U, V))
-    V = _moved(V, d, partial(_resemblance_of_columns, engine), rng)
-    sums = sums_of(engine, problem, U, V)
-    return U, joined(sums, column_tables(problem, sums, U, V), problem.columns)
+    # Products of a solution may be those of an earlier V; rows do without them.
+    features = best.features if side == "rows" else None
+    d = distances(engine, problem, side, best.pair, features)
+    members = best.pair[0 if side == "rows" else 1]
+    assert members is not None
+    moved = _moved(engine, side, members, d, rng)
+    return assigned(engine, problem, side, with_side(best.pair, side, moved))
 
 
 def _moved(
-    members: Memberships,
-    d: FloatArray,
-    resemblance: Callable[[int], FloatArray],
-    rng: np.random.Generator,
+    engine: Engine, side: Side, members: Memberships, d: FloatArray, rng: np.random.Generator
 ) -> Memberships:
     """Let a cluster that can be spared consist of an item that fits badly, or of some like it.
 
@@ -151,28 +139,23 @@ def _moved(
     matrix[item, cluster] = True
     n_alike = _GROUPS[int(rng.integers(len(_GROUPS)))]
     if n_alike > 0:
-        alike = np.argsort(-resemblance(item), kind="stable")[:n_alike]
+        alike = np.argsort(-_cosines(engine, side, item), kind="stable")[:n_alike]
         matrix[alike, cluster] = True
     return Memberships.from_dense(matrix)
 
 
-def _resemblance_of_rows(engine: Engine, item: int) -> FloatArray:
-    """Return the cosine of the angle between every row and one of them."""
-    products = engine.multiply(engine.take_rows(np.array([item])).T)[:, 0]
-    return _cosines(products, engine.row_squares(), item)
-
-
-def _resemblance_of_columns(engine: Engine, item: int) -> FloatArray:
-    """Return the cosine of the angle between every column and one of them."""
-    unit = np.zeros((engine.shape[1], 1))
-    unit[item] = 1.0
-    products = engine.multiply_transposed(engine.multiply(unit))[:, 0]
-    return _cosines(products, engine.column_sums(None, None).squares, item)
-
-
-def _cosines(products: FloatArray, squares: FloatArray, item: int) -> FloatArray:
+def _cosines(engine: Engine, side: Side, item: int) -> FloatArray:
+    """Return the cosine of the angle between every item of a side and one of them."""
+    if side == "rows":
+        products = engine.multiply(engine.take_rows(np.array([item])).T)[:, 0]
+        squares = engine.row_squares()
+    else:
+        unit = np.zeros((engine.shape[1], 1))
+        unit[item] = 1.0
+        products = engine.multiply_transposed(engine.multiply(unit))[:, 0]
+        squares = engine.column_squares()
     norms = np.sqrt(np.maximum(squares, _TINY))
-    cosines: FloatArray = products / norms / norms[item]
+    cosines: FloatArray = np.round(products / norms / norms[item], _DIGITS)
     return cosines
 
 

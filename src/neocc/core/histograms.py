@@ -1,0 +1,200 @@
+"""Histograms of distances: how blocks of items that no machine sees together are compared.
+
+A block is asked how many of its distances fall into which bin, in windows that narrow around a
+threshold (`neocc.core.assign`). Distances are compared through integers in the same order, whose
+leading bits number the bins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neocc._typing import FloatArray
+
+__all__ = [
+    "EVERYTHING",
+    "BlockCounts",
+    "Histogram",
+    "Keys",
+    "Query",
+    "Window",
+    "key_of",
+    "value_of",
+]
+
+Keys: TypeAlias = NDArray[np.int64]
+
+_ALL_BUT_SIGN = np.int64(np.iinfo(np.int64).max)
+_NO_KEYS: Keys = np.empty(0, dtype=np.int64)
+# Values that are counted at a time.
+_PART = 1 << 20
+
+
+def ordered_keys(values: FloatArray) -> Keys:
+    """Return integers that compare as the values do; both zeros have the same."""
+    bits = np.ascontiguousarray(values).view(np.int64)
+    if bits.min(initial=0) >= 0:
+        # Distances are hardly ever negative, and the bits of other numbers are in order.
+        return bits
+    bits = (values + 0.0).view(np.int64)
+    keys: Keys = bits ^ ((bits >> 63) & _ALL_BUT_SIGN)
+    return keys
+
+
+def key_of(value: float) -> int:
+    """Return the key of a value."""
+    return int(ordered_keys(np.array([value]))[0])
+
+
+def value_of(key: int) -> float:
+    """Return the value that has a key."""
+    bits = np.int64(key)
+    return float((bits ^ ((bits >> np.int64(63)) & _ALL_BUT_SIGN)).view(np.float64))
+
+
+@dataclass(frozen=True)
+class Window:
+    """The keys from `low` to `high`, both included."""
+
+    low: int
+    high: int
+
+    @classmethod
+    def of_bin(cls, number: int, shift: int) -> Window:
+        """Return the keys of a bin."""
+        return cls(number << shift, ((number + 1) << shift) - 1)
+
+    @classmethod
+    def around(cls, value: float, share: float) -> Window:
+        """Return the keys of values that differ by at most a share of it."""
+        slack = share * abs(value)
+        return cls(key_of(value - slack), key_of(value + slack))
+
+
+EVERYTHING = Window(int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max))
+
+
+@dataclass(frozen=True)
+class Query:
+    """Windows of the first memberships and of the extra ones; None for what is not asked for.
+
+    A bin holds the keys that agree in all but their last `shift` bits. A block with more than
+    `most` keys in a window need not tell them apart.
+    """
+
+    nearest: Window | None
+    extra: Window | None
+    shift: int
+    most: int = EVERYTHING.high
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """The bins of a window that hold any keys, in order, and how many they hold.
+
+    `below` is the number of keys below the window. If too many keys were in it, they are not
+    `counted`.
+    """
+
+    bins: Keys = field(default_factory=lambda: _NO_KEYS)
+    counts: Keys = field(default_factory=lambda: _NO_KEYS)
+    below: int = 0
+    counted: bool = True
+
+    @classmethod
+    def of(cls, values: FloatArray, window: Window, query: Query) -> Histogram:
+        """Count values by bin, a part at a time: copies of all are significant next to X."""
+        flat = values.reshape(-1)
+        size = max(1, flat.size)
+        parts = [
+            cls._of_part(ordered_keys(flat[start : start + _PART]), window, query.shift)
+            for start in range(0, size, _PART)
+        ]
+        found = cls.merged(parts)
+        if sum(int(part.counts.sum()) for part in parts) > query.most:
+            return cls(below=found.below, counted=False)
+        return found
+
+    @classmethod
+    def _of_part(cls, keys: Keys, window: Window, shift: int) -> Histogram:
+        below = 0
+        if window != EVERYTHING:
+            below = int(np.count_nonzero(keys < window.low))
+            keys = keys[(keys >= window.low) & (keys <= window.high)]
+        if keys.size == 0:
+            return cls(below=below)
+        bins = keys >> shift
+        low, high = int(bins.min()), int(bins.max())
+        if high - low > max(1 << 16, keys.size):
+            some, counts = np.unique(bins, return_counts=True)
+            return cls(some, counts, below)
+        bins -= low
+        counts = np.bincount(bins)
+        some = np.flatnonzero(counts)
+        return cls(some + low, counts[some], below)
+
+    @classmethod
+    def merged(cls, parts: list[Histogram]) -> Histogram:
+        """Add up the counts of several blocks."""
+        if len(parts) == 1:
+            return parts[0]
+        bins, where = np.unique(np.concatenate([h.bins for h in parts]), return_inverse=True)
+        counts = np.zeros(len(bins), dtype=np.int64)
+        np.add.at(counts, where, np.concatenate([h.counts for h in parts]))
+        return cls(bins, counts, sum(h.below for h in parts), all(h.counted for h in parts))
+
+    def at(self, bins: Keys) -> Keys:
+        """Return the counts of given bins."""
+        if len(self.bins) == 0:
+            return np.zeros(len(bins), dtype=np.int64)
+        place = np.minimum(np.searchsorted(self.bins, bins), len(self.bins) - 1)
+        return np.where(self.bins[place] == bins, self.counts[place], 0)
+
+    def rank(self, rank: int) -> tuple[int, int, int] | None:
+        """Return the bin of the key of a given rank, its rank within the bin, and the bin's size.
+
+        None if that key lies outside the window, or was not counted.
+        """
+        within, total = rank - self.below, np.cumsum(self.counts)
+        if not self.counted or len(total) == 0 or not 1 <= within <= total[-1]:
+            return None
+        place = int(np.searchsorted(total, within))
+        size = int(self.counts[place])
+        return int(self.bins[place]), within - (int(total[place]) - size), size
+
+
+@dataclass(frozen=True)
+class BlockCounts:
+    """Of one block: its smallest distances in the first window; these and all in the second."""
+
+    nearest: Histogram
+    extra_nearest: Histogram
+    extra_all: Histogram
+
+    @classmethod
+    def of(cls, d: FloatArray, minima: FloatArray, query: Query) -> BlockCounts:
+        """Count the distances `d` of a block, and the smallest of each item."""
+        nearest = extra_nearest = extra_all = Histogram()
+        if query.nearest is not None:
+            nearest = Histogram.of(minima, query.nearest, query)
+        if query.extra is not None:
+            extra_nearest = nearest
+            if query.extra != query.nearest:
+                extra_nearest = Histogram.of(minima, query.extra, query)
+            extra_all = Histogram.of(d, query.extra, query)
+        return cls(nearest, extra_nearest, extra_all)
+
+    @classmethod
+    def together(cls, blocks: list[BlockCounts], query: Query) -> list[BlockCounts]:
+        """Merge the counts of several blocks, unless it must be known which block has what.
+
+        That is so for bins that are single numbers: a threshold may be among them.
+        """
+        if query.shift == 0:
+            return blocks
+        parts = zip(*((b.nearest, b.extra_nearest, b.extra_all) for b in blocks), strict=True)
+        return [cls(*(Histogram.merged(list(each)) for each in parts))]

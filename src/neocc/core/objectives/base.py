@@ -1,0 +1,100 @@
+"""What an objective says, and the parts that all of them are made of.
+
+For fixed memberships of the other side, the distance of item p to cluster q (what the membership
+adds to the objective) is linear in a few features of the item,
+
+    d_pq = base_p + offset_q + sum_j slope_jq S_pj + scale_q H_pq - sum_j shrink_j S_pj^2
+
+For rows: S = X V are sums over the column clusters, base_p = sum_t w_t x_pt^2, and the products
+H = X D(w) X' U compare a row with the sum of each row cluster; w = V 1. Columns follow with the
+roles of U and V exchanged. Features come from the data; an objective turns the sums over all of
+them into the small tables offset, slope, scale and shrink.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+
+from neocc._typing import FloatArray
+from neocc.kernels import Features, Memberships, Terms
+
+__all__ = ["Centring", "Features", "Objective", "Side", "Terms", "bound"]
+
+Side: TypeAlias = Literal["rows", "columns"]
+
+Centring: TypeAlias = Literal["none", "global", "rows", "columns", "double"]
+"""What is subtracted from X where that changes nothing but the accuracy of the sums."""
+
+
+class Objective(ABC):
+    """What a block costs.
+
+    `features` are those of the columns, given U and, where the objective `needs_products`, V. They
+    serve both half-steps: sums over row clusters also tell all that a row step needs.
+
+    Attributes
+    ----------
+    name : str
+        How users call it.
+    needs_products : bool
+        Whether distances depend on products.
+    per_item : bool
+        Whether the number of parameters grows with the rows and columns.
+    """
+
+    name: ClassVar[str]
+    needs_products: ClassVar[bool]
+    per_item: ClassVar[bool] = True
+
+    @abstractmethod
+    def centring(self, side: Side | None) -> Centring:
+        """Return what may be subtracted from X; `side` is the only one clustered, if any."""
+
+    @abstractmethod
+    def row_terms(self, features: Features, U: Memberships, V: Memberships | None) -> Terms:
+        """Return the terms of the row step."""
+
+    @abstractmethod
+    def column_terms(self, features: Features, U: Memberships | None, V: Memberships) -> Terms:
+        """Return the terms of the column step."""
+
+    @abstractmethod
+    def value(self, features: Features, U: Memberships | None, V: Memberships | None) -> float:
+        """Return the objective J of (U, V)."""
+
+    def exact_value(
+        self, engine: Any, features: Features, U: Memberships, V: Memberships
+    ) -> float | None:
+        """Return J computed term by term, where the expansion may cancel; None if it does not."""
+        return None
+
+    def unexplained(self, other_sizes: FloatArray) -> Terms | None:
+        """Return terms whose one distance is what no cluster can explain of an item; None if 0."""
+        return None
+
+    def n_parameters(self, shape: tuple[int, int], n_clusters: tuple[int, int]) -> int:
+        """Return the number of free parameters of the model, given the size of X."""
+        raise NotImplementedError
+
+    def block_values(
+        self,
+        squares: FloatArray,
+        sums: FloatArray,
+        rows: FloatArray,
+        columns: FloatArray,
+        sizes: FloatArray,
+    ) -> FloatArray:
+        """Return the part of each block in J, from sums over the block.
+
+        `squares` and `sums` are those of its entries, `sizes` their numbers; `rows` adds the square
+        of the sum of each row over its length, `columns` that of each column.
+        """
+        raise NotImplementedError
+
+
+def bound(terms: FloatArray, own: Memberships) -> FloatArray:
+    """Return the magnitude of clusters: infinite for an empty one."""
+    return np.where(own.sizes > 0, terms, np.inf) if own.has_empty else terms

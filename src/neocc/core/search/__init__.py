@@ -1,0 +1,21 @@
+"""From several starts to one solution, reproducible from a single generator.
+
+`run_starts` carries every start to convergence; `search` spends the same number of starts better.
+"""
+
+from __future__ import annotations
+
+from neocc.core.search.local import least_gain, local_search, ping_pong, rounds
+from neocc.core.search.starts import Init, run_starts
+from neocc.core.search.tournament import n_search_steps, search
+
+__all__ = [
+    "Init",
+    "least_gain",
+    "local_search",
+    "n_search_steps",
+    "ping_pong",
+    "rounds",
+    "run_starts",
+    "search",
+]

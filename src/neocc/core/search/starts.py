@@ -1,0 +1,96 @@
+"""Starts by name, and plain restarts: every start carried to convergence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from neocc.core.checkpoints import NO_JOURNAL, Journal
+from neocc.core.engine import Engine
+from neocc.core.initialise import (
+    NO_WARM_START,
+    WarmStart,
+    one_way_start,
+    random_pair,
+    seeded_start,
+)
+from neocc.core.problem import Problem
+from neocc.core.projections import sketched_start, spectral_start
+from neocc.core.samples import draw_sample, sampled_start
+from neocc.core.solve import Report, Solution, solve
+from neocc.core.steps import Pair
+
+__all__ = ["Begin", "Init", "Start", "make_start", "run_starts", "silently"]
+
+Start: TypeAlias = Callable[[Engine, Problem, np.random.Generator], Pair]
+"""A start that looks at both sides at once, on centred data."""
+
+Init: TypeAlias = Literal["neo-kmeans", "random", "spectral", "sketch"] | Start | Pair
+"""How a run starts: by name, by a function, or from given memberships."""
+
+Begin: TypeAlias = Callable[[], None]
+
+_STARTS: dict[str, Start] = {"spectral": spectral_start, "sketch": sketched_start}
+
+
+def silently() -> None:
+    """Begin a step without telling anyone."""
+
+
+def run_starts(
+    engine: Engine,
+    problem: Problem,
+    init: Init,
+    rngs: list[np.random.Generator],
+    report: Report | None = None,
+    *,
+    begin: Begin = silently,
+    warm: WarmStart = NO_WARM_START,
+    journal: Journal = NO_JOURNAL,
+) -> Iterator[Solution]:
+    """Solve the problem once per generator and yield each solution as it is found.
+
+    `engine` holds the data as given; `begin` is called before each start, `report` after every
+    iteration. The first one-way start begins with the `warm` clusters. Starts that `journal` knows
+    to be done are not made again.
+    """
+    data = engine.centred(problem.centring)
+    n_done = journal.found("n_starts") or 0
+    for i, rng in enumerate(rngs[n_done:], start=n_done):
+        begin()
+        pair: Pair = (None, None)
+        if journal.found("run") is None:
+            sample = draw_sample(engine, data, problem, rng) if init == "neo-kmeans" else None
+            if sample is None:
+                first = warm if i == 0 else NO_WARM_START
+                pair = make_start(engine, data, problem, init, rng, first)
+            else:
+                pair = sampled_start(sample, data, problem, rng)
+        found = solve(data, problem, pair, report, journal)
+        journal.hold(run=None)
+        yield found
+        journal.note(n_starts=i + 1)
+
+
+def make_start(
+    engine: Engine,
+    data: Engine,
+    problem: Problem,
+    init: Init,
+    rng: np.random.Generator,
+    warm: WarmStart,
+) -> Pair:
+    """Return feasible memberships; `data` is `engine` centred."""
+    if isinstance(init, tuple):
+        return init
+    if init == "random":
+        return random_pair(problem, rng)
+    if not isinstance(init, str):
+        return init(data, problem, rng)
+    if init in _STARTS:
+        return _STARTS[init](data, problem, rng)
+    if len(problem.sides) == 1:
+        return seeded_start(data, problem, rng)
+    return one_way_start(engine, problem, rng, warm)

@@ -1,0 +1,141 @@
+"""Half-steps: the distances and the best memberships of one side while the other is fixed.
+
+Rows and columns differ in one thing: rows are scored where they live, columns from features that
+fit into this process.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+
+from neocc._typing import FloatArray
+from neocc.core.assign import assign
+from neocc.core.engine import Engine, Step
+from neocc.core.objectives import Side
+from neocc.core.overlap import Scores
+from neocc.core.problem import Counts, Problem
+from neocc.kernels import Features, Kernels, Memberships, Terms, numpy_
+
+__all__ = [
+    "Pair",
+    "assigned",
+    "distances",
+    "half_step",
+    "join",
+    "make_features",
+    "make_terms",
+    "score",
+    "with_side",
+]
+
+Pair: TypeAlias = tuple[Memberships | None, Memberships | None]
+"""Memberships of rows and of columns, None for a side that is not clustered."""
+
+
+def with_side(pair: Pair, side: Side, members: Memberships) -> Pair:
+    """Return a pair with other memberships on one side."""
+    return (members, pair[1]) if side == "rows" else (pair[0], members)
+
+
+def make_features(engine: Engine, problem: Problem, pair: Pair) -> Features:
+    """Return the column features that the half-steps of a problem need."""
+    U, V = pair
+    return engine.column_features(
+        U, V if problem.needs_products else None, squares=problem.columns is not None
+    )
+
+
+def make_terms(problem: Problem, side: Side, features: Features, pair: Pair) -> Terms:
+    """Return the terms of a half-step from the column features of the same memberships."""
+    U, V = pair
+    if side == "rows":
+        assert U is not None
+        return problem.objective.row_terms(features, U, V)
+    assert V is not None
+    return problem.objective.column_terms(features, U, V)
+
+
+def half_step(engine: Engine, problem: Problem, side: Side, features: Features, pair: Pair) -> Step:
+    """Return the objective of a pair and the best memberships of one side."""
+    U, V = pair
+    if side == "rows":
+        assert U is not None
+        return engine.assign_rows(problem, problem.objective.row_terms(features, U, V), U, V)
+    assert V is not None
+    terms = problem.objective.column_terms(features, U, V)
+    return _assign_columns(engine, problem, features, terms, V)
+
+
+def join(
+    engine: Engine,
+    problem: Problem,
+    side: Side,
+    terms: Terms,
+    members: Memberships | None,
+    other: Memberships | None,
+    features: Features | None = None,
+) -> Step:
+    """Let all items of a side join the clusters that terms tell of.
+
+    `members` are their memberships before, for the objective; `other` those of the other side.
+    Columns are scored from their features.
+    """
+    if side == "rows":
+        return engine.assign_rows(problem, terms, members, other)
+    assert features is not None
+    return _assign_columns(engine, problem, features, terms, members)
+
+
+def _assign_columns(
+    engine: Engine,
+    problem: Problem,
+    features: Features,
+    terms: Terms,
+    members: Memberships | None,
+) -> Step:
+    counts = problem.columns
+    assert counts is not None
+    scores = score(engine.shards.kernels, features, terms, members, counts)
+    model = problem.overlap_model
+    return Step(scores.objective, assign(model.choices(scores), counts, model.weighted))
+
+
+def score(
+    kernels: Kernels,
+    features: Features,
+    terms: Terms,
+    members: Memberships | None,
+    counts: Counts | None = None,
+) -> Scores:
+    """Return comparable distances of items, without a table of them if counts need none."""
+    n = len(features.squares)
+    d = None if counts is not None and counts.is_partition else np.empty((n, len(terms.offset)))
+    labels, minima = np.empty(n, dtype=np.int32), np.empty(n)
+    objective = kernels.score(features, terms, members, d, labels, minima)
+    return Scores(d, labels, minima, len(terms.offset), objective)
+
+
+def distances(
+    engine: Engine, problem: Problem, side: Side, pair: Pair, features: Features | None = None
+) -> FloatArray:
+    """Return the distance of every item of a side to every cluster, as it comes."""
+    features = make_features(engine, problem, pair) if features is None else features
+    terms = make_terms(problem, side, features, pair)
+    return (
+        engine.row_distances(terms, pair[1])
+        if side == "rows"
+        else numpy_.distances(features, terms)
+    )
+
+
+def assigned(engine: Engine, problem: Problem, side: Side, pair: Pair) -> Pair:
+    """Return a pair with the best memberships of one side for its present clusters.
+
+    They need not have the numbers that the problem asks for.
+    """
+    features = make_features(engine, problem, pair)
+    terms = make_terms(problem, side, features, pair)
+    step = join(engine, problem, side, terms, None, pair[1 if side == "rows" else 0], features)
+    return with_side(pair, side, step.assignment.members)

@@ -1,0 +1,163 @@
+"""What workers hold and do: shards of rows, a few consecutive ones to a task.
+
+Every function here is pure: given the same shards and the same tables it returns the same bits, on
+whichever worker and however often. That is what lets Dask make lost results again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from scipy import sparse
+
+from neocc._typing import FloatArray
+from neocc.engines.matrix import DenseMatrix, SparseMatrix
+from neocc.engines.passes import Scratch
+from neocc.engines.shard import Shard
+from neocc.engines.source import RowSource
+from neocc.engines.workers import Workers
+from neocc.kernels import get_kernels
+
+__all__ = [
+    "GivenRows",
+    "HeldShard",
+    "add",
+    "call_and_add",
+    "call_each",
+    "call_held",
+    "hold",
+    "the_same",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class GivenRows:
+    """Rows that came with the call: they travel to the workers as they are."""
+
+    values: Any
+
+    def load(self, index: int) -> Any:  # noqa: ARG002
+        """Return the rows; there is one block."""
+        return self.values
+
+
+@dataclass(frozen=True, eq=False)
+class HeldShard:
+    """A shard on a worker, minus row and column effects if it is dense.
+
+    It travels between workers, and to their disks when memory is short, as the way to get the rows
+    from their source: the rows themselves are never sent.
+    """
+
+    source: RowSource | GivenRows
+    index: int
+    kernel: str
+    is_dense: bool
+    row_effects: FloatArray | None = None
+    column_effects: FloatArray | None = None
+
+    @cached_property
+    def matrix(self) -> SparseMatrix | DenseMatrix:
+        """The rows, read on first use."""
+        values = self.source.load(self.index)
+        if not self.is_dense:
+            return SparseMatrix.from_scipy(values)
+        if sparse.issparse(values):
+            values = values.data.reshape(values.shape)
+        return DenseMatrix(values, self.row_effects, self.column_effects)
+
+    @cached_property
+    def shard(self) -> Shard:
+        """The shard, on one thread; it rewrites nothing, for results may be asked for again."""
+        kernels = get_kernels(self.kernel, 0)
+        return Shard(self.matrix, kernels, Workers(1), scratch=self.scratch, rewrites=False)
+
+    def with_effects(self, rows: FloatArray | None, columns: FloatArray | None) -> HeldShard:
+        """Return the same rows minus effects."""
+        return replace(self, row_effects=rows, column_effects=columns)
+
+    @cached_property
+    def scratch(self) -> Scratch:
+        """Memory for tasks on these rows, one after the other."""
+        return Scratch()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: self.__dict__[name] for name in self.__dataclass_fields__}
+
+    def __sizeof__(self) -> int:
+        matrix = self.__dict__.get("matrix")
+        if isinstance(matrix, SparseMatrix):
+            return int(matrix.indptr.nbytes + matrix.indices.nbytes + matrix.data.nbytes)
+        return int(matrix.values.nbytes) if isinstance(matrix, DenseMatrix) else 0
+
+
+def the_same(value: Any) -> Any:
+    """Return a value: a task that puts it on a worker, and again should it be lost."""
+    return value
+
+
+def hold(
+    sources: Sequence[RowSource | GivenRows] | RowSource,
+    indices: Sequence[int],
+    kernel: str,
+    is_dense: bool,
+) -> list[HeldShard]:
+    """Read the shards of a unit, from one source or from one for each."""
+    each = sources if isinstance(sources, Sequence) else [sources] * len(indices)
+    unit = [HeldShard(*where, kernel, is_dense) for where in zip(each, indices, strict=True)]
+    for held in unit:
+        held.matrix  # noqa: B018
+    return unit
+
+
+def call_each(method: str, n_each: int, *arguments: Any) -> list[Any]:
+    """Call a method for all shards of a unit.
+
+    The first `n_each` arguments have a part for each shard, of which the first has the method; the
+    others are common to all.
+    """
+    return list(_calls(method, n_each, arguments))
+
+
+def call_held(method: str, _: int, unit: Sequence[HeldShard], *arguments: Any) -> list[Any]:
+    """Call a method of what is held of the shards of a unit; the first argument has parts."""
+    parts, *common = arguments
+    return [getattr(held, method)(part, *common) for held, part in zip(unit, parts, strict=True)]
+
+
+def call_and_add(method: str, n_each: int, *arguments: Any) -> Any:
+    """Call a method for all shards of a unit and add the results as they come."""
+    return add(_calls(method, n_each, arguments))
+
+
+def _calls(method: str, n_each: int, arguments: Sequence[Any]) -> Iterator[Any]:
+    each, common = arguments[:n_each], arguments[n_each:]
+    with Workers(1):  # holds BLAS to one thread
+        for one, *parts in zip(*each, strict=True):
+            yield getattr(_opened(one), method)(*parts, *common)
+
+
+def _opened(argument: Any) -> Any:
+    return argument.shard if isinstance(argument, HeldShard) else argument
+
+
+def add(parts: Iterable[Any]) -> Any:
+    """Add features or tables of consecutive shards or units, up a fixed tree.
+
+    Pairs are added, the sums of these in pairs, and so on, as soon as there are two of a size: sums
+    of units of 2, 4, 8, ... shards add up to the same bits as those of the shards.
+    """
+    waiting: list[tuple[int, Any]] = []
+    for part in parts:
+        size, total = 1, part
+        while waiting and waiting[-1][0] == size:
+            total = waiting.pop()[1] + total
+            size *= 2
+        waiting.append((size, total))
+    total = waiting.pop()[1]
+    while waiting:
+        total = waiting.pop()[1] + total
+    return total

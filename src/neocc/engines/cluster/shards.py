@@ -1,0 +1,194 @@
+"""Shards on the workers of a Dask cluster: rows and distances stay there, small tables travel.
+
+One task per unit of a few shards. Column features are added up a fixed tree in the order of the
+shards, so that a fit depends on how the rows are cut into shards (in its last bits) and not on the
+number of workers, their speed or their deaths. What the coordinating process holds grows with the
+rows only through their memberships.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from neocc._typing import FloatArray, IntArray
+from neocc.core.engine import Engine
+from neocc.core.objectives import Centring, Side
+from neocc.core.shards import NO_EFFECTS, Effects
+from neocc.engines.cluster import remote
+from neocc.engines.cluster.tasks import Remote, Tasks, find_client
+from neocc.engines.local import LocalShards
+from neocc.engines.matrix import (
+    DenseMatrix,
+    Matrix,
+    SparseMatrix,
+    find_effects,
+    sampled_rows,
+    stacked,
+)
+from neocc.engines.shard import Shard
+from neocc.engines.stored import source_of
+from neocc.engines.workers import Workers
+from neocc.kernels import get_kernels
+
+__all__ = ["DaskShards", "on_cluster"]
+
+# A matrix in memory is cut into shards of so many entries.
+GIVEN_ENTRIES = 1 << 19
+
+
+def on_cluster(
+    matrix: Matrix, where: Any, kernel: str, workers: Workers, shard_entries: int = GIVEN_ENTRIES
+) -> Engine:
+    """Spread a matrix over the workers of a Dask client, or of the current one for "dask".
+
+    Rows in a store are read by the workers, in the store's blocks. A matrix in memory is cut into
+    shards of about `shard_entries` entries and sent. `workers` are the threads of this process, for
+    samples that stay in it.
+    """
+    if kernel == "auto":
+        compiled = get_kernels("auto", matrix.n_stored) is not get_kernels("numpy", 0)
+        kernel = "numba" if compiled else "numpy"
+    source = source_of(matrix)
+    if source is not None:
+        edges = np.asarray(source.edges)
+    else:
+        cut = matrix.partition(shard_entries)
+        edges = np.array([0, *(stop for _, stop in cut)])
+    tasks = Tasks(find_client(where), len(edges) - 1)
+    if source is not None:
+        sources: list[Any] = [tasks.share(source, "store")] * len(tasks.units)
+        indices = [list(unit) for unit in tasks.units]
+    else:
+        given = [remote.GivenRows(_between(matrix, *rows)) for rows in pairwise(edges.tolist())]
+        sources = tasks.by_unit(given)
+        indices = [[0] * len(unit) for unit in tasks.units]
+    is_dense = isinstance(matrix, DenseMatrix)
+    each = tasks.each("load", remote.hold, sources, indices, common=(kernel, is_dense))
+    nothing = DenseMatrix(np.empty((0, matrix.shape[1])))
+    here = LocalShards(Shard(nothing, get_kernels(kernel, 0), workers))
+    engine = Engine(DaskShards(tasks, each, edges, is_dense, here, matrix.n_stored))
+    engine.reads.passes += 1.0
+    tasks.submit()
+    return engine
+
+
+def _between(matrix: Matrix, start: int, stop: int) -> Any:
+    """Return some rows of a matrix in memory, without copying."""
+    if isinstance(matrix, DenseMatrix):
+        return matrix.values[start:stop]
+    return matrix.block(start, stop).matrix()
+
+
+class DaskShards:
+    """Shards on workers; see `neocc.core.engine.Shards`."""
+
+    # Every message takes its time: columns are summed in the same one that assigns the rows.
+    sums_ahead = True
+
+    def __init__(
+        self,
+        tasks: Tasks,
+        each: Remote,
+        edges: IntArray,
+        is_dense: bool,
+        here: LocalShards,
+        n_stored: int,
+        effects: Effects = NO_EFFECTS,
+    ) -> None:
+        self.tasks, self.each, self.edges, self.is_dense = tasks, each, edges, is_dense
+        self.here, self.n_columns, self.n_stored = here, here.n_columns, n_stored
+        self.kernels, self.effects, self.reads = here.kernels, effects, here.reads
+
+    def call(self, method: str, objects: Any, *each: Any, common: Sequence[Any] = ()) -> Remote:
+        """Have a method called for every shard; it is sent with the next results wanted."""
+        return self._call(remote.call_each, method, (objects, *each), common)
+
+    def total(self, method: str, objects: Any, *each: Any, common: Sequence[Any] = ()) -> Remote:
+        """Have a method called for every shard, and the results added up a fixed tree."""
+        parts = self._call(remote.call_and_add, method, (objects, *each), common)
+        return self.tasks.total(remote.add, parts)
+
+    def _call(
+        self, how: Callable[..., Any], method: str, each: Sequence[Any], common: Sequence[Any]
+    ) -> Remote:
+        self.reads.passes += float(each[0] is self.each and method != "raw_rows")
+        by_unit = [part if isinstance(part, Remote) else self.tasks.by_unit(part) for part in each]
+        n_units = len(self.tasks.units)
+        heads = [[method] * n_units, [len(each)] * n_units]
+        return self.tasks.each(method, how, *heads, *by_unit, common=common)
+
+    def gather(self, results: Remote) -> list[Any]:
+        """Wait for results and fetch them, in the order of the shards."""
+        return [each for unit in self.tasks.gather(results) for each in unit]
+
+    def gather_total(self, result: Remote) -> Any:
+        """Wait for a total and fetch it."""
+        return self.tasks.gather(result)[0]
+
+    def centred(self, centring: Centring, column_effects: FloatArray | None) -> DaskShards:
+        """Return shards of the same rows with effects subtracted on the fly."""
+        if not self.is_dense:
+            return self
+        n = int(self.edges[-1])
+        sample = self._raw_rows(np.arange(n)[sampled_rows(n)])
+
+        def row_medians(columns: FloatArray) -> FloatArray:
+            return np.concatenate(
+                self.gather(self.call("row_medians", self.each, common=(columns,)))
+            )
+
+        rows, columns = find_effects(
+            np.ascontiguousarray(sample, dtype=np.float64), n, centring, column_effects, row_medians
+        )
+        parts = [None if rows is None else rows[slice(*at)].copy() for at in pairwise(self.edges)]
+        each = self._call(remote.call_held, "with_effects", (self.each, parts), (columns,))
+        effects = Effects(rows, columns)
+        found = DaskShards(
+            self.tasks, each, self.edges, self.is_dense, self.here, self.n_stored, effects
+        )
+        self.tasks.submit()
+        return found
+
+    def sample(self, side: Side, items: IntArray) -> LocalShards:
+        """Return a copy of some rows or columns, with the effects they have, in this process."""
+        rows, columns = self.effects.rows, self.effects.columns
+        if side == "rows":
+            values = self._raw_rows(items)
+            rows = None if rows is None else rows[items]
+        else:
+            values = stacked(self.gather(self.call("raw_columns", self.each, common=(items,))))
+            columns = None if columns is None else columns[items]
+        if self.is_dense:
+            return self.here.over(DenseMatrix(values, rows, columns))
+        return self.here.over(SparseMatrix.from_scipy(values))
+
+    def over_table(self, table: FloatArray) -> LocalShards:
+        """Return a dense table as one shard in this process."""
+        return self.here.over_table(table)
+
+    def dense_rows(self, rows: IntArray) -> FloatArray:
+        """Return a few rows, centred, as a dense table."""
+        return self.sample("rows", rows).dense_rows(np.arange(len(rows)))
+
+    def refresh(self) -> bool:
+        """Return False: what workers keep rounds as it did."""
+        return False
+
+    def _raw_rows(self, rows: IntArray) -> Any:
+        """Fetch some rows as given, in the order asked for."""
+        self.reads.passes += len(rows) / max(1, self.edges[-1])
+        order = np.argsort(rows, kind="stable")
+        ordered, edges = rows[order], self.edges
+        cuts = np.searchsorted(ordered, edges)
+        local = [
+            ordered[low:high] - at for (low, high), at in zip(pairwise(cuts), edges, strict=False)
+        ]
+        parts = self.gather(self.call("raw_rows", self.each, local))
+        found = stacked([part for part in parts if part.shape[0]] or parts[:1])
+        back = np.empty(len(rows), dtype=np.intp)
+        back[order] = np.arange(len(rows))
+        return found[back]

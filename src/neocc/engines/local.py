@@ -1,0 +1,100 @@
+"""The scheduler of one process: data in memory or on disk are one shard."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from neocc._typing import FloatArray, IntArray
+from neocc.core.engine import Engine
+from neocc.core.objectives import Centring, Side
+from neocc.core.shards import Effects
+from neocc.engines.following import FollowingShard
+from neocc.engines.matrix import DenseMatrix, Matrix
+from neocc.engines.shard import Shard
+from neocc.engines.space import EVERYTHING, TableSpace
+from neocc.engines.stored import source_of
+from neocc.engines.workers import Workers
+from neocc.kernels import Kernels
+
+__all__ = ["LocalShards", "open_engine"]
+
+_FIRST = itemgetter(0)
+# Reading a smaller store costs no more than finding out what changed.
+_LEAST_FOLLOWED = 1 << 19
+
+
+def open_engine(
+    matrix: Matrix, kernels: Kernels, workers: Workers, space: TableSpace = EVERYTHING
+) -> Engine:
+    """Put a matrix, in memory or on disk, into an engine of this process."""
+    follows = source_of(matrix) is not None and matrix.n_stored >= _LEAST_FOLLOWED
+    kind = FollowingShard if follows else Shard
+    return Engine(LocalShards(kind(matrix, kernels, workers, space)))
+
+
+class LocalShards:
+    """One shard, whose threads share the rows; see `neocc.core.engine.Shards`."""
+
+    # Columns are summed when they are asked for: another pass costs less than to make them ahead.
+    sums_ahead = False
+
+    def __init__(self, shard: Shard) -> None:
+        self.shard, self.each, self.kernels, self.reads = shard, [shard], shard.kernels, shard.reads
+        matrix = shard.matrix
+        self.edges = np.array([0, matrix.shape[0]])
+        self.n_columns, self.n_stored = matrix.shape[1], matrix.n_stored
+        self.effects = Effects(matrix.row_effects, matrix.column_effects)
+
+    def call(self, method: str, objects: Any, *each: Any, common: Sequence[Any] = ()) -> list[Any]:
+        """Call a method of the shard, or of what it has returned before."""
+        return [getattr(objects[0], method)(*map(_FIRST, each), *common)]
+
+    def total(self, method: str, objects: Any, *each: Any, common: Sequence[Any] = ()) -> Any:
+        """Return the only result."""
+        return getattr(objects[0], method)(*map(_FIRST, each), *common)
+
+    def gather(self, results: Any) -> list[Any]:
+        """Return results as they are."""
+        found: list[Any] = results
+        return found
+
+    def gather_total(self, result: Any) -> Any:
+        """Return a result as it is."""
+        return result
+
+    def centred(self, centring: Centring, column_effects: FloatArray | None) -> LocalShards:
+        """Return the same rows with effects subtracted on the fly."""
+        matrix = self.shard.matrix.centred(centring, column_effects)
+        if matrix is self.shard.matrix:
+            return self
+        self.reads.passes += float(matrix.row_effects is not None)
+        shard, kind = self.shard, type(self.shard)
+        return LocalShards(kind(matrix, self.kernels, shard.workers, shard.space, reads=self.reads))
+
+    def sample(self, side: Side, items: IntArray) -> LocalShards:
+        """Return a copy of some rows or columns, with the effects they have."""
+        matrix = self.shard.matrix
+        some = matrix.take(items) if side == "rows" else matrix.take_columns(items)
+        self.reads.passes += some.n_stored / max(1, self.n_stored) if side == "rows" else 1.0
+        return self.over(some)
+
+    def over_table(self, table: FloatArray) -> LocalShards:
+        """Return a dense table."""
+        return self.over(DenseMatrix(table))
+
+    def dense_rows(self, rows: IntArray) -> FloatArray:
+        """Return a few rows, centred, as a dense table."""
+        self.reads.passes += len(rows) / max(1, self.edges[-1])
+        return self.shard.matrix.dense_rows(rows)
+
+    def over(self, matrix: Matrix) -> LocalShards:
+        """Return other rows, in memory, with the same kernels and threads."""
+        return LocalShards(Shard(matrix, self.kernels, self.shard.workers))
+
+    def refresh(self) -> bool:
+        """Drop what the shard keeps; whether that may have rounded differently."""
+        return self.shard.refresh()

@@ -1,0 +1,258 @@
+"""A shard: rows on one machine, and the sums and scores that an engine asks of them.
+
+The rows lie in memory, or come from disk a block at a time: the matrix knows. `passes` says how a
+pass goes over them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import RLock
+from typing import Any
+
+import numpy as np
+
+from neocc._typing import FloatArray, IntArray
+from neocc.core.assign import Applied, Choices, Thresholds
+from neocc.core.overlap import OverlapModel, Scores
+from neocc.core.shards import Reads
+from neocc.engines.matrix import DenseMatrix, Matrix
+from neocc.engines.passes import Passes, Rows, Scratch
+from neocc.engines.space import EVERYTHING, TableSpace
+from neocc.engines.workers import Workers
+from neocc.kernels import Features, Kernels, Memberships, SparseBlock, Terms, numpy_
+
+__all__ = ["Shard"]
+
+# Entries of rows that a function sees at a time.
+_COPIED_ENTRIES = 1 << 19
+
+
+class Shard:
+    """Rows of a matrix with the kernels and threads that read them."""
+
+    def __init__(
+        self,
+        matrix: Matrix,
+        kernels: Kernels,
+        workers: Workers,
+        space: TableSpace = EVERYTHING,
+        scratch: Scratch | None = None,
+        reads: Reads | None = None,
+        *,
+        rewrites: bool = True,
+    ) -> None:
+        self.matrix, self.kernels, self.workers, self.space = matrix, kernels, workers, space
+        self.scratch, self.reads, self.shape = scratch or Scratch(), reads or Reads(), matrix.shape
+        self._passes = Passes(matrix, workers, self.scratch, self.reads)
+        # Made once and written over in every row step, unless results outlive it.
+        self._rewrites = rewrites
+        self._distances: FloatArray | None = None
+        self._row_squares: FloatArray | None = None
+        self._column_squares: FloatArray | None = None
+        self._lock = RLock()
+
+    def choices(
+        self,
+        members: Memberships | Applied | None,
+        terms: Terms,
+        V: Memberships | None,
+        model: OverlapModel,
+        distances: bool,
+    ) -> Choices:
+        """Return what rows can choose from, given their memberships or where these were assigned.
+
+        Without `distances` there is no table of them.
+        """
+        members = members.members if isinstance(members, Applied) else members
+        shape = (self.shape[0], len(terms.offset))
+        d = self._distances if distances else None
+        if distances and (d is None or d.shape != shape):
+            d = self._distances = None
+            d = self.space.empty(*shape)
+            self._distances = d if self._rewrites else None
+        return model.choices(self._score(members, terms, V, d))
+
+    def score(self, members: Memberships | None, terms: Terms, V: Memberships | None) -> Scores:
+        """Return comparable distances of all rows, with nearest clusters, and the objective."""
+        d = self.space.empty(self.shape[0], terms.n_clusters)
+        return self._score(members, terms, V, d)
+
+    def _score(
+        self,
+        members: Memberships | None,
+        terms: Terms,
+        V: Memberships | None,
+        d: FloatArray | None,
+    ) -> Scores:
+        n = self.shape[0]
+        labels, minima = np.empty(n, dtype=np.int32), np.empty(n)
+
+        def one_block(rows: Rows) -> float:
+            features, some, at = self._features(rows, terms, V), members, slice(*rows)
+            if members is not None and rows[1] - rows[0] < n:
+                some = members.slice(*rows)
+            part = None if d is None else d[at]
+            total = self.kernels.score(features, terms, some, part, labels[at], minima[at])
+            self.scratch.give_back(features.sums, features.products)
+            return total
+
+        totals = self._passes.over_rows(one_block)
+        return Scores(d, labels, minima, len(terms.offset), float(sum(totals)))
+
+    def row_distances(self, terms: Terms, V: Memberships | None) -> FloatArray:
+        """Return the distance of every row to every row cluster, as it comes."""
+        d = self.space.empty(self.shape[0], terms.n_clusters)
+
+        def one_block(rows: Rows) -> None:
+            features = self._features(rows, terms, V)
+            d[slice(*rows)] = numpy_.distances(features, terms)
+            self.scratch.give_back(features.sums, features.products)
+
+        self._passes.over_rows(one_block)
+        return d
+
+    def _features(self, rows: Rows, terms: Terms, V: Memberships | None) -> Features:
+        """Return the features of a block of rows, in scratch memory."""
+        n, block, sums, products = rows[1] - rows[0], self.matrix.block(*rows), None, None
+        if V is None or V.is_partition:
+            norms = self._row_squares
+            squares = (self.row_squares() if norms is None else norms)[slice(*rows)]
+            weights = wanted = None
+        else:
+            squares = wanted = np.empty(n)
+            weights = V.weights
+        if V is not None:
+            sums = self.scratch.take(n, V.n_clusters)
+            self.kernels.gather(block, V, weights, sums, wanted)
+        if terms.table is not None:
+            products = self.scratch.take(n, terms.n_clusters)
+            self.kernels.multiply(block, terms.table, products)
+        return Features(sums, squares, products)
+
+    def row_squares(self, weights: FloatArray | None = None) -> FloatArray:
+        """Return the squared norm of every row, with a weight for each column.
+
+        Without weights they are computed once, by the first thread that asks.
+        """
+        with self._lock:
+            if weights is None and self._row_squares is not None:
+                return self._row_squares
+            found = np.empty(self.shape[0])
+            for rows in self._passes.row_blocks:
+                block = self.matrix.block(*rows)
+                self.kernels.gather(block, None, weights, None, found[slice(*rows)])
+            self.reads.passes += 1.0
+            if weights is None:
+                self._row_squares = found
+            return found
+
+    def multiply(self, table: FloatArray) -> FloatArray:
+        """Return X times a thin table."""
+        products = np.empty((self.shape[0], table.shape[1]))
+
+        def one_block(rows: Rows) -> None:
+            self.kernels.multiply(self.matrix.block(*rows), table, products[slice(*rows)])
+
+        self._passes.over_rows(one_block)
+        return products
+
+    def sum_applied(
+        self, choices: Choices, thresholds: Thresholds, V: Memberships | None, squares: bool
+    ) -> Features:
+        """Return the features of columns for memberships that are being applied.
+
+        They are found again, which takes less time than to wait for another task to send them.
+        """
+        return self.column_features(choices.apply(thresholds).members, V, squares)
+
+    def column_features(
+        self, U: Memberships | None, V: Memberships | None, squares: bool = True
+    ) -> Features:
+        """Return the features of all columns over these rows, with V also products."""
+        n, plain = self.shape[0], U is None or U.is_partition
+
+        def add(rows: Rows, totals: Features) -> None:
+            block, members = self.matrix.block(*rows), U
+            if U is not None and rows[1] - rows[0] < n:
+                members = U.slice(*rows)
+            weights = None if plain or members is None else members.weights
+            wanted = totals.squares if squares and not plain else None
+            self.kernels.scatter(block, members, weights, totals.sums, wanted)
+            if V is not None and totals.products is not None:
+                S = self.scratch.take(rows[1] - rows[0], V.n_clusters)
+                self.kernels.gather(block, V, None, S, None)
+                if weights is not None:
+                    np.multiply(S, weights[:, None], out=S)
+                self.kernels.multiply_transposed(block, S, totals.products)
+                self.scratch.give_back(S)
+
+        widths = (0 if U is None else U.n_clusters, 0 if V is None else V.n_clusters)
+        found = self._passes.down_columns(widths, add)
+        if plain and squares:
+            known = self._column_squares
+            found.squares[:] = self.column_squares() if known is None else known
+        return found
+
+    def column_squares(self, weights: FloatArray | None = None) -> FloatArray:
+        """Return the squared norm of every column over these rows, with a weight for each row.
+
+        Without weights they are computed once.
+        """
+        if weights is None and self._column_squares is not None:
+            return self._column_squares
+
+        def add(rows: Rows, totals: Features) -> None:
+            some = None if weights is None else weights[slice(*rows)]
+            self.kernels.scatter(self.matrix.block(*rows), None, some, None, totals.squares)
+
+        found = self._passes.down_columns((0, 0), add).squares
+        if weights is None:
+            self._column_squares = found
+        return found
+
+    def multiply_transposed(self, table: FloatArray) -> FloatArray:
+        """Return X' times a thin table."""
+
+        def add(rows: Rows, totals: Features) -> None:
+            assert totals.products is not None
+            block = self.matrix.block(*rows)
+            self.kernels.multiply_transposed(block, table[slice(*rows)], totals.products)
+
+        products = self._passes.down_columns((0, table.shape[1]), add).products
+        assert products is not None
+        return products
+
+    def sum_blocks(
+        self, members: Memberships, function: Callable[..., float], *common: Any
+    ) -> float:
+        """Return the sum of a function of blocks of rows and their memberships.
+
+        Rows come as an array or a CSR matrix, few enough for copies.
+        """
+        self.reads.passes += 1.0
+        total = 0.0
+        step = max(1, _COPIED_ENTRIES // max(1, self.shape[1]))
+        for start in range(0, self.shape[0], step):
+            stop = min(start + step, self.shape[0])
+            block = self.matrix.block(start, stop)
+            X = block.matrix() if isinstance(block, SparseBlock) else block
+            total += function(X, members.slice(start, stop), *common)
+        return total
+
+    def refresh(self) -> bool:
+        """Return False: nothing is kept that rounds differently."""
+        return False
+
+    def raw_rows(self, rows: IntArray) -> Any:
+        """Return some rows as given: an array or a CSR matrix."""
+        return self.matrix.raw_rows(rows)
+
+    def raw_columns(self, columns: IntArray) -> Any:
+        """Return some columns as given."""
+        return self.matrix.take_columns(columns).raw_rows(np.arange(self.shape[0]))
+
+    def row_medians(self, columns: FloatArray) -> FloatArray:
+        """Return typical values of all rows that column effects were taken from."""
+        assert isinstance(self.matrix, DenseMatrix)
+        return self.matrix.row_medians(columns)

@@ -1,0 +1,106 @@
+"""What kernels read besides memberships: blocks of rows, features of items, terms of distances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from neocc._typing import AnyArray, FloatArray
+
+
+class SparseBlock(NamedTuple):
+    """Rows of a CSR matrix as views; `indptr` keeps its positions in the whole matrix."""
+
+    indptr: AnyArray
+    indices: AnyArray
+    data: AnyArray
+    n_columns: int
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows in the block."""
+        return len(self.indptr) - 1
+
+    def stored(self) -> slice:
+        """Where the block's entries lie in `indices` and `data`."""
+        return slice(int(self.indptr[0]), int(self.indptr[-1]))
+
+    def matrix(self, data: AnyArray | None = None) -> sparse.csr_array:
+        """Return the block as a SciPy matrix, with its own values or with `data` in their place."""
+        at = self.stored()
+        values = self.data[at] if data is None else data
+        return sparse.csr_array(
+            (values, self.indices[at], self.indptr - self.indptr[0]),
+            shape=(self.n_rows, self.n_columns),
+        )
+
+
+Block: TypeAlias = SparseBlock | FloatArray
+"""Rows as CSR views, or dense in float64."""
+
+
+@dataclass(frozen=True)
+class Features:
+    """What the distances of some items need from the data; None for what is not needed.
+
+    Attributes
+    ----------
+    sums : array of shape (n_items, other clusters) or None
+        S: X V of rows, X' U of columns.
+    squares : array of shape (n_items,)
+        base.
+    products : array of shape (n_items, own clusters) or None
+        H: X D(w) X' U of rows, X' D(f) X V of columns.
+    """
+
+    sums: FloatArray | None
+    squares: FloatArray
+    products: FloatArray | None = None
+
+    def tables(self) -> list[FloatArray]:
+        """Return all tables that there are."""
+        return [table for table in (self.sums, self.squares, self.products) if table is not None]
+
+    def __add__(self, other: Features) -> Features:
+        sums: list[Any] = [None, None, None]
+        for i, name in enumerate(("sums", "squares", "products")):
+            mine, others = getattr(self, name), getattr(other, name)
+            sums[i] = None if mine is None else mine + others
+        return Features(*sums)
+
+    def combined(self, other: Features, operation: Any = np.add) -> Features:
+        """Add or subtract others in place: k x m temporaries are significant next to X."""
+        for mine, others in zip(self.tables(), other.tables(), strict=True):
+            operation(mine, others, out=mine)
+        return self
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The small tables of one half-step: everything in the distance but the features.
+
+    Attributes
+    ----------
+    offset, scale, magnitude : arrays of shape (own clusters,)
+        `magnitude` bounds the size of the terms that cancel in a distance. It is infinite for a
+        cluster without members, which no item may join.
+    slope : array of shape (other clusters, own clusters) or None
+    shrink : array of shape (other clusters,) or None
+    table : array of shape (n_columns, own clusters) or None
+        D(w) X' U: rows times this table are their products.
+    """
+
+    offset: FloatArray
+    slope: FloatArray | None
+    scale: FloatArray | None
+    shrink: FloatArray | None
+    magnitude: FloatArray
+    table: FloatArray | None = None
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return len(self.offset)

@@ -1,0 +1,257 @@
+"""The compiled loops of `neocc.kernels.numba_`.
+
+Each walks the rows of one block once, releases the interpreter lock, allocates nothing of the size
+of the data and is cached on disk, so that a machine compiles it only once. Sums are float64
+whatever the type of the data. Optional arrays are empty where there are none. Indices are read as
+unsigned numbers: numba would test signed ones for being negative, which takes as long as the sum.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numba
+import numpy as np
+from numba.extending import intrinsic
+
+from neocc._typing import AnyArray, BoolArray, FloatArray, IntArray, LabelArray
+from neocc.kernels.numpy_ import NOISE_SCALE, TIE_SCALE
+
+__all__ = [
+    "compiled",
+    "gather_sparse",
+    "intrinsic",
+    "multiply",
+    "multiply_transposed",
+    "scatter_dense",
+    "scatter_sparse",
+    "score",
+]
+
+_Function = TypeVar("_Function")
+
+
+def compiled(function: _Function) -> _Function:
+    """Compile a function on its first call, and keep the result on disk."""
+    wrapped: _Function = numba.njit(nogil=True, cache=True, boundscheck=False)(function)
+    return wrapped
+
+
+@compiled
+def gather_sparse(
+    indptr: AnyArray,
+    indices: AnyArray,
+    data: AnyArray,
+    first: LabelArray,
+    scale: FloatArray,
+    has_extra: BoolArray,
+    extra_ptr: IntArray,
+    extra_clusters: LabelArray,
+    weights: FloatArray,
+    sums: FloatArray,
+    squares: FloatArray,
+    found: AnyArray,
+) -> None:
+    """Sum rows over clusters, in four slots per cluster: an addition waits for the one before it.
+
+    Whether a column is an outlier or overlaps is unpredictable, and a mispredicted branch costs
+    more than the work it saves: outliers go to slots of their own, entries whose column lies in
+    several clusters are collected in `found`, a scratch space as long as the longest row.
+    """
+    width = np.uint64(sums.shape[1] + 1)
+    slots = np.empty(4 * sums.shape[1] + 4)
+    for p in range(len(indptr) - 1):
+        slots[:] = 0.0
+        start, stop = np.uint64(indptr[p]), np.uint64(indptr[p + 1])
+        if len(scale):
+            for e in range(start, stop):
+                t = indices[e]
+                slots[np.uint64(first[t] + 1)] += data[e] * scale[t]
+        else:
+            at = start
+            while at + np.uint64(3) < stop:
+                for i in range(np.uint64(4)):
+                    slots[i * width + np.uint64(first[indices[at + i]] + 1)] += data[at + i]
+                at += np.uint64(4)
+            for rest in range(at, stop):
+                slots[np.uint64(first[indices[rest]] + 1)] += data[rest]
+        if len(squares):
+            total = 0.0
+            for e in range(start, stop):
+                x = np.float64(data[e])
+                total += weights[indices[e]] * x * x
+            squares[p] = total
+        if len(extra_clusters):
+            n_found = np.uint64(0)
+            for e in range(start, stop):
+                found[n_found] = e
+                n_found += np.uint64(has_extra[indices[e]])
+            for i in range(n_found):
+                e = found[i]
+                t = indices[e]
+                x = np.float64(data[e])
+                if len(scale):
+                    x *= scale[t]
+                for a in range(extra_ptr[t], extra_ptr[np.uint64(t) + np.uint64(1)]):
+                    slots[np.uint64(extra_clusters[a] + 1)] += x
+        for j in range(np.uint64(1), width):
+            sums[p, j - np.uint64(1)] = (slots[j] + slots[width + j]) + (
+                slots[np.uint64(2) * width + j] + slots[np.uint64(3) * width + j]
+            )
+
+
+@compiled
+def scatter_sparse(
+    indptr: AnyArray,
+    indices: AnyArray,
+    data: AnyArray,
+    first: LabelArray,
+    scale: FloatArray,
+    extra_items: IntArray,
+    extra_clusters: LabelArray,
+    weights: FloatArray,
+    sums: FloatArray,
+    squares: FloatArray,
+) -> None:
+    """Add rows to the sums of their clusters, column by column."""
+    n_clusters = np.uint64(sums.shape[1])
+    table = sums.reshape(-1)
+    a = 0
+    for p in range(len(indptr) - 1):
+        start, stop = np.uint64(indptr[p]), np.uint64(indptr[p + 1])
+        if len(squares) and weights[p] != 0.0:
+            for e in range(start, stop):
+                x = np.float64(data[e])
+                squares[indices[e]] += weights[p] * x * x
+        if len(first) == 0:
+            continue
+        weight = scale[p] if len(scale) else 1.0
+        if first[p] >= 0:
+            cluster = np.uint64(first[p])
+            for e in range(start, stop):
+                table[np.uint64(indices[e]) * n_clusters + cluster] += weight * data[e]
+        while a < len(extra_items) and extra_items[a] == p:
+            cluster = np.uint64(extra_clusters[a])
+            for e in range(start, stop):
+                table[np.uint64(indices[e]) * n_clusters + cluster] += weight * data[e]
+            a += 1
+
+
+@compiled
+def scatter_dense(
+    X: FloatArray,
+    first: LabelArray,
+    scale: FloatArray,
+    extra_items: IntArray,
+    extra_clusters: LabelArray,
+    lines: FloatArray,
+) -> None:
+    """Add rows to the lines of their clusters."""
+    for p in range(len(X)):
+        if first[p] >= 0:
+            line, weight = lines[first[p]], scale[p] if len(scale) else 1.0
+            for t in range(X.shape[1]):
+                line[t] += weight * X[p, t]
+    for a in range(len(extra_items)):
+        p = extra_items[a]
+        line, weight = lines[extra_clusters[a]], scale[p] if len(scale) else 1.0
+        for t in range(X.shape[1]):
+            line[t] += weight * X[p, t]
+
+
+@compiled
+def multiply(
+    indptr: AnyArray, indices: AnyArray, data: AnyArray, table: FloatArray, products: FloatArray
+) -> None:
+    """Four entries at a time: each visit to `row` is a load and a store, lines are the work."""
+    width, one = table.shape[1], np.uint64(1)
+    for p in range(len(indptr) - 1):
+        row = products[p]
+        row[:] = 0.0
+        e, stop = np.uint64(indptr[p]), np.uint64(indptr[p + 1])
+        while e + np.uint64(3) < stop:
+            x0, line0 = np.float64(data[e]), table[indices[e]]
+            x1, line1 = np.float64(data[e + one]), table[indices[e + one]]
+            x2, line2 = np.float64(data[e + np.uint64(2)]), table[indices[e + np.uint64(2)]]
+            x3, line3 = np.float64(data[e + np.uint64(3)]), table[indices[e + np.uint64(3)]]
+            for q in range(width):
+                row[q] += (x0 * line0[q] + x1 * line1[q]) + (x2 * line2[q] + x3 * line3[q])
+            e += np.uint64(4)
+        while e < stop:
+            x0, line0 = np.float64(data[e]), table[indices[e]]
+            for q in range(width):
+                row[q] += x0 * line0[q]
+            e += one
+
+
+@compiled
+def multiply_transposed(
+    indptr: AnyArray, indices: AnyArray, data: AnyArray, table: FloatArray, products: FloatArray
+) -> None:
+    """Add each row times a line of the table."""
+    width = table.shape[1]
+    for p in range(len(indptr) - 1):
+        row = table[p]
+        for e in range(np.uint64(indptr[p]), np.uint64(indptr[p + 1])):
+            x = np.float64(data[e])
+            line = products[indices[e]]
+            for q in range(width):
+                line[q] += x * row[q]
+
+
+@compiled
+def score(
+    sums: FloatArray,
+    squares: FloatArray,
+    products: FloatArray,
+    slope: FloatArray,
+    offset: FloatArray,
+    scale: FloatArray,
+    shrink: FloatArray,
+    magnitude: FloatArray,
+    first: LabelArray,
+    extra_items: IntArray,
+    extra_clusters: LabelArray,
+    member_scale: FloatArray,
+    d: FloatArray,
+    labels: LabelArray,
+    minima: FloatArray,
+    row: FloatArray,
+) -> float:
+    """Score items one by one; see `neocc.kernels.numpy_.score`."""
+    n_clusters = len(offset)
+    total = 0.0
+    a = 0
+    for p in range(len(squares)):
+        item = squares[p]
+        for j in range(len(shrink)):
+            item -= sums[p, j] * sums[p, j] * shrink[j]
+        for q in range(n_clusters):
+            row[q] = offset[q] + item
+        if len(products):
+            for q in range(n_clusters):
+                row[q] += products[p, q] * scale[q] if len(scale) else products[p, q]
+        for j in range(len(slope)):
+            s, line = sums[p, j], slope[j]
+            for q in range(n_clusters):
+                row[q] += s * line[q]
+        if len(first):
+            weight = member_scale[p] if len(member_scale) else 1.0
+            if first[p] >= 0:
+                total += weight * row[np.uint64(first[p])]
+            while a < len(extra_items) and extra_items[a] == p:
+                total += weight * row[np.uint64(extra_clusters[a])]
+                a += 1
+        noise = squares[p] * NOISE_SCALE
+        label, least = 0, np.inf
+        for q in range(n_clusters):
+            anchor = max(noise + magnitude[q] * NOISE_SCALE, abs(row[q]) * TIE_SCALE)
+            row[q] = (row[q] + anchor) - anchor
+            if magnitude[q] == np.inf:
+                row[q] = np.inf
+            if row[q] < least:
+                label, least = q, row[q]
+        if len(d):
+            d[p, :] = row
+        labels[p], minima[p] = label, least
+    return total
