@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, settings
 
 # `oracle` and `instances` live beside this file; importlib mode does not put them on the path.
 sys.path.insert(0, str(Path(__file__).parent))
+# Draws from the plaid model and Geweke's test of its sampler are in `benchmarks`, for both.
+sys.path.append(str(Path(__file__).parents[1]))
 
 settings.register_profile(
     "neocc",

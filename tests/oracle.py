@@ -87,6 +87,36 @@ def objective_neo_kmeans(X, U) -> float:
     return float(total)
 
 
+def objective_weighted(X, A, B, name: str) -> float:
+    """J_M or J_RCM where memberships weigh: A and B hold weights in place of ones."""
+    X, A, B = _floats(X, A, B)
+    total = 0.0
+    for a in A.T:
+        for b in B.T:
+            if not (a.any() and b.any()):
+                continue
+            of_column, of_row = a @ X / a.sum(), X @ b / b.sum()
+            of_block = a @ X @ b / (a.sum() * b.sum())
+            residue = X - of_block
+            if name == "residue":
+                residue = X - of_column - of_row[:, None] + of_block
+            total += sum(
+                a[p] * b[t] * residue[p, t] ** 2 for p in range(len(a)) for t in range(len(b))
+            )
+    return float(total)
+
+
+def residual_squares(X, means, U, V) -> float:
+    """Sum of squared differences from given block means, one entry at a time."""
+    X, means, U, V = _floats(X, means, U, V)
+    total = 0.0
+    for i, j in np.ndindex(means.shape):
+        for p in np.flatnonzero(U[:, i]):
+            for t in np.flatnonzero(V[:, j]):
+                total += (X[p, t] - means[i, j]) ** 2
+    return float(total)
+
+
 def mssr1(A, row_labels, column_labels) -> float:
     """||A - RR'ACC'||^2."""
     R, C = _normalised(row_labels), _normalised(column_labels)

@@ -24,10 +24,11 @@ def test_every_public_name_can_be_imported():
     assert sorted(dir(neocc)) == sorted(neocc.__all__)
 
 
-def test_public_names_are_those_of_the_estimators():
+def test_public_names_are_those_of_the_estimators_and_of_their_rivals():
     from neocc import estimators
 
-    assert set(neocc.__all__) == {*estimators.__all__, "__version__"}
+    rivals = {"LowRankNEOKMeans", "ROCC", "InfinitePlaid"}
+    assert set(neocc.__all__) == {*estimators.__all__, *rivals, "__version__"}
     assert {"NEOCC", "NEOKMeans", "MSSR", "objective_value"} <= set(neocc.__all__)
 
 
@@ -42,7 +43,19 @@ def test_unknown_names_are_refused():
         neocc.NEOC  # noqa: B018
 
 
-@pytest.mark.parametrize("package", ["estimators", "kernels", "engines", "datasets"])
+@pytest.mark.parametrize(
+    "package",
+    [
+        "estimators",
+        "kernels",
+        "engines",
+        "datasets",
+        "rivals.lowrank",
+        "rivals.plaid",
+        "rivals.plaid.kernels",
+        "rivals.rocc",
+    ],
+)
 def test_subpackages_export_what_they_say(package):
     module = __import__(f"neocc.{package}", fromlist=["*"])
     for name in module.__all__:
@@ -66,6 +79,7 @@ def test_a_small_fit_compiles_nothing():
     )
     assert not {name for name in loaded if name.split(".")[0] in {"numba", "llvmlite"}}
     assert "neocc.kernels.numba_" not in loaded
+    assert not {name for name in loaded if name.startswith("neocc.rivals")}
 
 
 def test_importing_an_estimator_loads_no_optional_package():

@@ -1,20 +1,53 @@
-"""The two-stage assignment: exact counts, least total distance, documented tie order."""
+"""The two-stage assignment: exact counts, least total distance, documented tie order.
+
+It counts distances in blocks that no machine sees together. However the items are cut into blocks,
+and whatever is guessed about the thresholds, the answer has the same bits.
+"""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 import oracle
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from instances import make_counts, make_membership, members
 
-import neocc.core.assign as assign_module
-from neocc.core.assign import assign, fill_empty, smallest
+import neocc.core.assign as module
+from neocc.core.assign import Guess, Thresholds, assign, fill_empty, find_thresholds, first_query
+from neocc.core.histograms import BlockCounts
+from neocc.core.overlap import OVERLAP_MODELS, REPEAT, Scores
 from neocc.core.problem import Counts
+from neocc.kernels import Memberships
+
+KINDS = {
+    "distinct": lambda rng, shape: rng.random(shape),
+    "tied": lambda rng, shape: rng.integers(0, 3, size=shape).astype(float),
+    "equal": lambda rng, shape: np.full(shape, rng.choice([0.0, 2.5, -1.0])),
+    "neighbours": lambda rng, shape: 1.0 + rng.integers(0, 4, size=shape) * 2.0**-52,
+    "around zero": lambda rng, shape: rng.choice([-1e-9, -0.0, 0.0, 5e-324, 1e-9], size=shape),
+    "wide": lambda rng, shape: 10.0 ** rng.integers(-200, 200, size=shape) * rng.random(shape),
+    # One of several: feasible memberships leave a cluster that is not empty.
+    "empty cluster": lambda rng, shape: np.where(
+        (shape[1] > 1) & (np.arange(shape[1]) == rng.integers(shape[1])),
+        np.inf,
+        rng.integers(0, 3, size=shape),
+    ).astype(float),
+}
+each_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def choices_of(d):
+    """What items with these distances can choose from."""
+    d = np.ascontiguousarray(d, dtype=float)
+    nearest = d.argmin(axis=1).astype(np.int32)
+    return REPEAT.choices(Scores(d, nearest, d.min(axis=1, initial=np.inf), d.shape[1]))
 
 
 def run(d, counts):
-    d = d.astype(float)
-    return assign(d, d.argmin(axis=1), d.min(axis=1), counts)
+    return assign(choices_of(d), counts)
 
 
 def draw(seed, tied, largest=7):
@@ -23,6 +56,12 @@ def draw(seed, tied, largest=7):
     k = int(rng.integers(1, min(n, 4) + 1))
     d = rng.integers(0, 4, size=(n, k)) if tied else rng.random((n, k))
     return d.astype(float), make_counts(rng, n, k)
+
+
+def filled(U, d):
+    """Fill the empty clusters of memberships with these distances."""
+    U = np.asarray(U, dtype=bool)
+    return fill_empty(members(U), d[U])
 
 
 # --------------------------------------------------------------------------------- two stages
@@ -39,7 +78,7 @@ def test_equals_the_papers_loop(tied):
             n_without_empty += 1
             np.testing.assert_array_equal(found, literal)
         else:
-            np.testing.assert_array_equal(found, fill_empty(members(literal), d).dense)
+            np.testing.assert_array_equal(found, filled(literal, d).dense)
     assert n_without_empty > 100
 
 
@@ -81,23 +120,20 @@ def test_an_item_left_out_first_may_come_in_second():
     np.testing.assert_array_equal(found.members.dense, [[1, 0], [0, 1], [1, 0]])
 
 
-def test_limits_are_the_largest_accepted_distances():
+def test_thresholds_are_the_largest_accepted_distances():
     d = np.array([[0.0, 2.0], [3.0, 1.0], [7.0, 8.0]])
-    found = run(d, Counts(3, 2, 3, 1))
-    assert found.nearest_limit == 1.0
-    assert found.extra_limit == 2.0
+    assert run(d, Counts(3, 2, 3, 1)).thresholds == (1.0, 2.0)
 
 
-def test_limits_without_outliers_and_extra_memberships_are_infinite():
+def test_thresholds_without_outliers_and_extra_memberships_are_infinite():
     found = run(np.array([[0.0, 2.0], [3.0, 1.0]]), Counts(2, 2, 2, 0))
-    assert found.nearest_limit == np.inf
-    assert found.extra_limit == -np.inf
+    assert found.thresholds == (np.inf, -np.inf)
 
 
 def test_distances_are_left_as_they_were():
     d, counts = draw(11, tied=False)
     before = d.copy()
-    assign(d, d.argmin(axis=1), d.min(axis=1), counts)
+    run(d, counts)
     np.testing.assert_array_equal(d, before)
 
 
@@ -108,45 +144,203 @@ def test_a_cluster_at_infinite_distance_is_not_joined():
     assert found.sum(axis=0).tolist() == [4, 1, 3]
 
 
-# ---------------------------------------------------------------------------------- smallest
+def test_nearest_clusters_alone_do_where_every_item_gets_one():
+    labels, minima = np.array([1, 0, 1], dtype=np.int32), np.array([3.0, 1.0, 2.0])
+    choices = REPEAT.choices(Scores(None, labels, minima, 3))
+    found = assign(choices, Counts(3, 3, 3, 0)).members
+    # Cluster 2 is empty: the dearest item goes there.
+    np.testing.assert_array_equal(found.dense, [[0, 0, 1], [1, 0, 0], [0, 1, 0]])
 
 
-def reference(values, count):
-    return np.sort(np.argsort(values, kind="stable")[:count])
+def test_new_items_take_what_thresholds_allow():
+    d = np.array([[0.0, 2.0], [3.0, 1.0], [7.0, 8.0], [1.0, 2.5]])
+    applied = choices_of(d).apply(Thresholds(1.0, 2.0))
+    np.testing.assert_array_equal(applied.members.dense, [[1, 1], [0, 1], [0, 0], [1, 0]])
 
 
-@pytest.mark.parametrize("pilot", [2, 8, 4096])
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda rng, n: rng.random(n),
-        lambda rng, n: rng.integers(0, 3, size=n).astype(float),
-        lambda rng, n: np.zeros(n),
-        lambda rng, n: np.sort(rng.random(n)),
-        lambda rng, n: (np.arange(n) % 7).astype(float),
-        lambda rng, n: np.where(rng.random(n) < 0.9, np.inf, rng.random(n)),
-    ],
-    ids=["random", "tied", "equal", "sorted", "periodic", "mostly infinite"],
+def test_the_papers_overlap_model_is_known_by_name_and_weighs_nothing():
+    assert OVERLAP_MODELS["repeat"] is REPEAT
+    U = members([[1, 1], [0, 1]])
+    assert REPEAT.weighted(U) is U
+
+
+# -------------------------------------------------------------------------------------- blocks
+
+
+def by_counting(d, edges, counts, guess=None):
+    """What the engine for a cluster does, without a cluster: neighbours answer together."""
+    blocks = [choices_of(d[a:b]) for a, b in pairwise(edges)]
+    queries = []
+
+    def ask(query):
+        queries.append(query)
+        answers = [block.count(query) for block in blocks]
+        return [
+            answer
+            for at in range(0, len(answers), 2)
+            for answer in BlockCounts.together(answers[at : at + 2], query)
+        ]
+
+    thresholds = find_thresholds(ask, counts, len(blocks), guess)
+    parts = [block.apply(each) for block, each in zip(blocks, thresholds, strict=True)]
+    assert len({each.pair for each in thresholds}) == 1
+
+    costs = [block.costs(part) for block, part in zip(blocks, parts, strict=True)]
+    joined = Memberships.joined([part.members for part in parts])
+    if joined.has_empty:
+        joined = fill_empty(joined, np.concatenate(costs))
+    return joined, thresholds[0].pair, queries
+
+
+def by_sorting(d, counts):
+    """Both stages by stable sorts of everything: the answer before clusters are filled."""
+    n, k = d.shape
+    order = np.argsort(d.min(axis=1), kind="stable")[: counts.n_covered]
+    U = np.zeros((n, k), dtype=bool)
+    U[order, d[order].argmin(axis=1)] = True
+    limits = [np.inf, -np.inf]
+    if counts.n_covered < n:
+        limits[0] = d.min(axis=1)[order].max()
+    if counts.n_extra:
+        left = np.where(U, np.inf, d).reshape(-1)
+        # Those already taken come after others that are infinitely far.
+        extra = np.lexsort((np.arange(n * k), U.reshape(-1), left))[: counts.n_extra]
+        limits[1] = left[extra].max()
+        U.reshape(-1)[extra] = True
+    return U, tuple(limits)
+
+
+def assert_same(d, edges, counts, guess=None):
+    """Blocks give the bits of one block, which are those of a stable sort."""
+    whole = run(d, counts)
+    found, thresholds, _ = by_counting(d, edges, counts, guess)
+    np.testing.assert_array_equal(found.first, whole.members.first)
+    np.testing.assert_array_equal(found.extra_items, whole.members.extra_items)
+    np.testing.assert_array_equal(found.extra_clusters, whole.members.extra_clusters)
+    assert thresholds == whole.thresholds
+    literal, limits = by_sorting(d, counts)
+    np.testing.assert_array_equal(found.dense, filled(literal, d).dense)
+    if not counts.is_partition:
+        assert thresholds == limits
+
+
+def draw_blocks(rng, kind, largest=40):
+    n = int(rng.integers(1, largest + 1))
+    k = int(rng.integers(1, min(n, 5) + 1))
+    edges = np.concatenate([[0], np.sort(rng.integers(0, n + 1, size=rng.integers(0, 5))), [n]])
+    return KINDS[kind](rng, (n, k)), edges, make_counts(rng, n, k)
+
+
+@each_kind
+@given(seed=st.integers(0, 2**32 - 1), few=st.sampled_from([0, 3, 1 << 15]))
+def test_blocks_give_the_answer_of_one_block(kind, seed, few):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_FEW", few)
+        assert_same(*draw_blocks(np.random.default_rng(seed), kind))
+
+
+@each_kind
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    few=st.sampled_from([0, 3, 1 << 15]),
+    share=st.sampled_from([0.0, 1e-3, 0.3, 5.0]),
+    off=st.sampled_from([0.0, 0.2, -0.2, 3.0]),
 )
-def test_smallest_equals_a_stable_sort(monkeypatch, make, pilot):
-    monkeypatch.setattr(assign_module, "_PILOT", pilot)
+def test_a_guess_changes_nothing(kind, seed, few, share, off):
+    d, edges, counts = draw_blocks(np.random.default_rng(seed), kind)
+    nearest, extra = run(d, counts).thresholds
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_FEW", few)
+        assert_same(d, edges, counts, Guess((nearest * (1 + off), extra * (1 - off)), share))
+
+
+@pytest.fixture(scope="module")
+def many():
+    """So many distances that it matters how often they are counted."""
+    d = np.random.default_rng(0).chisquare(5, size=(40_000, 8))
+    return (
+        d,
+        np.linspace(0, 40_000, 17).astype(int),
+        Counts.from_fractions(40_000, 8, 0.1, 0.05),
+    )
+
+
+def test_many_distances_take_two_queries(many):
+    assert len(by_counting(*many)[2]) == 2
+    assert_same(*many)
+
+
+def test_a_good_guess_takes_one_query(many):
+    d, edges, counts = many
+    nearest, extra = run(d, counts).thresholds
+    guess = Guess((nearest * 1.001, extra * 0.999), 0.002)
+    assert len(by_counting(d, edges, counts, guess)[2]) == 1
+    assert_same(d, edges, counts, guess)
+
+
+def test_a_bad_guess_costs_one_query_more(many):
+    d, edges, counts = many
+    nearest, extra = run(d, counts).thresholds
+    guess = Guess((nearest * 1.1, extra * 0.9), 0.002)
+    assert len(by_counting(d, edges, counts, guess)[2]) == 3
+    assert_same(d, edges, counts, guess)
+
+
+def test_guesses_learn_how_far_thresholds_move():
+    guess = Guess()
+    first = guess.share
+    guess.learn((2.0, 4.0))
+    assert guess.thresholds == (2.0, 4.0)
+    assert guess.share == first
+    guess.learn((2.002, 4.0))
+    assert guess.share == pytest.approx(2 * 0.001)
+    guess.learn((2.002, 4.0))  # nothing moved: but the next may
+    assert 0.0 < guess.share < 0.002
+    guess.learn((1.0, 4.0))
+    assert guess.share == first
+    guess.learn((np.inf, -np.inf))
+    assert guess.thresholds == (np.inf, -np.inf)
+
+
+def test_a_guess_without_a_number_is_not_asked_about():
+    counts = Counts(10, 3, 12, 2)
+    assert first_query(counts, Guess((np.inf, 1.0))) == first_query(counts)
+    assert first_query(counts, Guess()) == first_query(counts)
+    # Where no item may be left out, nobody asks for that threshold.
+    assert first_query(Counts(10, 3, 12, 0), Guess((np.inf, 1.0))).nearest is None
+
+
+@each_kind
+def test_blocks_equal_the_papers_loop(kind):
     rng = np.random.default_rng(0)
-    for n in (1, 2, 30, 500, 20_000):
-        values = make(rng, n)
-        for count in {0, 1, n // 50, n // 3, n - 1, n}:
-            indices, limit = smallest(values.copy(), count)
-            expected = reference(values, count)
-            np.testing.assert_array_equal(indices, expected)
-            if count:
-                assert limit == values[expected].max()
+    n_compared = 0
+    for _ in range(60):
+        d, edges, counts = draw_blocks(rng, kind, largest=8)
+        literal = oracle.two_stage(d, counts.n_memberships, counts.n_covered)
+        if literal.any(axis=0).all():
+            n_compared += 1
+            found, _, _ = by_counting(d, edges, counts)
+            np.testing.assert_array_equal(found.dense, literal)
+    assert n_compared > 5
 
 
-def test_smallest_uses_the_pilot_sample_on_large_input(monkeypatch):
-    values = np.random.default_rng(1).random(20 * assign_module._PILOT)
-    candidates = assign_module._candidates(values, 100)
-    assert candidates is not None
-    assert 100 <= len(candidates) < len(values) // 10
-    np.testing.assert_array_equal(smallest(values, 100)[0], reference(values, 100))
+def test_memberships_beyond_those_at_finite_distance_are_still_counted_right():
+    d = np.array([[1.0, np.inf, 2.0]] * 4)
+    for total in range(4, 13):
+        counts = Counts(4, 3, total, 0)
+        assert run(d, counts).members.dense.sum() == total
+        assert_same(d, [0, 1, 4], counts)
+
+
+def test_counts_are_exact_where_all_clusters_are_infinitely_far():
+    d = np.full((4, 2), np.inf)
+    found = choices_of(d).apply(Thresholds(np.inf, -np.inf, n_nearest_ties=3))
+    assert found.members.n_total == 3
+
+
+def test_nothing_is_asked_where_all_rows_join_one_cluster_each():
+    d = np.random.default_rng(0).random((10, 3))
+    assert by_counting(d, [0, 4, 10], Counts(10, 3, 10, 0))[2] == []
 
 
 # ------------------------------------------------------------------------------- fill_empty
@@ -157,10 +351,10 @@ def test_fill_empty_keeps_counts_and_leaves_no_cluster_empty():
     for seed in range(300):
         d, counts = draw(seed, tied=False, largest=9)
         U = make_membership(np.random.default_rng(seed), counts)
-        filled = fill_empty(members(U), d).dense
-        n_filled += not np.array_equal(U, filled)
-        np.testing.assert_array_equal(filled.sum(axis=1), U.sum(axis=1))
-        assert filled.any(axis=0).sum() == min(counts.n_clusters, counts.n_memberships)
+        found = filled(U, d).dense
+        n_filled += not np.array_equal(U, found)
+        np.testing.assert_array_equal(found.sum(axis=1), U.sum(axis=1))
+        assert found.any(axis=0).sum() == min(counts.n_clusters, counts.n_memberships)
     assert n_filled > 30
 
 
@@ -168,9 +362,9 @@ def test_fill_empty_never_raises_the_cost():
     for seed in range(300):
         d, counts = draw(seed, tied=True, largest=9)
         U = make_membership(np.random.default_rng(seed), counts)
-        filled = fill_empty(members(U), d).dense
+        found = filled(U, d).dense
         d[:, ~U.any(axis=0)] = 0.0  # a single member sits on its own mean
-        assert d[filled].sum() <= d[U].sum()
+        assert d[found].sum() <= d[U].sum()
 
 
 def test_fill_empty_moves_the_worst_membership_that_can_be_spared():
@@ -178,9 +372,27 @@ def test_fill_empty_moves_the_worst_membership_that_can_be_spared():
     d = np.array([[1.0, 0.0, np.inf], [2.0, 0.0, np.inf], [0.0, 9.0, np.inf]])
     # Row 2 is the farthest, but the only member of its cluster.
     expected = [[1, 0, 0], [0, 0, 1], [0, 1, 0]]
-    np.testing.assert_array_equal(fill_empty(members(U), d).dense, expected)
+    np.testing.assert_array_equal(filled(U, d).dense, expected)
 
 
-def test_fill_empty_returns_memberships_without_empty_clusters_unchanged():
+def test_fill_empty_leaves_memberships_without_empty_clusters_as_they_are():
     U = members([[1, 0], [0, 1]])
-    assert fill_empty(U, np.zeros((2, 2))) is U
+    np.testing.assert_array_equal(fill_empty(U, np.ones(2)).dense, U.dense)
+
+
+def test_costs_are_asked_for_only_where_a_cluster_is_empty():
+    class Priceless:
+        def __init__(self, d):
+            self.choices = choices_of(d)
+            self.count, self.apply, self.n_asked = self.choices.count, self.choices.apply, 0
+
+        def costs(self, applied):
+            self.n_asked += 1
+            return self.choices.costs(applied)
+
+    d = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
+    for table, n_asked in ((d, 0), (np.array([[0.0, 1.0]] * 3), 1)):
+        for counts in (Counts(3, 2, 3, 0), Counts(3, 2, 3, 1)):
+            choices = Priceless(table)
+            assert assign(choices, counts).members.dense.any(axis=0).all()
+            assert choices.n_asked == n_asked

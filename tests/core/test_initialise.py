@@ -1,26 +1,24 @@
-"""Starts are feasible, use every cluster and draw distinct seeds, sampled or not."""
+"""Starts are feasible, use every cluster and draw distinct seeds."""
 
 from __future__ import annotations
 
 import numpy as np
-import oracle
 import pytest
-from instances import KINDS, OBJECTIVES, make_counts, make_data, make_engine, planted
+from instances import KINDS, make_counts, make_data, make_engine
+from instances import OBJECTIVES as NAMES
 from scipy import sparse
 
-from neocc.core import initialise
 from neocc.core.initialise import (
-    Known,
-    draw_sample,
+    WarmStart,
     one_way_start,
     plus_plus,
-    promote,
+    pressurised,
+    random_pair,
     random_start,
-    sampled_start,
     seeded_start,
 )
+from neocc.core.objectives import KMEANS, OBJECTIVES
 from neocc.core.problem import Counts, Problem
-from neocc.core.solve import centring, solve
 from neocc.kernels import Memberships
 
 
@@ -76,7 +74,7 @@ def test_random_start_reaches_every_feasible_pair():
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 def test_one_way_start_is_feasible_and_uses_every_cluster(make, kind, seed):
     X, rows, columns, rng = draw(kind, seed)
-    U, V = one_way_start(make_engine(make(X)), Problem("mean", rows, columns), rng)
+    U, V = one_way_start(make_engine(make(X)), Problem(OBJECTIVES["mean"], rows, columns), rng)
     for start, counts in ((U, rows), (V, columns)):
         assert_feasible(start, counts)
         assert_no_empty_cluster(start, counts)
@@ -86,121 +84,46 @@ def test_one_way_start_is_feasible_and_uses_every_cluster(make, kind, seed):
 def test_seeded_start_of_either_side_is_feasible_and_uses_every_cluster(kind):
     X, rows, columns, rng = draw(kind, 9)
     engine = make_engine(X)
-    for problem in (Problem("vectors", rows, None), Problem("vectors", None, columns)):
-        counts = problem.rows or problem.columns
-        start = seeded_start(engine, problem, rng)
+    for problem in (Problem(KMEANS, rows, None), Problem(KMEANS, None, columns)):
+        (side,) = problem.sides
+        U, V = seeded_start(engine, problem, rng)
+        start, other = (U, V) if side == "rows" else (V, U)
+        assert other is None
+        assert_feasible(start, problem.counts(side))
+        assert_no_empty_cluster(start, problem.counts(side))
+
+
+def test_random_memberships_of_both_sides_are_of_those_that_are_clustered():
+    rows, columns = Counts(6, 2, 7, 1), Counts(5, 3, 5, 0)
+    for problem in (
+        Problem(OBJECTIVES["mean"], rows, columns),
+        Problem(KMEANS, rows, None),
+        Problem(KMEANS, None, columns),
+    ):
+        pair = random_pair(problem, np.random.default_rng(0))
+        for start, counts in zip(pair, (problem.rows, problem.columns), strict=True):
+            assert (start is None) == (counts is None)
+            if counts is not None:
+                assert_feasible(start, counts)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_letting_outliers_go_a_few_at_a_time_ends_with_the_counts_asked_for(kind, name):
+    rng = np.random.default_rng(0)
+    X = make_data(kind, rng, 24, 16)
+    n, m = X.shape
+    # As few memberships as outliers leave: with fewer outliers there would be more of them.
+    rows, columns = (
+        Counts(n, min(3, n), n - n // 3, n // 3),
+        Counts(m, min(2, m), m - m // 2, m // 2),
+    )
+    problem = Problem(OBJECTIVES[name], rows, columns)
+    data = make_engine(X).centred(problem.centring)
+    U, V = pressurised(data, problem, random_pair(problem, rng))
+    for start, counts in ((U, rows), (V, columns)):
         assert_feasible(start, counts)
         assert_no_empty_cluster(start, counts)
-
-
-@pytest.fixture
-def small_samples(monkeypatch):
-    """Let samples of 24 rows do for three clusters."""
-    monkeypatch.setattr(initialise, "_SAMPLE_ENTRIES", (100, 100))
-    monkeypatch.setattr(initialise, "_SAMPLE_ROWS_PER_CLUSTER", 8)
-
-
-def start_on_a_sample(engine, data, problem, rng):
-    sample = draw_sample(engine, data, problem, rng)
-    assert sample is not None
-    return sampled_start(sample, data, problem, rng)
-
-
-@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
-@pytest.mark.parametrize("objective", OBJECTIVES)
-@pytest.mark.parametrize("offset", [0.0, 1000.0])
-@pytest.mark.usefixtures("small_samples")
-def test_start_on_a_sample_is_feasible_and_near_the_best(make, objective, offset):
-    X = planted(np.random.default_rng(0), 300, 12, 3, 3, noise=0.1)
-    X += np.random.default_rng(1).normal(size=300)[:, None] if objective == "residue" else 0.0
-    engine = make_engine(make(X + offset))
-    rows, columns = Counts(300, 3, 300, 0), Counts(12, 3, 12, 0)
-    problem = Problem(objective, rows, columns)
-    data = engine.centred(centring(problem))
-    energy = oracle.objective(X, np.ones((300, 1)), np.ones((12, 1)), objective)
-    n_good = 0
-    for seed in range(8):
-        U, V = start_on_a_sample(engine, data, problem, np.random.default_rng(seed))
-        assert_feasible(U, rows)
-        assert_feasible(V, columns)
-        n_good += oracle.objective(X, U.dense, V.dense, objective) < 0.2 * energy
-    assert n_good >= 4
-
-
-@pytest.mark.usefixtures("small_samples")
-def test_start_on_a_sample_meets_counts_with_overlap_and_outliers():
-    X = np.random.default_rng(0).normal(size=(300, 12))
-    for seed in range(30):
-        rng = np.random.default_rng(seed)
-        rows, columns = make_counts(rng, 300, 3), make_counts(rng, 12, 3)
-        problem = Problem("mean", rows, columns)
-        U, V = start_on_a_sample(make_engine(X), make_engine(X), problem, rng)
-        assert_feasible(U, rows)
-        assert_feasible(V, columns)
-
-
-@pytest.mark.usefixtures("small_samples")
-def test_start_on_a_sample_reads_the_sample_and_the_data_alike():
-    # Every tenth row, from which the engine judges the offset of the data, lies around zero.
-    X = 100.0 + planted(np.random.default_rng(0), 1280, 12, 3, 3, noise=0.1)
-    X[::10] -= 100.0
-    engine = make_engine(X)
-    problem = Problem("mean", Counts(1280, 3, 1280, 0), Counts(12, 3, 12, 0))
-    plain = engine.centred("none", np.zeros(12))
-    for seed in range(3):
-        pairs = [
-            start_on_a_sample(engine, data, problem, np.random.default_rng(seed))
-            for data in (engine.centred(centring(problem)), plain)
-        ]
-        np.testing.assert_array_equal(pairs[0][0].dense, pairs[1][0].dense)
-
-
-@pytest.mark.usefixtures("small_samples")
-def test_a_sample_holds_distinct_rows_and_is_much_smaller(monkeypatch):
-    engine = make_engine(np.random.default_rng(0).normal(size=(300, 12)))
-    taken = []
-    take = type(engine).sample_rows
-    monkeypatch.setattr(
-        type(engine), "sample_rows", lambda self, rows: taken.append(rows) or take(self, rows)
-    )
-    problem = Problem("mean", Counts(300, 3, 300, 0), Counts(12, 3, 12, 0))
-    sample = draw_sample(engine, engine, problem, np.random.default_rng(0))
-    assert len(taken) == 1
-    assert len(np.unique(taken[0])) == len(taken[0]) == 24
-    assert sample.engine.shape == sample.data.shape == (24, 12)
-    assert sample.problem.rows == Counts(24, 3, 24, 0)
-    assert sample.problem.columns == problem.columns
-
-
-@pytest.mark.parametrize("objective", OBJECTIVES)
-@pytest.mark.usefixtures("small_samples")
-def test_all_rows_join_the_clusters_of_a_sample(objective):
-    X = planted(np.random.default_rng(0), 300, 12, 3, 3, noise=0.01)
-    rows, columns = Counts(300, 3, 330, 15), Counts(12, 3, 13, 1)
-    problem = Problem(objective, rows, columns)
-    engine, rng = make_engine(X), np.random.default_rng(0)
-    data = engine.centred(centring(problem))
-    sample = draw_sample(engine, data, problem, rng)
-    starts = random_start(sample.problem.rows, rng), random_start(sample.problem.columns, rng)
-    found = solve(sample.data, sample.problem, *starts)
-    U, V = promote(sample, found, data, problem)
-    assert V is found.V
-    assert_feasible(U, rows)
-
-
-def test_small_matrices_are_not_sampled():
-    engine = make_engine(np.random.default_rng(0).normal(size=(60, 5)))
-    problem = Problem("mean", Counts(60, 3, 60, 0), Counts(5, 2, 5, 0))
-    assert draw_sample(engine, engine, problem, np.random.default_rng(0)) is None
-
-
-@pytest.mark.usefixtures("small_samples")
-def test_one_way_problems_are_not_sampled():
-    engine, rng = make_engine(np.random.default_rng(0).normal(size=(300, 12))), None
-    assert (
-        draw_sample(engine, engine, Problem("vectors", Counts(300, 3, 300, 0), None), rng) is None
-    )
-    assert draw_sample(engine, engine, Problem("vectors", None, Counts(12, 3, 12, 0)), rng) is None
 
 
 # ---------------------------------------------------------------------------------- k-means++
@@ -245,12 +168,12 @@ def partition(counts):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_one_way_start_can_begin_with_known_clusters(seed):
+def test_one_way_start_can_begin_with_clusters_that_a_caller_has(seed):
     X, rows, columns, _ = draw("gaussian", seed)
-    problem = Problem("mean", rows, columns)
-    known = Known(*(partition(counts) for counts in (rows, columns)))
+    problem = Problem(OBJECTIVES["mean"], rows, columns)
+    warm = WarmStart(*(partition(counts) for counts in (rows, columns)))
     rngs = [np.random.default_rng(i) for i in (0, 1)]
-    pairs = [one_way_start(make_engine(X), problem, rng, known) for rng in rngs]
+    pairs = [one_way_start(make_engine(X), problem, rng, warm) for rng in rngs]
     for U, V in pairs:
         assert_feasible(U, rows)
         assert_feasible(V, columns)

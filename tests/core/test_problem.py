@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from instances import make_counts
 
+from neocc.core.objectives import KMEANS, OBJECTIVES
 from neocc.core.problem import Counts, Problem, round_half_away
 
 
@@ -58,6 +59,50 @@ def test_counts_of_a_sample_are_feasible_and_in_proportion(seed):
 
 def test_one_way_problem_keeps_one_side():
     rows, columns = Counts(5, 2, 6, 1), Counts(4, 2, 4, 0)
-    problem = Problem("residue", rows, columns, max_iter=50, tol=1e-3)
-    assert problem.one_way("rows", 7) == Problem("vectors", rows, None, 7, 1e-3)
-    assert problem.one_way("columns", 7) == Problem("vectors", None, columns, 7, 1e-3)
+    problem = Problem(OBJECTIVES["residue"], rows, columns, max_iter=50, tol=1e-3)
+    assert problem.one_way("rows", 7) == Problem(KMEANS, rows, None, 7, 1e-3)
+    assert problem.one_way("columns", 7) == Problem(KMEANS, None, columns, 7, 1e-3)
+    assert problem.sides == ["rows", "columns"]
+    assert problem.one_way("rows", 7).sides == ["rows"]
+    assert problem.one_way("columns", 7).sides == ["columns"]
+
+
+def test_counts_can_be_changed_on_one_side():
+    rows, columns, other = Counts(5, 2, 6, 1), Counts(4, 2, 4, 0), Counts(3, 2, 3, 0)
+    problem = Problem(OBJECTIVES["mean"], rows, columns, max_iter=50, tol=1e-3)
+    for side, expected in (("rows", (other, columns)), ("columns", (rows, other))):
+        changed = problem.with_counts(side, other)
+        assert (changed.rows, changed.columns) == expected
+        assert changed.counts(side) == other
+        assert (changed.max_iter, changed.tol) == (50, 1e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "columns", "centring", "needs_products"),
+    [
+        ("mean", True, True, "global", False),
+        ("residue", True, True, "double", True),
+        # Columns of one-way rows are not scored, so that they need no products.
+        ("kmeans", True, False, "columns", False),
+        ("kmeans", False, True, "rows", True),
+    ],
+)
+def test_what_a_problem_needs_follows_from_its_objective_and_sides(
+    name, rows, columns, centring, needs_products
+):
+    counts = Counts(5, 2, 6, 1)
+    problem = Problem(OBJECTIVES[name], counts if rows else None, counts if columns else None)
+    assert problem.centring == centring
+    assert problem.needs_products == needs_products
+    assert problem.allows_outliers
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.75, 1.0])
+def test_counts_with_a_share_of_the_outliers_stay_feasible(share):
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        counts = make_counts(rng, 20, 3)
+        found = counts.with_outliers(share)
+        assert found.max_outliers == oracle.matlab_round(share * counts.max_outliers)
+        assert found.n_memberships >= max(counts.n_memberships, found.n_covered)
+        assert (found == counts) if share == 1.0 else True

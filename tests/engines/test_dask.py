@@ -13,19 +13,20 @@ from instances import make_counts, make_engine, make_membership, members, plante
 from scipy import sparse
 
 from neocc import NEOCC, NEOKMeans
-from neocc.core import incremental, initialise
+from neocc.core import samples
+from neocc.core.objectives import KMEANS, OBJECTIVES
+from neocc.core.objectives.mean import residual_squares
 from neocc.core.problem import Counts, Problem
-from neocc.core.solve import centring, solve
-from neocc.core.tables import row_tables
+from neocc.core.solve import solve
+from neocc.core.steps import make_features, make_terms
 from neocc.datasets import fetch_movielens_1m
-from neocc.engines import ClusterLostError, DaskEngine, Workers
-from neocc.engines.cluster import rows as on_worker
-from neocc.engines.cluster import tasks
+from neocc.engines import ClusterLostError, Workers, on_cluster
+from neocc.engines.cluster import remote, tasks
 from neocc.io import open_store, write_store
 
 distributed = pytest.importorskip("distributed", reason="dask and distributed are not installed")
 
-OBJECTIVES = ("mean", "residue")
+NAMES = ("mean", "residue")
 
 
 @pytest.fixture(scope="module")
@@ -67,62 +68,67 @@ def sides(X):
     return rows, columns, members(U), members(V)
 
 
-def both_engines(X, client, workers, block_entries=300, kernel="numpy"):
+def both_engines(X, client, workers, shard_entries=300, kernel="numpy"):
     here = make_engine(X, kernel, workers)
-    return here, DaskEngine.of_matrix(here.matrix, client, kernel, workers, block_entries)
+    matrix = here.shards.each[0].matrix
+    return here, on_cluster(matrix, client, kernel, workers, shard_entries)
 
 
 def everything(engine, X, objective):
     """All that an engine computes for one problem."""
     rows, columns, U, V = sides(X)
-    problem = Problem(objective, rows, columns)
-    data = engine.centred(centring(problem))
-    sums = data.column_sums(U, V)
-    tables = row_tables(problem, sums, U, V)
-    step = data.reassign_rows(tables, U, V, rows)
+    problem = Problem(OBJECTIVES[objective], rows, columns)
+    data = engine.centred(problem.centring)
+    features = data.column_features(U, V)
+    terms = make_terms(problem, "rows", features, (U, V))
+    step = data.assign_rows(problem, terms, U, V)
     rng = np.random.default_rng(2)
     n, m = data.shape
-    some, changed = np.array([71, 3, 3, 44]), np.array([0, 7, 8, 60])
-    other = members(np.roll(U.dense, 1, axis=1))
+    some = np.array([71, 3, 3, 44])
+    few = np.array([11, 3])
     means = rng.normal(size=(4, 3))
-    distances, labels, minima = data.nearest_rows(tables, V)
+    scores = data.row_scores(terms, V)
     return {
         "shape": data.shape,
         "n_stored": data.n_stored,
-        "column effects": data.column_effects,
-        "by_cluster": sums.by_cluster,
-        "squares": sums.squares,
-        "products": sums.products,
-        "energy": sums.energy,
-        "only squares": data.column_sums(None, None).squares,
-        "no squares": data.column_sums(U, None, squares=False).by_cluster,
-        "changed": data.changed_sums(changed, U.take(changed), other.take(changed), V).products,
-        "distances": data.row_distances(tables, V),
-        "comparable distances": distances,
-        "labels": labels,
-        "minima": minima,
+        "row effects": data.effects.rows,
+        "column effects": data.effects.columns,
+        "sums": features.sums,
+        "squares": features.squares,
+        "products": features.products,
+        "only squares": data.column_features(None, None).squares,
+        "no squares": data.column_features(U, None, squares=False).sums,
+        "distances": data.row_distances(terms, V),
+        "comparable distances": scores.d,
+        "labels": scores.labels,
+        "minima": scores.minima,
         "objective": step.objective,
         "members": step.assignment.members.dense,
-        "limits": (step.assignment.nearest_limit, step.assignment.extra_limit),
+        "thresholds": step.assignment.thresholds,
         "row squares": data.row_squares(),
+        "weighted row squares": data.row_squares(rng.random(m)),
+        "column squares": data.column_squares(),
+        "weighted column squares": data.column_squares(rng.random(n)),
         "multiply": data.multiply(rng.normal(size=(m, 3))),
         "multiply_transposed": data.multiply_transposed(rng.normal(size=(n, 3))),
         "take_rows": data.take_rows(some),
-        "sample": data.sample_rows(some).row_squares(),
+        "some rows": data.sample("rows", some).row_squares(),
+        "some columns": data.sample("columns", few).take_rows(some),
+        "effects of some columns": data.sample("columns", few).effects.columns,
         "table": data.over_table(means).row_squares(),
-        "residuals": data.residual_squares(means, U, V),
-        "restored vectors": data.effects.restore_vectors(sums.by_cluster.T, U),
-        "restored means": data.effects.restore_means(means, U, V),
+        "residuals": data.sum_blocks(residual_squares, U, means, V),
+        "restored vectors": data.effects.restore(features.sums.T, U, None),
+        "restored means": data.effects.restore(means, U, V),
     }
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", NAMES)
 def test_every_number_is_that_of_the_memory_engine(X, client, one_thread, objective):
     here, there = both_engines(X, client, one_thread)
-    assert len(there.layout.edges) > 4
+    assert len(there.shards.edges) > 4
     expected, found = (everything(engine, X, objective) for engine in (here, there))
     for name, value in expected.items():
-        if name in ("members", "labels", "shape", "n_stored"):
+        if value is None or name in ("members", "labels", "shape", "n_stored"):
             np.testing.assert_array_equal(found[name], value, err_msg=name)
         else:
             scale = np.max(np.abs(np.where(np.isfinite(value), value, 0.0)))
@@ -131,28 +137,43 @@ def test_every_number_is_that_of_the_memory_engine(X, client, one_thread, object
             )
 
 
-@pytest.mark.parametrize("least_entries", [0, incremental.LEAST_ENTRIES])
-def test_same_bits_for_any_number_of_workers(one_thread, monkeypatch, least_entries):
-    monkeypatch.setattr(incremental, "LEAST_ENTRIES", least_entries)
-    monkeypatch.setattr(incremental, "_MOST_CHANGED", 1.0)
-    X = sparse.csr_array(planted(np.random.default_rng(0), 60, 20))
+def assert_same_bits(found, expected):
+    for name in ("U", "V"):
+        one, other = getattr(found, name), getattr(expected, name)
+        assert (one is None) == (other is None)
+        if one is not None:
+            np.testing.assert_array_equal(one.dense, other.dense)
+    np.testing.assert_array_equal(found.history, expected.history)
+    for one, other in zip(found.features.tables(), expected.features.tables(), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert (found.objective, found.thresholds) == (expected.objective, expected.thresholds)
+
+
+@pytest.mark.parametrize("kind", ["sparse", "dense"])
+@pytest.mark.parametrize("objective", ["mean", "residue", "kmeans"])
+def test_same_bits_for_any_number_of_workers(one_thread, kind, objective):
+    """Shards are the same for all; which of them share a task and a worker is not."""
+    X = planted(np.random.default_rng(0), 60, 20)
+    X = sparse.csr_array(X) if kind == "sparse" else X
     rows, columns, U, V = sides(X)
-    problem = Problem("mean", rows, columns, max_iter=4)
-    here = solve(make_engine(X, workers=one_thread), problem, U, V)
+    if objective == "kmeans":
+        problem, pair = Problem(KMEANS, rows, None, max_iter=4), (U, None)
+    else:
+        problem, pair = Problem(OBJECTIVES[objective], rows, columns, max_iter=4), (U, V)
+    here = solve(make_engine(X, workers=one_thread), problem, pair)
     results = []
     for n_workers in (1, 2, 4):
         with in_process(n_workers) as client:
-            _, engine = both_engines(X, client, one_thread, 400)
-            results.append((len(engine.units), solve(engine, problem, U, V)))
+            _, engine = both_engines(X, client, one_thread, 400 if kind == "sparse" else 100)
+            results.append((len(engine.shards.tasks.units), solve(engine, problem, pair)))
     assert len({n_units for n_units, _ in results}) == 3
     _, first = results[0]
     np.testing.assert_array_equal(first.U.dense, here.U.dense)
+    if here.V is not None:
+        np.testing.assert_array_equal(first.V.dense, here.V.dense)
     np.testing.assert_allclose(first.history, here.history, rtol=1e-12)
     for _, other in results[1:]:
-        np.testing.assert_array_equal(other.U.dense, first.U.dense)
-        np.testing.assert_array_equal(other.V.dense, first.V.dense)
-        np.testing.assert_array_equal(other.history, first.history)
-        np.testing.assert_array_equal(other.sums.by_cluster, first.sums.by_cluster)
+        assert_same_bits(other, first)
 
 
 def test_an_empty_cluster_is_seeded_as_in_memory(client, one_thread):
@@ -160,18 +181,81 @@ def test_an_empty_cluster_is_seeded_as_in_memory(client, one_thread):
     counts, columns = Counts(40, 3, 44, 2), Counts(12, 2, 12, 0)
     U, V = np.zeros((40, 3), dtype=bool), np.zeros((12, 2), dtype=bool)
     U[:38, 0] = U[:6, 1] = V[:5, 0] = V[5:, 1] = True  # cluster 2 is empty
-    problem = Problem("mean", counts, columns)
-    steps = []
+    problem, pair = Problem(OBJECTIVES["mean"], counts, columns), (members(U), members(V))
+    steps, sums = [], []
     for engine in both_engines(X, client, one_thread, 100):
-        sums = engine.column_sums(members(U), None)
-        tables = row_tables(problem, sums, members(U), members(V))
-        steps.append(engine.reassign_rows(tables, members(U), members(V), counts).assignment)
+        terms = make_terms(problem, "rows", engine.column_features(pair[0], None), pair)
+        steps.append(engine.assign_rows(problem, terms, *pair).assignment)
+        # What the workers hold is not what was decided: the next pass must be told.
+        sums.append(engine.column_features(steps[-1].members, None).sums)
     assert steps[0].members.sizes[2] == 1
     np.testing.assert_array_equal(steps[1].members.dense, steps[0].members.dense)
-    # What the workers hold is not what was decided: the next pass must be told.
-    for engine, step in zip(both_engines(X, client, one_thread, 100), steps, strict=True):
-        sums = engine.column_sums(step.members, None)
-        np.testing.assert_allclose(sums.by_cluster, X.T @ step.members.indicator, atol=1e-11)
+    for found in sums:
+        np.testing.assert_allclose(found, X.T @ steps[0].members.indicator, atol=1e-11)
+
+
+def full_sides(n, m):
+    """Overlapping clusters, none of them empty: a row step has none to fill."""
+    U, V = np.arange(n)[:, None] % 4 == np.arange(4), np.arange(m)[:, None] % 3 == np.arange(3)
+    U[:6] |= np.roll(U[:6], 1, axis=1)
+    return Counts(n, 4, n + 6, 3), Counts(m, 3, m, 0), members(U), members(V)
+
+
+def row_step(engine, problem, pair):
+    terms = make_terms(problem, "rows", make_features(engine, problem, (pair[0], None)), pair)
+    return engine.assign_rows(problem, terms, *pair).assignment.members
+
+
+ASKED = {
+    "the same": lambda U, V: (U, V),
+    "a copy": lambda U, V: (members(U.dense), V),
+    "other rows": lambda U, V: (members(np.roll(U.dense, 1, axis=1)), V),
+    "other columns": lambda U, V: (U, members(np.roll(V.dense, 1, axis=1))),
+    "no columns": lambda U, V: (U, None),
+}
+
+
+@pytest.mark.parametrize("first", ASKED)
+def test_features_made_ahead_serve_no_other_memberships(client, one_thread, first):
+    """Features that come along with a row step are those of its memberships alone."""
+    X = planted(np.random.default_rng(3), 60, 20, noise=3.0)
+    rows, columns, U, V = full_sides(60, 20)
+    problem = Problem(OBJECTIVES["residue"], rows, columns)
+    engines = both_engines(X, client, one_thread)
+    found = [row_step(engine, problem, (U, V)) for engine in engines]
+    np.testing.assert_array_equal(found[1].dense, found[0].dense)
+    before = engines[1].reads.passes
+    for asked in (first, *ASKED):
+        wanted, given = (
+            engine.column_features(*ASKED[asked](each, V))
+            for engine, each in zip(engines, found, strict=True)
+        )
+        for one, two in zip(given.tables(), wanted.tables(), strict=True):
+            np.testing.assert_allclose(one, two, rtol=1e-11, atol=1e-9, err_msg=asked)
+    # One of them had been made, and counted, before it was asked for.
+    assert engines[1].reads.passes == before + len(ASKED)
+
+
+def test_few_steps_send_memberships(client, one_thread, monkeypatch):
+    """Workers know the rows that they have assigned; once in a while they are told again.
+
+    All that such memberships were made of would have to be made again if a worker was lost.
+    """
+    sent, real = [], tasks.Tasks.by_unit
+    monkeypatch.setattr(tasks.Tasks, "by_unit", lambda *a: sent.append(a[1][0]) or real(*a))
+    X = planted(np.random.default_rng(4), 80, 20, noise=3.0)
+    rows, columns, U, V = full_sides(80, 20)
+    problem = Problem(OBJECTIVES["mean"], rows, columns)
+    _, engine = both_engines(X, client, one_thread)
+    n_sent = []
+    for _ in range(20):
+        sent.clear()
+        U = row_step(engine, problem, (U, V))
+        n_sent.append(sum(hasattr(part, "first") for part in sent))
+    # In the features before the first step, and in the step itself; then once in eight.
+    assert n_sent[0] == 2
+    assert set(n_sent[1:8]) == {0}
+    assert sum(each > 0 for each in n_sent[1:]) == 2
 
 
 # -------------------------------------------------------------------------------- estimators
@@ -193,7 +277,7 @@ SETTINGS = {"row_overlap": 0.1, "row_outliers": 0.05, "column_overlap": 0.1, "ra
 
 
 @pytest.mark.parametrize("init", ["neo-kmeans", "random", "spectral", "sketch"])
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", NAMES)
 def test_starts_run_on_the_cluster(client, objective, init):
     X = planted(np.random.default_rng(0), 60, 20)
     model = NEOCC(3, 2, objective=objective, init=init, n_init=1, refine=False, max_iter=3)
@@ -213,10 +297,10 @@ def test_neokmeans_runs_on_the_current_client(client):
     np.testing.assert_array_equal(found.predict(X), expected.predict(X))
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", NAMES)
 def test_a_search_on_a_sample_ends_on_the_cluster(client, objective, monkeypatch):
-    monkeypatch.setattr(initialise, "_SAMPLE_ENTRIES", (100, 1000))
-    monkeypatch.setattr(initialise, "_LARGEST_SEARCHED", 0)
+    monkeypatch.setattr(samples, "_ENTRIES", (100, 1000))
+    monkeypatch.setattr(samples, "_LARGEST_SEARCHED", 0)
     X = sparse.csr_array(planted(np.random.default_rng(0), 700, 8, 2, 2))
     model = NEOCC(2, 2, objective=objective, n_init=1, max_iter=4).set_params(**SETTINGS)
     model.set_params(init="random")
@@ -254,14 +338,14 @@ def test_rows_of_a_store_travel_as_the_way_to_get_them(tmp_path):
     X = sparse.random_array((2000, 50), density=0.5, rng=0, format="csr")
     write_store(tmp_path / "store", X, rows_per_block=500)
     store = open_store(tmp_path / "store")
-    [held] = on_worker.hold(store, [2], kernel="numpy", is_dense=False)
-    held.norms  # noqa: B018
+    [held] = remote.hold(store, [2], kernel="numpy", is_dense=False)
+    squares = held.shard.row_squares()
     assert sys.getsizeof(held) > 100_000
     sent = pickle.dumps(held)
     assert len(sent) < 5_000
     arrived = pickle.loads(sent)
     np.testing.assert_array_equal(arrived.matrix.scipy().toarray(), X[1000:1500].toarray())
-    np.testing.assert_array_equal(arrived.norms, held.norms)
+    np.testing.assert_array_equal(arrived.shard.row_squares(), squares)
 
 
 def test_a_damaged_block_is_named(client, tmp_path):
@@ -277,7 +361,7 @@ def test_a_damaged_block_is_named(client, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", NAMES)
 def test_ratings_give_the_same_answer(client, data_folder, tmp_path, objective):
     X = fetch_movielens_1m(data_home=data_folder).data
     model = NEOCC(8, 6, objective=objective, init="random", n_init=1, refine=False, max_iter=15)
@@ -298,7 +382,7 @@ def test_tasks_have_names_that_can_be_read(client, one_thread):
 
     X = planted(np.random.default_rng(0), 60, 20)
     _, engine = both_engines(X, client, one_thread)
-    assert {key_split(future.key) for future in engine.units} == {"neocc-load"}
+    assert {key_split(future.key) for future in engine.shards.each.keys} == {"neocc-load"}
 
 
 def test_nothing_is_kept_after_a_fit(client):
@@ -329,10 +413,10 @@ def test_units_are_few_where_blocks_are_many():
 def test_the_tree_of_sums_does_not_depend_on_units():
     rng = np.random.default_rng(0)
     parts = [rng.normal(size=5) * 10.0 ** rng.integers(-9, 9) for _ in range(23)]
-    flat = on_worker.add(parts)
+    flat = remote.add(parts)
     for size in (2, 4, 8, 16, 32):
-        units = [on_worker.add(parts[at : at + size]) for at in range(0, len(parts), size)]
-        np.testing.assert_array_equal(on_worker.add(units), flat)
+        units = [remote.add(parts[at : at + size]) for at in range(0, len(parts), size)]
+        np.testing.assert_array_equal(remote.add(units), flat)
 
 
 # -------------------------------------------------------------------------------- what fails
@@ -398,3 +482,23 @@ def test_memberships_travel_without_tables_made_on_demand():
     assert U.indicator.shape == (50, 50)
     assert len(pickle.dumps(U)) == small
     assert replace(U) is not U
+
+
+def test_choices_of_workers_outlive_the_next_row_step():
+    """Dask may ask for an earlier result again, or make it again on top of a later one."""
+    from neocc.core.overlap import REPEAT
+    from neocc.engines.cluster.remote import GivenRows, HeldShard
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 12))
+    held = HeldShard(GivenRows(X), 0, "numpy", is_dense=True)
+    U, V = (members(np.eye(3, dtype=bool)[rng.integers(3, size=n)]) for n in (30, 12))
+    model = OBJECTIVES["mean"]
+    terms = model.row_terms(held.shard.column_features(U, None), U, V)
+    first = held.shard.choices(U, terms, V, REPEAT, True)
+    kept = first.scores.d.copy()
+    other = members(np.roll(U.dense, 1, axis=0))
+    held.shard.choices(
+        other, model.row_terms(held.shard.column_features(other, None), other, V), V, REPEAT, True
+    )
+    np.testing.assert_array_equal(first.scores.d, kept)

@@ -16,6 +16,7 @@ from scipy import sparse
 from stores import CONTAINERS, planted
 
 from neocc import NEOCC
+from neocc.core.objectives import OBJECTIVES
 from neocc.core.problem import Counts, Problem
 from neocc.engines import MemoryLimitError, space, stored
 from neocc.io import FormatError, open_store, write_store
@@ -117,6 +118,9 @@ def test_a_fit_keeps_its_limit(tmp_path, shape, kind, arguments, options):
     assert peak - program <= limit - space._PROGRAM
 
 
+MEAN = OBJECTIVES["mean"]
+
+
 def least_of(problem, source, n_jobs=2, **options):
     with pytest.raises(MemoryLimitError) as refused:
         space.plan_space(source, problem, n_jobs, 1, **options)
@@ -126,12 +130,12 @@ def least_of(problem, source, n_jobs=2, **options):
 def test_what_a_fit_needs_grows_with_all_that_takes_room(tmp_path):
     store = write_store(tmp_path / "a", sparse.random_array((40_000, 500), density=0.01, rng=0))
     rows, columns = Counts(40_000, 20, 40_000, 0), Counts(500, 10, 500, 0)
-    plain = least_of(Problem("mean", rows, columns), store)
-    assert least_of(Problem("mean", Counts(40_000, 40, 40_000, 0), columns), store) > plain
-    assert least_of(Problem("mean", Counts(40_000, 20, 60_000, 0), columns), store) > plain
-    assert least_of(Problem("mean", Counts(40_000, 20, 440_000, 0), columns), store) > plain
-    assert least_of(Problem("mean", rows, columns), store, n_jobs=4) > plain
-    assert least_of(Problem("mean", rows, columns), store, n_held=100) > plain
+    plain = least_of(Problem(MEAN, rows, columns), store)
+    assert least_of(Problem(MEAN, Counts(40_000, 40, 40_000, 0), columns), store) > plain
+    assert least_of(Problem(MEAN, Counts(40_000, 20, 60_000, 0), columns), store) > plain
+    assert least_of(Problem(MEAN, Counts(40_000, 20, 440_000, 0), columns), store) > plain
+    assert least_of(Problem(MEAN, rows, columns), store, n_jobs=4) > plain
+    assert least_of(Problem(MEAN, rows, columns), store, n_held=100) > plain
 
 
 # ------------------------------------------------------------------------------- full disks

@@ -7,12 +7,14 @@ import pytest
 from instances import make_counts, make_engine, make_membership, members
 from scipy import sparse
 
-from neocc.core.problem import Problem
-from neocc.core.solve import centring, solve
-from neocc.core.tables import row_tables
-from neocc.engines import Workers, passes
+from neocc.core.objectives import OBJECTIVES
+from neocc.core.objectives.mean import residual_squares
+from neocc.core.problem import Counts, Problem
+from neocc.core.solve import solve
+from neocc.core.steps import make_terms
+from neocc.engines import Workers, matrix, passes
 
-OBJECTIVES = ("mean", "residue")
+NAMES = ("mean", "residue")
 
 
 @pytest.fixture
@@ -25,6 +27,8 @@ def set_block_size(monkeypatch, entries):
     monkeypatch.setattr(passes, "_ROW_PASS_ENTRIES", entries)
     monkeypatch.setattr(passes, "_CACHED_ENTRIES", entries)
     monkeypatch.setattr(passes, "_ENTRIES_PER_CELL", 0)
+    # Else small dense matrices are centred once and kept.
+    monkeypatch.setattr(matrix, "_SMALL", 0)
 
 
 @pytest.fixture(params=["dense", "sparse"])
@@ -43,41 +47,60 @@ def sides(X):
 
 def all_results(engine, objective):
     """Everything the engine computes for one problem."""
-    rows, columns, U, V = sides(engine.matrix)
-    problem = Problem(objective, rows, columns)
-    sums = engine.column_sums(U, V)
-    tables = row_tables(problem, sums, U, V)
-    step = engine.reassign_rows(tables, U, V, rows)
-    assignment = step.assignment
+    rows, columns, U, V = sides(engine)
+    n, m = engine.shape
+    problem = Problem(OBJECTIVES[objective], rows, columns)
+    features = engine.column_features(U, V)
+    terms = make_terms(problem, "rows", features, (U, V))
+    step = engine.assign_rows(problem, terms, U, V)
+    scores = engine.row_scores(terms, V)
+    rng = np.random.default_rng(2)
+    solution = solve(engine, problem, (U, V))
     return {
-        "by_cluster": sums.by_cluster,
-        "squares": sums.squares,
-        "products": sums.products,
-        "energy": sums.energy,
-        "distances": engine.row_distances(tables, V),
+        "sums": features.sums,
+        "squares": features.squares,
+        "products": features.products,
+        "distances": engine.row_distances(terms, V),
+        "comparable distances": scores.d,
+        "labels": scores.labels,
+        "minima": scores.minima,
         "objective": step.objective,
-        "members": assignment.members.dense,
-        "limits": (assignment.nearest_limit, assignment.extra_limit),
-        "history": solve(engine, problem, U, V).history,
+        "members": step.assignment.members.dense,
+        "thresholds": step.assignment.thresholds,
+        "row squares": engine.row_squares(rng.random(m)),
+        "column squares": engine.column_squares(rng.random(n)),
+        "multiply": engine.multiply(rng.normal(size=(m, 3))),
+        "multiply transposed": engine.multiply_transposed(rng.normal(size=(n, 3))),
+        "residuals": engine.sum_blocks(residual_squares, U, rng.normal(size=(4, 3)), V),
+        "history": solution.history,
+        "U": solution.U.dense,
+        "V": solution.V.dense,
     }
 
 
+def n_parts(engine):
+    """Numbers of blocks of rows, and of groups of them that columns are summed over."""
+    cut = engine.shards.each[0]._passes
+    return len(cut.row_blocks), len(cut._groups((4, 0)))
+
+
 @pytest.mark.parametrize("kernel", ["numpy", "numba"])
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", NAMES)
 @pytest.mark.parametrize("n_jobs", [2, 3])
 @pytest.mark.usefixtures("small_blocks")
 def test_same_bits_for_any_number_of_threads(X, objective, kernel, n_jobs):
-    assert len(make_engine(X).matrix.partition(150)) > 4
     with Workers(1) as workers:
         expected = all_results(make_engine(X, kernel, workers), objective)
     with Workers(n_jobs) as workers:
-        found = all_results(make_engine(X, kernel, workers), objective)
+        engine = make_engine(X, kernel, workers)
+        assert min(n_parts(engine)) > 4
+        found = all_results(engine, objective)
     for name, value in expected.items():
         np.testing.assert_array_equal(found[name], value, err_msg=name)
 
 
 @pytest.mark.parametrize("kernel", ["numpy", "numba"])
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", NAMES)
 def test_block_size_changes_nothing_but_the_last_digits(X, objective, kernel, monkeypatch):
     expected = all_results(make_engine(X, kernel), objective)
     for entries in (1, 70, 600):
@@ -90,29 +113,31 @@ def test_block_size_changes_nothing_but_the_last_digits(X, objective, kernel, mo
 
 
 @pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("objective", OBJECTIVES)
-def test_sums_are_those_of_the_definitions(X, objective):
+def test_features_are_those_of_the_definitions(X):
     values = X.toarray() if sparse.issparse(X) else X
     _, _, U, V = sides(X)
-    sums = make_engine(X).column_sums(U, V)
-    A = values @ V.indicator / np.maximum(V.sizes, 1)
     f = U.weights
-    np.testing.assert_allclose(sums.by_cluster, values.T @ U.indicator, atol=1e-12)
-    np.testing.assert_allclose(sums.squares, (values**2).T @ f, atol=1e-12)
-    np.testing.assert_allclose(sums.products, values.T @ (-2 * f[:, None] * A), atol=1e-11)
-    np.testing.assert_allclose(sums.energy, f @ A**2, atol=1e-12)
+    for products in (None, V):
+        features = make_engine(X).column_features(U, products)
+        np.testing.assert_allclose(features.sums, values.T @ U.indicator, atol=1e-12)
+        np.testing.assert_allclose(features.squares, (values**2).T @ f, atol=1e-12)
+        if products is None:
+            assert features.products is None
+            continue
+        wanted = values.T @ (f[:, None] * (values @ V.indicator))
+        np.testing.assert_allclose(features.products, wanted, atol=1e-11)
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", NAMES)
 def test_centring_leaves_the_result_unchanged(objective):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 20)) + 50.0  # far enough off to be centred, near enough to do without
     rows, columns, U, V = sides(X)
-    problem = Problem(objective, rows, columns)
-    plain = solve(make_engine(X), problem, U, V)
-    engine = make_engine(X).centred(centring(problem))
-    assert engine.matrix.column_effects is not None
-    centred = solve(engine, problem, U, V)
+    problem = Problem(OBJECTIVES[objective], rows, columns)
+    plain = solve(make_engine(X), problem, (U, V))
+    engine = make_engine(X).centred(problem.centring)
+    assert engine.effects.columns is not None
+    centred = solve(engine, problem, (U, V))
     np.testing.assert_array_equal(centred.U.dense, plain.U.dense)
     np.testing.assert_array_equal(centred.V.dense, plain.V.dense)
     np.testing.assert_allclose(centred.history, plain.history, rtol=1e-9)
@@ -127,21 +152,54 @@ def test_means_of_centred_data_are_restored(kind):
     U[:, 1], V[:, 2] = True, True  # no empty clusters: an empty mean is nothing to restore
     U[0], V[0] = True, True
     engine = make_engine(X).centred(kind)
-    block = engine.matrix.block(0, 30)
+    block = engine.take_rows(np.arange(30))
     means = np.array([[block[np.ix_(u, v)].mean() for v in V.T] for u in U.T])
     expected = np.array([[X[np.ix_(u, v)].mean() for v in V.T] for u in U.T])
-    found = engine.effects.restore_means(means, members(U), members(V))
+    found = engine.effects.restore(means, members(U), members(V))
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     vectors = np.array([block[u].mean(axis=0) for u in U.T])
     expected = np.array([X[u].mean(axis=0) for u in U.T])
-    np.testing.assert_allclose(
-        engine.effects.restore_vectors(vectors, members(U)), expected, rtol=1e-12
-    )
+    found = engine.effects.restore(vectors, members(U), None)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
-def test_engine_over_some_rows(X):
-    rows = np.array([3, 8, 44])
-    engine = make_engine(X).sample_rows(rows)
+def test_engine_over_some_rows_or_columns(X):
     values = X.toarray() if sparse.issparse(X) else X
+    rows, columns = np.array([3, 8, 44]), np.array([7, 2])
+    engine = make_engine(X).sample("rows", rows)
     assert engine.shape == (3, 20)
     np.testing.assert_array_equal(engine.take_rows(np.array([2, 0])), values[[44, 3]])
+    engine = make_engine(X).sample("columns", columns)
+    assert engine.shape == (90, 2)
+    np.testing.assert_array_equal(engine.take_rows(rows), values[rows][:, columns])
+
+
+@pytest.mark.parametrize("side", ["rows", "columns"])
+def test_samples_of_centred_data_are_centred_alike(side):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 20)) + 1e3 * rng.random((90, 1)) + 1e3 * rng.random(20)
+    engine = make_engine(X).centred("double")
+    assert engine.effects.rows is not None
+    items, whole = np.array([17, 3, 3]), engine.take_rows(np.arange(90))
+    found = engine.sample(side, items)
+    wanted = whole[items] if side == "rows" else whole[:, items]
+    np.testing.assert_array_equal(found.take_rows(np.arange(len(wanted))), wanted)
+    restored = found.effects.rows[:, None] + found.effects.columns + wanted
+    given = X[items] if side == "rows" else X[:, items]
+    np.testing.assert_allclose(restored, given, rtol=1e-12)
+
+
+def test_a_partition_needs_no_table_of_distances(X):
+    """Memberships, objective and limits are the same whether distances are kept or not."""
+    labels = np.arange(90) % 4
+    U, V = members(labels[:, None] == np.arange(4)), sides(X)[3]
+    rows = Counts(90, 4, 90, 0)
+    problem = Problem(OBJECTIVES["mean"], rows, sides(X)[1])
+    engine = make_engine(X)
+    terms = make_terms(problem, "rows", engine.column_features(U, None), (U, V))
+    step = engine.assign_rows(problem, terms, U, V)
+    d = engine.row_scores(terms, V).d
+    np.testing.assert_array_equal(step.assignment.members.dense.argmax(axis=1), d.argmin(axis=1))
+    assert step.assignment.thresholds == (np.inf, -np.inf)
+    literal = engine.row_distances(terms, V)[np.arange(90), labels].sum()
+    assert step.objective == pytest.approx(literal, rel=1e-12)

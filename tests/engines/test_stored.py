@@ -1,4 +1,4 @@
-"""Rows on disk give the bits of rows in memory, for any size of blocks."""
+"""Rows on disk give the answers of rows in memory, and the same bits for any size of blocks."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from scipy import sparse
 from stores import CONTAINERS, planted
 
 from neocc import MSSR, NEOCC, NEOKMeans
-from neocc.core import incremental, initialise
+from neocc.core import samples
+from neocc.core.objectives import OBJECTIVES
 from neocc.core.problem import Counts, Problem
-from neocc.engines import MemoryLimitError, RowSource, SparseMatrix, passes, row_sums, space, stored
+from neocc.engines import MemoryLimitError, RowSource, SparseMatrix, matrix, passes, space, stored
 from neocc.engines.stored import StoredRows, open_source
 from neocc.io import open_store, write_store
 
@@ -71,37 +72,45 @@ def many_blocks(monkeypatch):
     monkeypatch.setattr(passes, "_ROW_PASS_ENTRIES", 300)
     monkeypatch.setattr(passes, "_CACHED_ENTRIES", 300)
     monkeypatch.setattr(passes, "_LEAST_ENTRIES", 300)
-    # And let sums follow changes, as they do where there is more data.
-    monkeypatch.setattr(row_sums, "_ENTRIES_PER_SUM", 1)
-    monkeypatch.setattr(incremental, "LEAST_ENTRIES", 0)
+    monkeypatch.setattr(passes, "_ENTRIES_PER_CELL", 0)
+    # Small dense matrices would be read into memory at once.
+    monkeypatch.setattr(matrix, "_SMALL", 0)
 
 
 @pytest.mark.usefixtures("many_blocks")
 @pytest.mark.parametrize("objective", ["mean", "residue"])
-@pytest.mark.parametrize("init", ["neo-kmeans", "random"])
-def test_rows_that_are_read_instead_of_copied_change_nothing(
-    X, tmp_path, objective, init, monkeypatch
-):
-    """Rows that change clusters, and those of a sample, may be more than memory holds."""
-    monkeypatch.setattr(initialise, "_SAMPLE_ENTRIES", (100, 200))
-    monkeypatch.setattr(initialise, "_SAMPLE_ROWS_PER_CLUSTER", 2)
+def test_rows_that_are_read_instead_of_copied_change_nothing(X, tmp_path, objective, monkeypatch):
+    """Those of a sample may be more than memory holds."""
+    monkeypatch.setattr(samples, "_ENTRIES", (100, 200))
+    monkeypatch.setattr(samples, "_ITEMS_PER_CLUSTER", 2)
     store = write_store(tmp_path / "matrix", X, rows_per_block=23)
-    options = {**OPTIONS, "objective": objective, "init": init, "n_init": 2, "refine": False}
-    wanted = NEOCC(4, 3, random_state=0, **options).fit(X)
+    options = {**OPTIONS, "objective": objective, "n_init": 2, "refine": False}
+    wanted = NEOCC(4, 3, random_state=0, **options).fit(store)
+    assert same_fit(wanted, NEOCC(4, 3, random_state=0, **options).fit(X))
     monkeypatch.setattr(stored, "COPIED_BYTES", 0)
     read, real = [], stored.ChosenRows.__getitem__
     monkeypatch.setattr(
         stored.ChosenRows, "__getitem__", lambda self, at: read.append(at) or real(self, at)
     )
-    assert same_fit(NEOCC(4, 3, random_state=0, **options).fit(store), wanted)
+    assert same_bits(NEOCC(4, 3, random_state=0, **options).fit(store), wanted)
     assert read
 
 
 def same_fit(one, other):
-    assert one.objective_ == other.objective_
-    assert (one.history_ == other.history_).all()
+    """The same answer in the same number of steps; objectives may round differently."""
     assert (one.row_membership_ == other.row_membership_).all()
     assert (one.column_membership_ == other.column_membership_).all()
+    assert one.n_iter_ == other.n_iter_
+    np.testing.assert_allclose(one.history_, other.history_, rtol=1e-12)
+    assert one.objective_ == pytest.approx(other.objective_, rel=1e-12)
+    np.testing.assert_allclose(one.block_means_, other.block_means_, rtol=1e-9, atol=1e-12)
+    return True
+
+
+def same_bits(one, other):
+    assert same_fit(one, other)
+    assert one.objective_ == other.objective_
+    assert (one.history_ == other.history_).all()
     assert (one.block_means_ == other.block_means_).all()
     return True
 
@@ -110,11 +119,18 @@ def same_fit(one, other):
 @pytest.mark.parametrize("objective", ["mean", "residue"])
 @pytest.mark.parametrize(
     ("search", "rows_per_block"),
-    [("refine", 15), ("neo-kmeans", 7), ("spectral", 23), ("sketch", 160), ("random", 1)],
+    [
+        ("refine", 15),
+        ("neo-kmeans", 7),
+        ("neo-kmeans", 160),
+        ("spectral", 23),
+        ("sketch", 160),
+        ("random", 1),
+        ("random", 50),
+        ("random", 159),
+    ],
 )
-def test_a_fit_of_a_store_has_the_bits_of_one_in_memory(
-    X, tmp_path, objective, search, rows_per_block
-):
+def test_a_fit_of_a_store_is_that_of_one_in_memory(X, tmp_path, objective, search, rows_per_block):
     # A search makes hundreds of short runs: a quarter of the rows will do.
     X = X[:40] if search == "refine" else X
     store = write_store(tmp_path / "matrix", X, rows_per_block=rows_per_block)
@@ -123,20 +139,38 @@ def test_a_fit_of_a_store_has_the_bits_of_one_in_memory(
     model = NEOCC(4, 3, **options).fit(store)
     assert same_fit(model, NEOCC(4, 3, n_jobs=1, **options).fit(X))
     assert model.n_passes_ > 2
+    # Other blocks and threads change no bit.
+    other = write_store(tmp_path / "other", X, rows_per_block=31)
+    assert same_bits(model, NEOCC(4, 3, n_jobs=3, **options).fit(other))
+
+
+@pytest.mark.usefixtures("many_blocks")
+@pytest.mark.parametrize("objective", ["mean", "residue"])
+@pytest.mark.parametrize("rows_per_block", [7, 160])
+def test_a_fit_of_a_store_has_the_bits_of_one_in_memory(X, tmp_path, objective, rows_per_block):
+    store = write_store(tmp_path / "matrix", X, rows_per_block=rows_per_block)
+    options = {**OPTIONS, "objective": objective, "init": "random", "n_init": 1, "refine": False}
+    one, other = (NEOCC(4, 3, random_state=0, **options).fit(D) for D in (store, X))
+    # On the way the sums of a store follow changes and round otherwise; they do not at the end.
+    assert same_fit(one, other)
+    assert one.objective_ == other.objective_ == one.history_[-1]
+    assert (one.block_means_ == other.block_means_).all()
 
 
 def test_engines_by_name(store, X):
     options = {"n_init": 1, "refine": False, "random_state": 0}
     wanted = NEOCC(3, 3, **options).fit(X)
-    for engine in ("auto", "memory", "blocks"):
-        assert same_fit(NEOCC(3, 3, engine=engine, **options).fit(store), wanted)
+    stored = NEOCC(3, 3, **options).fit(store)
+    assert same_fit(stored, wanted)
+    for engine, same in (("auto", stored), ("memory", wanted), ("blocks", stored)):
+        assert same_bits(NEOCC(3, 3, engine=engine, **options).fit(store), same)
     with pytest.raises(ValueError, match=r'engine="blocks" reads blocks .*write_store'):
         NEOCC(3, 3, engine="blocks", **options).fit(X)
 
 
 def test_other_estimators(store, X):
     one, other = (NEOKMeans(3, overlap=0.1, n_init=2, random_state=0).fit(D) for D in (store, X))
-    assert one.objective_ == other.objective_
+    assert one.objective_ == pytest.approx(other.objective_, rel=1e-12)
     assert (one.membership_ == other.membership_).all()
     one, other = (MSSR(3, 3, n_init=2, random_state=0).fit(D) for D in (store, X))
     assert (one.row_labels_ == other.row_labels_).all()
@@ -181,9 +215,9 @@ def test_names_of_columns_are_known_and_checked(tmp_path):
 
 
 @pytest.mark.parametrize("objective", ["mean", "residue"])
-def test_tables_on_disk_change_nothing(store, X, objective, monkeypatch):
+def test_tables_on_disk_change_nothing(store, objective, monkeypatch):
     options = {**OPTIONS, "objective": objective, "n_init": 2, "refine": False, "random_state": 0}
-    wanted = NEOCC(4, 3, **options).fit(X)
+    wanted = NEOCC(4, 3, **options).fit(store)
     made = []
     real = np.memmap
     monkeypatch.setattr(space.np, "memmap", lambda *a, **k: made.append(a) or real(*a, **k))
@@ -192,13 +226,13 @@ def test_tables_on_disk_change_nothing(store, X, objective, monkeypatch):
     least = str(refused.value).split("a fit needs ")[1].split(". Allow")[0]
     # What is left over above the least is less than any table.
     monkeypatch.setattr(space, "_TABLES", 1e9)
-    assert same_fit(NEOCC(4, 3, memory_limit=least, **options).fit(store), wanted)
+    assert same_bits(NEOCC(4, 3, memory_limit=least, **options).fit(store), wanted)
     assert made
 
 
 def test_more_memory_holds_larger_tables(tmp_path):
     store = write_store(tmp_path / "matrix", planted("sparse"))
-    problem = Problem("mean", Counts(160, 4, 170, 2), Counts(40, 3, 40, 0))
+    problem = Problem(OBJECTIVES["mean"], Counts(160, 4, 170, 2), Counts(40, 3, 40, 0))
     sizes = [space.plan_space(store, problem, 2, limit).largest for limit in ("1GB", "2GB", None)]
     assert 0 < sizes[0] < sizes[1] < sizes[2] == np.inf
     table = space.TableSpace(100).empty(10, 10)

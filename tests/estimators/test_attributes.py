@@ -33,6 +33,14 @@ def assert_same_bits(first, second):
         np.testing.assert_array_equal(value, second[name], err_msg=name)
 
 
+def assert_history(model, X, literal):
+    """It ends at the literal objective, and rises by no more than its largest term may round."""
+    U, V = row_members(model), column_members(model)
+    energy = oracle.energy(X, U, np.ones((X.shape[1], 1)) if V is None else V)
+    assert model.history_[-1] == pytest.approx(literal, rel=1e-10, abs=1e-12 * energy)
+    assert np.diff(model.history_).max(initial=0.0) <= 1e-9 * energy
+
+
 # -------------------------------------------------------------------------------- parameters
 
 
@@ -89,9 +97,25 @@ def test_neocc_attributes(X, objective, refine):
     if not refine:
         assert model.n_iter_ <= 100
         assert len(model.history_) == 2 * model.n_iter_ + 1
-    assert (np.diff(model.history_) <= 1e-12 * model.history_[0]).all()
-    assert model.history_[-1] == model.objective_
+    assert_history(model, X, literal)
     assert model.n_features_in_ == 30
+
+
+@pytest.mark.parametrize("max_iter", [1, 2, 3, 4, 100])
+@pytest.mark.parametrize("name", NAMES)
+def test_every_entry_of_a_history_is_an_objective_of_memberships_on_the_way(X, name, max_iter):
+    """What a fit of so many iterations ends with is what a longer one passes through."""
+    options = {"init": "random", "n_init": 1, "tol": 0.0}
+    model = make_model(name, max_iter=max_iter, **options).fit(X)
+    whole = make_model(name, **options).fit(X)
+    n = len(model.history_)
+    np.testing.assert_array_equal(model.history_, whole.history_[:n])
+    U, V = row_members(model), column_members(model)
+    objective = model.get_params().get("objective")
+    literal = (
+        oracle.objective_neo_kmeans(X, U) if V is None else oracle.objective(X, U, V, objective)
+    )
+    assert_history(model, X, literal)
 
 
 def test_bicluster_members(X):
@@ -121,7 +145,9 @@ def test_neokmeans_attributes(X):
     assert model.outliers_.sum() <= 4
     centers = [X[u].mean(axis=0) for u in U.T]
     np.testing.assert_allclose(model.cluster_centers_, centers, rtol=1e-10, atol=1e-12)
-    assert model.objective_ == pytest.approx(oracle.objective_neo_kmeans(X, U), rel=1e-10)
+    literal = oracle.objective_neo_kmeans(X, U)
+    assert model.objective_ == pytest.approx(literal, rel=1e-10)
+    assert_history(model, X, literal)
     assert len(model.history_) == model.n_iter_ + 1
     assert model.n_features_in_ == 30
 
@@ -137,6 +163,7 @@ def test_mssr_attributes(X, objective, literal):
     assert set(model.column_labels_) == {0, 1}
     expected = literal(X, model.row_labels_, model.column_labels_)
     assert model.objective_ == pytest.approx(expected, rel=1e-10)
+    assert_history(model, X, expected)
     assert model.rows_.shape == (6, 40)
     np.testing.assert_array_equal(
         model.get_submatrix(3, X), X[model.row_labels_ == 1][:, model.column_labels_ == 1]

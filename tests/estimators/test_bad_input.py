@@ -116,7 +116,7 @@ BAD_NEOCC = {
     "outliers NaN": ({"column_outliers": np.nan}, r"'column_outliers' parameter"),
     "everything an outlier": ({"row_outliers": 0.99}, r"row_outliers=0\.99 would leave out all"),
     "unknown objective": ({"objective": "median"}, r"'objective' parameter.*'median'"),
-    "objective of the solver": ({"objective": "vectors"}, r"'objective' parameter"),
+    "objective of the solver": ({"objective": "kmeans"}, r"'objective' parameter"),
 }
 BAD_NEOKMEANS = {
     "more clusters than rows": ({"n_clusters": 13}, r"n_clusters=13 .*12"),
@@ -242,7 +242,8 @@ def test_bad_given_memberships_of_neokmeans(init, message):
         (U3[:-1], V3, "mean", r"U must have shape \(12, n_clusters\)"),
         (U3, V3.T, "mean", r"V must have shape \(9, n_clusters\)"),
         (changed(U3, (4, 1, 0.5)), V3, "mean", r"U must hold only 0 and 1.*0\.5 at row 4"),
-        (U3, V3, "median", r'objective must be "mean" or "residue".*median'),
+        (U3, V3, "median", r"objective must be .*'mean', 'residue'.*median"),
+        (U3, V3, "kmeans", r"objective must be .*'mean', 'residue'.*kmeans"),
         (U3, V3, None, r"objective must be"),
     ],
 )

@@ -17,8 +17,7 @@ import pytest
 from stores import flip, planted
 
 from neocc import NEOCC, NEOKMeans
-from neocc.core import incremental
-from neocc.engines import row_sums
+from neocc.core import samples
 from neocc.io import (
     Checkpoint,
     CheckpointError,
@@ -74,13 +73,9 @@ def same(one, other):
 @pytest.fixture
 def on_a_sample(monkeypatch):
     """Make the search run on a sample of the rows, though there are few."""
-    from neocc.core import initialise
-
-    monkeypatch.setattr(initialise, "_SAMPLE_ENTRIES", (1000, 2000))
-    monkeypatch.setattr(initialise, "_LARGEST_SEARCHED", 0)
-    monkeypatch.setattr(initialise, "_SAMPLE_ROWS_PER_CLUSTER", 5)
-    monkeypatch.setattr(incremental, "LEAST_ENTRIES", 0)
-    monkeypatch.setattr(row_sums, "_ENTRIES_PER_SUM", 1)
+    monkeypatch.setattr(samples, "_ENTRIES", (1000, 2000))
+    monkeypatch.setattr(samples, "_LARGEST_SEARCHED", 0)
+    monkeypatch.setattr(samples, "_ITEMS_PER_CLUSTER", 5)
 
 
 @pytest.mark.parametrize("objective", ["mean", "residue"])
@@ -90,12 +85,49 @@ def test_a_fit_in_pieces_has_the_bits_of_one_in_one_go(tmp_path, objective, refi
     X = planted("dense", n=40, m=15)
 
     def make(**more):
-        return NEOCC(3, 2, objective=objective, refine=refine, **OPTIONS, **more)
+        # Plain starts are noted when they end: enough of them to die several times.
+        options = {**OPTIONS, "n_init": 2 if refine else 12}
+        return NEOCC(3, 2, objective=objective, refine=refine, **options, **more)
 
     found, n_fits = fit_in_pieces(make, X, tmp_path / "kept", lives)
     assert n_fits > 1
     same(found, make().fit(X))
     assert not (tmp_path / "kept").exists()
+
+
+@pytest.mark.parametrize(
+    ("objective", "where"),
+    [
+        ("mean", "memory"),
+        ("residue", "memory"),
+        ("mean", "store"),
+        ("residue", "store"),
+    ],
+)
+def test_so_has_one_that_is_killed_in_the_middle_of_a_run(tmp_path, objective, where):
+    X = np.random.default_rng(0).normal(size=(400, 60))
+    data = write_store(tmp_path / "store", X, rows_per_block=90) if where == "store" else X
+    at = []
+
+    class Watched(Fragile):
+        def save(self, fingerprint, state):
+            if state["run"] is not None:
+                at.append(state["run"][0])
+            super().save(fingerprint, state)
+
+    def make(**more):
+        options = {**OPTIONS, "init": "random", "refine": False, "tol": 0.0, "n_init": 3}
+        return NEOCC(6, 5, objective=objective, **options, **more)
+
+    def watched(checkpoint):
+        kept = Watched(checkpoint.path, every=0.0)
+        kept.lives = checkpoint.lives
+        return make(checkpoint=kept)
+
+    found, n_fits = fit_in_pieces(watched, data, tmp_path / "kept", 1)
+    same(found, make().fit(data))
+    assert at
+    assert n_fits > len(at)
 
 
 @pytest.mark.usefixtures("on_a_sample")
@@ -110,7 +142,7 @@ def test_so_has_one_that_searches_on_a_sample(tmp_path, container, refine):
     store = write_store(tmp_path / "store", X, rows_per_block=90)
     found, n_fits = fit_in_pieces(make, store, tmp_path / "kept", 3)
     assert n_fits > 1
-    same(found, make().fit(X))
+    same(found, make().fit(store))
 
 
 def test_one_way_fits_too(tmp_path):

@@ -13,7 +13,7 @@ from models import NAMES, column_members, make_model, row_members
 from scipy import sparse
 
 from neocc import objective_value
-from neocc.estimators._validation import read_matrix
+from neocc.engines.validation import read_matrix
 
 FORMATS = ("csr", "csc", "coo", "lil", "dia", "dok", "bsr")
 TYPES = ("float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool")

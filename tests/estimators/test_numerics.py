@@ -103,7 +103,8 @@ def test_an_objective_is_never_negative(name):
     X = np.repeat(np.repeat(rng.random((3, 3)), 5, axis=0), 4, axis=1) / 3
     model = fit(name, X)
     assert model.objective_ >= 0
-    assert (model.history_ >= 0).all()
+    # As computed, a perfect fit may lie below by rounding.
+    assert (model.history_ >= -1e-13 * np.square(X).sum() * row_members(model).shape[1]).all()
 
 
 def levelled(step):
@@ -130,7 +131,8 @@ def test_a_fit_that_rounding_spoils_says_so():
         model = make_model("NEOCC mean").fit(X)
     literal = oracle.objective(X, model.row_membership_, model.column_membership_, "mean")
     assert model.objective_ == pytest.approx(literal, rel=1e-6)
-    assert model.history_[-1] == model.objective_
+    # The history is what memberships were decided by, as far off as the warning says.
+    assert model.history_[-1] == pytest.approx(literal, abs=1e-13 * np.square(X).sum())
 
 
 def test_a_perfect_fit_far_from_zero_is_no_cause_for_a_warning():

@@ -13,7 +13,8 @@ from models import NAMES, TWO_WAY_NAMES, make_model, row_members
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from neocc.core import initialise, refine, restarts
+from neocc.core import samples
+from neocc.core.search import local, n_search_steps, starts, tournament
 from neocc.estimators import _base
 
 
@@ -127,9 +128,9 @@ def assert_nested(events):
 @pytest.fixture
 def sampled(monkeypatch):
     """Return a matrix whose fits search on a sample of its rows."""
-    monkeypatch.setattr(initialise, "_SAMPLE_ENTRIES", (100, 100))
-    monkeypatch.setattr(initialise, "_LARGEST_SEARCHED", 0)
-    monkeypatch.setattr(initialise, "_SAMPLE_ROWS_PER_CLUSTER", 8)
+    monkeypatch.setattr(samples, "_ENTRIES", (100, 100))
+    monkeypatch.setattr(samples, "_LARGEST_SEARCHED", 0)
+    monkeypatch.setattr(samples, "_ITEMS_PER_CLUSTER", 8)
     return planted(np.random.default_rng(0), 200, 12, 3, 3, noise=1.0)
 
 
@@ -141,7 +142,7 @@ def test_callbacks_see_every_step_of_a_search(X, name):
     assert recorder.count("begin", "fit") == recorder.count("end", "fit") == 1
     n_steps = recorder.count("begin", "step")
     assert n_steps == recorder.count("end", "step")
-    assert 1 < n_steps <= restarts.n_search_steps(model.init, model.n_init)
+    assert 1 < n_steps <= n_search_steps(model.init, model.n_init)
     numbers = [number for *what, number in recorder.events if what == ["begin", "step"]]
     assert numbers == list(range(n_steps))
     assert recorder.count("begin", "iteration") == recorder.count("end", "iteration")
@@ -154,7 +155,7 @@ def test_callbacks_see_every_step_of_a_search_on_a_sample(sampled):
     model = make_model("NEOCC mean", refine=True).set_callbacks(recorder).fit(sampled)
     n_steps = recorder.count("begin", "step")
     assert n_steps == recorder.count("end", "step")
-    assert 1 < n_steps <= restarts.n_search_steps(model.init, model.n_init)
+    assert 1 < n_steps <= n_search_steps(model.init, model.n_init)
     assert_nested(recorder.events)
 
 
@@ -208,7 +209,7 @@ def test_an_interrupted_search_keeps_the_best_so_far(X, name, n_steps, monkeypat
     assert_usable(model, X)
 
 
-@pytest.mark.parametrize("module", [restarts, refine])
+@pytest.mark.parametrize("module", [tournament, local])
 def test_a_search_interrupted_inside_the_solver_keeps_the_best_so_far(X, module, monkeypatch):
     solve, calls = module.solve, []
 
@@ -248,7 +249,7 @@ def test_an_interrupted_fit_keeps_its_best_start(X, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_fit_interrupted_inside_the_solver_keeps_its_best_start(X, name, monkeypatch):
-    solve, calls = restarts.solve, []
+    solve, calls = starts.solve, []
 
     def interrupted(*args, **kwargs):
         calls.append(None)
@@ -256,7 +257,7 @@ def test_a_fit_interrupted_inside_the_solver_keeps_its_best_start(X, name, monke
             raise KeyboardInterrupt
         return solve(*args, **kwargs)
 
-    monkeypatch.setattr(restarts, "solve", interrupted)
+    monkeypatch.setattr(starts, "solve", interrupted)
     model = make_model(name, n_init=6, init="random")
     with pytest.raises(KeyboardInterrupt):
         model.fit(X)
@@ -300,7 +301,7 @@ def test_verbose_logs_the_steps_of_a_search(X, caplog, capsys):
     with caplog.at_level(logging.INFO, logger="neocc"):
         model = make_model("NEOCC mean", verbose=1, refine=True).fit(X)
     lines = [r.getMessage() for r in caplog.records if r.name == "neocc"]
-    assert 1 < len(lines) <= restarts.n_search_steps(model.init, model.n_init)
+    assert 1 < len(lines) <= n_search_steps(model.init, model.n_init)
     assert all("objective" in line for line in lines)
     assert capsys.readouterr() == ("", "")
 

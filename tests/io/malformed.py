@@ -302,9 +302,9 @@ CASES = [
     Case("truncated gzip", cut(text("r.csv.gz", "1,2,3\n" * 5000)), ("cut off",)),
     Case("gzip with a wrong checksum", broken_gzip, ("damaged",)),
     Case("xz", text("r.csv", b"\xfd7zXZ\x00 and so on"), ("xz", "Unpack")),
-    Case("picture", text("r.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"), ("no format",)),
+    Case("picture", text("r.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"), ("format is not one",)),
     Case("binary called csv", text("r.csv", b"\x01\x00\x02\x00" * 9), ("not a text file",)),
-    Case("pickle", text("r.pkl", pickle.dumps({"a": np.eye(2)})), ("no format",)),
+    Case("pickle", text("r.pkl", pickle.dumps({"a": np.eye(2)})), ("format is not one",)),
     # Delimited text.
     Case("header only", text("r.csv", "user,item,rating\n"), ("nothing below",), 1),
     Case("blank lines only", text("r.csv", "\n\n\n"), ("no lines with data",)),
@@ -594,7 +594,7 @@ CASES = [
     Case("model, absolute path", model_with_member("/etc/passwd"), ("trust",), kind="model"),
     Case("model, newer version", replace(version=99), ("version 99", "Install"), kind="model"),
     Case("model, unknown estimator", replace(estimator="Popen"), ("'Popen'",), kind="model"),
-    Case("model, other format", replace(format="something"), ("no model file",), kind="model"),
+    Case("model, other format", replace(format="something"), ("not a model file",), kind="model"),
     Case("model, no parameters", replace(parameters=None), ("'parameters'",), kind="model"),
     Case("model, unknown parameter", replace(parameters={"x": 1}), ("not those of",), kind="model"),
     Case(
@@ -671,8 +671,8 @@ CASES = [
     ),
     Case("model, columns", attribute("n_features_in_", 10**12), ("does not fit",), kind="model"),
     # Records.
-    Case("record, no JSON", text("record.json", "{"), ("no JSON",), kind="record"),
-    Case("record, a list", text("record.json", "[1]"), ("no record",), kind="record"),
+    Case("record, no JSON", text("record.json", "{"), ("not JSON",), kind="record"),
+    Case("record, a list", text("record.json", "[1]"), ("not a record",), kind="record"),
     Case(
         "record, newer version",
         text("record.json", '{"format": "neocc record", "version": 7}'),

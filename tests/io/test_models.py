@@ -148,7 +148,7 @@ def test_the_file_is_plain_and_the_same_every_time(tmp_path):
     with zipfile.ZipFile(tmp_path / "a") as archive:
         header = json.loads(archive.read("model.json"))
         assert header["format"] == "neocc model"
-        assert header["version"] == 1
+        assert header["version"] == 2
         assert header["estimator"] == "NEOCC"
         for info in archive.infolist():
             assert info.compress_type == zipfile.ZIP_STORED

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import pickle
+from dataclasses import replace
+from itertools import pairwise
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from instances import any_membership
 
-from neocc.kernels import Memberships
+from neocc.kernels import Memberships, inverse
 
 
 @pytest.fixture(params=range(8))
@@ -28,6 +34,7 @@ def test_derived_numbers(matrix):
     np.testing.assert_array_equal(members.weights, matrix.sum(axis=1))
     np.testing.assert_array_equal(members.outliers, ~matrix.any(axis=1))
     assert members.n_total == matrix.sum()
+    assert members.has_empty == (not matrix.any(axis=0).all())
 
 
 def test_no_pair_is_stored_twice(matrix):
@@ -59,12 +66,95 @@ def test_extra_memberships_without_a_first_one_count():
     assert members.n_total == 3
 
 
-def test_total_sums_a_table_over_the_memberships(matrix):
-    table = np.random.default_rng(0).normal(size=matrix.shape)
-    members = Memberships.from_dense(matrix)
-    assert members.total(table) == pytest.approx(table[matrix].sum(), rel=1e-12, abs=1e-12)
-
-
 def test_labels_may_leave_items_out():
     members = Memberships.from_labels(np.array([1, -1, 0], dtype=np.int32), 3)
     np.testing.assert_array_equal(members.dense, [[0, 1, 0], [0, 0, 0], [1, 0, 0]])
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+def test_parts_are_put_together_again(matrix, scaled):
+    members = Memberships.from_dense(matrix)
+    scale = np.random.default_rng(0).random(len(matrix))
+    members = replace(members, scale=scale) if scaled else members
+    n = len(matrix)
+    for cuts in ((0, n), (0, n // 2, n), (0, 0, n // 3, n // 3, n, n)):
+        parts = [members.slice(a, b) for a, b in pairwise(cuts)]
+        joined = Memberships.joined(parts)
+        np.testing.assert_array_equal(joined.indicator, members.indicator)
+        np.testing.assert_array_equal(joined.first, members.first)
+        np.testing.assert_array_equal(joined.extra_items, members.extra_items)
+
+
+def test_a_partition_is_known_as_one(matrix):
+    members = Memberships.from_dense(matrix)
+    assert members.is_partition == bool((matrix.sum(axis=1) == 1).all())
+    labels = np.arange(len(matrix), dtype=np.int32) % 2
+    for one_each in (Memberships.from_labels(labels, 2), Memberships.partition(labels, 2)):
+        assert one_each.is_partition
+        np.testing.assert_array_equal(one_each.dense.argmax(axis=1), labels)
+        np.testing.assert_array_equal(one_each.indicator, one_each.dense.astype(float))
+        np.testing.assert_array_equal(one_each.sizes, np.bincount(labels, minlength=2))
+        assert not replace(one_each, scale=np.ones(len(matrix))).is_partition
+
+
+# ------------------------------------------------------------------------------- real weights
+
+
+def test_weights_count_in_all_that_is_derived(matrix):
+    scale = np.random.default_rng(1).random(len(matrix)) + 0.5
+    members = replace(Memberships.from_dense(matrix), scale=scale)
+    table = matrix * scale[:, None]
+    np.testing.assert_array_equal(members.indicator, table)
+    np.testing.assert_allclose(members.sizes, table.sum(axis=0), rtol=1e-14)
+    np.testing.assert_allclose(members.weights, table.sum(axis=1), rtol=1e-14)
+    np.testing.assert_allclose(members.inverse_sizes * members.sizes, matrix.any(axis=0))
+    # Who belongs where does not depend on weights.
+    np.testing.assert_array_equal(members.dense, matrix)
+    np.testing.assert_array_equal(members.outliers, ~matrix.any(axis=1))
+    assert members.n_total == matrix.sum()
+
+
+def test_sums_of_a_number_per_item_are_those_over_the_members(matrix):
+    values = np.random.default_rng(2).normal(size=len(matrix))
+    members = Memberships.from_dense(matrix)
+    np.testing.assert_allclose(members.sums_of(values), values @ matrix, rtol=1e-12, atol=1e-13)
+    np.testing.assert_array_equal(members.sums_of(None), matrix.sum(axis=0))
+
+
+def test_the_inverse_of_an_empty_cluster_is_nothing():
+    np.testing.assert_array_equal(inverse(np.array([2.0, 0.0, 4.0])), [0.5, 0.0, 0.25])
+    np.testing.assert_array_equal(inverse(np.array([2.0, 4.0])), [0.5, 0.25])
+
+
+# ------------------------------------------------------------------------------ what changed
+
+
+@given(st.integers(0, 10**6), st.integers(1, 12), st.integers(1, 4), st.booleans())
+def test_changed_items_are_those_whose_rows_differ(seed, n, k, scaled):
+    rng = np.random.default_rng(seed)
+    one = rng.random((n, k)) < 0.5
+    other = np.where(rng.random((n, 1)) < 0.5, one, rng.random((n, k)) < 0.5)
+    members = Memberships.from_dense(one)
+    found = members.changed_items(Memberships.from_dense(other))
+    assert found.tolist() == np.flatnonzero((one != other).any(axis=1)).tolist()
+    some = np.flatnonzero(rng.random(n) < 0.5)
+    scale = rng.random(n)
+    taken = (replace(members, scale=scale) if scaled else members).take(some)
+    expected = one[some] * (scale[some, None] if scaled else 1.0)
+    np.testing.assert_array_equal(taken.indicator, expected)
+    np.testing.assert_array_equal(taken.dense, one[some])
+
+
+def test_memberships_count_whatever_list_they_are_in():
+    nothing = np.empty(0, dtype=np.intp)
+    first = Memberships(np.array([1], np.int32), nothing, nothing.astype(np.int32), 2)
+    extra = Memberships(np.array([-1], np.int32), np.array([0]), np.array([1], np.int32), 2)
+    assert not len(first.changed_items(extra))
+
+
+def test_only_the_lists_travel(matrix):
+    members = replace(Memberships.from_dense(matrix), scale=np.ones(len(matrix)))
+    before = len(pickle.dumps(members))
+    _ = members.dense, members.indicator, members.sizes, members.weights, members.has_extra
+    assert len(pickle.dumps(members)) == before
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(members)).indicator, members.indicator)

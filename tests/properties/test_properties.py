@@ -1,14 +1,18 @@
-"""Properties that hold for every input, over random and degenerate instances."""
+"""Properties that hold for every input, over random and degenerate instances.
+
+That the checks behind them can fail is shown in `test_checks_can_fail`.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import oracle
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from instances import KINDS, OBJECTIVES, Instance, instances
 from scipy import sparse
+from sides import check_refined_history, watched
 
 from neocc import MSSR, NEOCC, NEOKMeans, objective_value
 
@@ -40,15 +44,33 @@ def scale(instance):
     return max((instance.X**2).sum(), oracle.energy(instance.X, instance.U, instance.V))
 
 
-@given(instances(), objectives, refinements)
-def test_the_objective_never_rises(instance, objective, refine):
-    model = fit(instance, objective, refine=refine)
-    assert np.diff(model.history_).max(initial=0.0) <= 1e-9 * scale(instance)
+def watched_fit(model, X):
+    """Fit, check every half-step of every run that the fit consists of, and what it tells of."""
+    with watched() as steps:
+        model.fit(X)
+    check_refined_history(X, model.history_, steps)
+    return model
+
+
+@given(instances(), objectives)
+def test_no_half_step_raises_the_objective(instance, objective):
+    with watched() as steps:
+        model = fit(instance, objective)
+    check_refined_history(instance.X, model.history_, steps)
+    assert model.history_.tolist() == [step.objective for step in steps]
     assert model.history_[0] == pytest.approx(
         oracle.objective(instance.X, instance.U, instance.V, objective),
         rel=1e-10,
         abs=1e-12 * scale(instance),
     )
+
+
+@settings(max_examples=20)
+@given(instances(largest=6), objectives)
+def test_no_half_step_of_a_refinement_raises_the_objective(instance, objective):
+    with watched() as steps:
+        model = fit(instance, objective, refine=True)
+    check_refined_history(instance.X, model.history_, steps)
 
 
 @given(instances(), objectives)
@@ -166,10 +188,37 @@ def test_neokmeans_keeps_its_counts_and_never_rises(instance, seed):
         n_init=2,
         random_state=seed,
         n_jobs=1,
-    ).fit(instance.X)
+    )
+    watched_fit(model, instance.X)
     assert model.membership_.sum() == rows.n_memberships
     assert model.outliers_.sum() <= rows.max_outliers
-    assert np.diff(model.history_).max(initial=0.0) <= 1e-9 * scale(instance) * rows.n_clusters
+
+
+@settings(max_examples=20)
+@given(instances(), objectives, st.sampled_from(["neo-kmeans", "random"]), seeds)
+def test_no_half_step_from_any_start_raises_the_objective(instance, objective, init, seed):
+    rows, columns = instance.rows, instance.columns
+    options = {"objective": objective, "init": init, "n_init": 2, "random_state": seed}
+    model = NEOCC(
+        rows.n_clusters,
+        columns.n_clusters,
+        row_overlap=rows.n_memberships / rows.n_items - 1,
+        row_outliers=rows.max_outliers / rows.n_items,
+        column_overlap=columns.n_memberships / columns.n_items - 1,
+        column_outliers=columns.max_outliers / columns.n_items,
+        refine=False,
+        n_jobs=1,
+        **options,
+    )
+    watched_fit(model, instance.X)
+
+
+@settings(max_examples=20)
+@given(instances(), objectives, seeds)
+def test_no_half_step_of_the_classic_method_raises_the_objective(instance, objective, seed):
+    sides = (instance.rows.n_clusters, instance.columns.n_clusters)
+    options = {"objective": objective, "n_init": 2, "random_state": seed, "n_jobs": 1}
+    watched_fit(MSSR(*sides, refine=False, **options), instance.X)
 
 
 @given(instances(kinds=KINDS), objectives, refinements, seeds)

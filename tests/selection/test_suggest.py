@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from neocc import objective_value
+from neocc.core.objectives import OBJECTIVES
 from neocc.core.problem import Counts, Problem
 from neocc.datasets import make_coclusters
 from neocc.kernels import Memberships
-from neocc.selection import suggest_n_clusters
+from neocc.selection import stability, suggest_n_clusters
 from neocc.selection._criteria import Fit, hull, icl, pseudo_f
 from neocc.selection._data import read
 from neocc.selection._grid import Effort, _merge, solve_grid
+
+MEAN = OBJECTIVES["mean"]
 
 
 def rank_of(found, pair):
@@ -83,7 +87,10 @@ def test_sparse_and_dense_agree():
 def test_the_grid_is_as_good_as_single_problems_and_falls_with_more_clusters():
     X, U, V = make_coclusters((100, 60), 4, 3, random_state=3)
     problems = [
-        [Problem("mean", Counts(100, k, 100, 0), Counts(60, q, 60, 0)) for q in (2, 3, 5)]
+        [
+            Problem(OBJECTIVES["mean"], Counts(100, k, 100, 0), Counts(60, q, 60, 0))
+            for q in (2, 3, 5)
+        ]
         for k in (2, 4, 6)
     ]
     cells = solve_grid(read(X), problems, Effort(4, 3), np.random.default_rng(0), 1)
@@ -110,10 +117,10 @@ def test_criteria_follow_their_formulas():
     expected += 6 * np.log(0.6) + 4 * np.log(0.4)
     expected += 2 * np.log(2 / 6) + 3 * np.log(3 / 6) + np.log(1 / 6)
     expected -= 0.5 * np.log(10) + np.log(6)
-    assert icl(fit, whole, "mean", 0.0) == pytest.approx(expected)
-    assert pseudo_f(fit, whole, "mean", 0.0) == pytest.approx((45 / 5) / (5 / 54))
-    assert fit.n_parameters("residue") == 2 * 6 + 3 * 10 - 6
-    assert np.isnan(icl(Fit(0.0, np.ones(2), np.ones(2), 2, 2), whole, "mean", 1e-9))
+    assert icl(fit, whole, MEAN, 0.0) == pytest.approx(expected)
+    assert pseudo_f(fit, whole, MEAN, 0.0) == pytest.approx((45 / 5) / (5 / 54))
+    assert fit.n_parameters(OBJECTIVES["residue"]) == 2 * 6 + 3 * 10 - 6
+    assert np.isnan(icl(Fit(0.0, np.ones(2), np.ones(2), 2, 2), whole, MEAN, 1e-9))
 
 
 def test_hull_finds_the_elbow():
@@ -172,11 +179,16 @@ def test_tiny_data_gets_a_tiny_grid():
         ({"row_clusters": []}, "row_clusters is empty"),
         ({"row_clusters": [0]}, "every number in row_clusters must be an integer"),
         ({"row_clusters": [2.5]}, "every number in row_clusters must be an integer"),
-        ({"objective": "vectors"}, "objective must be one of"),
+        ({"objective": "kmeans"}, "objective must be one of 'mean', 'residue'"),
         ({"criteria": ["icl", "aic"]}, "criteria must be one of 'icl', 'hull', 'pseudo_f'"),
         ({"criteria": []}, "criteria must be one of"),
-        ({"row_overlap": 1.5, "row_clusters": [2]}, "Overlap of 1.5 with 2 clusters of the rows"),
-        ({"column_outliers": 1.0}, "Outliers of 1.0 of the columns"),
+        (
+            {"row_overlap": 1.5, "row_clusters": [2]},
+            "row_overlap=1.5 is above .* 1: 5 rows in 2 clusters",
+        ),
+        ({"column_overlap": -0.5}, "column_overlap=-0.5 is below -column_outliers"),
+        ({"column_outliers": 1.0}, "column_outliers=1.0 would leave out all 4 columns"),
+        ({"row_overlap": np.nan}, "overlap must be a finite number; got nan"),
         ({"n_init": 0}, "n_init must be an integer"),
         ({"X": [[np.inf, 1.0]]}, "contains infinity"),
     ],
@@ -286,3 +298,14 @@ def test_cells_on_threads_are_those_of_one_thread(monkeypatch):
     monkeypatch.setattr("neocc.selection._grid._SMALL", 0)
     other = suggest_n_clusters(X, range(2, 5), range(2, 5), random_state=0, n_jobs=2).table
     assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("analyse", [suggest_n_clusters, partial(stability, n_runs=1)])
+@pytest.mark.parametrize(
+    "change",
+    [{"row_outliers": -0.1}, {"row_outliers": -0.1, "row_overlap": 0.5}, {"row_outliers": -0.01}],
+)
+def test_negative_outliers_are_refused_by_name(analyse, change):
+    clusters = [2, 2] if isinstance(analyse, partial) else [[2], [2]]
+    with pytest.raises(ValueError, match=f"row_outliers={change['row_outliers']}"):
+        analyse(np.eye(9, 7), *clusters, random_state=0, **change)

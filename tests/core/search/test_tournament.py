@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import oracle
 import pytest
+from instances import OBJECTIVES as NAMES
 from instances import (
-    OBJECTIVES,
     make_engine,
     make_instance,
     make_membership,
@@ -14,11 +14,23 @@ from instances import (
     planted,
 )
 from scipy import sparse
-from sides import CASES, Setting
+from sides import (
+    CASES,
+    Setting,
+    case_of,
+    check_history,
+    check_refined_history,
+    dense,
+    energy,
+    watched,
+)
+from sides import make_problem as problem_for
 
-from neocc.core import initialise, restarts
+from neocc.core import samples
+from neocc.core.initialise import random_pair
+from neocc.core.objectives import OBJECTIVES
 from neocc.core.problem import Counts, Problem
-from neocc.core.restarts import n_search_steps, run_starts, search
+from neocc.core.search import n_search_steps, run_starts, search, starts, tournament
 
 INITS = ("neo-kmeans", "random")
 ROWS, COLUMNS = Counts(40, 3, 44, 2), Counts(30, 3, 33, 1)
@@ -35,12 +47,8 @@ def lowest_of_starts(X, problem, init="neo-kmeans", n_init=3, seed=0):
     return min(solution.objective for solution in found)
 
 
-def one_way(case):
-    return Problem("vectors", ROWS, None) if case == "rows" else Problem("vectors", None, COLUMNS)
-
-
 def problem_of(case):
-    return Problem(case, ROWS, COLUMNS) if case in OBJECTIVES else one_way(case)
+    return problem_for(case, ROWS, COLUMNS)
 
 
 def assert_feasible(solution, problem):
@@ -59,28 +67,28 @@ def X():
 @pytest.fixture
 def calls(monkeypatch):
     """Note what is refined, and with what patience."""
-    rounds, seen = restarts.rounds, []
+    rounds, seen = tournament.rounds, []
 
     def spy(*args):
         seen.append(args)
         return rounds(*args)
 
-    monkeypatch.setattr(restarts, "rounds", spy)
+    monkeypatch.setattr(tournament, "rounds", spy)
     return seen
 
 
 @pytest.fixture
 def disagreement(monkeypatch):
     """Let no two runs of a search count as alike."""
-    monkeypatch.setattr(restarts, "_alike", lambda best, other, within=0.0: False)
+    monkeypatch.setattr(tournament, "_alike", lambda best, other, within=0.0: False)
 
 
 @pytest.fixture
 def small_samples(monkeypatch):
     """Let samples of 24 rows do for three clusters."""
-    monkeypatch.setattr(initialise, "_SAMPLE_ENTRIES", (100, 100))
-    monkeypatch.setattr(initialise, "_SAMPLE_ROWS_PER_CLUSTER", 8)
-    monkeypatch.setattr(initialise, "_LARGEST_SEARCHED", 0)
+    monkeypatch.setattr(samples, "_ENTRIES", (100, 100))
+    monkeypatch.setattr(samples, "_ITEMS_PER_CLUSTER", 8)
+    monkeypatch.setattr(samples, "_LARGEST_SEARCHED", 0)
 
 
 # -------------------------------------------------------------------------------- whole search
@@ -107,14 +115,31 @@ def test_seeds_give_different_searches(X):
 @pytest.mark.parametrize("init", INITS)
 def test_each_step_yields_a_solution_no_higher_than_the_last(X, case, init):
     problem = problem_of(case)
-    found = run(X, problem, init)
+    with watched() as steps:
+        found = run(X, problem, init)
+    computed = {max(step.objective, 0.0) for step in steps}
+    largest = max(energy(case, X, *dense(each.pair)) for each in found)
     for each in found:
         assert_feasible(each, problem)
-        assert np.diff(each.history).max(initial=0.0) <= 1e-9 * (X**2).sum()
+        check_history(each.history, largest)
+        assert each.objective in computed
+        assert each.objective == max(each.history[-1], 0.0)
     assert (np.diff([each.objective for each in found]) <= 0).all()
 
 
-@pytest.mark.parametrize("case", OBJECTIVES)
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("init", INITS)
+def test_no_half_step_of_a_search_raises_the_literal_objective(case, init):
+    for seed in range(6):
+        instance = make_instance(np.random.default_rng([19, seed]), largest=6)
+        problem = problem_for(case, instance.rows, instance.columns)
+        with watched() as steps:
+            found = run(instance.X, problem, init, 2, seed)
+        check_refined_history(instance.X, found[-1].history, steps)
+        assert {case} <= {case_of(step.problem) for step in steps}
+
+
+@pytest.mark.parametrize("case", NAMES)
 def test_the_last_solution_is_what_it_says(X, case):
     last = run(X, problem_of(case))[-1]
     literal = oracle.objective(X, last.U.dense, last.V.dense, case)
@@ -130,12 +155,12 @@ def test_a_search_ends_no_higher_than_plain_starts_on_planted_data(case, seed):
     assert run(X, problem, n_init=10, seed=seed)[-1].objective <= lowest * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", NAMES)
 def test_a_search_finds_planted_blocks(objective):
     rng = np.random.default_rng(5)
     X = planted(rng, 60, 40, 4, 4, noise=0.1)
     X += rng.normal(size=60)[:, None] if objective == "residue" else 0.0
-    problem = Problem(objective, Counts(60, 4, 60, 0), Counts(40, 4, 40, 0))
+    problem = Problem(OBJECTIVES[objective], Counts(60, 4, 60, 0), Counts(40, 4, 40, 0))
     # Noise of variance 0.01, less the degrees of freedom that the clusters take up.
     assert run(X, problem, n_init=10)[-1].objective < 0.01 * X.size
 
@@ -147,7 +172,7 @@ def test_a_search_finds_planted_blocks(objective):
 @pytest.mark.parametrize("init", INITS)
 def test_a_search_takes_no_more_steps_than_announced(init, n_init):
     X = np.random.default_rng(0).normal(size=(15, 10))
-    problem = Problem("mean", Counts(15, 4, 20, 1), Counts(10, 3, 12, 1))
+    problem = Problem(OBJECTIVES["mean"], Counts(15, 4, 20, 1), Counts(10, 3, 12, 1))
     assert 1 < len(run(X, problem, init, n_init)) <= n_search_steps(init, n_init)
 
 
@@ -161,8 +186,39 @@ def test_a_search_without_agreement_takes_nearly_all_steps(X):
 @pytest.mark.usefixtures("small_samples", "disagreement")
 def test_a_search_on_a_sample_takes_all_steps_without_agreement():
     X = np.random.default_rng(0).normal(size=(300, 12))
-    problem = Problem("mean", Counts(300, 3, 300, 0), Counts(12, 3, 12, 0))
+    problem = Problem(OBJECTIVES["mean"], Counts(300, 3, 300, 0), Counts(12, 3, 12, 0))
     assert len(run(X, problem)) == n_search_steps("neo-kmeans", 3)
+
+
+# ------------------------------------------------------------------- starts that a caller brings
+
+
+def a_start_that_counts():
+    made = []
+
+    def start(data, problem, rng):
+        made.append(data)
+        return random_pair(problem, rng)
+
+    return start, made
+
+
+def test_a_function_makes_every_plain_start(X):
+    start, made = a_start_that_counts()
+    rngs = np.random.default_rng(0).spawn(3)
+    found = list(run_starts(make_engine(X), problem_of("mean"), start, rngs))
+    assert len(made) == 3
+    expected = lowest_of_starts(X, problem_of("mean"), "random")
+    assert min(solution.objective for solution in found) == expected
+
+
+@pytest.mark.parametrize(("n_init", "n_made"), [(2, 1), (11, 2)])
+def test_a_search_calls_a_function_for_one_short_run_in_fifty(X, n_init, n_made):
+    start, made = a_start_that_counts()
+    assert n_search_steps(start, n_init) == n_search_steps("random", n_init)
+    found = run(X, problem_of("mean"), start, n_init)
+    assert len(made) == n_made
+    assert found[-1].objective == run(X, problem_of("mean"), "random", n_init)[-1].objective
 
 
 # --------------------------------------------------------------------------- given memberships
@@ -178,6 +234,7 @@ def test_a_search_from_given_memberships_never_ends_above_them(case):
         start = setting.objective(instance.U, instance.V)
         assert found[0].history[0] == pytest.approx(start, rel=1e-9, abs=1e-12 * setting.scale)
         assert found[-1].history[0] == found[0].history[0]
+        check_history(found[-1].history, setting.scale)
         assert setting.of_solution(found[-1]) <= start + 1e-9 * setting.scale
         setting.assert_feasible(found[-1])
         assert len(found) <= n_search_steps(setting.pair, 10)
@@ -185,10 +242,10 @@ def test_a_search_from_given_memberships_never_ends_above_them(case):
 
 def test_given_memberships_are_run_once(X, calls):
     pair = members(np.eye(3)[np.arange(40) % 3]), members(np.eye(3)[np.arange(30) % 3])
-    problem = Problem("mean", Counts(40, 3, 40, 0), Counts(30, 3, 30, 0))
+    problem = Problem(OBJECTIVES["mean"], Counts(40, 3, 40, 0), Counts(30, 3, 30, 0))
     assert n_search_steps(pair, 1) == n_search_steps(pair, 50)
     run(X, problem, pair, n_init=50)
-    assert len(calls) == len(restarts._STAGES)
+    assert len(calls) == len(tournament._STAGES)
 
 
 # ------------------------------------------------------------------------------- early ends
@@ -196,7 +253,7 @@ def test_given_memberships_are_run_once(X, calls):
 
 def test_runs_that_agree_end_the_search_after_one_stage(calls):
     X = planted(np.random.default_rng(1), 40, 30, 2, 2, noise=0.1)
-    problem = Problem("mean", Counts(40, 2, 40, 0), Counts(30, 2, 30, 0))
+    problem = Problem(OBJECTIVES["mean"], Counts(40, 2, 40, 0), Counts(30, 2, 30, 0))
     found = run(X, problem, n_init=10)
     assert len(calls) == 1  # runs that ended alike are refined once
     assert len(found) < n_search_steps("neo-kmeans", 10) / 1.2
@@ -215,20 +272,20 @@ def test_alike_solutions_are_refined_once(X, calls):
     assert len(np.unique(np.round(first_stage, 6))) == len(first_stage)
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", NAMES)
 @pytest.mark.parametrize("n_init", [1, 2, 5])
 def test_a_perfect_fit_ends_the_search(objective, n_init, calls):
     # Fewer runs than must agree: only the objective of zero can end the search.
     X = np.kron([[1.0, 2.0], [3.0, 5.0]], np.ones((6, 5)))
-    problem = Problem(objective, Counts(12, 2, 12, 0), Counts(10, 2, 10, 0))
+    problem = Problem(OBJECTIVES[objective], Counts(12, 2, 12, 0), Counts(10, 2, 10, 0))
     found = run(X, problem, n_init=n_init)
     assert found[-1].objective <= 1e-12 * (X**2).sum()
     assert not calls
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", NAMES)
 def test_constant_data_end_the_search(objective, calls):
-    problem = Problem(objective, Counts(12, 3, 14, 1), Counts(10, 2, 10, 0))
+    problem = Problem(OBJECTIVES[objective], Counts(12, 3, 14, 1), Counts(10, 2, 10, 0))
     for value in (0.0, 0.1, 1e6):
         found = run(np.full((12, 10), value), problem, n_init=2)
         assert found[-1].objective <= 1e-9 * max(value, 1.0)
@@ -239,17 +296,41 @@ def test_constant_data_end_the_search(objective, calls):
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", NAMES)
 @pytest.mark.parametrize("init", INITS)
 @pytest.mark.usefixtures("small_samples")
 def test_a_search_on_a_sample_ends_with_a_solution_of_the_whole(init, objective, make):
     X = planted(np.random.default_rng(0), 300, 12, 3, 3, noise=0.5)
-    problem = Problem(objective, Counts(300, 3, 315, 6), Counts(12, 3, 13, 0))
-    *before, promoted, last = run(make(X), problem, init)
+    problem = Problem(OBJECTIVES[objective], Counts(300, 3, 315, 6), Counts(12, 3, 13, 0))
+    *before, extended, last = run(make(X), problem, init)
     assert len(before) > 1
     assert all(each is None for each in before)
     assert_feasible(last, problem)
-    assert last.objective <= promoted.objective
+    assert last.objective <= extended.objective
+    assert last.objective == pytest.approx(
+        oracle.objective(X, last.U.dense, last.V.dense, objective), rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("objective", NAMES)
+@pytest.mark.usefixtures("small_samples")
+def test_a_wide_matrix_is_searched_on_some_of_its_columns(objective, monkeypatch):
+    sides, draw = [], samples.Sample
+
+    def spy(*args):
+        found = draw(*args)
+        sides.append(found.side)
+        return found
+
+    monkeypatch.setattr(samples, "Sample", spy)
+    X = planted(np.random.default_rng(0), 12, 300, 3, 3, noise=0.5)
+    problem = Problem(OBJECTIVES[objective], Counts(12, 3, 13, 0), Counts(300, 3, 315, 6))
+    *before, extended, last = run(X, problem)
+    assert sides == ["columns"]
+    assert len(before) > 1
+    assert all(each is None for each in before)
+    assert_feasible(last, problem)
+    assert last.objective <= extended.objective
     assert last.objective == pytest.approx(
         oracle.objective(X, last.U.dense, last.V.dense, objective), rel=1e-9
     )
@@ -258,7 +339,7 @@ def test_a_search_on_a_sample_ends_with_a_solution_of_the_whole(init, objective,
 @pytest.mark.usefixtures("small_samples")
 def test_a_search_on_a_sample_is_reproducible():
     X = planted(np.random.default_rng(0), 300, 12, 3, 3, noise=1.0)
-    problem = Problem("mean", Counts(300, 3, 300, 0), Counts(12, 3, 12, 0))
+    problem = Problem(OBJECTIVES["mean"], Counts(300, 3, 300, 0), Counts(12, 3, 12, 0))
     first, second = (run(X, problem)[-1] for _ in range(2))
     np.testing.assert_array_equal(first.history, second.history)
     np.testing.assert_array_equal(first.U.dense, second.U.dense)
@@ -269,9 +350,9 @@ def test_rounds_on_the_whole_follow_a_search_on_a_sample():
     lower = 0
     for seed in range(5):
         X = planted(np.random.default_rng(seed), 300, 12, 3, 3, noise=4.0)
-        problem = Problem("residue", Counts(300, 3, 330, 0), Counts(12, 3, 12, 0))
-        promoted, last = run(X, problem)[-2:]
-        lower += last.objective < promoted.objective
+        problem = Problem(OBJECTIVES["residue"], Counts(300, 3, 330, 0), Counts(12, 3, 12, 0))
+        extended, last = run(X, problem)[-2:]
+        lower += last.objective < extended.objective
     assert lower >= 3
 
 
@@ -280,18 +361,16 @@ def test_given_memberships_are_not_sampled():
     rng = np.random.default_rng(0)
     rows, columns = Counts(300, 3, 300, 0), Counts(12, 3, 12, 0)
     pair = tuple(members(make_membership(rng, counts)) for counts in (rows, columns))
-    found = run(rng.normal(size=(300, 12)), Problem("mean", rows, columns), pair)
+    found = run(rng.normal(size=(300, 12)), Problem(OBJECTIVES["mean"], rows, columns), pair)
     assert all(each is not None for each in found)
 
 
 @pytest.mark.usefixtures("small_samples")
 def test_plain_starts_use_samples_too(monkeypatch):
-    n_samples, draw = [], restarts.draw_sample
-    monkeypatch.setattr(
-        restarts, "draw_sample", lambda *args: n_samples.append(None) or draw(*args)
-    )
+    n_samples, draw = [], starts.draw_sample
+    monkeypatch.setattr(starts, "draw_sample", lambda *args: n_samples.append(None) or draw(*args))
     X = planted(np.random.default_rng(0), 300, 12, 3, 3, noise=0.1)
-    problem = Problem("mean", Counts(300, 3, 300, 0), Counts(12, 3, 12, 0))
+    problem = Problem(OBJECTIVES["mean"], Counts(300, 3, 300, 0), Counts(12, 3, 12, 0))
     assert lowest_of_starts(X, problem, n_init=8) < 0.011 * X.size
     assert len(n_samples) == 8
     lowest_of_starts(X, problem, "random")

@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from neocc import NEOCC, LowRankNEOKMeans, NEOKMeans
-from neocc.core.lowrank import relaxation
+from neocc.rivals.lowrank import relaxation
 
 OVERLAP = {"overlap": 0.3, "outliers": 0.1}
 

@@ -1,22 +1,30 @@
-"""Refinement lowers the objective or leaves the solution alone, and keeps every count."""
+"""Local search lowers the objective or leaves the solution alone, and keeps every count."""
 
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
+from dataclasses import astuple
 
 import numpy as np
 import oracle
 import pytest
-from instances import Instance, make_counts, make_instance, make_membership, members, planted
-from sides import CASES, CASES_AND_SIDES, Setting
+from instances import Instance, make_instance, make_membership, planted
+from sides import (
+    CASES,
+    CASES_AND_SIDES,
+    ROUNDING,
+    Setting,
+    check_half_steps,
+    check_history,
+    watched,
+)
 
-from neocc.core import refine
-from neocc.core.disturb import relocate, shake
 from neocc.core.problem import Counts
-from neocc.core.refine import rounds, settle
+from neocc.core.search import local
+from neocc.core.search.local import chain, least_gain, local_search, ping_pong, rounds
 
 each_case = pytest.mark.parametrize("case", CASES)
+CHAIN_LENGTH = 6
 
 
 def settings(case, n, largest=8, kind=None, **options):
@@ -43,57 +51,32 @@ def assert_same_solution(first, second):
             np.testing.assert_array_equal(pair[0].dense, pair[1].dense)
 
 
-def check_refined(setting, before, after):
-    """Assert that refinement never raised the objective, and that the solution is what it says."""
-    tolerance = 1e-9 * setting.scale
+def refined(setting, before, way, *args, literally=True):
+    """Refine a solution in some way; return the better one, checked.
+
+    No half-step on the way raises the literal objective, each tells what it computed, the history
+    goes on from where it was by values that were computed, and the solution is what it says.
+    """
+    with watched() as steps:
+        after = way(setting.engine, setting.problem, before, *args)
+    if literally and steps:
+        check_half_steps(setting.X, steps)
+    n, tolerance = len(before.history), ROUNDING * setting.scale
+    assert after.history[:n].tolist() == before.history.tolist()
+    computed = {max(step.objective, 0.0) for step in steps}
+    assert set(after.history[n:].tolist()) <= computed
+    check_history(after.history, setting.scale)
+    assert max(after.history[-1], 0.0) == after.objective
+    assert (after is before) == (after.objective == before.objective)
     assert after.objective <= before.objective
     assert setting.of_solution(after) <= setting.of_solution(before) + tolerance
     assert after.objective == pytest.approx(setting.of_solution(after), abs=tolerance)
     setting.assert_feasible(after)
-    assert np.diff(after.history).max(initial=0.0) <= tolerance
-    assert after.history[0] == before.history[0]
-    assert after.history[-1] == after.objective
     assert after.n_iter >= before.n_iter
+    return after
 
 
-# --------------------------------------------------------------------------------------- shake
-
-
-@pytest.mark.parametrize("fraction", [0.0, 0.03, 0.3, 1.0])
-def test_a_shake_keeps_the_memberships_of_every_item(fraction):
-    for seed in range(50):
-        rng = np.random.default_rng(seed)
-        n = int(rng.integers(1, 20))
-        counts = make_counts(rng, n, int(rng.integers(1, 5)))
-        before = make_membership(rng, counts)
-        given = members(before)
-        after = shake(given, fraction, rng)
-        assert after.n_clusters == counts.n_clusters
-        np.testing.assert_array_equal(after.dense.sum(axis=1), before.sum(axis=1))
-        np.testing.assert_array_equal(given.dense, before)
-        if fraction == 0.0:
-            np.testing.assert_array_equal(after.dense, before)
-
-
-def test_a_shake_moves_about_the_fraction_asked_for():
-    given = members(np.eye(10)[np.arange(5000) % 10])
-    for fraction in (0.03, 0.3, 1.0):
-        moved = shake(given, fraction, np.random.default_rng(0)).first != given.first
-        assert moved.mean() == pytest.approx(0.9 * fraction, abs=0.02)
-
-
-# ------------------------------------------------------------------------------------ relocate
-
-
-@each_case
-def test_a_relocation_is_feasible_and_leaves_the_other_side_alone(case):
-    for setting in settings(case, 30):
-        before = setting.solve()
-        for side in setting.sides:
-            rng = np.random.default_rng(0)
-            U, V = relocate(setting.engine, setting.problem, before, side, rng)
-            setting.assert_feasible(replace(before, U=U, V=V))
-            assert (V is before.V) if side == "rows" else (U is before.U)
+# -------------------------------------------------------------------------------------- rounds
 
 
 def test_a_relocation_finds_the_cluster_that_is_missing():
@@ -103,29 +86,15 @@ def test_a_relocation_finds_the_cluster_that_is_missing():
     U = np.eye(3, dtype=bool)[np.repeat([0, 1, 2, 2], 30)]
     setting = Setting("mean", Instance("planted", X, rows, columns, U, np.ones((6, 1), dtype=bool)))
     stuck = setting.solve()
-    found = rounds(setting.engine, setting.problem, stuck, 20, np.random.default_rng(0))
+    rng = np.random.default_rng(0)
+    found = refined(setting, stuck, rounds, 20, rng, literally=False)
     assert found.objective < 0.1 * stuck.objective
-    check_refined(setting, stuck, found)
-
-
-def test_a_shake_is_reproducible():
-    given = members(np.eye(4)[np.arange(50) % 4])
-    pair = [shake(given, 0.5, np.random.default_rng(3)).first for _ in range(2)]
-    np.testing.assert_array_equal(*pair)
-
-
-# -------------------------------------------------------------------------------------- rounds
 
 
 @each_case
 def test_rounds_never_raise_the_objective(case):
     for seed, setting in enumerate(settings(case, 40)):
-        before = setting.solve()
-        check_refined(
-            setting,
-            before,
-            rounds(setting.engine, setting.problem, before, 5, np.random.default_rng(seed)),
-        )
+        refined(setting, setting.solve(), rounds, 5, np.random.default_rng(seed))
 
 
 @each_case
@@ -134,8 +103,8 @@ def test_rounds_lower_the_objective_of_a_poor_solution(case):
     for seed in range(5):
         setting = noisy_setting(case, seed)
         before = setting.solve()
-        after = rounds(setting.engine, setting.problem, before, 20, np.random.default_rng(0))
-        check_refined(setting, before, after)
+        rng = np.random.default_rng(0)
+        after = refined(setting, before, rounds, 20, rng, literally=False)
         n_lower += after.objective < 0.999 * before.objective
     assert n_lower >= 2
 
@@ -161,24 +130,23 @@ def test_rounds_leave_a_perfect_fit_alone():
     assert rounds(setting.engine, setting.problem, before, 10, np.random.default_rng(0)) is before
 
 
-# -------------------------------------------------------------------------------------- settle
+# -------------------------------------------------------------------------------- local search
 
 
 @each_case
-def test_settling_never_raises_the_objective(case):
+def test_a_local_search_never_raises_the_objective(case):
     n_lower = 0
-    for setting in settings(case, 200):
+    for at, setting in enumerate(settings(case, 150)):
         before = setting.solve()
-        after = settle(setting.engine, setting.problem, before)
-        check_refined(setting, before, after)
+        after = refined(setting, before, local_search, literally=at < 25)
         n_lower += after.objective < before.objective
     assert n_lower > 5
 
 
 @each_case
-def test_a_settled_solution_has_no_swap_left(case):
+def test_after_a_local_search_no_swap_is_left(case):
     for setting in settings(case, 40, largest=6, kind="gaussian", tol=0.0):
-        found = settle(setting.engine, setting.problem, setting.solve())
+        found = local_search(setting.engine, setting.problem, setting.solve())
         sides = {"rows": found.U, "columns": found.V}
         setting.given |= {side: sides[side].dense for side in setting.sides}
         before = setting.of_solution(found)
@@ -190,10 +158,10 @@ def test_a_settled_solution_has_no_swap_left(case):
 
 
 @each_case
-def test_settling_a_settled_solution_returns_it(case):
+def test_a_second_local_search_changes_nothing(case):
     for setting in settings(case, 30):
-        found = settle(setting.engine, setting.problem, setting.solve())
-        assert settle(setting.engine, setting.problem, found) is found
+        found = local_search(setting.engine, setting.problem, setting.solve())
+        assert local_search(setting.engine, setting.problem, found) is found
 
 
 @pytest.mark.parametrize("case", ["mean", "residue"])
@@ -209,7 +177,7 @@ def test_an_optimal_solution_is_returned_unchanged(case, rows, columns):
     X = np.random.default_rng(0).normal(size=(rows.n_items, columns.n_items))
 
     def feasible(counts):
-        every = oracle.feasible_memberships(*vars(counts).values())
+        every = oracle.feasible_memberships(*astuple(counts))
         return [each for each in every if each.any(axis=0).all()]
 
     best = min(
@@ -219,7 +187,7 @@ def test_an_optimal_solution_is_returned_unchanged(case, rows, columns):
     setting = Setting(case, Instance("tiny", X, rows, columns, *best))
     optimum = setting.solve()
     assert setting.of_solution(optimum) == pytest.approx(oracle.objective(X, *best, case))
-    assert settle(setting.engine, setting.problem, optimum) is optimum
+    assert local_search(setting.engine, setting.problem, optimum) is optimum
     rng = np.random.default_rng(0)
     assert rounds(setting.engine, setting.problem, optimum, 20, rng) is optimum
 
@@ -231,8 +199,8 @@ def literal_chain(setting, side):
     """Cumulated gains and memberships after each of the best swaps in a row; None for a tie."""
     current = setting.given[side]
     before = setting.of_side(side, current)
-    gains, chain, closed = [0.0], [current], set()
-    for _ in range(refine._CHAIN_LENGTH):
+    gains, members, closed = [0.0], [current], set()
+    for _ in range(CHAIN_LENGTH):
         found = [
             (setting.of_side(side, oracle.swapped(current, *swap)), swap)
             for swap in oracle.swaps(current, setting.counts[side].max_outliers)
@@ -246,11 +214,11 @@ def literal_chain(setting, side):
         closed |= {swap[0][0], swap[1][0]}
         current = oracle.swapped(current, *swap)
         gains.append(before - lowest)
-        chain.append(current)
+        members.append(current)
     # With two clusters a chain may end at the same clusters under exchanged names.
     if len(gains) > 1 and np.diff(np.sort(gains))[-1] <= 1e-9 * setting.scale:
         return None
-    return np.array(gains), chain
+    return np.array(gains), members
 
 
 def chain_settings(case, n):
@@ -275,16 +243,16 @@ def test_a_chain_keeps_its_best_prefix(case, side):
         literal = literal_chain(setting, side)
         if literal is None:
             continue
-        gains, chain = literal
+        gains, members = literal
         start = setting.solve()
-        found = refine._chain(setting.engine, setting.problem, start, side)
+        found = chain(setting.engine, setting.problem, start, side, CHAIN_LENGTH)
         best = int(gains.argmax())
         lengths.append(best)
         if best == 0:
             assert found is start
             continue
         kept = found.U if side == "rows" else found.V
-        np.testing.assert_array_equal(kept.dense, chain[best])
+        np.testing.assert_array_equal(kept.dense, members[best])
         assert found.objective == pytest.approx(
             start.objective - gains[best], abs=1e-9 * setting.scale
         )
@@ -309,10 +277,39 @@ def test_a_chain_climbs_before_it_falls():
         start = setting.solve()
         exchange = setting.exchange("rows")
         single = exchange.best(np.ones(8, dtype=bool), np.ones(2, dtype=bool))
-        found = refine._chain(setting.engine, setting.problem, start, "rows")
+        found = chain(setting.engine, setting.problem, start, "rows")
         assert found.objective <= start.objective
         n_climbs += single.gain < 0 and found.objective < start.objective
     assert n_climbs > 0
+
+
+@pytest.mark.parametrize(("case", "side"), CASES_AND_SIDES)
+@pytest.mark.parametrize("length", [0, 1, 4])
+def test_a_chain_never_raises_the_objective(case, side, length):
+    for setting in settings(case, 15):
+        before = setting.solve()
+        after = refined(setting, before, chain, side, length)
+        if length == 0:
+            assert after is before
+
+
+@each_case
+def test_chains_of_both_sides_in_turn_never_raise_the_objective(case):
+    n_lower = 0
+    for setting in settings(case, 40):
+        before = setting.solve()
+        found = [refined(setting, before, ping_pong, 4, n_rounds) for n_rounds in (0, 1, 5)]
+        assert found[0] is before
+        assert (np.diff([each.objective for each in found]) <= 0).all()
+        n_lower += found[-1] is not before
+    assert n_lower > 0
+
+
+def test_a_gain_must_be_more_than_rounding():
+    setting = noisy_setting("mean")
+    found = setting.solve()
+    assert found.noise > 0.0
+    assert least_gain(found) == pytest.approx(1e-9 * found.objective + found.noise)
 
 
 def test_the_item_that_is_alone_changes_where_that_pays():
@@ -327,7 +324,6 @@ def test_the_item_that_is_alone_changes_where_that_pays():
     setting = Setting("residue", Instance("two strangers", X, rows, columns, U, V))
     stuck = setting.solve()
     np.testing.assert_array_equal(np.flatnonzero(stuck.U.dense[:, 2]), [80])
-    found = refine._recast(setting.engine, setting.problem, stuck, "rows")
+    found = refined(setting, stuck, local._reassign_singletons, "rows", literally=False)
     np.testing.assert_array_equal(np.flatnonzero(found.U.dense[:, 2]), [81])
     assert found.objective < 0.5 * stuck.objective
-    check_refined(setting, stuck, found)

@@ -7,13 +7,14 @@ import math
 import numpy as np
 import pytest
 
-from neocc.kernels import plaid, plaid_numba, plaid_numpy
+from neocc.rivals.plaid import kernels
+from neocc.rivals.plaid.kernels import numba_, numpy_
 
-KERNELS = (plaid_numpy, plaid_numba)
+KERNELS = (numpy_, numba_)
 TAU0 = 1.7
 
 
-@pytest.fixture(params=KERNELS, ids=lambda kernel: kernel.__name__.rsplit("_", 1)[1])
+@pytest.fixture(params=KERNELS, ids=lambda kernel: kernel.__name__.rsplit(".", 1)[1])
 def kernel(request):
     return request.param
 
@@ -151,7 +152,7 @@ def test_both_kernels_make_the_same_draws(shape, turned, missing):
 
 
 def test_kernels_by_name_and_size():
-    assert plaid.get_plaid_kernels("numpy", 10**9) is plaid_numpy
-    assert plaid.get_plaid_kernels("numba", 1) is plaid_numba
-    assert plaid.get_plaid_kernels("auto", 1) is plaid_numpy
-    assert plaid.get_plaid_kernels("auto", plaid.COMPILE_THRESHOLD) is plaid_numba
+    assert kernels.get_plaid_kernels("numpy", 10**9) is numpy_
+    assert kernels.get_plaid_kernels("numba", 1) is numba_
+    assert kernels.get_plaid_kernels("auto", 1) is numpy_
+    assert kernels.get_plaid_kernels("auto", kernels.COMPILE_THRESHOLD) is numba_

@@ -20,24 +20,29 @@ from instances import (
 )
 from scipy import optimize, sparse
 
+from neocc.core import objectives
 from neocc.core.initialise import random_start
-from neocc.core.lowrank import relaxation as relaxation_module
-from neocc.core.lowrank import rounding
-from neocc.core.lowrank.coclusters import sdp_start
-from neocc.core.lowrank.feasible import nearest_feasible
-from neocc.core.lowrank.lagrangians import FullLagrangian, SplitLagrangian
-from neocc.core.lowrank.multipliers import Relaxed, relax
-from neocc.core.lowrank.points import solve_relaxed
-from neocc.core.lowrank.relaxation import Relaxation, average, check_size, point_of
-from neocc.core.lowrank.rounding import (
+from neocc.core.problem import Counts, Problem
+from neocc.core.solve import solve
+from neocc.rivals.lowrank import relaxation as relaxation_module
+from neocc.rivals.lowrank import rounding
+from neocc.rivals.lowrank.lagrangians import FullLagrangian, SplitLagrangian
+from neocc.rivals.lowrank.multipliers import Relaxed, relax
+from neocc.rivals.lowrank.relaxation import (
+    Relaxation,
+    average,
+    check_size,
+    nearest_feasible,
+    point_of,
+)
+from neocc.rivals.lowrank.rounding import (
     apportion,
     distinct_clusters,
     round_clusters,
     round_counts,
 )
-from neocc.core.lowrank.sides import of_columns, of_points, of_rows
-from neocc.core.problem import Counts, Problem
-from neocc.core.solve import centring, solve
+from neocc.rivals.lowrank.sides import of_columns, of_points, of_rows
+from neocc.rivals.lowrank.solve import sdp_start, solve_relaxed
 
 LAGRANGIANS = {"admm": SplitLagrangian, "alm": FullLagrangian}
 FORMATS = {"dense": np.asarray, "sparse": sparse.csr_array}
@@ -128,8 +133,8 @@ def test_nothing_of_the_size_of_points_by_points_is_formed(monkeypatch):
 def test_either_side_of_neo_cc_is_such_a_problem(objective, seed, make):
     instance = make_instance(np.random.default_rng(seed), "gaussian")
     X, U, V = instance.X, instance.U, instance.V
-    problem = Problem(objective, instance.rows, instance.columns)
-    engine = make_engine(make(X)).centred(centring(problem))
+    problem = Problem(objectives.OBJECTIVES[objective], instance.rows, instance.columns)
+    engine = make_engine(make(X)).centred(problem.centring)
     literal = oracle.objective(X, U, V, objective)
     scale = max(1e-300, oracle.energy(X, U, V))
     rows = of_rows(engine, problem, point_of(members(V)))
@@ -149,7 +154,7 @@ def test_a_side_may_be_fixed_at_a_relaxed_point(objective):
     inner = X @ Y @ Y.T @ X.T
     K = inner if objective == "mean" else X @ np.diag(w) @ X.T - inner
     d = base if objective == "mean" else base - np.diag(inner)
-    side = of_rows(make_engine(X), Problem(objective, *counts), (Y, w))
+    side = of_rows(make_engine(X), Problem(objectives.OBJECTIVES[objective], *counts), (Y, w))
     centre = np.eye(9) - 1 / 9
     table = rng.random((9, 3))
     # Weights are read to so many binary digits.
@@ -350,9 +355,9 @@ def test_relaxation_from_a_solution_of_the_alternation_ends_below_it():
     for seed in range(5):
         rng = np.random.default_rng(seed)
         X, counts = rng.normal(size=(60, 4)), Counts(60, 4, 90, 3)
-        problem = Problem("vectors", counts, None)
-        data = make_engine(X).centred(centring(problem))
-        start = solve(data, problem, random_start(counts, rng), None)
+        problem = Problem(objectives.KMEANS, counts, None)
+        data = make_engine(X).centred(problem.centring)
+        start = solve(data, problem, (random_start(counts, rng), None))
         relaxed = relax(of_points(data, counts), point_of(start.U))
         assert relaxed.converged
         assert relaxed.objective < start.objective
@@ -507,8 +512,8 @@ def test_copies_move_until_none_lowers_the_objective():
 def test_planted_clusters_are_found(make, solver, how):
     """Every membership and every outlier, already before refinement."""
     X, U, counts = separated(0, n=40, k=3, overlap=5, outliers=2)
-    problem = Problem("vectors", counts, None)
-    data = make_engine(make(X)).centred(centring(problem))
+    problem = Problem(objectives.KMEANS, counts, None)
+    data = make_engine(make(X)).centred(problem.centring)
     options = {"solver": solver, "rounding": how, "max_iter": 50, "tol": 1e-4}
     for seed in range(2):
         rng = np.random.default_rng(seed)
@@ -525,15 +530,15 @@ def test_planted_clusters_are_found(make, solver, how):
 @pytest.mark.parametrize("seed", range(5))
 def test_refinement_never_ends_above_the_rounded_memberships(how, seed):
     X, counts, _ = one_way(seed, n=25)
-    problem = Problem("vectors", counts, None)
-    data = make_engine(X).centred(centring(problem))
+    problem = Problem(objectives.KMEANS, counts, None)
+    data = make_engine(X).centred(problem.centring)
     starts = [random_start(counts, np.random.default_rng(seed))]
     options = {"solver": "admm", "rounding": how, "max_iter": 10, "tol": 1e-3}
     rounded, refined = (
         solve_relaxed(data, problem, starts, refine=refine, **options) for refine in (False, True)
     )
     assert refined.objective <= rounded.objective * (1 + 1e-12)
-    assert solve(data, problem, rounded.U, None).objective >= refined.objective * (1 - 1e-9)
+    assert solve(data, problem, (rounded.U, None)).objective >= refined.objective * (1 - 1e-9)
 
 
 @pytest.mark.parametrize("make", FORMATS.values(), ids=FORMATS)
@@ -545,8 +550,8 @@ def test_semidefinite_start_of_both_sides_finds_planted_blocks(make, objective):
         X = rng.normal(size=(3, 24))[np.arange(40) % 3] * np.repeat(rng.normal(size=3), 8)
         X = X + rng.normal(size=40)[:, None] + 0.05 * rng.normal(size=(40, 24))
     rows, columns = Counts(40, 3, 44, 1), Counts(24, 3, 26, 0)
-    problem = Problem(objective, rows, columns)
-    data = make_engine(make(X)).centred(centring(problem))
+    problem = Problem(objectives.OBJECTIVES[objective], rows, columns)
+    data = make_engine(make(X)).centred(problem.centring)
     U, V = sdp_start(data, problem, np.random.default_rng(0))
     assert_feasible(U, rows)
     assert_feasible(V, columns)
@@ -559,8 +564,8 @@ def test_semidefinite_start_of_both_sides_finds_planted_blocks(make, objective):
 def test_semidefinite_start_is_feasible_on_degenerate_data(kind, objective):
     for seed in range(2):
         instance = make_instance(np.random.default_rng(seed), kind)
-        problem = Problem(objective, instance.rows, instance.columns)
-        data = make_engine(instance.X).centred(centring(problem))
+        problem = Problem(objectives.OBJECTIVES[objective], instance.rows, instance.columns)
+        data = make_engine(instance.X).centred(problem.centring)
         U, V = sdp_start(data, problem, np.random.default_rng(seed))
         assert_feasible(U, instance.rows)
         assert_feasible(V, instance.columns)
@@ -574,7 +579,7 @@ def test_large_problems_are_refused_with_their_size(monkeypatch):
     check_size(Counts(50, 2, 50, 0), 2, "rows")
     with pytest.raises(ValueError, match=r"51 rows in 2 clusters has 102 variables.*at most 100"):
         check_size(Counts(51, 2, 51, 0), 2, "rows")
-    problem = Problem("mean", Counts(8, 2, 8, 0), Counts(51, 2, 51, 0))
+    problem = Problem(objectives.OBJECTIVES["mean"], Counts(8, 2, 8, 0), Counts(51, 2, 51, 0))
     with pytest.raises(ValueError, match="51 columns"):
         sdp_start(make_engine(np.ones((8, 51))), problem, np.random.default_rng(0))
 

@@ -7,11 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from neocc.core.plaid import births, checks, conditionals
-from neocc.core.plaid.model import Prior, harmonic, mean_K
-from neocc.core.plaid.sampler import sweep
-from neocc.core.plaid.simulate import draw_buffet, draw_state
-from neocc.kernels import plaid_numba, plaid_numpy
+from benchmarks.plaid import checks
+from benchmarks.plaid.simulate import draw_buffet, draw_state, mean_K
+from neocc.rivals.plaid import births, conditionals
+from neocc.rivals.plaid.chain import sweep
+from neocc.rivals.plaid.kernels import numba_, numpy_
+from neocc.rivals.plaid.model import Prior, harmonic
 
 PRIOR = Prior(gamma=(3.0, 4.0), tau=(4.0, 3.0), mu_precision=1.0)
 SHAPE = (4, 3)
@@ -23,7 +24,7 @@ def some_missing():
     return observed
 
 
-def largest_z(n_runs, n_rounds=6, seed=0, observed=None, prior=PRIOR, kernels=plaid_numpy):
+def largest_z(n_runs, n_rounds=6, seed=0, observed=None, prior=PRIOR, kernels=numpy_):
     rng = np.random.default_rng(seed)
     z = checks.joint_test(prior, SHAPE, kernels, n_runs, n_rounds, rng, observed)
     assert len(z) == len(checks.NAMES)
@@ -74,7 +75,7 @@ def test_wrong_draws_of_parameters_are_seen(monkeypatch, put_in):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kernels", [plaid_numpy, plaid_numba])
+@pytest.mark.parametrize("kernels", [numpy_, numba_])
 @pytest.mark.parametrize("observed", [None, some_missing()], ids=["complete", "missing"])
 def test_nothing_drifts_in_many_runs(observed, kernels):
     assert largest_z(2_500, 8, seed=1, observed=observed, kernels=kernels) < 4
@@ -96,7 +97,7 @@ def run_without_data(shape, gamma1, gamma2, n_sweeps, seed=0):
     state = draw_state(prior, shape, rng, observed=np.zeros(shape))
     totals = np.zeros(5)
     for _ in range(n_sweeps):
-        sweep(state, prior, plaid_numpy, 1, rng)
+        sweep(state, prior, numpy_, 1, rng)
         sizes = state.rows.sum(axis=1), state.columns.sum(axis=1)
         totals += (
             state.K,

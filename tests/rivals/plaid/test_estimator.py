@@ -13,10 +13,10 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from benchmarks.plaid.simulate import draw_clear_state
 from neocc import InfinitePlaid
-from neocc.core.plaid.simulate import draw_clear_state
-from neocc.estimators import _plaid_chain, _plaid_results
 from neocc.metrics import matched_f1
+from neocc.rivals.plaid import chain, results
 
 QUICK = {"n_sweeps": 12, "burn_in": 4, "thin": 2, "n_moves": 2, "n_init": 2, "random_state": 0}
 
@@ -110,7 +110,7 @@ def test_comemberships(X):
 
 def test_comemberships_of_many_items_are_given_for_some(X, monkeypatch):
     model = InfinitePlaid(**QUICK).fit(X)
-    monkeypatch.setattr(_plaid_results, "_LARGEST_TABLE", 25)
+    monkeypatch.setattr(results, "_LARGEST_TABLE", 25)
     assert model.column_comembership_.shape == (20, 20)
     with pytest.raises(ValueError, match=r"30 x 30.*comembership\(\"rows\", items"):
         model.comembership("rows")
@@ -389,7 +389,7 @@ def test_a_callback_can_stop_the_chain(X):
 
 def interrupt_at(monkeypatch, number):
     """Interrupt in the middle of a sweep, with the state half changed."""
-    right, made = _plaid_chain.sweep, []
+    right, made = chain.sweep, []
 
     def sweep(state, *rest):
         if len(made) == number:
@@ -398,7 +398,7 @@ def interrupt_at(monkeypatch, number):
         made.append(True)
         right(state, *rest)
 
-    monkeypatch.setattr(_plaid_chain, "sweep", sweep)
+    monkeypatch.setattr(chain, "sweep", sweep)
 
 
 def test_an_interrupted_chain_keeps_its_last_sample(X, monkeypatch):
@@ -487,7 +487,7 @@ def test_an_interrupt_while_cleaning_up_keeps_the_chain(monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("neocc.estimators._plaid.take_chance_out", interrupt)
+    monkeypatch.setattr("neocc.rivals.plaid.estimator.take_chance_out", interrupt)
     X = np.random.default_rng(0).normal(size=(12, 8))
     model = InfinitePlaid(n_sweeps=4, burn_in=1, n_init=1, random_state=0)
     with pytest.raises(KeyboardInterrupt):

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from neocc.core.plaid import model, simulate
-from neocc.core.plaid import state as state_module
-from neocc.core.plaid.model import Parameters, Prior
-from neocc.core.plaid.state import Field, Sample, State
+from benchmarks.plaid import simulate
+from neocc.rivals.plaid import model
+from neocc.rivals.plaid import state as state_module
+from neocc.rivals.plaid.model import Parameters, Prior
+from neocc.rivals.plaid.state import Field, Sample, State
 
 PARAMETERS = Parameters(
     gamma1=0.8, gamma2=1.3, tau0=1.5, mu_theta=0.7, tau_theta=0.4, mu_phi=0.2, tau_phi=1.1
@@ -45,7 +46,7 @@ def test_mean_number_of_sub_matrices(gamma1, gamma2):
     K = np.arange(400)
     log_p = K * math.log(c2) - 2 * np.array([math.lgamma(k + 1) for k in K])
     p = np.exp(log_p - log_p.max())
-    assert model.mean_K(shape, gamma1, gamma2) == pytest.approx((K * p).sum() / p.sum())
+    assert simulate.mean_K(shape, gamma1, gamma2) == pytest.approx((K * p).sum() / p.sum())
 
 
 @pytest.mark.parametrize("K", [0, 1, 4])

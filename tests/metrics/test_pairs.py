@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from neocc.kernels.pairs import count_pairs
+from neocc.metrics._pairs import count_pairs
 
 
 def shared_bits(a, b):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import oracle
 import pytest
 from instances import KINDS, make_instance
 from sides import CASES_AND_SIDES, Setting
 
-from neocc.core.moves import Exchange, independent_swaps
 from neocc.core.problem import Counts
+from neocc.core.search import moves
+from neocc.core.search.moves import Exchange, Swap, independent_swaps
 
 each_case = pytest.mark.parametrize(("case", "side"), CASES_AND_SIDES)
 
@@ -236,10 +239,102 @@ def test_promising_swaps_are_feasible_and_ranked():
     np.testing.assert_array_equal(together.sum(axis=1), members.sum(axis=1))
 
 
+def literal_swaps_between(exchange, n_swaps, per_cluster=3):
+    """Look at every pair of clusters, and at the best few items of each."""
+    n_memberships = exchange.members.sum(axis=1)
+    k = exchange.members.shape[1]
+    leaving, joining = [], []
+    for q in range(k):
+        savings = [
+            (-exchange.savings[p, q], p)
+            for p in range(len(n_memberships))
+            if exchange.spare_outliers > 0 or n_memberships[p] > 1
+        ]
+        leaving.append([p for _, p in sorted(savings)[:per_cluster]])
+        costs = sorted((exchange.costs[p, q], p) for p in range(len(n_memberships)))
+        joining.append([p for _, p in costs[:per_cluster]])
+    found = []
+    for q in range(k):
+        for r in range(k):
+            for i, p in enumerate(leaving[q]):
+                for j, s in enumerate(joining[r]):
+                    gain = exchange.savings[p, q] - exchange.costs[s, r]
+                    if q != r and p != s and np.isfinite(gain):
+                        found.append((-gain, (q, r, i, j), Swap((p, q), (s, r), gain)))
+    return [swap for *_, swap in sorted(found, key=lambda each: each[:2])[:n_swaps]]
+
+
+@pytest.mark.parametrize("tied", [False, True], ids=["distinct", "tied"])
+@pytest.mark.parametrize("spare", [0, 2])
+def test_swaps_between_items_are_those_of_a_loop_over_all_pairs_of_clusters(tied, spare):
+    n_found = []
+    for seed in range(80):
+        rng = np.random.default_rng(seed)
+        n, k = int(rng.integers(1, 14)), int(rng.integers(1, 6))
+        members = rng.random((n, k)) < rng.choice([0.2, 0.5, 0.8])
+        d = rng.integers(1, 4, size=(n, k)).astype(float) if tied else rng.random((n, k))
+        n_outliers = int(np.count_nonzero(~members.any(axis=1)))
+        counts = Counts(n, k, int(members.sum()), n_outliers + spare)
+        exchange = Exchange.of(members, d, np.zeros(n), counts)
+        for n_swaps, per_cluster in ((1, 3), (4, 3), (10, 1), (1000, 3)):
+            found = exchange.swaps_between(n_swaps, per_cluster)
+            expected = literal_swaps_between(exchange, n_swaps, per_cluster)
+            assert found == expected
+            n_found.append(len(found))
+    assert max(n_found) > 50
+    assert min(n_found) == 0
+
+
+@each_case
+def test_swaps_between_items_gain_what_they_say(case, side):
+    n_checked = 0
+    for setting in settings(case, 40):
+        given, counts = setting.given[side], setting.counts[side]
+        before, feasible = (
+            setting.of_side(side, given),
+            set(oracle.swaps(given, counts.max_outliers)),
+        )
+        for swap in setting.exchange(side).swaps_between(5):
+            assert (swap.source, swap.target) in feasible
+            after = setting.of_side(side, oracle.swapped(given, swap.source, swap.target))
+            assert swap.gain == pytest.approx(before - after, abs=1e-9 * setting.scale)
+            n_checked += 1
+    assert n_checked > 30
+
+
+def n_lines_run(k, n=400):
+    """Look for four swaps among k clusters; return how many lines of Python that takes."""
+    rng = np.random.default_rng(0)
+    members = rng.random((n, k)) < 3.0 / k
+    members[np.arange(k), np.arange(k)] = True
+    counts = Counts(n, k, int(members.sum()), n)
+    exchange = Exchange.of(members, rng.random((n, k)), np.zeros(n), counts)
+    n_lines = 0
+
+    def trace(frame, event, _):
+        nonlocal n_lines
+        n_lines += event == "line" and frame.f_code.co_filename == moves.__file__
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        found = exchange.swaps_between(4)
+    finally:
+        sys.settrace(before)
+    assert len(found) == 4
+    return n_lines
+
+
+def test_swaps_between_many_clusters_are_found_without_a_loop_over_their_pairs():
+    # Counted rather than timed. A loop over pairs of 200 clusters would run 40,000 lines.
+    assert 10 < n_lines_run(200) == n_lines_run(20) < 200
+
+
 # ------------------------------------------------------------------- clusters of a single item
 
 
-def test_recastings_keep_all_counts_and_change_who_is_alone():
+def test_other_singletons_keep_all_counts_and_change_who_is_alone():
     n_seen = 0
     for seed in range(12):
         rng = np.random.default_rng(seed)
@@ -248,7 +343,7 @@ def test_recastings_keep_all_counts_and_change_who_is_alone():
         members[rng.integers(14), 1] = True
         counts = Counts(14, 4, int(members.sum()), int(np.count_nonzero(~members.any(axis=1))))
         exchange = Exchange.of(members, rng.random((14, 4)) + 1.0, rng.random(14), counts)
-        for trial in exchange.recastings(5):
+        for trial in exchange.other_singletons(5):
             n_seen += 1
             assert trial.sum() == members.sum()
             assert (trial.sum(axis=1) == members.sum(axis=1)).all()
@@ -258,9 +353,9 @@ def test_recastings_keep_all_counts_and_change_who_is_alone():
     assert n_seen > 20
 
 
-def test_there_is_nothing_to_recast_without_a_cluster_of_one_or_a_place_to_go():
+def test_nobody_else_can_be_alone_without_a_cluster_of_one_or_a_place_to_go():
     d, constant = np.ones((4, 2)), np.zeros(4)
     even = np.eye(2)[[0, 0, 1, 1]] > 0
-    assert Exchange.of(even, d, constant, Counts(4, 2, 4, 0)).recastings(3) == []
+    assert Exchange.of(even, d, constant, Counts(4, 2, 4, 0)).other_singletons(3) == []
     everywhere = np.array([[1, 1], [1, 0], [1, 0], [1, 0]]) > 0
-    assert Exchange.of(everywhere, d, constant, Counts(4, 2, 5, 0)).recastings(3) == []
+    assert Exchange.of(everywhere, d, constant, Counts(4, 2, 5, 0)).other_singletons(3) == []

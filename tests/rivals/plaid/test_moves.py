@@ -15,11 +15,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from neocc.core.plaid import births, splits
-from neocc.core.plaid.conditionals import draw_levels, draw_memberships
-from neocc.core.plaid.model import Parameters, Prior
-from neocc.core.plaid.state import Field, Sample, State
-from neocc.kernels import plaid_numpy
+from neocc.rivals.plaid import births, splits
+from neocc.rivals.plaid.conditionals import draw_levels, draw_memberships
+from neocc.rivals.plaid.kernels import numpy_
+from neocc.rivals.plaid.model import Parameters, Prior
+from neocc.rivals.plaid.state import Field, Sample, State
 
 PARAMETERS = Parameters(
     gamma1=0.8, gamma2=1.0, tau0=1.5, mu_theta=0.7, tau_theta=0.4, mu_phi=0.2, tau_phi=1.0
@@ -37,7 +37,7 @@ MOVES = {
     "column": lambda state, prior, rng: births.birth_or_death(state, prior, "column", rng),
     "area": lambda state, prior, rng: splits.split_or_merge(state, prior, "area", rng),
     "equal": lambda state, prior, rng: splits.split_or_merge(state, prior, "equal", rng),
-    "memberships": lambda state, prior, rng: draw_memberships(state, plaid_numpy, rng),
+    "memberships": lambda state, prior, rng: draw_memberships(state, numpy_, rng),
 }
 
 

@@ -9,13 +9,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from neocc.core.plaid import cleaning, start, trace
-from neocc.core.plaid.conditionals import draw_levels, set_levels, set_memberships
-from neocc.core.plaid.model import Prior, log_set_weights
-from neocc.core.plaid.sampler import sweep
-from neocc.core.plaid.simulate import draw_clear_state, draw_dishes
-from neocc.core.plaid.state import Field, Sample, State
-from neocc.kernels import plaid_numpy
+from benchmarks.plaid.simulate import draw_clear_state, draw_dishes
+from neocc.rivals.plaid import cleaning, start, trace
+from neocc.rivals.plaid.chain import sweep
+from neocc.rivals.plaid.conditionals import draw_levels, set_levels, set_memberships
+from neocc.rivals.plaid.kernels import numpy_
+from neocc.rivals.plaid.model import Prior, log_set_weights
+from neocc.rivals.plaid.state import Field, Sample, State
 
 PRIOR = Prior()
 
@@ -57,7 +57,7 @@ def test_given_parameters_stay():
     assert (state.parameters.tau0, state.parameters.gamma1) == (3.0, 0.2)
     rng = np.random.default_rng(0)
     for _ in range(3):
-        sweep(state, prior, plaid_numpy, 1, rng)
+        sweep(state, prior, numpy_, 1, rng)
     assert (state.parameters.tau0, state.parameters.gamma1) == (3.0, 0.2)
     assert state.parameters.gamma2 != 1.0
 
@@ -65,7 +65,7 @@ def test_given_parameters_stay():
 @pytest.mark.parametrize("seed", range(3))
 def test_the_best_of_some_greedy_starts_finds_clear_sub_matrices(seed):
     truth = make_state(seed)
-    found = start.best_start(truth.data, PRIOR, plaid_numpy, 4, np.random.default_rng(seed))
+    found = start.best_start(truth.data, PRIOR, numpy_, 4, np.random.default_rng(seed))
     assert found.K == truth.K
     assert same_sets(found, truth)
 
@@ -73,21 +73,21 @@ def test_the_best_of_some_greedy_starts_finds_clear_sub_matrices(seed):
 def test_a_start_respects_the_largest_number():
     truth = make_state(1)
     prior = Prior(max_submatrices=1)
-    found = start.greedy_start(truth.data, prior, plaid_numpy, 2, np.random.default_rng(0))
+    found = start.greedy_start(truth.data, prior, numpy_, 2, np.random.default_rng(0))
     assert found.K == 1
 
 
 def test_noise_has_no_sub_matrices():
     rng = np.random.default_rng(0)
     data = Field(rng.normal(size=(30, 20)), None)
-    assert start.best_start(data, PRIOR, plaid_numpy, 2, rng).K == 0
+    assert start.best_start(data, PRIOR, numpy_, 2, rng).K == 0
 
 
 @pytest.mark.parametrize("missing", [False, True])
 def test_the_density_of_starts_ranks_collections_as_exact_sums_do(missing):
     # Ratios of densities with and without a sub-matrix are those that births weigh.
-    from neocc.core.plaid.births import log_gain
-    from neocc.core.plaid.state import stacked
+    from neocc.rivals.plaid.births import log_gain
+    from neocc.rivals.plaid.state import stacked
 
     state = make_state(2)
     if missing:
@@ -119,7 +119,7 @@ def test_cleaning_takes_away_chance_and_keeps_the_rest():
         state.add((rows, columns), 0.5)
     state.rows[0, np.flatnonzero(state.rows[0])[0]] = False
     state.refresh()
-    cleaning.clean_up(state, plaid_numpy)
+    cleaning.clean_up(state, numpy_)
     assert same_sets(state, truth)
 
 
@@ -133,7 +133,7 @@ def test_cleaning_joins_pieces(side):
     for piece in (half, members & ~half):
         state.add((piece, columns) if side == 0 else (rows, piece), theta)
     assert state.K == truth.K + 1
-    cleaning.clean_up(state, plaid_numpy)
+    cleaning.clean_up(state, numpy_)
     assert same_sets(state, truth)
 
 
@@ -142,18 +142,18 @@ def test_cleaning_never_lowers_the_density(seed):
     rng = np.random.default_rng(seed)
     state = make_state(seed)
     for _ in range(10):
-        sweep(state, PRIOR, plaid_numpy, 3, rng)
+        sweep(state, PRIOR, numpy_, 3, rng)
     before = start.log_density(state, PRIOR)
-    cleaning.clean_up(state, plaid_numpy)
+    cleaning.clean_up(state, numpy_)
     assert start.log_density(state, PRIOR) > before
     again = state.sample
-    cleaning.clean_up(state, plaid_numpy)
+    cleaning.clean_up(state, numpy_)
     assert same_sets(state, again)
 
 
 def test_cleaning_nothing():
     state = start.empty_start(make_state().data, PRIOR)
-    cleaning.clean_up(state, plaid_numpy)
+    cleaning.clean_up(state, numpy_)
     assert state.K == 0
 
 
@@ -169,7 +169,7 @@ def test_modes_of_conditionals():
     error = np.std(draws, axis=0) / math.sqrt(len(draws))
     assert (np.abs(np.mean(draws, axis=0) - levels) < 4 * error).all()
     before = density_by_hand(state)
-    set_memberships(state, plaid_numpy)
+    set_memberships(state, numpy_)
     assert density_by_hand(state) >= before
 
 
