@@ -1,4 +1,8 @@
-"""`python -m benchmarks` prints the table of ratios; `--write README.md` also puts it there."""
+"""`python -m benchmarks` prints the table of ratios; `--write README.md` also puts it there.
+
+`python -m benchmarks iterations` prints another: one iteration on one thread, for small and large
+matrices; `--against REV` compares with an earlier commit.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +17,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import data, memory, speed
+from benchmarks import data, iterations, memory, speed
 from benchmarks.measure import Row
+from benchmarks.pages import Line, markdown, replace_section
 
 
 def rows(repeats: int) -> Iterator[Row]:
@@ -57,37 +62,56 @@ HOW = "Best of several interleaved runs."
 HEADER = ["measured", "against", "ours", "theirs", "ratio", "goal", "met"]
 
 
-def markdown(table: list[Row]) -> str:
-    """Format the table for the README."""
-    lines = [HEADER, ["---"] * len(HEADER), *map(cells, table)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
 def main() -> None:
     """Run, print and, if asked, write."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--write", type=Path, help="file whose bench section is replaced")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("part", nargs="?", choices=("ratios", "iterations"), default="ratios")
+    parser.add_argument("--repeats", type=int, help="5 for ratios, 15 for iterations")
+    parser.add_argument("--write", type=Path, help="file whose section is replaced")
+    parser.add_argument("--against", metavar="REV", help="iterations: a commit to compare with")
     options = parser.parse_args()
     console = Console()
+    if options.part == "iterations":
+        show_iterations(console, options.repeats or 15, options.against, options.write)
+    else:
+        show_ratios(console, options.repeats or 5, options.write)
+
+
+def show_ratios(console: Console, repeats: int, page: Path | None) -> None:
+    """Measure all ratios; print them, and put them into the section `bench` of a page."""
     console.print(machine(), HOW)
     if data.movielens_1m() is None:
         console.print("MovieLens 1M is left out: set NEOCC_DATA to a folder that holds it.")
-    found: list[Row] = []
-    for row in rows(options.repeats):
-        console.print(" | ".join(cells(row)), highlight=False, soft_wrap=True)
-        found.append(row)
+    found: list[Line] = []
+    for row in rows(repeats):
+        found.append(cells(row))
+        console.print(" | ".join(found[-1]), highlight=False, soft_wrap=True)
     table = Table(*HEADER)
-    for row in found:
-        table.add_row(*cells(row))
+    for line in found:
+        table.add_row(*line)
     console.print(table)
-    if options.write:
-        text = options.write.read_text()
-        section = (
-            f"<!-- bench:start -->\n{markdown(found)}\n\n{machine()} {HOW}\n<!-- bench:end -->"
-        )
-        pattern = r"<!-- bench:start -->.*<!-- bench:end -->"
-        options.write.write_text(re.sub(pattern, lambda _: section, text, flags=re.DOTALL))
+    if page is not None:
+        replace_section(page, "bench", f"{markdown([HEADER, *found])}\n\n{machine()} {HOW}")
+
+
+def show_iterations(console: Console, repeats: int, against: str | None, page: Path | None) -> None:
+    """Measure iterations; print them, and put them into the section `iterations` of a page."""
+    tables = [iterations.lines(repeats)]
+    if against is not None:
+        tables.append(iterations.against_lines(against, repeats))
+    texts = []
+    for table in tables:
+        texts.append(markdown(list(table)))
+        console.print(texts[-1], "", sep="\n", highlight=False, soft_wrap=True)
+    load = f"load average {os.getloadavg()[0]:.1f}."
+    texts.append(f"{machine()} One thread, processor time; {HOW.lower()[:-1]}; {load}")
+    console.print(texts[-1], highlight=False, soft_wrap=True)
+    if page is not None:
+        replace_section(page, "iterations", "\n\n".join(texts))
 
 
 if __name__ == "__main__":

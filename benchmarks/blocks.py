@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -25,14 +24,12 @@ from scipy import sparse
 from benchmarks.measure import in_fresh_process
 from benchmarks.pages import Line, markdown, replace_section
 from neocc import NEOCC
-from neocc.core import incremental
-from neocc.core.engine import Hints
-from neocc.core.incremental import RunningSums
 from neocc.core.initialise import random_start
+from neocc.core.objectives import OBJECTIVES
 from neocc.core.problem import Counts, Problem
-from neocc.core.tables import row_tables
+from neocc.core.steps import make_features, make_terms
 from neocc.datasets import fetch_movielens_1m, make_coclusters
-from neocc.engines import MemoryEngine, Workers
+from neocc.engines import Workers, following, open_engine
 from neocc.engines.stored import open_source
 from neocc.io import BlockStore, write_store
 from neocc.kernels import get_kernels
@@ -141,7 +138,7 @@ def reading_time(store: BlockStore, n_threads: int) -> Clock:
 
 
 def pass_times(store: BlockStore, n_jobs: int, *, cold: bool) -> dict[str, Clock]:
-    """Time a pass for the column step, one for the row step, and one for both, by name."""
+    """Time a pass for the column step and one for the row step, by name."""
 
     def begun() -> Clock:
         if cold:
@@ -150,52 +147,44 @@ def pass_times(store: BlockStore, n_jobs: int, *, cold: bool) -> dict[str, Clock
 
     rng = np.random.default_rng(0)
     rows, columns = (Counts.from_fractions(n, _CLUSTERS, 0.0, 0.01) for n in store.shape)
-    U, V = random_start(rows, rng), random_start(columns, rng)
+    pair = U, V = random_start(rows, rng), random_start(columns, rng)
     found: dict[str, Clock] = {}
     with Workers(n_jobs) as workers:
         kernels = get_kernels("auto", store.n_stored)
         matrix = open_source(store, n_jobs + 1)
-        MemoryEngine(matrix, kernels, workers).column_sums(U, None)  # compiles, compares checksums
+        open_engine(matrix, kernels, workers).column_features(
+            U, None
+        )  # compiles, compares checksums
         for objective in ("mean", "residue"):
-            problem = Problem(objective, rows, columns)  # type: ignore[arg-type]
-            matrix = open_source(store, n_jobs + 1)
-            engine = MemoryEngine(matrix, kernels, workers)
+            problem = Problem(OBJECTIVES[objective], rows, columns)
+            engine = open_engine(open_source(store, n_jobs + 1), kernels, workers)
             clock = begun()
-            sums = engine.column_sums(U, V if objective == "residue" else None)
+            features = make_features(engine, problem, pair)
             found[f"{objective}, column step"] = clock.stopped()
-            tables = row_tables(problem, sums, U, V)
+            terms = make_terms(problem, "rows", features, pair)
             clock = begun()
-            last = engine.reassign_rows(tables, U, V, rows).assignment
+            engine.assign_rows(problem, terms, U, V)
             found[f"{objective}, row step"] = clock.stopped()
-            limits = (last.nearest_limit, last.extra_limit)
-            hints = Hints(limits, True, objective == "residue", True)
-            engine = MemoryEngine(matrix, kernels, workers)
-            clock = begun()
-            step = engine.reassign_rows(tables, U, V, rows, hints)
-            found[f"{objective}, both steps in one"] = clock.stopped()
-            assert step.sums is not None
     return found
 
 
 @contextmanager
 def every_sum_anew() -> Iterator[None]:
-    """Let fits make all their sums from all rows, each in a pass of its own."""
-    kept = incremental.LEAST_ENTRIES, RunningSums.at_start
-
-    def at_start(engine: Any, problem: Any, U: Any, V: Any, _: object) -> RunningSums:
-        return RunningSums.of(engine, problem, U, V)
-
-    incremental.LEAST_ENTRIES = 2**62
-    RunningSums.at_start = at_start  # type: ignore[method-assign, assignment]
+    """Let fits make all their sums from all rows."""
+    names = {"_MOST_CHANGED": -1.0, "_ENTRIES_PER_SUM": np.inf}
+    kept = {name: getattr(following, name) for name in names}
+    for name, value in names.items():
+        setattr(following, name, value)
     try:
         yield
     finally:
-        incremental.LEAST_ENTRIES, RunningSums.at_start = kept  # type: ignore[method-assign]
+        for name, value in kept.items():
+            setattr(following, name, value)
 
 
-def spared_passes() -> Iterator[Line]:
-    """Count passes over the data with and without incremental sums."""
-    yield ["data", "objective", "passes", "without incremental sums", "spared"]
+def spared_passes(folder: Path) -> Iterator[Line]:
+    """Count passes over stores with and without sums that are kept or follow changes."""
+    yield ["data", "objective", "passes", "all sums from all rows", "spared"]
     planted, _, _ = make_coclusters(
         (20_000, 500), 8, 8, row_overlap=0.1, separation=1.0, random_state=0
     )
@@ -203,12 +192,13 @@ def spared_passes() -> Iterator[Line]:
     if os.environ.get("NEOCC_DATA"):
         cases.insert(0, ("MovieLens 1M", fetch_movielens_1m().data))
     for name, X in cases:
+        store = write_store(folder / name.split(",")[0], X)
         for objective in ("mean", "residue"):
             counts = []
             for sparing in (nullcontext(), every_sum_anew()):
                 options = {"row_overlap": 0.1, "row_outliers": 0.02, "n_init": 4}
                 with sparing:
-                    model = NEOCC(8, 8, objective=objective, random_state=0, **options).fit(X)
+                    model = NEOCC(8, 8, objective=objective, random_state=0, **options).fit(store)
                 counts.append(model.n_passes_)
             share = 1.0 - counts[0] / counts[1]
             yield [name, objective, *(f"{one:.1f}" for one in counts), f"{share:.0%}"]
@@ -301,7 +291,8 @@ def main() -> None:
                 given.write,
             )
     if given.only in (None, "passes"):
-        _show("passes", spared_passes(), given.write)
+        with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+            _show("passes", spared_passes(Path(folder)), given.write)
     if given.only in (None, "memory"):
         with tempfile.TemporaryDirectory(dir=given.folder) as folder:
             _show("memory", kept_limits(Path(folder)), given.write)

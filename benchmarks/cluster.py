@@ -1,12 +1,12 @@
-"""What the cluster engine costs: time against the memory engine, bytes against a model.
+"""What a cluster costs: time against the same rows in memory, bytes against a model.
 
     python -m benchmarks.cluster                         # measure, print
     python -m benchmarks.cluster --write docs/cluster.md # and put the tables into the page
 
 Ten million entries lie in a store of sixteen blocks; two workers of one thread each run the same
-iterations as the memory engine with two threads. Bytes are counted where Dask hands them to the
-network, in every process. Processor time is shown beside wall time, which a busy machine disturbs
-more.
+iterations as two threads of one process, with the rows in memory. Bytes are counted where Dask
+hands them to the network, in every process. Processor time is shown beside wall time, which a busy
+machine disturbs more.
 """
 
 from __future__ import annotations
@@ -34,19 +34,18 @@ from benchmarks.cluster_model import (
     Model,
 )
 from benchmarks.pages import markdown, replace_section
-from neocc.core import incremental
+from neocc.core.engine import Engine
+from neocc.core.objectives import OBJECTIVES
 from neocc.core.problem import Counts, Problem
 from neocc.core.solve import solve
-from neocc.engines import DaskEngine, MemoryEngine, Workers, row_sums
-from neocc.engines.cluster.assigning import Assigning
-from neocc.engines.matrix import SparseMatrix
+from neocc.engines import SparseMatrix, Workers, on_cluster, open_engine
 from neocc.engines.stored import open_source
 from neocc.io import open_store, write_store
 from neocc.kernels import Memberships, get_kernels
 
 # The difference holds one step that sends memberships again.
 FEW, MANY = 2, 2 + RESENT_AFTER
-OBJECTIVES = ("mean", "residue")
+NAMES = ("mean", "residue")
 GOAL_TIME, GOAL_BYTES = 1.5, 0.2
 
 
@@ -80,8 +79,8 @@ def spent() -> np.ndarray:
 def load_kernels(X: Any, U: Memberships, V: Memberships) -> None:
     """Sum a few rows, for what that loads into memory."""
     with Workers(1) as workers:
-        engine = MemoryEngine(SparseMatrix.from_scipy(X), get_kernels("numba", 0), workers)
-        engine.column_sums(U, V)
+        engine = open_engine(SparseMatrix.from_scipy(X), get_kernels("numba", 0), workers)
+        engine.column_features(U, V)
 
 
 def resident(*, begin: bool) -> float:
@@ -106,8 +105,8 @@ class Cost:
 class Setting:
     """The same matrix in both engines, and a start for both."""
 
-    memory: MemoryEngine
-    cluster: DaskEngine
+    memory: Engine
+    cluster: Engine
     client: Any
     problem: Problem
     U: Memberships
@@ -118,14 +117,13 @@ class Setting:
         """Return what the worker that has used most has used since the rows were sent to it."""
         return max(self.client.run(resident, begin=False).values()) - self.memory_before
 
-    def run(self, engine: Any, objective: str, n_iterations: int) -> Cost:
+    def run(self, engine: Engine, objective: str, n_iterations: int) -> Cost:
         """Run some iterations and return what they took."""
-        problem = replace(self.problem, objective=objective, max_iter=n_iterations)
-        if isinstance(engine, DaskEngine):
-            engine = replace(engine, _assigning=Assigning())
+        problem = replace(self.problem, objective=OBJECTIVES[objective], max_iter=n_iterations)
+        engine = Engine(engine.shards)  # that knows nothing of earlier runs
         before = spent() + sum(self.client.run(spent).values())
         start = time.perf_counter()
-        solve(engine, problem, self.U, self.V)
+        solve(engine, problem, (self.U, self.V))
         wall = time.perf_counter() - start
         n_bytes, processor = spent() + sum(self.client.run(spent).values()) - before
         return Cost(wall, n_bytes, processor)
@@ -185,16 +183,10 @@ def open_setting() -> Iterator[Setting]:
         # Workers load libraries and compiled kernels before their memory is watched.
         client.run(load_kernels, X[:1000], U.slice(0, 1000), V)
         before = min(client.run(resident, begin=True).values())
-        there = DaskEngine.of_matrix(open_source(open_store(folder)), client, "numba", workers)
-        here = MemoryEngine(SparseMatrix.from_scipy(X), get_kernels("numba", 0), workers)
-        # Every iteration reads all rows, as the first ones of a fit do.
-        for module, name, value in (
-            (incremental, "_MOST_CHANGED", 0.0),
-            (row_sums, "_ENTRIES_PER_SUM", np.inf),
-        ):
-            stack.callback(setattr, module, name, getattr(module, name))
-            setattr(module, name, value)
-        yield Setting(here, there, client, Problem("mean", *sides, tol=0.0), U, V, before)
+        there = on_cluster(open_source(open_store(folder)), client, "numba", workers)
+        here = open_engine(SparseMatrix.from_scipy(X), get_kernels("numba", 0), workers)
+        problem = Problem(OBJECTIVES["mean"], *sides, tol=0.0)
+        yield Setting(here, there, client, problem, U, V, before)
 
 
 # ------------------------------------------------------------------------------------------ tables
@@ -209,7 +201,7 @@ def measured_tables(repeats: int) -> tuple[str, dict[str, float]]:
     per_entry = {}
     with open_setting() as setting:
         n, m = setting.memory.shape
-        for objective in OBJECTIVES:
+        for objective in NAMES:
             memory, cluster = setting.one_iteration(objective, repeats)
             model = Model(objective, n, m, setting.memory.n_stored, *CLUSTERS, N_WORKERS)
             lines.append(
@@ -268,7 +260,7 @@ def extrapolated(per_entry: dict[str, float]) -> str:
     """Tell what the model says of 10^11 entries on 100 workers."""
     network, disk, n_cores = 1.25e9, 1e9, 16
     lines = [["objective", "", "amount", "seconds"]]
-    for objective in OBJECTIVES:
+    for objective in NAMES:
         model = Model(objective, 10**9, 10**6, 10**11, 100, 100, 100, n_cores, 100 * n_cores)
         sent = model.sent()
         through_one = (

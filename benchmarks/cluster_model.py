@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 N_BLOCKS, N_WORKERS = 16, 2
 CLUSTERS = (20, 20)
 OVERLAP, OUTLIERS = 0.1, 0.05
@@ -64,11 +62,13 @@ class Model:
     def memory_per_worker(self) -> dict[str, float]:
         """Bytes that a worker holds: its share of the rows, their distances, sums on their way."""
         share = self.n / self.n_workers
-        # Sums wait for others of their size on the way up the tree, in every thread; those of the
-        # last step, and distances, are let go when the next one begins.
-        waiting = 4 + np.log2(max(1.0, self.n_blocks / self.n_workers / self.n_threads))
+        width = self.l + (self.k if self.objective == "residue" else 0)
+        # Sums of all blocks of a unit before they are added, in every thread; those of the last
+        # step are let go when the next one begins.
+        waiting = 4 + max(1.0, self.n_blocks / self.n_workers / self.n_threads)
         return {
             "rows": self.entry_bytes * self.n_stored / self.n_workers + 8 * share,
-            "distances": 2 * share * (8 * self.k + 16),
+            "distances": share * (8 * self.k + 24),
+            "sums and products of rows": 8 * share * width,
             "tables and sums": self.row_tables + self.n_threads * waiting * self.column_sums,
         }

@@ -29,17 +29,14 @@ from benchmarks import data
 from benchmarks.blocks import planted_blocks
 from benchmarks.pages import Line, markdown, replace_section
 from neocc import NEOCC
-from neocc.core import incremental
-from neocc.core import solve as solving
-from neocc.core.cuts import Drift
-from neocc.core.incremental import RunningSums
+from neocc.core import engine as engines
+from neocc.core.assign import Guess
+from neocc.core.engine import Engine
 from neocc.datasets import fetch_movielens_1m, make_coclusters
-from neocc.engines import row_sums
-from neocc.engines.ahead import SumsAhead
-from neocc.engines.at_hand import BlocksAtHand
-from neocc.engines.cluster import assigning
-from neocc.engines.row_bounds import KeptDistances
-from neocc.engines.row_sums import KeptRowSums, Watch
+from neocc.engines import following
+from neocc.engines.block_cache import BlockCache
+from neocc.engines.cluster import DaskShards
+from neocc.engines.following import FollowingShard
 from neocc.io import BlockStore, write_store
 
 LOOSE = {
@@ -56,36 +53,25 @@ N_WORKERS = 2
 
 Patch = tuple[Any, str, Any]
 
-_at_start = RunningSums.at_start
-_hints = RunningSums.hints
+_total = DaskShards.total
+_column_features = Engine.column_features
+_LATER = object()
 
 
-def _no_earlier_run(engine: Any, problem: Any, U: Any, V: Any, _: object) -> RunningSums:
-    return _at_start(engine, problem, U, V, None)
+def _no_total_ahead(self: DaskShards, method: str, *arguments: Any, **options: Any) -> Any:
+    """Stand for `DaskShards.total`: columns are not summed along with the row step."""
+    return _LATER if method == "sum_applied" else _total(self, method, *arguments, **options)
 
 
-def _all_rows(
-    self: RunningSums, engine: Any, problem: Any, U: Any, V: Any, ahead: Any = None
-) -> RunningSums:
-    """Stand for `RunningSums.following`: sums from all rows, or those that were made ahead."""
-    if U is None or self.U is None or engine.n_stored < incremental.LEAST_ENTRIES:
-        return RunningSums.of(engine, problem, U, V)
-    n_changed = int(np.count_nonzero(self.U.first != U.first))
-    if ahead is not None:
-        return RunningSums(ahead, replace(U), V, 0, n_changed)
-    return replace(RunningSums.of(engine, problem, U, V), n_changed=n_changed)
+def _sums_when_asked(self: Engine, *arguments: Any, **options: Any) -> Any:
+    """Stand for `Engine.column_features`: nothing has been summed ahead."""
+    if self._held is not None and self._held[1] is _LATER:
+        self._held = (self._held[0], None, self._held[2])
+    return _column_features(self, *arguments, **options)
 
 
-def _no_sums_wanted(self: RunningSums, *arguments: Any) -> Any:
-    return replace(_hints(self, *arguments), wants_sums=False)
-
-
-def _keep_nothing(self: Any, *_: object) -> None:
-    self._kept = self._next = None
-
-
-def _read_when_asked(self: BlocksAtHand, index: int) -> Any:
-    """Stand for `BlocksAtHand.get`: the thread that needs a block reads it."""
+def _read_when_asked(self: BlockCache, index: int) -> Any:
+    """Stand for `BlockCache.get`: the thread that needs a block reads it."""
     with self._lock:
         if index in self._kept:
             self._kept.move_to_end(index)
@@ -111,66 +97,42 @@ def _read_when_asked(self: BlocksAtHand, index: int) -> Any:
     return block
 
 
-class _Unguessed(Drift):
-    """Limits may be anywhere."""
+class _Unguessed(Guess):
+    """Thresholds may be anywhere."""
 
-    def near(self, limits: Any) -> None:
-        """Return no guess."""
+    def learn(self, found: tuple[float, float]) -> None:
+        """Remember nothing."""
 
 
-_FOLLOWING: list[Patch] = [
-    (RunningSums, "_can_follow", lambda *_: False),
-    (RunningSums, "at_start", staticmethod(_no_earlier_run)),
+_FOLLOWING: list[Patch] = [(following, "_MOST_CHANGED", -1.0)]
+_ROW_SUMS: list[Patch] = [(following, "_ENTRIES_PER_SUM", np.inf)]
+_READING: list[Patch] = [(BlockCache, "get", _read_when_asked)]
+_AHEAD: list[Patch] = [
+    (DaskShards, "total", _no_total_ahead),
+    (Engine, "column_features", _sums_when_asked),
 ]
-_FOLLOWING_ALONE: list[Patch] = [
-    (RunningSums, "following", _all_rows),
-    (RunningSums, "at_start", staticmethod(_no_earlier_run)),
-]
-_AHEAD: list[Patch] = [(RunningSums, "hints", _no_sums_wanted)]
-_BOUNDS: list[Patch] = [
-    (KeptDistances, "begin", _keep_nothing),
-    (KeptDistances, "step", lambda *_: None),
-]
-_WATCHING: list[Patch] = [(solving, "_FEW_COLUMNS", -1.0)]
-_ROW_SUMS: list[Patch] = [*_WATCHING, (row_sums, "_ENTRIES_PER_SUM", np.inf)]
-_READING: list[Patch] = [(BlocksAtHand, "get", _read_when_asked)]
-_GUESSES: list[Patch] = [(assigning, "Drift", _Unguessed)]
+_GUESSES: list[Patch] = [(engines, "Guess", _Unguessed)]
 
 ON, EVERYTHING = "nothing", "everything"
 OFF: dict[str, list[Patch]] = {
     ON: [],
-    "(a) following sums": _FOLLOWING,
-    "(a') following sums, hints as if they did": _FOLLOWING_ALONE,
-    "(b) sums ahead": _AHEAD,
-    "(c) kept distances": _BOUNDS,
-    "(d) watched columns": _WATCHING,
-    "(d') row sums, so watching too": _ROW_SUMS,
-    "(e) reading ahead": _READING,
-    "(f) guessed limits": _GUESSES,
-    EVERYTHING: [*_FOLLOWING, *_AHEAD, *_BOUNDS, *_ROW_SUMS, *_READING, *_GUESSES],
+    "following sums": _FOLLOWING,
+    "kept row sums": _ROW_SUMS,
+    "reading ahead": _READING,
+    "sums ahead": _AHEAD,
+    "guessed thresholds": _GUESSES,
+    EVERYTHING: [*_FOLLOWING, *_ROW_SUMS, *_READING, *_AHEAD, *_GUESSES],
 }
-A, A_ALONE, B, C, D, D_SUMS, E, F = list(OFF)[1:-1]
+SUMS, ROW_SUMS, READING, AHEAD, GUESSES = list(OFF)[1:-1]
 
 # Where each can be seen at work: what is called, and whether it did anything, by its result.
-AT_WORK: dict[str, list[tuple[Any, str, Callable[[Any, Any], bool]]]] = {
-    A: [(RunningSums, "_can_follow", lambda _, result: result)],
-    A_ALONE: [(RunningSums, "_can_follow", lambda _, result: result)],
-    B: [
-        (SumsAhead, "over_rows", lambda *_: True),
-        (assigning, "_sum_columns", lambda *_: True),
-    ],
-    C: [(KeptDistances, "step", lambda _, result: result is not None)],
-    D: [(Watch, "sort", lambda *_: True)],
-    D_SUMS: [(KeptRowSums, "renewed", lambda _, result: result is not None)],
-    E: [(BlocksAtHand, "get", lambda self, _: len(self._source.entries) > self._n_kept)],
-    F: [(Drift, "near", lambda _, result: result is not None and _is_sought(result))],
+AT_WORK: dict[str, tuple[Any, str, Callable[[Any, Any], bool]]] = {
+    SUMS: (following, "_changed", lambda _, result: result is not None),
+    ROW_SUMS: (FollowingShard, "_sums_over", lambda _, result: result is not None),
+    READING: (BlockCache, "get", lambda self, _: len(self._source.entries) > self._n_kept),
+    AHEAD: (Engine, "_remember", lambda *_: True),
+    GUESSES: (Guess, "learn", lambda self, _: bool(np.isfinite(self.thresholds).any())),
 }
-NEVER_ON_CLUSTER = (C, D, D_SUMS, E)  # but in samples
-MOST = [name for name in OFF if name not in (A_ALONE, EVERYTHING)]
-
-
-def _is_sought(near: Any) -> bool:
-    return bool(np.isfinite([near.nearest_limit, near.extra_limit]).any())
 
 
 @contextmanager
@@ -187,10 +149,9 @@ def watched(seen: set[str]) -> Iterator[None]:
         return noted
 
     with ExitStack() as stack:
-        for variant, places in AT_WORK.items():
-            for owner, name, did in places:
-                call = noting(vars(owner)[name], variant, did)
-                stack.enter_context(patched([(owner, name, call)]))
+        for variant, (owner, name, did) in AT_WORK.items():
+            call = noting(vars(owner)[name], variant, did)
+            stack.enter_context(patched([(owner, name, call)]))
         yield
 
 
@@ -263,7 +224,6 @@ class Setting:
     options: dict[str, Any]
     starts: int
     repeats: int
-    variants: list[str] = field(default_factory=lambda: list(OFF))
     client: Any = None
     cold: bool = False
     costs: dict[str, Cost] = field(default_factory=dict)
@@ -293,9 +253,8 @@ class Setting:
         seen = {ON, EVERYTHING}
         with watched(seen):  # also compiles, and compares checksums
             self.fit(ON, 0)
-        seen -= {F} if self.client is None else set(NEVER_ON_CLUSTER)
-        self.idle = [each for each in self.variants if each not in seen]
-        order = [each for each in self.variants if each in seen]
+        self.idle = [each for each in OFF if each not in seen]
+        order = [each for each in OFF if each in seen]
         runs: dict[str, list[list[Cost]]] = {each: [] for each in order}
         for seed in range(self.starts):
             for each in order:
@@ -356,10 +315,14 @@ def from_disk(folder: Path) -> Iterator[Group]:
     yield f"Disk, sparse planted, {_shape(store)}, k = l = 20", plain
     large = lambda: planted_blocks(140_000, 20_000, 500)  # noqa: E731
     store = _written(folder / "large", large, dtype="float32")
-    warm = list(kinds(store, 20, [(1, 2), (1, 1), None, None], variants=[*MOST, EVERYTHING]))
-    cold = list(
-        kinds(store, 20, [(1, 1), None, None, None], variants=[ON, A, B, E, EVERYTHING], cold=True)
+    warm = list(
+        kinds(
+            store,
+            20,
+            [(1, 2), (1, 1), None, None],
+        )
     )
+    cold = list(kinds(store, 20, [(1, 1), None, None, None], cold=True))
     for setting in cold:
         setting.name += ", every pass from a cold disk"
     yield f"Disk, sparse planted, {_shape(store)}, k = l = 20", [*warm, *cold]
@@ -369,11 +332,8 @@ def by_default(folder: Path) -> Iterator[Group]:
     """Yield settings of default fits: searches, mostly on a sample of the rows."""
     store = movielens(folder)
     defaults = [
-        Setting(f"{objective}, overlap, default fit", store, 10, options, 1, repeats, variants)
-        for objective, repeats, variants in (
-            ("mean", 2, [*MOST, EVERYTHING]),
-            ("residue", 1, [ON, A, B, C, EVERYTHING]),
-        )
+        Setting(f"{objective}, overlap, default fit", store, 10, options, 1, repeats)
+        for objective, repeats in (("mean", 2), ("residue", 1))
         for options in ({"objective": objective, **LOOSE},)
     ]
     yield f"Disk, MovieLens 1M, default fits, {_shape(store)}, k = l = 10", defaults
@@ -453,16 +413,14 @@ def in_short(done: list[Setting]) -> Iterator[str]:
 
     Nothing, where it is never at work.
     """
-    pairs = [(variant, variant, ON) for variant in OFF if variant != ON]
-    pairs.append(("(d'') row sums kept without watching", D_SUMS, D))
-    for name, off, on in pairs:
+    for name in [each for each in OFF if each != ON]:
         for where, is_there in (("disk", False), ("Dask", True)):
             settings = [each for each in done if (each.client is not None) == is_there]
-            idle = sum(off in each.idle for each in settings)
-            used = [each for each in settings if off in each.costs]
+            idle = sum(name in each.idle for each in settings)
+            used = [each for each in settings if name in each.costs]
             words = []
             for what, place in (("processor time", 0), ("wall time", 1)):
-                shares = [(_spared(each, off, on)[place], each.name) for each in used]
+                shares = [(_spared(each, name)[place], each.name) for each in used]
                 if shares:
                     values = [share for share, _ in shares]
                     best, least = max(shares), min(shares)
@@ -478,9 +436,8 @@ def in_short(done: list[Setting]) -> Iterator[str]:
                 yield f"* **{name}**, {where}, {of}: spares {'; '.join(words)}."
 
 
-def _spared(setting: Setting, off: str, on: str) -> tuple[float, ...]:
-    base = setting.costs.get(on, setting.costs[ON])  # without what is idle nothing changes
-    return tuple(1.0 - 1.0 / ratio for ratio in setting.costs[off].over(base))
+def _spared(setting: Setting, off: str) -> tuple[float, ...]:
+    return tuple(1.0 - 1.0 / ratio for ratio in setting.costs[off].over(setting.costs[ON]))
 
 
 def main() -> None:

@@ -12,14 +12,14 @@ from rich.console import Console
 from benchmarks import data
 from benchmarks.pages import Line
 from benchmarks.quality.yeast import SETTING
-from neocc.core.disturb import Luck
-from neocc.core.initialise import Sample, searched_sample
+from neocc.core.objectives import OBJECTIVES
 from neocc.core.problem import Counts, Problem
-from neocc.core.refine import rounds, settle
-from neocc.core.restarts import run_starts
-from neocc.core.solve import centring
+from neocc.core.samples import Sample, searched_sample
+from neocc.core.search.local import local_search, rounds
+from neocc.core.search.perturb import Bandit
+from neocc.core.search.starts import run_starts
 from neocc.datasets import fetch_yeast
-from neocc.engines import MemoryEngine, Workers
+from neocc.engines import Workers, open_engine
 from neocc.engines.reading import as_matrix
 from neocc.kernels import get_kernels
 
@@ -48,7 +48,9 @@ def lines(n_seeds: int, console: Console) -> Iterator[Line]:
         columns = Counts.from_fractions(X.shape[1], other, column_overlap, 0.0)
         for objective in ("mean", "residue"):
             times = [
-                _times(X, Problem(objective, rows, columns), np.random.default_rng(seed))
+                _times(
+                    X, Problem(OBJECTIVES[objective], rows, columns), np.random.default_rng(seed)
+                )
                 for seed in range(n_seeds)
             ]
             iteration, one_round, closing = np.median(times, axis=0)
@@ -60,23 +62,24 @@ def lines(n_seeds: int, console: Console) -> Iterator[Line]:
 
 
 def _times(X: Any, problem: Problem, rng: np.random.Generator) -> tuple[float, float, float]:
-    """Return the seconds of an iteration, of a round, and of settling, where a search makes them.
+    """Return the seconds of an iteration, of a round, and of local search, where it makes them.
 
     That is on all rows, or on the sample that a search of a large matrix runs on.
     """
     matrix = as_matrix(X, None)
     with Workers() as workers:
-        engine = MemoryEngine(matrix, get_kernels("auto", matrix.n_stored), workers)
-        data = engine.centred(centring(problem))
+        engine = open_engine(matrix, get_kernels("auto", matrix.n_stored), workers)
+        data = engine.centred(problem.centring)
         sample = searched_sample(engine, data, problem, rng)
         where = sample or Sample(engine, data, problem)
         begin = time.perf_counter()
         (found,) = run_starts(where.engine, where.problem, "random", [rng])
         iteration = (time.perf_counter() - begin) / max(1, found.n_iter)
-        luck = Luck()
+        bandit = Bandit()
+        before = bandit.record[0].sum()
         begin = time.perf_counter()
-        better = rounds(where.data, where.problem, found, _PATIENCE, rng, luck)
-        one_round = (time.perf_counter() - begin) / luck.n_tries
+        better = rounds(where.data, where.problem, found, _PATIENCE, rng, bandit)
+        one_round = (time.perf_counter() - begin) / (bandit.record[0].sum() - before)
         begin = time.perf_counter()
-        settle(where.data, where.problem, better)
+        local_search(where.data, where.problem, better)
         return iteration, one_round, time.perf_counter() - begin

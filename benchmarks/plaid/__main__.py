@@ -20,14 +20,15 @@ from rich.console import Console
 
 from benchmarks.__main__ import machine
 from benchmarks.pages import Line, markdown, replace_section
+from benchmarks.plaid import checks
+from benchmarks.plaid.simulate import draw_buffet, draw_clear_state, draw_state, mean_K
 from neocc import InfinitePlaid
-from neocc.core.plaid import births, checks, conditionals, splits
-from neocc.core.plaid.model import Prior, harmonic, mean_K
-from neocc.core.plaid.sampler import sweep
-from neocc.core.plaid.simulate import draw_buffet, draw_clear_state, draw_state
 from neocc.datasets import fetch_yeast
-from neocc.kernels import plaid_numpy
 from neocc.metrics import best_match_f1, matched_f1, trivial_baseline
+from neocc.rivals.plaid import births, conditionals, splits
+from neocc.rivals.plaid.chain import sweep
+from neocc.rivals.plaid.kernels import numpy_
+from neocc.rivals.plaid.model import Prior, harmonic
 
 # Shape, gamma1, gamma2.
 PRIORS = [
@@ -92,7 +93,7 @@ def prior_lines(console: Console) -> Iterator[Line]:
         counts = np.zeros(3)
         n_sweeps = 10_000
         for _ in range(n_sweeps):
-            sweep(state, prior, plaid_numpy, 2, rng)
+            sweep(state, prior, numpy_, 2, rng)
             counts += state.K, state.rows.sum(), state.columns.sum()
         exact = mean_K(shape, gamma1, gamma2)
         c = math.sqrt(gamma1 * harmonic(shape[0]) * gamma2 * harmonic(shape[1]))
@@ -161,7 +162,7 @@ def joint_lines(console: Console) -> Iterator[Line]:
     usual = f"{np.quantile(expected, 0.05):.1f} to {np.quantile(expected, 0.95):.1f}"
     for name, n, observed in cases:
         rng = np.random.default_rng(1)
-        options = (JOINT_PRIOR, JOINT_SHAPE, plaid_numpy, n, n_rounds, rng, observed)
+        options = (JOINT_PRIOR, JOINT_SHAPE, numpy_, n, n_rounds, rng, observed)
         if name in BUGS:
             with put_in(name):
                 z = np.abs(checks.joint_test(*options))

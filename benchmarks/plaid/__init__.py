@@ -1,0 +1,1 @@
+"""The plaid sampler measured against its model."""
