@@ -17,7 +17,6 @@ from instances import make_counts, make_membership, members
 
 import neocc.core.assign as module
 from neocc.core.assign import Guess, Thresholds, assign, fill_empty, find_thresholds, first_query
-from neocc.core.histograms import BlockCounts
 from neocc.core.overlap import OVERLAP_MODELS, REPEAT, Scores
 from neocc.core.problem import Counts
 from neocc.kernels import Memberships
@@ -168,18 +167,13 @@ def test_the_papers_overlap_model_is_known_by_name_and_weighs_nothing():
 
 
 def by_counting(d, edges, counts, guess=None):
-    """What the engine for a cluster does, without a cluster: neighbours answer together."""
+    """What the engine for a cluster does, without a cluster."""
     blocks = [choices_of(d[a:b]) for a, b in pairwise(edges)]
     queries = []
 
     def ask(query):
         queries.append(query)
-        answers = [block.count(query) for block in blocks]
-        return [
-            answer
-            for at in range(0, len(answers), 2)
-            for answer in BlockCounts.together(answers[at : at + 2], query)
-        ]
+        return [block.count(query) for block in blocks]
 
     thresholds = find_thresholds(ask, counts, len(blocks), guess)
     parts = [block.apply(each) for block, each in zip(blocks, thresholds, strict=True)]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neocc.core.histograms import (
     EVERYTHING,
-    BlockCounts,
     Histogram,
     Query,
     Window,
@@ -84,15 +82,3 @@ def test_too_many_values_are_not_told_apart():
     assert none.below == few.below == 3
     assert none.rank(4) is None
     assert not Histogram.merged([few, none]).counted
-
-
-@pytest.mark.parametrize("shift", [0, 44])
-def test_blocks_answer_together_until_single_numbers_are_asked_for(shift):
-    rng = np.random.default_rng(0)
-    query = Query(EVERYTHING, EVERYTHING, shift)
-    tables = [rng.random((5, 3)) for _ in range(3)]
-    blocks = [BlockCounts.of(d, d.min(axis=1), query) for d in tables]
-    found = BlockCounts.together(blocks, query)
-    assert len(found) == (3 if shift == 0 else 1)
-    assert sum(each.extra_all.counts.sum() for each in found) == 45
-    assert sum(each.nearest.counts.sum() for each in found) == 15

@@ -152,8 +152,7 @@ def find_thresholds(
 ) -> list[Thresholds]:
     """Return what every block may take.
 
-    `ask` puts a query to all blocks and returns their counts in the order of their items, those of
-    neighbours `together` if it likes.
+    `ask` puts a query to all blocks and returns their counts in the order of their items.
     """
     if counts.is_partition:
         return [ANY] * n_blocks

@@ -187,14 +187,3 @@ class BlockCounts:
                 extra_nearest = Histogram.of(minima, query.extra, query)
             extra_all = Histogram.of(d, query.extra, query)
         return cls(nearest, extra_nearest, extra_all)
-
-    @classmethod
-    def together(cls, blocks: list[BlockCounts], query: Query) -> list[BlockCounts]:
-        """Merge the counts of several blocks, unless it must be known which block has what.
-
-        That is so for bins that are single numbers: a threshold may be among them.
-        """
-        if query.shift == 0:
-            return blocks
-        parts = zip(*((b.nearest, b.extra_nearest, b.extra_all) for b in blocks), strict=True)
-        return [cls(*(Histogram.merged(list(each)) for each in parts))]

@@ -37,7 +37,7 @@ def open_engine(
 
 
 class LocalShards:
-    """One shard, whose threads share the rows; see `neocc.core.engine.Shards`."""
+    """One shard, whose threads share the rows; see `neocc.core.shards.Shards`."""
 
     # Columns are summed when they are asked for: another pass costs less than to make them ahead.
     sums_ahead = False

@@ -108,7 +108,8 @@ class NEOCC(BaseCoclusterer):
     block_means_ : ndarray of shape (n_row_clusters, n_column_clusters)
         Mean of the data over each row cluster and column cluster.
     objective_ : float
-        Objective of the memberships.
+        Objective of the memberships, at least 0: the last entry of `history_`, or computed again
+        term by term where rounding may have spoilt that.
     history_ : ndarray
         Objective of the kept start and after each half-iteration (rows, columns, rows, ...); with
         `refine`, then after each improvement. As computed: it falls, but for rounding, which may

@@ -98,6 +98,7 @@ class Mean(Objective):
 def _terms(M: FloatArray, own: Memberships, other: Memberships) -> Terms:
     explained = (M * M) @ other.sizes
     slope = np.multiply(M.T, -2.0, order="C")
+    # Asked here already: most iterations have no empty cluster.
     magnitude = bound(explained, own) if own.has_empty else explained
     return Terms(explained, slope, None, None, magnitude)
 

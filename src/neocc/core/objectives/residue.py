@@ -9,15 +9,30 @@ offset_q = sum_t w_t C_qt^2 - sum_j m_j M_qj^2.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy import sparse
 
 from neocc._typing import FloatArray
 from neocc.core.objectives.base import Centring, Features, Objective, Side, Terms, bound
-from neocc.core.objectives.kmeans import column_energy, row_energy
+from neocc.core.objectives.kmeans import column_energy, mean_rows, row_energy
 from neocc.core.objectives.mean import block_means
 from neocc.kernels import Memberships, inverse
 
-__all__ = ["RESIDUE", "Residue"]
+__all__ = ["RESIDUE", "Residue", "residue_squares"]
+
+
+def residue_squares(X: Any, U: Memberships, C: FloatArray, M: FloatArray, V: Memberships) -> float:
+    """Return the squared residues of some rows, term by term."""
+    X = X.toarray() if sparse.issparse(X) else X
+    A = (X @ V.indicator) * V.inverse_sizes
+    total = 0.0
+    for i, row_cluster in enumerate(U.dense.T):
+        rows, means = X[row_cluster] - C[i], A[row_cluster] - M[i]
+        for j, inside in enumerate(V.dense.T):
+            total += float(np.square(rows[:, inside] - means[:, [j]]).sum())
+    return total
 
 
 class Residue(Objective):
@@ -50,6 +65,11 @@ class Residue(Objective):
         columns = column_energy(features, V) @ V.sizes
         blocks = U.sizes @ (M * M) @ V.sizes
         return float(V.weights @ features.squares - rows - columns + blocks)
+
+    def exact_value(self, engine: Any, features: Features, U: Memberships, V: Memberships) -> float:
+        """Return J as the sum of squared residues."""
+        C, M = mean_rows(features, U), block_means(features, U, V)
+        return float(engine.sum_blocks(residue_squares, U, C, M, V))
 
     def n_parameters(self, shape: tuple[int, int], n_clusters: tuple[int, int]) -> int:
         """Return the number of means of rows and of columns, less those of blocks."""

@@ -84,7 +84,7 @@ def _between(matrix: Matrix, start: int, stop: int) -> Any:
 
 
 class DaskShards:
-    """Shards on workers; see `neocc.core.engine.Shards`."""
+    """Shards on workers; see `neocc.core.shards.Shards`."""
 
     # Every message takes its time: columns are summed in the same one that assigns the rows.
     sums_ahead = True
