@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import oracle
 import pytest
 from models import SETTINGS, column_members, make_model, row_members
 from scipy import sparse
+
+from neocc.estimators._base import PrecisionWarning
 
 RNG = np.random.default_rng(0)
 GAUSSIAN = RNG.normal(size=(10, 8))
@@ -92,6 +96,9 @@ def check(model, X):
 @pytest.mark.parametrize("name", SETTINGS)
 def test_degenerate_data_fit(name, data, how_many):
     X = DATA[data]
+    if data == "huge spread" and "residue" in name:
+        # Columns of 1e-8 beside those of 1e6: rounding does hide the residues, and the fit says so.
+        warnings.simplefilter("ignore", PrecisionWarning)  # undone by pytest after the test
     chosen = parameters(name, X, how_many)
     check(make_model(name, **chosen).fit(X), X)
     check(make_model(name, init="random", **chosen).fit(X), X)

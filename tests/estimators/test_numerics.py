@@ -135,6 +135,21 @@ def test_a_fit_that_rounding_spoils_says_so():
     assert model.history_[-1] == pytest.approx(literal, abs=1e-13 * np.square(X).sum())
 
 
-def test_a_perfect_fit_far_from_zero_is_no_cause_for_a_warning():
+def test_residues_that_rounding_spoils_are_computed_again_and_said_to_be():
+    rng = np.random.default_rng(0)
+    u, v = np.arange(60) % 3, np.arange(40) % 3
+    X = 1e6 * rng.normal(size=(3, 3))[np.ix_(u, v)] + 1e-3 * rng.normal(size=(60, 40))
+    with pytest.warns(PrecisionWarning, match="Subtract column means"):
+        model = make_model("NEOCC residue").fit(X)
+    U, V = model.row_membership_, model.column_membership_
+    literal = oracle.objective(X, U, V, "residue")
+    assert literal > 0
+    assert model.objective_ == pytest.approx(literal, rel=1e-6)
+    assert objective_value(X, U, V, "residue") == pytest.approx(literal, rel=1e-6)
+    assert objective_value(sparse.csr_array(X), U, V, "residue") == pytest.approx(literal, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["NEOCC mean", "NEOCC residue"])
+def test_a_perfect_fit_far_from_zero_is_no_cause_for_a_warning(name):
     X = np.repeat(np.repeat([[1e9, 2.0], [3.0, -4e9]], 5, axis=0), 4, axis=1)
-    assert make_model("NEOCC mean", n_row_clusters=2, n_column_clusters=2).fit(X).objective_ < 1e-3
+    assert make_model(name, n_row_clusters=2, n_column_clusters=2).fit(X).objective_ < 1e-3

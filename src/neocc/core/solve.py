@@ -27,8 +27,6 @@ __all__ = ["Report", "Solution", "checked", "checked_value", "continued", "impro
 _ROUNDING = 1e-13
 # An objective is computed again, term by term, if rounding may reach this share of it.
 _DOUBTFUL = 1e-10
-# What is left of it then is nothing but rounding up to this share of what rounding may reach.
-_PERFECT = 1e-7
 # Iterations between the points from which another process can go on.
 _NOTED_ITERATIONS = 10
 
@@ -181,8 +179,8 @@ def checked_value(
     exact = objective.exact_value(engine, features, U, V)
     if exact is None:
         return value, 0.0
-    # Of a perfect fit only the rounding of the data and of their means is left.
-    perfect = exact <= _PERFECT * noise
+    # Of a perfect fit only the rounding of the data is left: the square of a relative 1e-16.
+    perfect = exact <= _ROUNDING * noise
     return exact, 0.0 if perfect else abs(exact - value) / exact
 
 

@@ -11,9 +11,7 @@ from neocc.io._errors import FormatError
 from neocc.io._matrix import Matrix
 from neocc.io._options import Duplicates, Layout, Missing, ReadOptions
 from neocc.io._source import Source
-from neocc.io.readers import _arff, _delimited, _h5ad, _matrix_market, _movielens
-
-from neocc.io.readers import _numpy, _parquet  # isort: skip
+from neocc.io.readers import _arff, _delimited, _h5ad, _matrix_market, _movielens, _numpy, _parquet
 from neocc.io.readers._contents import Contents
 
 __all__ = ["READERS", "Reader", "choose_reader", "read_matrix"]
