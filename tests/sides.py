@@ -186,7 +186,7 @@ def watched() -> Iterator[list[HalfStep]]:
 
     def spy(engine, problem, side, features, pair):
         step = half_step(engine, problem, side, features, pair)
-        after = with_side(pair, side, step.assignment.members)
+        after = with_side(pair, side, step.members)
         steps.append(HalfStep(problem, side, pair, step.objective, after, engine.shape))
         return step
 

@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from instances import make_counts, make_membership, members
 
-import neocc.core.assign as module
-from neocc.core.assign import Guess, Thresholds, assign, fill_empty, find_thresholds, first_query
+from neocc.core.assign import assign, fill_empty
 from neocc.core.overlap import OVERLAP_MODELS, REPEAT, Scores
 from neocc.core.problem import Counts
-from neocc.kernels import Memberships
+from neocc.core.thresholds import FEW, Guess, Thresholds, find_thresholds, first_query
+from neocc.kernels import Memberships, numpy_
 
 KINDS = {
     "distinct": lambda rng, shape: rng.random(shape),
@@ -42,11 +42,11 @@ def choices_of(d):
     """What items with these distances can choose from."""
     d = np.ascontiguousarray(d, dtype=float)
     nearest = d.argmin(axis=1).astype(np.int32)
-    return REPEAT.choices(Scores(d, nearest, d.min(axis=1, initial=np.inf), d.shape[1]))
+    return REPEAT.choices(Scores(d, nearest, d.min(axis=1, initial=np.inf), d.shape[1]), numpy_)
 
 
 def run(d, counts):
-    return assign(choices_of(d), counts)
+    return assign(choices_of(d), counts, REPEAT)
 
 
 def draw(seed, tied, largest=7):
@@ -145,8 +145,8 @@ def test_a_cluster_at_infinite_distance_is_not_joined():
 
 def test_nearest_clusters_alone_do_where_every_item_gets_one():
     labels, minima = np.array([1, 0, 1], dtype=np.int32), np.array([3.0, 1.0, 2.0])
-    choices = REPEAT.choices(Scores(None, labels, minima, 3))
-    found = assign(choices, Counts(3, 3, 3, 0)).members
+    choices = REPEAT.choices(Scores(None, labels, minima, 3), numpy_)
+    found = assign(choices, Counts(3, 3, 3, 0), REPEAT).members
     # Cluster 2 is empty: the dearest item goes there.
     np.testing.assert_array_equal(found.dense, [[0, 0, 1], [1, 0, 0], [0, 1, 0]])
 
@@ -158,7 +158,7 @@ def test_new_items_take_what_thresholds_allow():
 
 
 def test_the_papers_overlap_model_is_known_by_name_and_weighs_nothing():
-    assert OVERLAP_MODELS["repeat"] is REPEAT
+    assert OVERLAP_MODELS["repeat"]() == REPEAT
     U = members([[1, 1], [0, 1]])
     assert REPEAT.weighted(U) is U
 
@@ -166,16 +166,17 @@ def test_the_papers_overlap_model_is_known_by_name_and_weighs_nothing():
 # -------------------------------------------------------------------------------------- blocks
 
 
-def by_counting(d, edges, counts, guess=None):
+def by_counting(d, edges, counts, guess=None, few=FEW):
     """What the engine for a cluster does, without a cluster."""
     blocks = [choices_of(d[a:b]) for a, b in pairwise(edges)]
     queries = []
 
-    def ask(query):
-        queries.append(query)
-        return [block.count(query) for block in blocks]
+    def ask(method, given):
+        assert method == "count"
+        queries.append(given[0])
+        return [block.count(query) for block, query in zip(blocks, given, strict=True)]
 
-    thresholds = find_thresholds(ask, counts, len(blocks), guess)
+    thresholds = find_thresholds(ask, counts, len(blocks), guess, few=few)
     parts = [block.apply(each) for block, each in zip(blocks, thresholds, strict=True)]
     assert len({each.pair for each in thresholds}) == 1
 
@@ -204,10 +205,10 @@ def by_sorting(d, counts):
     return U, tuple(limits)
 
 
-def assert_same(d, edges, counts, guess=None):
+def assert_same(d, edges, counts, guess=None, few=FEW):
     """Blocks give the bits of one block, which are those of a stable sort."""
     whole = run(d, counts)
-    found, thresholds, _ = by_counting(d, edges, counts, guess)
+    found, thresholds, _ = by_counting(d, edges, counts, guess, few)
     np.testing.assert_array_equal(found.first, whole.members.first)
     np.testing.assert_array_equal(found.extra_items, whole.members.extra_items)
     np.testing.assert_array_equal(found.extra_clusters, whole.members.extra_clusters)
@@ -228,9 +229,7 @@ def draw_blocks(rng, kind, largest=40):
 @each_kind
 @given(seed=st.integers(0, 2**32 - 1), few=st.sampled_from([0, 3, 1 << 15]))
 def test_blocks_give_the_answer_of_one_block(kind, seed, few):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_FEW", few)
-        assert_same(*draw_blocks(np.random.default_rng(seed), kind))
+    assert_same(*draw_blocks(np.random.default_rng(seed), kind), few=few)
 
 
 @each_kind
@@ -243,9 +242,8 @@ def test_blocks_give_the_answer_of_one_block(kind, seed, few):
 def test_a_guess_changes_nothing(kind, seed, few, share, off):
     d, edges, counts = draw_blocks(np.random.default_rng(seed), kind)
     nearest, extra = run(d, counts).thresholds
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_FEW", few)
-        assert_same(d, edges, counts, Guess((nearest * (1 + off), extra * (1 - off)), share))
+    guess = Guess((nearest * (1 + off), extra * (1 - off)), share)
+    assert_same(d, edges, counts, guess, few)
 
 
 @pytest.fixture(scope="module")
@@ -388,5 +386,5 @@ def test_costs_are_asked_for_only_where_a_cluster_is_empty():
     for table, n_asked in ((d, 0), (np.array([[0.0, 1.0]] * 3), 1)):
         for counts in (Counts(3, 2, 3, 0), Counts(3, 2, 3, 1)):
             choices = Priceless(table)
-            assert assign(choices, counts).members.dense.any(axis=0).all()
+            assert assign(choices, counts, REPEAT).members.dense.any(axis=0).all()
             assert choices.n_asked == n_asked

@@ -6,7 +6,7 @@ import inspect
 import os
 import re
 from dataclasses import replace
-from itertools import combinations, pairwise, product
+from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
@@ -15,15 +15,16 @@ from instances import make_engine
 from scipy import sparse
 
 import neocc
-from neocc.core.assign import find_thresholds
 from neocc.core.engine import Engine
 from neocc.core.initialise import random_pair
 from neocc.core.objectives import OBJECTIVES, Objective
-from neocc.core.overlap import OverlapModel, Scores
+from neocc.core.overlap import OVERLAP_MODELS, Scores
 from neocc.core.problem import Counts, Problem
 from neocc.core.search import search
 from neocc.core.shards import Shards
 from neocc.core.solve import solve
+from neocc.core.thresholds import find_thresholds
+from neocc.kernels import numpy_
 
 PAGE = Path(__file__).parents[2] / "docs" / "architecture.md"
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -127,7 +128,7 @@ def test_a_wrong_objective_is_reported(page):
     """Each breaks one rule of the page: distances that sum to J, and tables that minimise it."""
 
     class Lower(page["Levels"]):
-        def column_terms(self, features, U, V):
+        def column_terms(self, features, U, V, *, pairs=False):
             terms = super().column_terms(features, U, V)
             return replace(terms, slope=1.01 * terms.slope)
 
@@ -144,14 +145,26 @@ def test_a_wrong_objective_is_reported(page):
 # --------------------------------------------------------------------------- the overlap model
 
 
-def lowest_cost(d, counts, most):
+def discount(page, rate):
+    return type("Other", (page["Discount"],), {"rate": rate})
+
+
+def cost(d, rate, found):
+    """The literal cost of memberships under a discount."""
+    return sum(
+        row[has].sum() * has.sum() ** -rate for row, has in zip(d, found, strict=True) if has.any()
+    )
+
+
+def lowest_cost(d, rate, counts, most):
     """Try all memberships with the exact counts."""
-    sets = [each for s in range(most + 1) for each in combinations(range(d.shape[1]), s)]
+    k = d.shape[1]
+    sets = [each for each in product([False, True], repeat=k) if sum(each) <= most]
     return min(
-        sum(d[p, list(each)].sum() for p, each in enumerate(chosen))
+        cost(d, rate, np.array(chosen))
         for chosen in product(sets, repeat=len(d))
-        if sum(map(len, chosen)) == counts.n_memberships
-        and sum(not each for each in chosen) <= counts.max_outliers
+        if sum(map(sum, chosen)) == counts.n_memberships
+        and sum(not any(each) for each in chosen) <= counts.max_outliers
     )
 
 
@@ -159,18 +172,20 @@ def in_blocks(model, d, counts, edges):
     """Assign blocks of items that are never seen together; return the memberships."""
     parts = [d[start:stop] for start, stop in pairwise(edges)]
     choices = [
-        model.choices(Scores(each, each.argmin(1).astype(np.int32), each.min(1), each.shape[1]))
+        model.choices(
+            Scores(each, each.argmin(1).astype(np.int32), each.min(1), each.shape[1]), numpy_
+        )
         for each in parts
     ]
-    thresholds = find_thresholds(
-        lambda query: [each.count(query) for each in choices], counts, len(parts)
-    )
-    found = []
-    for each, part, allowed in zip(choices, parts, thresholds, strict=True):
-        applied = each.apply(allowed)
-        found.append(applied.members.dense)
-        np.testing.assert_array_equal(each.costs(applied), part[found[-1]])
-    return np.concatenate(found)
+
+    def ask(method, given, *common):
+        return [
+            getattr(each, method)(one, *common) for each, one in zip(choices, given, strict=True)
+        ]
+
+    thresholds = find_thresholds(ask, counts, len(parts), prices_first=model.prices_first)
+    applied = [each.apply(one) for each, one in zip(choices, thresholds, strict=True)]
+    return np.concatenate([each.members.dense for each in applied])
 
 
 @pytest.mark.parametrize("most", [1, 2, 3])
@@ -180,34 +195,33 @@ def test_the_overlap_model_finds_the_lowest_cost(page, most):
         rng = np.random.default_rng([most, seed])
         # Small integers: ties everywhere.
         d = rng.integers(0, 5 if seed % 2 else 1000, size=(n, k)).astype(float)
-        outliers = int(rng.integers(0, 3))
+        outliers, rate = int(rng.integers(0, 3)), float(rng.choice([0.0, 0.5, 1.0]))
         counts = Counts(n, k, int(rng.integers(n - outliers, most * n + 1)), outliers)
         if counts.is_partition:
             continue
-        found = in_blocks(page["AtMost"](most), d, counts, [0, n])
+        model = discount(page, rate)(most)
+        found = in_blocks(model, d, counts, [0, n])
         assert found.sum() == counts.n_memberships
         assert found.sum(axis=1).max() <= most
         assert (~found.any(axis=1)).sum() <= outliers
-        assert np.isclose(d[found].sum(), lowest_cost(d, counts, most))
-        np.testing.assert_array_equal(
-            in_blocks(page["AtMost"](most), d, counts, [0, 1, 3, n]), found
-        )
+        assert np.isclose(cost(d, rate, found), lowest_cost(d, rate, counts, most))
+        np.testing.assert_array_equal(in_blocks(model, d, counts, [0, 1, 3, n]), found)
 
 
-def test_the_overlap_model_without_a_bound_is_that_of_the_paper(page):
+@pytest.mark.parametrize(("rate", "name"), [(0.0, "repeat"), (1.0, "share")])
+def test_the_overlap_model_is_one_of_the_house_at_either_end(page, rate, name):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 12))
     problem = make_problem(OBJECTIVES["mean"], 30, 12)
     pair = random_pair(problem, rng)
-    bounded = replace(problem, overlap_model=page["AtMost"](3))
-    one, other = (solve(make_engine(X), each, pair) for each in (problem, bounded))
+    models = discount(page, rate)(3), OVERLAP_MODELS[name](3)
+    one, other = (solve(make_engine(X), replace(problem, overlap_model=m), pair) for m in models)
     np.testing.assert_array_equal(one.U.dense, other.U.dense)
     np.testing.assert_allclose(one.history, other.history, rtol=1e-12)
 
 
 def test_the_overlap_model_has_all_methods(page):
-    methods = {name for name in vars(OverlapModel) if not name.startswith("_")}
-    assert methods <= {*dir(page["AtMost"](2))}
+    assert not inspect.isabstract(page["Discount"])
 
 
 # ---------------------------------------------------------------------------------- the engine

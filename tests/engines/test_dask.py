@@ -103,8 +103,8 @@ def everything(engine, X, objective):
         "labels": scores.labels,
         "minima": scores.minima,
         "objective": step.objective,
-        "members": step.assignment.members.dense,
-        "thresholds": step.assignment.thresholds,
+        "members": step.members.dense,
+        "thresholds": step.thresholds,
         "row squares": data.row_squares(),
         "weighted row squares": data.row_squares(rng.random(m)),
         "column squares": data.column_squares(),
@@ -185,7 +185,7 @@ def test_an_empty_cluster_is_seeded_as_in_memory(client, one_thread):
     steps, sums = [], []
     for engine in both_engines(X, client, one_thread, 100):
         terms = make_terms(problem, "rows", engine.column_features(pair[0], None), pair)
-        steps.append(engine.assign_rows(problem, terms, *pair).assignment)
+        steps.append(engine.assign_rows(problem, terms, *pair))
         # What the workers hold is not what was decided: the next pass must be told.
         sums.append(engine.column_features(steps[-1].members, None).sums)
     assert steps[0].members.sizes[2] == 1
@@ -203,7 +203,7 @@ def full_sides(n, m):
 
 def row_step(engine, problem, pair):
     terms = make_terms(problem, "rows", make_features(engine, problem, (pair[0], None)), pair)
-    return engine.assign_rows(problem, terms, *pair).assignment.members
+    return engine.assign_rows(problem, terms, *pair).members
 
 
 ASKED = {

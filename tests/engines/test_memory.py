@@ -65,8 +65,8 @@ def all_results(engine, objective):
         "labels": scores.labels,
         "minima": scores.minima,
         "objective": step.objective,
-        "members": step.assignment.members.dense,
-        "thresholds": step.assignment.thresholds,
+        "members": step.members.dense,
+        "thresholds": step.thresholds,
         "row squares": engine.row_squares(rng.random(m)),
         "column squares": engine.column_squares(rng.random(n)),
         "multiply": engine.multiply(rng.normal(size=(m, 3))),
@@ -199,7 +199,7 @@ def test_a_partition_needs_no_table_of_distances(X):
     terms = make_terms(problem, "rows", engine.column_features(U, None), (U, V))
     step = engine.assign_rows(problem, terms, U, V)
     d = engine.row_scores(terms, V).d
-    np.testing.assert_array_equal(step.assignment.members.dense.argmax(axis=1), d.argmin(axis=1))
-    assert step.assignment.thresholds == (np.inf, -np.inf)
+    np.testing.assert_array_equal(step.members.dense.argmax(axis=1), d.argmin(axis=1))
+    assert step.thresholds == (np.inf, -np.inf)
     literal = engine.row_distances(terms, V)[np.arange(90), labels].sum()
     assert step.objective == pytest.approx(literal, rel=1e-12)

@@ -28,11 +28,11 @@ import neocc.core.engine as engines
 import neocc.core.solve as loop
 import neocc.core.steps as stepping
 from neocc import NEOCC
-from neocc.core.assign import EVERY
 from neocc.core.initialise import random_start
 from neocc.core.objectives import KMEANS, OBJECTIVES
 from neocc.core.problem import Counts
 from neocc.core.search import local, search
+from neocc.core.thresholds import EVERY
 from neocc.kernels import Memberships
 
 each_step = pytest.mark.parametrize(("case", "side"), CASES_AND_SIDES)
@@ -108,8 +108,8 @@ def spoil_answers(monkeypatch, side, wrong):
         if at != side:
             return step
         before = pair[0 if side == "rows" else 1]
-        members = wrong(before, step.assignment.members, problem.counts(side), rng)
-        return step._replace(assignment=step.assignment._replace(members=members))
+        members = wrong(before, step.members, problem.counts(side), rng)
+        return step._replace(members=members)
 
     monkeypatch.setattr(loop, "half_step", spoilt)
 
@@ -185,12 +185,12 @@ def spoilt_objective(case, side, wrong):
     kind = type(OBJECTIVES.get(case, KMEANS))
 
     class Spoilt(kind):
-        def row_terms(self, *args):
-            terms = super().row_terms(*args)
+        def row_terms(self, *args, **options):
+            terms = super().row_terms(*args, **options)
             return wrong(terms) if side == "rows" else terms
 
-        def column_terms(self, *args):
-            terms = super().column_terms(*args)
+        def column_terms(self, *args, **options):
+            terms = super().column_terms(*args, **options)
             return wrong(terms) if side == "columns" else terms
 
     return Spoilt()
@@ -234,8 +234,8 @@ def test_wrong_thresholds_are_reported(monkeypatch, case, side, wrong):
     setting.checked_solve()
     find = assigning.find_thresholds
 
-    def spoilt(*args):
-        return [wrong(each) for each in find(*args)]
+    def spoilt(*args, **options):
+        return [wrong(each) for each in find(*args, **options)]
 
     # Rows are assigned by the engine, wherever they are; columns in this process.
     monkeypatch.setattr(engines if side == "rows" else assigning, "find_thresholds", spoilt)
@@ -285,10 +285,7 @@ def test_wrong_steps_of_an_estimator_are_reported(monkeypatch, objective, side):
 
     def reversed_items(*args):
         found = right(*args)
-        assignment = found.assignment if side == "rows" else found
-        members = Memberships.from_dense(assignment.members.dense[::-1])
-        assignment = assignment._replace(members=members)
-        return found._replace(assignment=assignment) if side == "rows" else assignment
+        return found._replace(members=Memberships.from_dense(found.members.dense[::-1]))
 
     monkeypatch.setattr(place, name, reversed_items)
     with watched() as steps:

@@ -14,26 +14,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from neocc._typing import FloatArray, IntArray
-from neocc.core.assign import Applied, Assignment, Guess, fill_empty, find_thresholds
-from neocc.core.histograms import BlockCounts, Query
+from neocc.core.assign import Applied, Step, fill_empty, is_feasible
 from neocc.core.objectives import Centring, Side
 from neocc.core.overlap import Scores
 from neocc.core.problem import Problem
 from neocc.core.shards import Effects, Reads, Shards
+from neocc.core.thresholds import Guess, find_thresholds
 from neocc.kernels import Features, Kernels, Memberships, Terms
 
-__all__ = ["Engine", "Step"]
+__all__ = ["Engine"]
 
 # Memberships that shards hold were made from distances, these from earlier memberships, and so on:
 # all of it is made again when a worker is lost. After so many steps memberships are sent instead.
 _MOST_LINKS = 8
-
-
-class Step(NamedTuple):
-    """The objective of the memberships before a half-step, and the assignment after it."""
-
-    objective: float
-    assignment: Assignment
 
 
 class _Held(NamedTuple):
@@ -160,13 +153,15 @@ class Engine:
         held = self._held
         known = held is not None and held.members is U and held.applied is not None
         members = held.applied if held is not None and known else self._cut(U)
-        common = (terms, V, problem.overlap_model, not counts.is_partition)
+        model = problem.overlap_model
+        common = (terms, V, model, not counts.is_partition)
         choices = shards.call("choices", shards.each, members, common=common)
 
-        def ask(query: Query) -> list[BlockCounts]:
-            return shards.gather(shards.call("count", choices, common=(query,)))
+        def ask(method: str, given: list[Any], *common: Any) -> list[Any]:
+            return shards.gather(shards.call(method, choices, given, common=common))
 
-        thresholds = find_thresholds(ask, counts, len(shards.edges) - 1, self._guess)
+        n_shards, first = len(shards.edges) - 1, model.prices_first
+        thresholds = find_thresholds(ask, counts, n_shards, self._guess, prices_first=first)
         applied = shards.call("apply", choices, thresholds)
         ahead, wanted = None, (V if problem.needs_products else None, problem.columns is not None)
         if shards.sums_ahead and U is not None:
@@ -176,9 +171,12 @@ class Engine:
         if len(found) > 1:
             assigned = Memberships.joined([each.members for each in found])
         filled = assigned
-        if assigned.has_empty:
+        gain = sum(each.gain for each in found)
+        if U is not None and gain < 0.0 and is_feasible(U, counts, model.most):
+            filled = U
+        elif assigned.has_empty:
             costs = np.concatenate(shards.gather(shards.call("costs", choices, applied)))
-            filled = problem.overlap_model.weighted(fill_empty(assigned, costs))
+            filled = model.weighted(fill_empty(assigned, costs))
         if ahead is not None:
             self._guess = self._guess or Guess()
             self._guess.learn(thresholds[0].pair)
@@ -188,7 +186,7 @@ class Engine:
         objective = found[0].objective
         for each in found[1:]:
             objective += each.objective
-        return Step(objective, Assignment(filled, (thresholds[0].nearest, thresholds[0].extra)))
+        return Step(objective, filled, thresholds[0].pair)
 
     def sum_blocks(self, function: Callable[..., float], U: Memberships, *common: Any) -> float:
         """Return the sum of a function of blocks of rows, their memberships and what is common."""

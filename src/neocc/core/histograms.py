@@ -8,7 +8,7 @@ leading bits number the bins.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,13 +83,17 @@ class Query:
     """Windows of the first memberships and of the extra ones; None for what is not asked for.
 
     A bin holds the keys that agree in all but their last `shift` bits. A block with more than
-    `most` keys in a window need not tell them apart.
+    `most` keys in a window need not tell them apart. Where first and extra memberships depend on
+    each other, `price` is the price of extra ones at which first ones are valued, and `covered` the
+    thresholds that decide who may have extra ones.
     """
 
     nearest: Window | None
     extra: Window | None
     shift: int
     most: int = EVERYTHING.high
+    price: float = -np.inf
+    covered: Any = None
 
 
 @dataclass(frozen=True)
@@ -169,11 +173,17 @@ class Histogram:
 
 @dataclass(frozen=True)
 class BlockCounts:
-    """Of one block: its smallest distances in the first window; these and all in the second."""
+    """Of one block: its smallest distances in the first window; these and all in the second.
+
+    Where the query says which items are covered, at a price, `n_below` and `n_equal` are the
+    numbers of extra memberships below the price and at it.
+    """
 
     nearest: Histogram
     extra_nearest: Histogram
     extra_all: Histogram
+    n_below: int = 0
+    n_equal: int = 0
 
     @classmethod
     def of(cls, d: FloatArray, minima: FloatArray, query: Query) -> BlockCounts:

@@ -146,7 +146,7 @@ def seeded_start(engine: Engine, problem: Problem, rng: np.random.Generator) -> 
 
     terms, features = around(plus_plus(counts, distances_to, rng))
     step = join(engine, problem, side, terms, None, None, features)
-    return _alone(side, step.assignment.members)
+    return _alone(side, step.members)
 
 
 def plus_plus(

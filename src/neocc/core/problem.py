@@ -44,6 +44,8 @@ class Problem:
     @property
     def centring(self) -> Centring:
         """What may be subtracted from X."""
+        if not self.overlap_model.keeps_shifts:
+            return "none"
         sides = self.sides
         return self.objective.centring(sides[0] if len(sides) == 1 else None)
 

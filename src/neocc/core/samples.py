@@ -84,7 +84,7 @@ def extend_to_all(sample: Sample, solution: Solution, data: Engine, problem: Pro
     if side == "rows":
         terms = make_terms(sample.problem, side, features, pair)
         step = join(data, problem, side, terms, None, pair[1])
-        return with_side(pair, side, step.assignment.members)
+        return with_side(pair, side, step.members)
     features = make_features(sample.data, sample.problem, pair)
     terms = make_terms(sample.problem, side, features, pair)
     V = pair[1]
@@ -95,7 +95,7 @@ def extend_to_all(sample: Sample, solution: Solution, data: Engine, problem: Pro
     alike = problem.overlap_model.weighted(alike)
     features = make_features(data, problem, (pair[0], alike))
     step = join(data, problem, side, terms, None, pair[0], features)
-    return with_side(pair, side, step.assignment.members)
+    return with_side(pair, side, step.members)
 
 
 def sampled_start(sample: Sample, data: Engine, problem: Problem, rng: np.random.Generator) -> Pair:

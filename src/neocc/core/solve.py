@@ -114,13 +114,13 @@ def solve(
         if converged or stop:
             break
         previous = step.objective
-        found = step.assignment.members
+        found = step.members
         pair = (found, pair[1]) if lead == "rows" else (pair[0], found)
         features = make_features(engine, problem, pair)
         if two_sided:
             other = half_step(engine, problem, "columns", features, pair)
             history.append(other.objective)
-            pair = (found, other.assignment.members)
+            pair = (found, other.members)
     if engine.refresh():
         features = make_features(engine, problem, pair)
         step = half_step(engine, problem, lead, features, pair)
@@ -133,7 +133,7 @@ def solve(
         converged,
         features,
         _noise(features, pair),
-        step.assignment.thresholds,
+        step.thresholds,
     )
 
 

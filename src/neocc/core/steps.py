@@ -11,8 +11,8 @@ from typing import TypeAlias
 import numpy as np
 
 from neocc._typing import FloatArray
-from neocc.core.assign import assign
-from neocc.core.engine import Engine, Step
+from neocc.core.assign import Step, assign
+from neocc.core.engine import Engine
 from neocc.core.objectives import Side
 from neocc.core.overlap import Scores
 from neocc.core.problem import Counts, Problem
@@ -50,21 +50,20 @@ def make_features(engine: Engine, problem: Problem, pair: Pair) -> Features:
 def make_terms(problem: Problem, side: Side, features: Features, pair: Pair) -> Terms:
     """Return the terms of a half-step from the column features of the same memberships."""
     U, V = pair
+    pairs = problem.overlap_model.needs_pairs
     if side == "rows":
         assert U is not None
-        return problem.objective.row_terms(features, U, V)
+        return problem.objective.row_terms(features, U, V, pairs=pairs)
     assert V is not None
-    return problem.objective.column_terms(features, U, V)
+    return problem.objective.column_terms(features, U, V, pairs=pairs)
 
 
 def half_step(engine: Engine, problem: Problem, side: Side, features: Features, pair: Pair) -> Step:
     """Return the objective of a pair and the best memberships of one side."""
     U, V = pair
+    terms = make_terms(problem, side, features, pair)
     if side == "rows":
-        assert U is not None
-        return engine.assign_rows(problem, problem.objective.row_terms(features, U, V), U, V)
-    assert V is not None
-    terms = problem.objective.column_terms(features, U, V)
+        return engine.assign_rows(problem, terms, U, V)
     return _assign_columns(engine, problem, features, terms, V)
 
 
@@ -97,9 +96,9 @@ def _assign_columns(
 ) -> Step:
     counts = problem.columns
     assert counts is not None
-    scores = score(engine.shards.kernels, features, terms, members, counts)
-    model = problem.overlap_model
-    return Step(scores.objective, assign(model.choices(scores), counts, model.weighted))
+    kernels, model = engine.shards.kernels, problem.overlap_model
+    choices = model.choices(score(kernels, features, terms, members, counts), kernels)
+    return assign(choices, counts, model, members)
 
 
 def score(
@@ -114,7 +113,8 @@ def score(
     d = None if counts is not None and counts.is_partition else np.empty((n, len(terms.offset)))
     labels, minima = np.empty(n, dtype=np.int32), np.empty(n)
     objective = kernels.score(features, terms, members, d, labels, minima)
-    return Scores(d, labels, minima, len(terms.offset), objective)
+    squares, gram = features.squares, terms.gram
+    return Scores(d, labels, minima, len(terms.offset), objective, members, squares, gram)
 
 
 def distances(
@@ -138,4 +138,4 @@ def assigned(engine: Engine, problem: Problem, side: Side, pair: Pair) -> Pair:
     features = make_features(engine, problem, pair)
     terms = make_terms(problem, side, features, pair)
     step = join(engine, problem, side, terms, None, pair[1 if side == "rows" else 0], features)
-    return with_side(pair, side, step.assignment.members)
+    return with_side(pair, side, step.members)

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from neocc._typing import FloatArray, IntArray
-from neocc.core.assign import Applied, Choices, Thresholds
+from neocc.core.assign import Applied, Choices
 from neocc.core.overlap import OverlapModel, Scores
 from neocc.core.shards import Reads
+from neocc.core.thresholds import Thresholds
 from neocc.engines.matrix import DenseMatrix, Matrix
 from neocc.engines.passes import Passes, Rows, Scratch
 from neocc.engines.space import EVERYTHING, TableSpace
@@ -71,12 +72,13 @@ class Shard:
             d = self._distances = None
             d = self.space.empty(*shape)
             self._distances = d if self._rewrites else None
-        return model.choices(self._score(members, terms, V, d))
+        scores = self._score(members, terms, V, d, squares=model.needs_squares)
+        return model.choices(scores, self.kernels)
 
     def score(self, members: Memberships | None, terms: Terms, V: Memberships | None) -> Scores:
-        """Return comparable distances of all rows, with nearest clusters, and the objective."""
+        """Return comparable distances of all rows, with nearest clusters and their squares."""
         d = self.space.empty(self.shape[0], terms.n_clusters)
-        return self._score(members, terms, V, d)
+        return self._score(members, terms, V, d, squares=True)
 
     def _score(
         self,
@@ -84,9 +86,12 @@ class Shard:
         terms: Terms,
         V: Memberships | None,
         d: FloatArray | None,
+        *,
+        squares: bool,
     ) -> Scores:
         n = self.shape[0]
         labels, minima = np.empty(n, dtype=np.int32), np.empty(n)
+        norms = np.empty(n) if squares else None
 
         def one_block(rows: Rows) -> float:
             features, some, at = self._features(rows, terms, V), members, slice(*rows)
@@ -94,11 +99,14 @@ class Shard:
                 some = members.slice(*rows)
             part = None if d is None else d[at]
             total = self.kernels.score(features, terms, some, part, labels[at], minima[at])
+            if norms is not None:
+                norms[at] = features.squares
             self.scratch.give_back(features.sums, features.products)
             return total
 
         totals = self._passes.over_rows(one_block)
-        return Scores(d, labels, minima, len(terms.offset), float(sum(totals)))
+        total = float(sum(totals))
+        return Scores(d, labels, minima, len(terms.offset), total, members, norms, terms.gram)
 
     def row_distances(self, terms: Terms, V: Memberships | None) -> FloatArray:
         """Return the distance of every row to every row cluster, as it comes."""

@@ -21,9 +21,11 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from neocc.core.checkpoints import NO_JOURNAL, Journal
 from neocc.core.engine import Engine
 from neocc.core.initialise import NO_WARM_START, WarmStart
+from neocc.core.overlap import OVERLAP_MODELS, REPEAT, OverlapModel, make_overlap_model
 from neocc.core.problem import Problem
 from neocc.core.search import Init, least_gain, n_search_steps, run_starts, search
 from neocc.core.solve import Solution, checked
+from neocc.core.steps import make_terms
 from neocc.engines import ENGINE_NAMES, ClusterLostError, Matrix, Workers
 from neocc.engines.space import EVERYTHING
 from neocc.estimators._checkpoints import open_journal
@@ -59,6 +61,14 @@ STORE_CONSTRAINTS: dict[str, Any] = {
 """Rules for the parameters of those that are meant for data larger than memory."""
 
 
+OVERLAP_CONSTRAINTS: dict[str, Any] = {
+    "overlap_model": [StrOptions(set(OVERLAP_MODELS))],
+    "max_memberships": [None, Interval(Integral, 1, None, closed="left")],
+}
+"""Rules for the parameters of those whose clusters overlap."""
+
+# Larger sets were never worth it, but for the paper's model, which knows no bound.
+_MAX_MEMBERSHIPS = 4
 # About how many iterations a start takes, and what a search spends in its place.
 _START, _SEARCH = 40, 200
 
@@ -142,6 +152,13 @@ class BaseNEO(
         """Whether starts are spent on a search."""
         return getattr(self, "refine", False) is True
 
+    def _overlap_model(self, objective: str) -> OverlapModel:
+        """Return the model that the parameters ask for."""
+        most = self.max_memberships
+        if most is None and self.overlap_model != REPEAT.name:
+            most = _MAX_MEMBERSHIPS
+        return make_overlap_model(self.overlap_model, most, objective)
+
     def _first_problem(self, problem: Problem) -> Problem:
         """Return the problem that plain starts begin with."""
         return problem
@@ -158,12 +175,15 @@ class BaseNEO(
         self.n_iter_ = solution.n_iter
         self._n_features_out = solution.U.n_clusters
         self._row_members = solution.U.dense
+        model = problem.overlap_model
         self._row_model = RowModel(
-            problem.objective.row_terms(solution.features, solution.U, solution.V),
+            make_terms(problem, "rows", solution.features, solution.pair),
             solution.V,
             *solution.thresholds,
             problem.centring,
             engine.effects.of_columns(engine.shape[1]),
+            model.name,
+            model.most,
         )
 
     @contextmanager

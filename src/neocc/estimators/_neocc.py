@@ -17,7 +17,11 @@ from neocc.core.problem import Counts, Problem
 from neocc.core.solve import Solution
 from neocc.engines import Matrix, Workers
 from neocc.engines.validation import make_counts, read_matrix
-from neocc.estimators._base import SHARED_CONSTRAINTS, STORE_CONSTRAINTS
+from neocc.estimators._base import (
+    OVERLAP_CONSTRAINTS,
+    SHARED_CONSTRAINTS,
+    STORE_CONSTRAINTS,
+)
 from neocc.estimators._coclusterer import BaseCoclusterer
 from neocc.estimators._engines import make_engine
 from neocc.estimators._progress import with_callbacks
@@ -49,6 +53,13 @@ class NEOCC(BaseCoclusterer):
     objective : {"mean", "residue"}, default="mean"
         `"mean"` (NEO-CC-M) looks for blocks of constant value, `"residue"` (NEO-CC-RCM) for blocks
         in which rows and columns follow a common pattern up to row and column offsets.
+    overlap_model : {"repeat", "share", "average", "sum"}, default="repeat"
+        What several memberships of a row (or a column) cost. `"repeat"`, the paper's: the distance
+        to each cluster, in full. `"share"`: the mean of these distances. `"average"`: the distance
+        to the mean of the prototypes of its clusters. `"sum"`: the distance to their sum; subtract
+        the mean of the data first. With objective `"residue"` all but `"sum"` make sense.
+    max_memberships : int, default=None
+        Largest number of memberships of a row or a column. None is 4, and no bound for `"repeat"`.
     row_overlap, column_overlap : float or "auto", default=0.0
         Extra memberships as a fraction of the number of rows (columns): n rows receive exactly
         n + round(row_overlap * n) memberships, halves rounded away from zero. At most the number of
@@ -161,6 +172,7 @@ class NEOCC(BaseCoclusterer):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SHARED_CONSTRAINTS,
         **STORE_CONSTRAINTS,
+        **OVERLAP_CONSTRAINTS,
         "n_row_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "n_column_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "objective": [StrOptions(set(COCLUSTERING))],
@@ -178,6 +190,8 @@ class NEOCC(BaseCoclusterer):
         n_column_clusters: int | None = None,
         *,
         objective: str = "mean",
+        overlap_model: str = "repeat",
+        max_memberships: int | None = None,
         row_overlap: float | str = 0.0,
         row_outliers: float | str = 0.0,
         column_overlap: float | str = 0.0,
@@ -198,6 +212,8 @@ class NEOCC(BaseCoclusterer):
         self.n_row_clusters = n_row_clusters
         self.n_column_clusters = n_column_clusters
         self.objective = objective
+        self.overlap_model = overlap_model
+        self.max_memberships = max_memberships
         self.row_overlap = row_overlap
         self.row_outliers = row_outliers
         self.column_overlap = column_overlap
@@ -240,7 +256,8 @@ class NEOCC(BaseCoclusterer):
             rows, row_estimate, row_kmeans = self._counts("rows", matrix)
             columns, column_estimate, column_kmeans = self._counts("columns", matrix)
             objective = OBJECTIVES[self.objective]
-            problem = Problem(objective, rows, columns, self.max_iter, self.tol)
+            model = self._overlap_model(self.objective)
+            problem = Problem(objective, rows, columns, self.max_iter, self.tol, model)
             warm = WarmStart(row_kmeans, column_kmeans)
             self._solve(matrix, problem, self._read_init(matrix, problem), warm)
             self.row_estimate_, self.column_estimate_ = row_estimate, column_estimate

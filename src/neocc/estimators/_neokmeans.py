@@ -19,7 +19,12 @@ from neocc.engines.validation import (
     read_matrix,
     read_memberships,
 )
-from neocc.estimators._base import SHARED_CONSTRAINTS, STORE_CONSTRAINTS, BaseNEO
+from neocc.estimators._base import (
+    OVERLAP_CONSTRAINTS,
+    SHARED_CONSTRAINTS,
+    STORE_CONSTRAINTS,
+    BaseNEO,
+)
 from neocc.estimators._progress import with_callbacks
 
 
@@ -40,6 +45,13 @@ class NEOKMeans(BaseNEO):
         `n_clusters - 1`.
     outliers : float in [0, 1), default=0.0
         Largest fraction of points left in no cluster.
+    overlap_model : {"repeat", "share", "average", "sum"}, default="repeat"
+        What several memberships of a point cost. `"repeat"`, the paper's: the distance to each
+        cluster, in full. `"share"`: the mean of these distances. `"average"`: the distance to the
+        mean of the prototypes of its clusters. `"sum"`: the distance to their sum; subtract the
+        mean of the data first.
+    max_memberships : int, default=None
+        Largest number of memberships of a point. None is 4, and no bound for `"repeat"`.
     init : {"k-means++", "random"} or array of shape (n_points, n_clusters), default="k-means++"
         How the memberships start: the two-stage assignment to k-means++ seeds, random
         feasible memberships, or a given membership matrix.
@@ -112,6 +124,7 @@ class NEOKMeans(BaseNEO):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SHARED_CONSTRAINTS,
         **STORE_CONSTRAINTS,
+        **OVERLAP_CONSTRAINTS,
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "overlap": [Interval(Real, None, None, closed="neither")],
         "outliers": [Interval(Real, 0, 1, closed="left")],
@@ -124,6 +137,8 @@ class NEOKMeans(BaseNEO):
         *,
         overlap: float = 0.0,
         outliers: float = 0.0,
+        overlap_model: str = "repeat",
+        max_memberships: int | None = None,
         init: Any = "k-means++",
         n_init: int = 10,
         max_iter: int = 100,
@@ -139,6 +154,8 @@ class NEOKMeans(BaseNEO):
         self.n_clusters = n_clusters
         self.overlap = overlap
         self.outliers = outliers
+        self.overlap_model = overlap_model
+        self.max_memberships = max_memberships
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -173,7 +190,8 @@ class NEOKMeans(BaseNEO):
         with self._keeping_earlier_fit():
             matrix = read_matrix(self, X, reset=True)
             counts = make_counts("", matrix.shape[0], self.n_clusters, self.overlap, self.outliers)
-            problem = Problem(KMEANS, counts, None, self.max_iter, self.tol)
+            model = self._overlap_model(KMEANS.name)
+            problem = Problem(KMEANS, counts, None, self.max_iter, self.tol, model)
             self._solve(matrix, problem, self._read_init(counts))
         return self
 

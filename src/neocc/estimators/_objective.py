@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from neocc.core.objectives import COCLUSTERING, OBJECTIVES
+from neocc.core.overlap import make_overlap_model
 from neocc.core.solve import checked_value
 from neocc.engines import Workers
 from neocc.engines.validation import read_matrix, read_memberships
 from neocc.estimators._engines import make_engine
 
 
-def objective_value(X: Any, U: Any, V: Any, objective: str = "mean") -> float:
+def objective_value(
+    X: Any, U: Any, V: Any, objective: str = "mean", overlap_model: str = "repeat"
+) -> float:
     """Return the NEO-CC objective of row memberships U and column memberships V on the data X.
 
     Parameters
@@ -24,6 +27,8 @@ def objective_value(X: Any, U: Any, V: Any, objective: str = "mean") -> float:
         Column memberships.
     objective : {"mean", "residue"}, default="mean"
         NEO-CC-M or NEO-CC-RCM.
+    overlap_model : {"repeat", "share", "average", "sum"}, default="repeat"
+        What several memberships cost, see :class:`NEOCC`.
 
     Returns
     -------
@@ -40,12 +45,13 @@ def objective_value(X: Any, U: Any, V: Any, objective: str = "mean") -> float:
     if objective not in COCLUSTERING:
         listed = ", ".join(repr(name) for name in COCLUSTERING)
         raise ValueError(f"objective must be one of {listed}; got {objective!r}.")
-    model = OBJECTIVES[objective]
+    found, model = OBJECTIVES[objective], make_overlap_model(overlap_model, None, objective)
     matrix = read_matrix(None, X, reset=True)
-    rows = read_memberships(U, "U", matrix.shape[0], None)
-    columns = read_memberships(V, "V", matrix.shape[1], None)
+    rows = model.weighted(read_memberships(U, "U", matrix.shape[0], None))
+    columns = model.weighted(read_memberships(V, "V", matrix.shape[1], None))
     with Workers() as workers:
-        engine = make_engine(matrix, "auto", workers).centred(model.centring(None))
-        features = engine.column_features(rows, columns if model.needs_products else None)
-        value = max(model.value(features, rows, columns), 0.0)
-        return checked_value(engine, model, value, features, rows, columns)[0]
+        centring = found.centring(None) if model.keeps_shifts else "none"
+        engine = make_engine(matrix, "auto", workers).centred(centring)
+        features = engine.column_features(rows, columns if found.needs_products else None)
+        value = max(found.value(features, rows, columns), 0.0)
+        return checked_value(engine, found, value, features, rows, columns)[0]

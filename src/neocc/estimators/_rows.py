@@ -12,10 +12,10 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from neocc._typing import BoolArray, FloatArray, IntArray
-from neocc.core.assign import Thresholds
 from neocc.core.engine import Engine
 from neocc.core.objectives import Centring, Terms
-from neocc.core.overlap import REPEAT
+from neocc.core.overlap import OVERLAP_MODELS, REPEAT
+from neocc.core.thresholds import Thresholds
 from neocc.engines import DenseMatrix, SparseMatrix, StoredMatrix, Workers
 from neocc.engines.validation import read_matrix
 from neocc.estimators._engines import make_engine
@@ -34,6 +34,8 @@ class RowModel:
     extra_threshold: float
     centring: Centring
     column_effects: FloatArray
+    overlap_model: str = REPEAT.name
+    max_memberships: int | None = None
 
 
 class RowsMixin(TransformerMixin):
@@ -80,8 +82,11 @@ class RowsMixin(TransformerMixin):
         with self._engine_of(X) as engine:
             model = self._row_model
             scores = engine.row_scores(model.terms, model.V)
-        allowed = Thresholds(model.nearest_threshold, model.extra_threshold)
-        return REPEAT.choices(scores).apply(allowed).members.dense
+            kernels = engine.kernels
+        nearest, extra = model.nearest_threshold, model.extra_threshold
+        rule = OVERLAP_MODELS[model.overlap_model](model.max_memberships)
+        choices = rule.choices(scores, kernels)
+        return choices.apply(Thresholds(nearest, extra, price=extra)).members.dense
 
     def predict(self, X: Any) -> BoolArray | IntArray:
         """Return the clusters of rows, seen or new, in the form that fits the model.

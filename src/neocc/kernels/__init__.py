@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Protocol, TypeAlias
 
-from neocc._typing import FloatArray, LabelArray
-from neocc.kernels.inputs import Block, Features, SparseBlock, Terms
+from neocc._typing import AnyArray, FloatArray, LabelArray
+from neocc.kernels.inputs import Block, Features, SetCosts, SparseBlock, Terms
 from neocc.kernels.memberships import Memberships, inverse
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Features",
     "Kernels",
     "Memberships",
+    "SetCosts",
     "SparseBlock",
     "Terms",
     "get_kernels",
@@ -63,6 +64,11 @@ class Kernels(Protocol):
         minima: FloatArray,
     ) -> float:
         """Find the nearest cluster of each item; return the sum of the distances at `members`."""
+
+    def best_sets(
+        self, d: FloatArray, squares: _Table, costs: SetCosts, curves: FloatArray, sets: AnyArray
+    ) -> None:
+        """Find the best set of clusters of each size, and its cost."""
 
 
 def get_kernels(name: str, n_stored: int, n_iterations: int = 40) -> Kernels:

@@ -84,13 +84,16 @@ class Terms:
 
     Attributes
     ----------
-    offset, scale, magnitude : arrays of shape (own clusters,)
+    offset, magnitude : arrays of shape (own clusters,)
         `magnitude` bounds the size of the terms that cancel in a distance. It is infinite for a
         cluster without members, which no item may join.
     slope : array of shape (other clusters, own clusters) or None
-    shrink : array of shape (other clusters,) or None
+    scale : array of shape (own clusters,), or (own clusters, own clusters), or None
+    shrink : array of shape (other clusters,), or (other clusters, other clusters), or None
     table : array of shape (n_columns, own clusters) or None
         D(w) X' U: rows times this table are their products.
+    gram : array of shape (own clusters, own clusters) or None
+        Inner products of the prototypes of clusters, where items may combine several.
     """
 
     offset: FloatArray
@@ -99,8 +102,22 @@ class Terms:
     shrink: FloatArray | None
     magnitude: FloatArray
     table: FloatArray | None = None
+    gram: FloatArray | None = None
 
     @property
     def n_clusters(self) -> int:
         """Number of clusters."""
         return len(self.offset)
+
+
+class SetCosts(NamedTuple):
+    """The parts of the cost of a set of clusters, by its size (`neocc.core.overlap.sets`).
+
+    `own`, `fixed` and `joint` have a number for each size from 1, `pairs` one for each two clusters
+    (None for 0 everywhere).
+    """
+
+    own: FloatArray
+    fixed: FloatArray
+    joint: FloatArray
+    pairs: FloatArray | None

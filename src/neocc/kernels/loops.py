@@ -18,6 +18,7 @@ from neocc._typing import AnyArray, BoolArray, FloatArray, IntArray, LabelArray
 from neocc.kernels.numpy_ import NOISE_SCALE, TIE_SCALE
 
 __all__ = [
+    "best_sets",
     "compiled",
     "gather_sparse",
     "intrinsic",
@@ -255,3 +256,68 @@ def score(
             d[p, :] = row
         labels[p], minima[p] = label, least
     return total
+
+
+@compiled
+def _rounded(own: float, fixed: float, joint: float) -> float:
+    anchor = (abs(own) + abs(fixed) + abs(joint)) * TIE_SCALE
+    return ((own + fixed + joint) + anchor) - anchor if anchor < np.inf else np.inf
+
+
+@compiled
+def best_sets(
+    d: FloatArray,
+    squares: FloatArray,
+    own: FloatArray,
+    fixed: FloatArray,
+    joint: FloatArray,
+    pairs: FloatArray,
+    curves: FloatArray,
+    sets: LabelArray,
+) -> None:
+    """Find the best sets item by item; see `neocc.kernels.numpy_.best_sets`."""
+    n_clusters, largest = d.shape[1], curves.shape[1]
+    chosen, joined = np.empty(n_clusters, dtype=np.bool_), np.empty(n_clusters)
+    for p in range(len(d)):
+        row, base = d[p], squares[p] if len(squares) else 0.0
+        chosen[:], joined[:] = False, 0.0
+        own_part = pair_part = 0.0
+        for s in range(largest):
+            least = np.inf
+            one = two = -1
+            if s == 1 and len(pairs):
+                for i in range(n_clusters):
+                    line = pairs[i]
+                    for j in range(i + 1, n_clusters):
+                        found = _rounded(
+                            own[s] * (row[i] + row[j]), fixed[s] * base, joint[s] * line[j]
+                        )
+                        if found < least or one < 0:
+                            least, one, two = found, i, j
+                chosen[:] = False
+                chosen[one] = chosen[two] = True
+                own_part, pair_part = row[one] + row[two], pairs[one, two]
+                for q in range(n_clusters):
+                    joined[q] = pairs[one, q] + pairs[two, q]
+            else:
+                for q in range(n_clusters):
+                    if not chosen[q]:
+                        found = _rounded(
+                            own[s] * (own_part + row[q]),
+                            fixed[s] * base,
+                            joint[s] * (pair_part + joined[q]),
+                        )
+                        if found < least or one < 0:
+                            least, one = found, q
+                chosen[one] = True
+                own_part += row[one]
+                pair_part += joined[one]
+                if len(pairs):
+                    for q in range(n_clusters):
+                        joined[q] += pairs[one, q]
+            curves[p, s] = least
+            place = 0
+            for q in range(n_clusters):
+                if chosen[q]:
+                    sets[p, s, place] = q
+                    place += 1

@@ -32,6 +32,9 @@ class Memberships:
         Number of clusters, empty ones included.
     scale : array of shape (n_items,) or None
         Weight of each membership of an item, where memberships do not all count once.
+    mixed : bool
+        Whether an item is a combination of its clusters, so that these are fitted together, and its
+        squares count once however many they are.
     """
 
     first: LabelArray
@@ -39,6 +42,7 @@ class Memberships:
     extra_clusters: LabelArray
     n_clusters: int
     scale: FloatArray | None = None
+    mixed: bool = False
 
     @classmethod
     def from_dense(cls, matrix: BoolArray) -> Memberships:
@@ -77,6 +81,7 @@ class Memberships:
             np.concatenate([part.extra_clusters for part in parts]),
             parts[0].n_clusters,
             None if parts[0].scale is None else np.concatenate([_scale(part) for part in parts]),
+            parts[0].mixed,
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -134,12 +139,64 @@ class Memberships:
         return sums
 
     @cached_property
-    def weights(self) -> FloatArray:
-        """Total weight of the memberships of each item: f = U 1, their number."""
-        counts = (self.first >= 0).astype(np.float64)
+    def numbers(self) -> IntArray:
+        """Number of memberships of each item."""
+        counts: IntArray = (self.first >= 0).astype(np.intp)
         if len(self.extra_items):
             counts += np.bincount(self.extra_items, minlength=self.n_items)
-        return counts if self.scale is None else counts * self.scale
+        return counts
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """How often the squares of each item count: f = U 1, or once if clusters are mixed."""
+        if self.mixed:
+            return (self.numbers > 0).astype(np.float64)
+        numbers = self.numbers.astype(np.float64)
+        return numbers if self.scale is None else numbers * self.scale
+
+    @cached_property
+    def gram(self) -> FloatArray:
+        """U'U of the weighted memberships, of shape (n_clusters, n_clusters)."""
+        alone = self.first.copy()
+        alone[self.extra_items] = -1
+        squares = None if self.scale is None else self.scale**2
+        gram = np.diag(Memberships.from_labels(alone, self.n_clusters).sums_of(squares))
+        some = np.unique(self.extra_items)
+        table = self.take(some).indicator
+        gram += table.T @ table
+        return gram
+
+    @cached_property
+    def _inverse_gram(self) -> FloatArray:
+        """The (pseudo-)inverse of U'U: clusters may be combinations of others, or empty."""
+        gram = self.gram
+        try:
+            least = np.square(np.diag(np.linalg.cholesky(gram))).min(initial=np.inf)
+        except np.linalg.LinAlgError:
+            least = 0.0
+        if least > _SINGULAR * np.diag(gram).max(initial=0.0):
+            return np.asarray(np.linalg.inv(gram), dtype=np.float64)
+        inverse = np.linalg.pinv(gram, rcond=_SINGULAR, hermitian=True)
+        return np.asarray(inverse, dtype=np.float64)
+
+    def fitted(self, sums: FloatArray) -> FloatArray:
+        """Turn sums over clusters, a line each, into the values of clusters that fit best.
+
+        These are means, or for mixed clusters least squares.
+        """
+        if self.mixed:
+            return self._inverse_gram @ sums
+        return sums * self.inverse_sizes.reshape(-1, *[1] * (sums.ndim - 1))
+
+    def inner(self, one: FloatArray, other: FloatArray) -> FloatArray:
+        """Return the inner products of lines of values of clusters, each as long as the items."""
+        return (one @ self.gram if self.mixed else one * self.sizes) @ other.T
+
+    def norms(self, values: FloatArray) -> FloatArray:
+        """Return the squared norm of each line."""
+        if self.mixed:
+            return np.asarray(np.einsum("ij,ij->i", values @ self.gram, values))
+        return np.asarray((values * values) @ self.sizes)
 
     @cached_property
     def is_partition(self) -> bool:
@@ -181,6 +238,7 @@ class Memberships:
             self.extra_clusters[low:high],
             self.n_clusters,
             None if self.scale is None else self.scale[start:stop],
+            self.mixed,
         )
 
     def take(self, items: IntArray) -> Memberships:
@@ -189,8 +247,9 @@ class Memberships:
         at[at == len(items)] = 0
         kept = items[at] == self.extra_items if len(items) else np.zeros(len(at), dtype=bool)
         scale = None if self.scale is None else self.scale[items]
+        clusters = self.extra_clusters[kept]
         return Memberships(
-            self.first[items], at[kept], self.extra_clusters[kept], self.n_clusters, scale
+            self.first[items], at[kept], clusters, self.n_clusters, scale, self.mixed
         )
 
     def changed_items(self, other: Memberships) -> IntArray:
@@ -221,6 +280,8 @@ class Memberships:
         return self.extra_items * self.n_clusters + self.extra_clusters
 
 
+# Of a largest eigenvalue, the share below which another counts as zero.
+_SINGULAR = 1e-10
 _NO_ITEMS: IntArray = np.empty(0, dtype=np.intp)
 _NO_LABELS: LabelArray = np.empty(0, dtype=np.int32)
 

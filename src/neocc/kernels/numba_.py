@@ -10,7 +10,7 @@ import numpy as np
 
 from neocc._typing import FloatArray, LabelArray
 from neocc.kernels import loops, numpy_
-from neocc.kernels.inputs import Block, Features, SparseBlock, Terms
+from neocc.kernels.inputs import Block, Features, SetCosts, SparseBlock, Terms
 from neocc.kernels.memberships import Memberships
 
 # Products of small tables are cheaper as loops than as calls of BLAS.
@@ -128,8 +128,14 @@ def score(
     if sums is not None and slope is not None and slope.size > _SMALL_TABLE:
         cross = sums @ slope
         if products is not None:
-            cross += products if scale is None else products * scale
+            cross += numpy_.scaled(products, scale)
         products, scale, slope = cross, None, None
+    shrink = terms.shrink
+    if products is not None and scale is not None and scale.ndim == 2:
+        products, scale = products @ scale, None
+    if products is not None and sums is not None and shrink is not None and shrink.ndim == 2:
+        products = numpy_.scaled(products, scale) - ((sums @ shrink) * sums).sum(1)[:, None]
+        scale = shrink = None
     members = _NOBODY if members is None else members
     total: float = loops.score(
         _NO_TABLE if sums is None else sums,
@@ -138,7 +144,7 @@ def score(
         _NO_TABLE if slope is None else slope,
         terms.offset,
         _NO_LINE if scale is None else scale,
-        _NO_LINE if terms.shrink is None else terms.shrink,
+        _NO_LINE if shrink is None else shrink,
         terms.magnitude,
         members.first,
         members.extra_items,
@@ -150,3 +156,24 @@ def score(
         np.empty(len(terms.offset)),
     )
     return total
+
+
+def best_sets(
+    d: FloatArray,
+    squares: FloatArray | None,
+    costs: SetCosts,
+    curves: FloatArray,
+    sets: LabelArray,
+) -> None:
+    """Write the best set of clusters of each size from 1, and its cost."""
+    pairs = costs.pairs
+    loops.best_sets(
+        d,
+        _NO_LINE if squares is None else squares,
+        costs.own,
+        costs.fixed,
+        costs.joint,
+        _NO_TABLE if pairs is None else pairs,
+        curves,
+        sets,
+    )

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from neocc._typing import FloatArray, LabelArray
-from neocc.kernels.inputs import Block, Features, SparseBlock, Terms
+from neocc.kernels.inputs import Block, Features, SetCosts, SparseBlock, Terms
 from neocc.kernels.memberships import Memberships
 
 # A distance is rounded to 2**-40 of itself, and to no less than 2**-46 of the terms it is made of.
@@ -123,10 +123,76 @@ def distances(features: Features, terms: Terms) -> FloatArray:
     if sums is not None and terms.slope is not None:
         d += sums @ terms.slope
     if products is not None:
-        d += products if terms.scale is None else products * terms.scale
+        d += scaled(products, terms.scale)
     if sums is not None and terms.shrink is not None:
-        d -= ((sums * sums) @ terms.shrink)[:, None]
+        shrink = terms.shrink
+        shrunk = (sums * sums) @ shrink if shrink.ndim == 1 else ((sums @ shrink) * sums).sum(1)
+        d -= shrunk[:, None]
     return d
+
+
+def scaled(products: FloatArray, scale: FloatArray | None) -> FloatArray:
+    """Return products times a number for each cluster, or combined by a table."""
+    if scale is None:
+        return products
+    return products * scale if scale.ndim == 1 else products @ scale
+
+
+def best_sets(
+    d: FloatArray,
+    squares: FloatArray | None,
+    costs: SetCosts,
+    curves: FloatArray,
+    sets: LabelArray,
+) -> None:
+    """Write the best set of clusters of each size from 1, and its cost.
+
+    Sets of one cluster and of two are the best of all. Larger ones have one more cluster than the
+    set before, the best; where clusters do not interact these are the nearest ones. Costs are
+    rounded, for the same reason as distances; of equal ones the first counts. Places of `sets`
+    behind the last cluster stay as they are.
+    """
+    n, k = d.shape
+    base = np.zeros(n) if squares is None else squares
+    i, j = np.triu_indices(k, 1)
+    step = max(1, _BUFFER_ENTRIES // max(1, len(i)))
+    for start in range(0, n, step):
+        at = slice(start, start + step)
+        some, lines = d[at], np.arange(len(d[at]))
+        chosen = np.zeros(some.shape, dtype=bool)
+        for size in range(1, curves.shape[1] + 1):
+            own, fixed, joint = (part[size - 1] for part in costs[:3])
+            if size == 2 and costs.pairs is not None:
+                own_part, pair_part = some[:, i] + some[:, j], costs.pairs[i, j]
+            elif costs.pairs is None:
+                own_part = np.where(chosen, some, 0.0).sum(axis=1)[:, None] + some
+                pair_part = np.zeros(1)
+            else:
+                own_part = np.where(chosen, some, 0.0).sum(axis=1)[:, None] + some
+                A = chosen.astype(np.float64)
+                joined = A @ costs.pairs
+                pair_part = joined + (np.einsum("pi,pi->p", joined, A) / 2.0)[:, None]
+            found = _rounded(own * own_part, fixed * base[at, None], joint * pair_part)
+            if size == 2 and costs.pairs is not None:
+                best = found.argmin(axis=1)
+                chosen[:] = False
+                chosen[lines, i[best]] = chosen[lines, j[best]] = True
+            else:
+                found[chosen] = np.inf
+                best = found.argmin(axis=1)
+                chosen[lines, best] = True
+            curves[at, size - 1] = found[lines, best]
+            sets[at, size - 1, :size] = np.nonzero(chosen)[1].reshape(-1, size)
+
+
+def _rounded(own: FloatArray, fixed: FloatArray, joint: FloatArray) -> FloatArray:
+    """Add up the parts of costs, and round them against these."""
+    found = own + fixed + joint
+    anchor = (np.abs(own) + np.abs(fixed) + np.abs(joint)) * TIE_SCALE
+    with np.errstate(invalid="ignore"):
+        found = (found + anchor) - anchor
+    found[np.isinf(anchor)] = np.inf
+    return found
 
 
 def _matrix(block: Block) -> Any:

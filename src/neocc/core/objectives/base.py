@@ -54,11 +54,15 @@ class Objective(ABC):
         """Return what may be subtracted from X; `side` is the only one clustered, if any."""
 
     @abstractmethod
-    def row_terms(self, features: Features, U: Memberships, V: Memberships | None) -> Terms:
-        """Return the terms of the row step."""
+    def row_terms(
+        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: bool = False
+    ) -> Terms:
+        """Return the terms of the row step; with `pairs` also inner products of prototypes."""
 
     @abstractmethod
-    def column_terms(self, features: Features, U: Memberships | None, V: Memberships) -> Terms:
+    def column_terms(
+        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: bool = False
+    ) -> Terms:
         """Return the terms of the column step."""
 
     @abstractmethod

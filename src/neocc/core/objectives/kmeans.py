@@ -7,36 +7,66 @@ with C_q the mean of cluster q: scale_q = -2 / n_q and offset_q = |C_q|^2.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from neocc._typing import FloatArray
 from neocc.core.objectives.base import Centring, Features, Objective, Side, Terms, bound
 from neocc.kernels import Memberships
 
-__all__ = ["KMEANS", "KMeans", "centre_terms", "column_energy", "mean_rows", "row_energy"]
+__all__ = [
+    "KMEANS",
+    "KMeans",
+    "Prototypes",
+    "centre_terms",
+    "column_prototypes",
+    "mean_rows",
+    "row_prototypes",
+]
 
 
 def mean_rows(features: Features, U: Memberships) -> FloatArray:
     """Return C, of shape (row clusters, n_columns); 0 for an empty cluster."""
     assert features.sums is not None
-    return features.sums.T * U.inverse_sizes[:, None]
+    return U.fitted(features.sums.T)
 
 
-def row_energy(
-    features: Features, U: Memberships, weights: FloatArray | None
-) -> tuple[FloatArray, FloatArray]:
-    """Return the table D(w) X' U, and the energy sum_t w_t C_qt^2 of the row clusters."""
+class Prototypes(NamedTuple):
+    """How items compare with the prototypes of clusters.
+
+    Products with clusters (of rows with `table`) times `scale` are inner products with prototypes,
+    of which `energy` has the squared norms, and `gram` all inner products if they were asked for.
+    """
+
+    table: FloatArray | None
+    scale: FloatArray
+    energy: FloatArray
+    gram: FloatArray | None = None
+
+
+def row_prototypes(
+    features: Features, U: Memberships, weights: FloatArray | None, *, pairs: bool = False
+) -> Prototypes:
+    """Return the prototypes C of row clusters, in a space where column t weighs w_t."""
     assert features.sums is not None
-    R = features.sums
+    R, scale = features.sums, U.inverse_sizes
+    if U.mixed:
+        R, scale = np.ascontiguousarray(mean_rows(features, U).T), np.ones(U.n_clusters)
     table = R if weights is None else R * weights[:, None]
-    return table, np.einsum("tq,tq->q", table, R) * U.inverse_sizes**2
+    gram = (table.T @ R) * np.outer(scale, scale) if pairs else None
+    return Prototypes(table, scale, np.einsum("tq,tq->q", table, R) * scale**2, gram)
 
 
-def column_energy(features: Features, V: Memberships) -> FloatArray:
-    """Return the energy sum_p f_p A_pj^2 of the column clusters."""
+def column_prototypes(features: Features, V: Memberships, *, pairs: bool = False) -> Prototypes:
+    """Return the prototypes A of column clusters, where row p weighs f_p."""
     assert features.products is not None
+    if V.mixed or pairs:
+        gram = V.fitted(V.fitted(V.indicator.T @ features.products).T)
+        scale = V.fitted(np.eye(V.n_clusters)) if V.mixed else V.inverse_sizes
+        return Prototypes(None, scale, np.diag(gram).copy(), gram)
     sums = np.einsum("tj,tj->j", features.products, V.indicator)
-    return np.asarray(sums * V.inverse_sizes**2)
+    return Prototypes(None, V.inverse_sizes, sums * V.inverse_sizes**2)
 
 
 def centre_terms(C: FloatArray) -> Terms:
@@ -45,8 +75,10 @@ def centre_terms(C: FloatArray) -> Terms:
     return Terms(energy, None, np.full(len(C), -2.0), None, energy, table)
 
 
-def _terms(energy: FloatArray, own: Memberships, table: FloatArray | None) -> Terms:
-    return Terms(energy, None, -2.0 * own.inverse_sizes, None, bound(energy, own), table)
+def _terms(found: Prototypes, own: Memberships) -> Terms:
+    energy = found.energy
+    magnitude = bound(energy, own)
+    return Terms(energy, None, -2.0 * found.scale, None, magnitude, found.table, found.gram)
 
 
 class KMeans(Objective):
@@ -59,22 +91,27 @@ class KMeans(Objective):
         """Return the other side: a vector added to all items changes nothing."""
         return "columns" if side == "rows" else "rows"
 
-    def row_terms(self, features: Features, U: Memberships, V: Memberships | None) -> Terms:
-        """Return the terms of the row step."""
-        table, energy = row_energy(features, U, None)
-        return _terms(energy, U, table)
+    def row_terms(
+        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: bool = False
+    ) -> Terms:
+        """Return the terms of the row step; with `pairs` also inner products of prototypes."""
+        return _terms(row_prototypes(features, U, None, pairs=pairs), U)
 
-    def column_terms(self, features: Features, U: Memberships | None, V: Memberships) -> Terms:
+    def column_terms(
+        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: bool = False
+    ) -> Terms:
         """Return the terms of the column step."""
-        return _terms(column_energy(features, V), V, None)
+        return _terms(column_prototypes(features, V, pairs=pairs), V)
 
     def value(self, features: Features, U: Memberships | None, V: Memberships | None) -> float:
         """Return J, of the rows if U is given, else of the columns."""
         if U is not None:
-            explained = row_energy(features, U, None)[1] @ U.sizes
+            assert features.sums is not None
+            explained = np.vdot(mean_rows(features, U), features.sums.T)
             return float(features.squares.sum() - explained)
-        assert V is not None
-        return float(V.weights @ features.squares - column_energy(features, V) @ V.sizes)
+        assert V is not None and features.products is not None
+        means = V.fitted(V.indicator.T @ features.products)
+        return float(V.weights @ features.squares - np.trace(means))
 
 
 KMEANS = KMeans()

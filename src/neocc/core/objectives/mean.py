@@ -20,26 +20,44 @@ __all__ = ["MEAN", "Mean", "block_means", "residual_squares"]
 
 
 def block_means(features: Features, U: Memberships, V: Memberships) -> FloatArray:
-    """Return M, of shape (row clusters, column clusters); 0 for a block without entries."""
-    assert features.sums is not None
-    blocks = features.sums.T @ V.indicator
+    """Return M, of shape (row clusters, column clusters); 0 for a block without entries.
+
+    Where items are combinations of clusters, it is the table of least squares.
+    """
+    blocks = block_sums(features, V)
+    if U.mixed or V.mixed:
+        return V.fitted(U.fitted(blocks).T).T
     blocks *= U.inverse_sizes[:, None]
     blocks *= V.inverse_sizes
     return blocks
 
 
+def block_sums(features: Features, V: Memberships) -> FloatArray:
+    """Return U'XV, the sum over each block."""
+    assert features.sums is not None
+    sums: FloatArray = features.sums.T @ V.indicator
+    return sums
+
+
 def residual_squares(X: Any, U: Memberships, M: FloatArray, V: Memberships) -> float:
     """Return the squared differences of some rows from block means, term by term."""
     total = 0.0
-    for row_cluster, means in zip(U.dense.T, M, strict=True):
-        rows = X[np.flatnonzero(row_cluster)]
-        for inside, mean in zip(V.dense.T, means, strict=True):
+    if U.mixed or V.mixed:
+        rows, columns = np.flatnonzero(U.weights), np.flatnonzero(V.weights)
+        fitted = U.take(rows).indicator @ M @ V.take(columns).indicator.T
+        X = X[rows][:, columns]
+        return float(np.square((X.toarray() if sparse.issparse(X) else X) - fitted).sum())
+    for row_cluster, row_means in zip(U.indicator.T, M, strict=True):
+        at = np.flatnonzero(row_cluster)
+        rows, weights = X[at], row_cluster[at]
+        for inside, mean in zip(V.indicator.T, row_means, strict=True):
             if sparse.issparse(rows):
-                stored = rows.data[inside[rows.indices]].astype(np.float64)
-                n_zeros = rows.shape[0] * int(np.count_nonzero(inside)) - len(stored)
-                total += float(np.square(stored - mean).sum() + n_zeros * mean * mean)
+                stored = np.repeat(weights, np.diff(rows.indptr)) * inside[rows.indices]
+                zeros = weights.sum() * inside.sum() - stored.sum()
+                squares = np.square(rows.data.astype(np.float64) - mean)
+                total += float(stored @ squares + zeros * mean * mean)
             else:
-                total += float(np.square(rows[:, inside] - mean).sum())
+                total += float(weights @ (np.square(rows - mean) @ inside))
     return total
 
 
@@ -54,21 +72,25 @@ class Mean(Objective):
         """Return "global": a constant added to X changes nothing."""
         return "global"
 
-    def row_terms(self, features: Features, U: Memberships, V: Memberships | None) -> Terms:
-        """Return the terms of the row step."""
+    def row_terms(
+        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: bool = False
+    ) -> Terms:
+        """Return the terms of the row step; with `pairs` also inner products of prototypes."""
         assert V is not None
-        return _terms(block_means(features, U, V), U, V)
+        return _terms(block_means(features, U, V), U, V, pairs=pairs)
 
-    def column_terms(self, features: Features, U: Memberships | None, V: Memberships) -> Terms:
+    def column_terms(
+        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: bool = False
+    ) -> Terms:
         """Return the terms of the column step: the same, with the roles exchanged."""
         assert U is not None
-        return _terms(block_means(features, U, V).T, V, U)
+        return _terms(block_means(features, U, V).T, V, U, pairs=pairs)
 
     def value(self, features: Features, U: Memberships | None, V: Memberships | None) -> float:
         """Return J."""
         assert U is not None and V is not None
-        M = block_means(features, U, V)
-        return float(V.weights @ features.squares - U.sizes @ (M * M) @ V.sizes)
+        explained = np.vdot(block_means(features, U, V), block_sums(features, V))
+        return float(V.weights @ features.squares - explained)
 
     def exact_value(self, engine: Any, features: Features, U: Memberships, V: Memberships) -> float:
         """Return J as the sum of squared differences from block means."""
@@ -95,12 +117,13 @@ class Mean(Objective):
         return Terms(zero, np.zeros((len(other_sizes), 1)), None, inverse(other_sizes), zero)
 
 
-def _terms(M: FloatArray, own: Memberships, other: Memberships) -> Terms:
-    explained = (M * M) @ other.sizes
+def _terms(M: FloatArray, own: Memberships, other: Memberships, *, pairs: bool) -> Terms:
+    explained = other.norms(M)
     slope = np.multiply(M.T, -2.0, order="C")
     # Asked here already: most iterations have no empty cluster.
     magnitude = bound(explained, own) if own.has_empty else explained
-    return Terms(explained, slope, None, None, magnitude)
+    gram = other.inner(M, M) if pairs else None
+    return Terms(explained, slope, None, None, magnitude, gram=gram)
 
 
 MEAN = Mean()

@@ -16,8 +16,13 @@ from scipy import sparse
 
 from neocc._typing import FloatArray
 from neocc.core.objectives.base import Centring, Features, Objective, Side, Terms, bound
-from neocc.core.objectives.kmeans import column_energy, mean_rows, row_energy
-from neocc.core.objectives.mean import block_means
+from neocc.core.objectives.kmeans import (
+    Prototypes,
+    column_prototypes,
+    mean_rows,
+    row_prototypes,
+)
+from neocc.core.objectives.mean import block_means, block_sums
 from neocc.kernels import Memberships, inverse
 
 __all__ = ["RESIDUE", "Residue", "residue_squares"]
@@ -26,12 +31,17 @@ __all__ = ["RESIDUE", "Residue", "residue_squares"]
 def residue_squares(X: Any, U: Memberships, C: FloatArray, M: FloatArray, V: Memberships) -> float:
     """Return the squared residues of some rows, term by term."""
     X = X.toarray() if sparse.issparse(X) else X
-    A = (X @ V.indicator) * V.inverse_sizes
+    A = V.fitted(V.indicator.T @ X.T).T
+    if U.mixed or V.mixed:
+        by_rows, by_columns = U.indicator, V.indicator.T
+        residues = X - by_rows @ (C - M @ by_columns) - A @ by_columns
+        return float(U.weights @ np.square(residues) @ V.weights)
     total = 0.0
-    for i, row_cluster in enumerate(U.dense.T):
-        rows, means = X[row_cluster] - C[i], A[row_cluster] - M[i]
-        for j, inside in enumerate(V.dense.T):
-            total += float(np.square(rows[:, inside] - means[:, [j]]).sum())
+    for i, weights in enumerate(U.indicator.T):
+        some = np.flatnonzero(weights)
+        rows, means = X[some] - C[i], A[some] - M[i]
+        for j, inside in enumerate(V.indicator.T):
+            total += float(weights[some] @ np.square(rows - means[:, [j]]) @ inside)
     return total
 
 
@@ -45,26 +55,30 @@ class Residue(Objective):
         """Return "double": row and column effects change nothing."""
         return "double"
 
-    def row_terms(self, features: Features, U: Memberships, V: Memberships | None) -> Terms:
-        """Return the terms of the row step."""
+    def row_terms(
+        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: bool = False
+    ) -> Terms:
+        """Return the terms of the row step; with `pairs` also inner products of prototypes."""
         assert V is not None
-        table, energy = row_energy(features, U, V.weights)
-        return _terms(block_means(features, U, V), U, V, energy, table)
+        found = row_prototypes(features, U, V.weights, pairs=pairs)
+        return _terms(block_means(features, U, V), U, V, found)
 
-    def column_terms(self, features: Features, U: Memberships | None, V: Memberships) -> Terms:
+    def column_terms(
+        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: bool = False
+    ) -> Terms:
         """Return the terms of the column step: the same, with the roles exchanged."""
         assert U is not None
-        energy = column_energy(features, V)
-        return _terms(block_means(features, U, V).T, V, U, energy, None)
+        found = column_prototypes(features, V, pairs=pairs)
+        return _terms(block_means(features, U, V).T, V, U, found)
 
     def value(self, features: Features, U: Memberships | None, V: Memberships | None) -> float:
         """Return J."""
         assert U is not None and V is not None
-        M = block_means(features, U, V)
-        rows = row_energy(features, U, V.weights)[1] @ U.sizes
-        columns = column_energy(features, V) @ V.sizes
-        blocks = U.sizes @ (M * M) @ V.sizes
-        return float(V.weights @ features.squares - rows - columns + blocks)
+        assert features.sums is not None and features.products is not None
+        M, B = block_means(features, U, V), block_sums(features, V)
+        rows = np.vdot(mean_rows(features, U) * V.weights, features.sums.T)
+        columns = np.trace(V.fitted(V.indicator.T @ features.products))
+        return float(V.weights @ features.squares - rows - columns + np.vdot(M, B))
 
     def exact_value(self, engine: Any, features: Features, U: Memberships, V: Memberships) -> float:
         """Return J as the sum of squared residues."""
@@ -88,20 +102,17 @@ class Residue(Objective):
         return squares - rows - columns + sums * sums * inverse(sizes)
 
 
-def _terms(
-    M: FloatArray,
-    own: Memberships,
-    other: Memberships,
-    energy: FloatArray,
-    table: FloatArray | None,
-) -> Terms:
+def _terms(M: FloatArray, own: Memberships, other: Memberships, found: Prototypes) -> Terms:
+    # What row effects explain goes: prototypes lie outside the span of the other clusters.
+    gram = None if found.gram is None else found.gram - other.inner(M, M)
     return Terms(
-        energy - (M * M) @ other.sizes,
+        found.energy - other.norms(M),
         np.multiply(M.T, 2.0, order="C"),
-        -2.0 * own.inverse_sizes,
-        other.inverse_sizes,
-        bound(energy, own),
-        table,
+        -2.0 * found.scale,
+        other.fitted(np.eye(other.n_clusters)) if other.mixed else other.inverse_sizes,
+        bound(found.energy, own),
+        found.table,
+        gram,
     )
 
 

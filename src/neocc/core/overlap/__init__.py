@@ -2,10 +2,35 @@
 
 from __future__ import annotations
 
-from neocc.core.overlap.base import OverlapModel, Scores
-from neocc.core.overlap.repeat import REPEAT
+from neocc.core.overlap.average import Average
+from neocc.core.overlap.repeat import REPEAT, Repeat
+from neocc.core.overlap.scores import Scores
+from neocc.core.overlap.sets import OverlapModel
+from neocc.core.overlap.share import Share
+from neocc.core.overlap.sum import Sum
 
-__all__ = ["OVERLAP_MODELS", "REPEAT", "OverlapModel", "Scores"]
+__all__ = ["OVERLAP_MODELS", "REPEAT", "OverlapModel", "Scores", "make_overlap_model"]
 
-OVERLAP_MODELS: dict[str, OverlapModel] = {each.name: each for each in (REPEAT,)}
-"""All overlap models by name."""
+OVERLAP_MODELS: dict[str, type[OverlapModel]] = {
+    each.name: each for each in (Repeat, Share, Average, Sum)
+}
+"""All overlap models by name; each takes the largest number of memberships of an item."""
+
+_SENSELESS = {("residue", "sum")}
+
+
+def make_overlap_model(name: str, most: int | None, objective: str) -> OverlapModel:
+    """Return a model by name, bounded to so many memberships of an item.
+
+    Row and column effects, which residues leave out, can be shared and averaged, but not added up.
+    """
+    if name not in OVERLAP_MODELS:
+        listed = ", ".join(repr(each) for each in OVERLAP_MODELS)
+        raise ValueError(f"overlap_model must be one of {listed}; got {name!r}.")
+    if (objective, name) in _SENSELESS:
+        raise ValueError(
+            f"overlap_model={name!r} makes no sense for objective={objective!r}, whose clusters "
+            "are patterns up to row and column offsets: take 'average', 'share' or 'repeat', or "
+            "objective='mean'."
+        )
+    return OVERLAP_MODELS[name](most)

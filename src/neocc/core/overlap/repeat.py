@@ -1,85 +1,45 @@
 """`"repeat"`, the paper's model: an item pays its distance in full for each of its memberships.
 
-The best set of s clusters are the s nearest ones, so that every distance is a price of its own.
+C(A) = sum_{i in A} d_i
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from neocc._typing import BoolArray, FloatArray
-from neocc.core.assign import ANY, Applied, Thresholds
-from neocc.core.histograms import BlockCounts, Query
-from neocc.core.overlap.base import Scores
-from neocc.kernels import Memberships
+from neocc._typing import FloatArray
+from neocc.core.assign import Choices
+from neocc.core.overlap.distances import DistanceChoices
+from neocc.core.overlap.scores import Scores
+from neocc.core.overlap.sets import OverlapModel
+from neocc.kernels import Kernels, Memberships, SetCosts
 
 __all__ = ["REPEAT", "Repeat"]
 
 
-@dataclass(frozen=True)
-class RepeatChoices:
-    """The distances of a block of items."""
+class Repeat(OverlapModel):
+    """The sum of the distances to an item's clusters."""
 
-    scores: Scores
+    name: ClassVar[str] = "repeat"
 
-    def count(self, query: Query) -> BlockCounts:
-        """Count distances by bin."""
-        assert self.scores.d is not None
-        return BlockCounts.of(self.scores.d, self.scores.minima, query)
+    @property
+    def prices_first(self) -> bool:
+        """Whether memberships are bounded: else each has a price of its own."""
+        return self.most is not None
 
-    def apply(self, thresholds: Thresholds) -> Applied:
-        """Return the memberships that thresholds allow.
-
-        An item joins its nearest cluster if it is within the threshold of first memberships, and
-        every other one within that of extra memberships.
-        """
-        labels, minima, k = self.scores.labels, self.scores.minima, self.scores.n_clusters
-        if thresholds == ANY:
-            return Applied(Memberships.partition(labels, k), self.scores.objective)
-        kept = _taken(minima, thresholds.nearest, thresholds.n_nearest_ties)
-        first = np.where(kept, labels, np.int32(-1))
-        extra = np.empty(0, dtype=np.intp)
-        if thresholds.extra > -np.inf:
-            assert self.scores.d is not None
-            flat = self.scores.d.reshape(-1)
-            near = np.flatnonzero(flat <= thresholds.extra)
-            items = near // k
-            near = near[(near - items * k != labels[items]) | ~kept[items]]
-            extra = near[_taken(flat[near], thresholds.extra, thresholds.n_extra_ties)]
-        items = extra // k
-        members = Memberships(first, items, (extra - items * k).astype(np.int32), k)
-        return Applied(members, self.scores.objective)
-
-    def costs(self, applied: Applied) -> FloatArray:
-        """Return the distance of each membership, item by item."""
-        if self.scores.d is None:
-            return self.scores.minima
-        costs: FloatArray = self.scores.d[applied.members.dense]
-        return costs
-
-
-def _taken(values: FloatArray, threshold: float, n_ties: int) -> BoolArray:
-    """Tell which values are below a threshold, or among the first few that equal it."""
-    taken: BoolArray = values < threshold
-    equal = np.flatnonzero(values == threshold)
-    taken[equal[:n_ties]] = True
-    return taken
-
-
-class Repeat:
-    """Every membership counts once and costs its distance."""
-
-    name = "repeat"
+    def costs(self, sizes: FloatArray, gram: FloatArray | None) -> SetCosts:  # noqa: ARG002
+        """Return the parts of the cost of sets, by size."""
+        return SetCosts(np.ones_like(sizes), np.zeros_like(sizes), np.zeros_like(sizes), None)
 
     def weighted(self, members: Memberships) -> Memberships:
         """Return memberships as they are."""
         return members
 
-    def choices(self, scores: Scores) -> RepeatChoices:
-        """Return the distances themselves."""
-        return RepeatChoices(scores)
+    def choices(self, scores: Scores, kernels: Kernels) -> Choices:
+        """Return the distances themselves, unless memberships are bounded."""
+        return DistanceChoices(scores) if self.most is None else super().choices(scores, kernels)
 
 
 REPEAT = Repeat()

@@ -20,7 +20,7 @@ from neocc._typing import FloatArray, IntArray
 from neocc.core.assign import assign, fill_empty
 from neocc.core.overlap import REPEAT, Scores
 from neocc.core.problem import Counts
-from neocc.kernels import Memberships
+from neocc.kernels import Memberships, numpy_
 from neocc.rivals.lowrank.multipliers import Relaxed
 from neocc.rivals.lowrank.relaxation import Relaxation, point_of
 
@@ -130,4 +130,4 @@ def _take_largest(entries: FloatArray, counts: Counts) -> Memberships:
     d = -entries
     labels = d.argmin(axis=1).astype(np.int32)
     scores = Scores(d, labels, d[np.arange(len(d)), labels], d.shape[1])
-    return assign(REPEAT.choices(scores), counts).members
+    return assign(REPEAT.choices(scores, numpy_), counts, REPEAT).members

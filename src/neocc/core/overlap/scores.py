@@ -1,24 +1,24 @@
-"""What an overlap model says: how memberships weigh, and what sets of clusters cost an item."""
+"""What overlap models are given: the scores of a block of items."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from neocc._typing import FloatArray, LabelArray
-from neocc.core.assign import Choices
 from neocc.kernels import Memberships
 
-__all__ = ["OverlapModel", "Scores"]
+__all__ = ["Scores"]
 
 
 class Scores(NamedTuple):
     """Comparable distances of a block of items, with the nearest clusters and their distances.
 
-    `objective` is that of the memberships before. `d` is None where every item gets its nearest
-    cluster and nothing else.
+    `objective` is the sum of the distances at the memberships before, `members`. `d` is None where
+    every item gets its nearest cluster and nothing else. `squares` are those of the items, and
+    `gram` the inner products of prototypes, for models that need them.
     """
 
     d: FloatArray | None
@@ -26,6 +26,9 @@ class Scores(NamedTuple):
     minima: FloatArray
     n_clusters: int
     objective: float = 0.0
+    members: Memberships | None = None
+    squares: FloatArray | None = None
+    gram: FloatArray | None = None
 
     @classmethod
     def joined(cls, parts: Sequence[Scores]) -> Scores:
@@ -33,27 +36,13 @@ class Scores(NamedTuple):
         if len(parts) == 1:
             return parts[0]
         tables = [each.d for each in parts if each.d is not None]
+        squares = [each.squares for each in parts if each.squares is not None]
         return cls(
             np.concatenate(tables) if tables else None,
             np.concatenate([each.labels for each in parts]),
             np.concatenate([each.minima for each in parts]),
             parts[0].n_clusters,
             sum(each.objective for each in parts),
+            squares=np.concatenate(squares) if squares else None,
+            gram=parts[0].gram,
         )
-
-
-class OverlapModel(Protocol):
-    """What a membership costs."""
-
-    @property
-    def name(self) -> str:
-        """How users call it."""
-
-    def weighted(self, members: Memberships) -> Memberships:
-        """Return memberships with the weights by which they count in sums over clusters."""
-
-    def choices(self, scores: Scores) -> Choices:
-        """Return what items can choose from, given their distances to single clusters.
-
-        Memberships that it applies are weighted.
-        """

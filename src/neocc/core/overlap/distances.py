@@ -1,0 +1,61 @@
+"""Choices where an item pays its distance in full for each of its memberships.
+
+The best set of s clusters are the s nearest ones, so that every distance is a price of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from neocc._typing import FloatArray
+from neocc.core.assign import Applied
+from neocc.core.histograms import BlockCounts, Query
+from neocc.core.overlap.scores import Scores
+from neocc.core.thresholds import ANY, Thresholds, taken
+from neocc.kernels import Memberships
+
+__all__ = ["DistanceChoices"]
+
+
+@dataclass(frozen=True)
+class DistanceChoices:
+    """The distances of a block of items."""
+
+    scores: Scores
+
+    def count(self, query: Query) -> BlockCounts:
+        """Count distances by bin."""
+        assert self.scores.d is not None
+        return BlockCounts.of(self.scores.d, self.scores.minima, query)
+
+    def apply(self, thresholds: Thresholds) -> Applied:
+        """Return the memberships that thresholds allow.
+
+        An item joins its nearest cluster if it is within the threshold of first memberships, and
+        every other one within that of extra memberships.
+        """
+        labels, minima, k = self.scores.labels, self.scores.minima, self.scores.n_clusters
+        if thresholds is ANY or thresholds == ANY:
+            return Applied(Memberships.partition(labels, k), self.scores.objective)
+        kept = taken(minima, thresholds.nearest, thresholds.n_nearest_ties)
+        first = np.where(kept, labels, np.int32(-1))
+        extra = np.empty(0, dtype=np.intp)
+        if thresholds.extra > -np.inf:
+            assert self.scores.d is not None
+            flat = self.scores.d.reshape(-1)
+            near = np.flatnonzero(flat <= thresholds.extra)
+            items = near // k
+            near = near[(near - items * k != labels[items]) | ~kept[items]]
+            extra = near[taken(flat[near], thresholds.extra, thresholds.n_extra_ties)]
+        items = extra // k
+        members = Memberships(first, items, (extra - items * k).astype(np.int32), k)
+        return Applied(members, self.scores.objective)
+
+    def costs(self, applied: Applied) -> FloatArray:
+        """Return the distance of each membership, item by item."""
+        if self.scores.d is None:
+            return self.scores.minima
+        costs: FloatArray = self.scores.d[applied.members.dense]
+        return costs
