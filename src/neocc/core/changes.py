@@ -44,27 +44,23 @@ class Changes(NamedTuple):
         return Changes(self.items[kept], self.before[kept], self.after[kept], self.costs[kept])
 
 
-def offered(costs: FloatArray, sizes: IntArray, n_items: int) -> Changes:
+def offered(
+    costs: FloatArray, sizes: IntArray, n_items: int, prices: FloatArray, gain: float
+) -> Changes:
     """Return the cheapest changes of each kind of a block, from `sizes`.
 
     `costs` has a line per item with its cost at each size from 0; `n_items` counts those of all
-    blocks.
+    blocks. With the memberships of each size paid for by `prices`, no change costs less than
+    nothing but those of items off their hulls: dearer ones than the `gain` of these cannot pay.
     """
-    n, n_sizes = costs.shape
-    rises = costs - costs[np.arange(n), sizes][:, None]
-    found = []
-    for before in range(n_sizes):
-        alike = np.flatnonzero(sizes == before)
-        for after in range(n_sizes):
-            some = alike[np.isfinite(rises[alike, after])]
-            if n_items > _FEW_ITEMS and len(some) > _PER_KIND:
-                values = rises[some, after]
-                some = some[values <= np.partition(values, _PER_KIND)[_PER_KIND]]
-            if after != before:
-                kind = [np.full(len(some), size) for size in (before, after)]
-                found.append(Changes(some, kind[0], kind[1], rises[some, after]))
-    every = _joined(found)
-    return every if n_items <= _FEW_ITEMS else every.cheapest()
+    lines = np.arange(len(costs))
+    rises = costs - costs[lines, sizes][:, None]
+    paid = rises - prices + prices[sizes][:, None]
+    wanted = np.isfinite(paid) & (paid <= gain)
+    wanted[lines, sizes] = False
+    items, after = np.nonzero(wanted)
+    found = Changes(items, sizes[items], after, rises[items, after])
+    return found if n_items <= _FEW_ITEMS else found.cheapest()
 
 
 def _joined(parts: Sequence[Changes]) -> Changes:

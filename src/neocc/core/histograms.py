@@ -85,7 +85,8 @@ class Query:
     A bin holds the keys that agree in all but their last `shift` bits. A block with more than
     `most` keys in a window need not tell them apart. Where first and extra memberships depend on
     each other, `price` is the price of extra ones at which first ones are valued, and `covered` the
-    thresholds that decide who may have extra ones.
+    thresholds that decide who may have extra ones. The only block there is is also told the `rank`
+    wanted, and may answer with its bin alone.
     """
 
     nearest: Window | None
@@ -94,6 +95,7 @@ class Query:
     most: int = EVERYTHING.high
     price: float = -np.inf
     covered: Any = None
+    rank: int = 0
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,8 @@ class Histogram:
     def of(cls, values: FloatArray, window: Window, query: Query) -> Histogram:
         """Count values by bin, a part at a time: copies of all are significant next to X."""
         flat = values.reshape(-1)
+        if query.rank:
+            return cls._at_rank(flat, query.rank)
         size = max(1, flat.size)
         parts = [
             cls._of_part(ordered_keys(flat[start : start + _PART]), window, query.shift)
@@ -122,6 +126,15 @@ class Histogram:
         if sum(int(part.counts.sum()) for part in parts) > query.most:
             return cls(below=found.below, counted=False)
         return found
+
+    @classmethod
+    def _at_rank(cls, values: FloatArray, rank: int) -> Histogram:
+        """Return the one bin that holds the value of a rank, and nothing else."""
+        if rank > len(values):
+            return cls()
+        value = np.partition(values, rank - 1)[rank - 1]
+        below, equal = np.count_nonzero(values < value), np.count_nonzero(values == value)
+        return cls(np.array([key_of(float(value))]), np.array([equal]), int(below))
 
     @classmethod
     def _of_part(cls, keys: Keys, window: Window, shift: int) -> Histogram:

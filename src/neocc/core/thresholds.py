@@ -231,10 +231,10 @@ class _PriceSearch:
     def changed(self) -> list[Thresholds]:
         """Return what every block may take, with the changes that lower the cost further."""
         thresholds, n = self.found(), self.counts.n_items
-        n_out, may_gain = zip(*self.ask("n_left_out", thresholds), strict=True)
-        if not any(may_gain):
+        n_out, gains = zip(*self.ask("possible_gain", thresholds), strict=True)
+        if not any(gains):
             return thresholds
-        offers: list[Changes] = self.ask("changes", thresholds, n)
+        offers: list[Changes] = self.ask("changes", thresholds, n, sum(gains))
         found = best_changes(offers, n, self.counts.max_outliers - sum(n_out))
         return [
             replace(each, changes=tuple(new.items()))
@@ -244,7 +244,11 @@ class _PriceSearch:
     def found(self) -> list[Thresholds]:
         """Return what every block may take at a price."""
         counts, everyone = self.counts, [ANY] * self.n_blocks
-        price, ties, _ = self._rank("extra", everyone, counts.n_memberships - counts.n_items)
+        if counts.n_extra == 0:
+            return self._covered(-np.inf)
+        price, n_more = -np.inf, counts.n_memberships - counts.n_items
+        if n_more > 0:
+            price, ties, _ = self._rank("extra", everyone, n_more)
         if counts.max_outliers == 0:
             return _with_extra(everyone, price, ties)
         low, high = -np.inf, np.inf
@@ -276,13 +280,16 @@ class _PriceSearch:
         Then how many that equal it each block may take, and what blocks answered.
         """
         window, shift = EVERYTHING, _first_shift(self.counts)
+        alone = rank if self.n_blocks == 1 else 0
+        if alone:
+            shift = 0
         for _ in range(_MOST_QUERIES):
-            answers = self.ask("count", [_query(name, window, shift, each) for each in given])
+            queries = [_query(name, window, shift, each, alone) for each in given]
+            answers = self.ask("count", queries)
             parts = [each.nearest if name == "nearest" else each.extra_all for each in answers]
             found = Histogram.merged(parts).rank(rank)
             if found is None:
-                # None of rank 0: there are no extra memberships.
-                return -np.inf, np.zeros(self.n_blocks, dtype=np.int64), answers
+                break
             at, within, size = found
             if shift == 0:
                 equal = np.array([int(part.at(np.array([at]))[0]) for part in parts])
@@ -292,10 +299,10 @@ class _PriceSearch:
         raise RuntimeError(_CONTRADICTION)
 
 
-def _query(name: str, window: Window, shift: int, given: Thresholds) -> Query:
+def _query(name: str, window: Window, shift: int, given: Thresholds, rank: int) -> Query:
     if name == "nearest":
-        return Query(window, None, shift, price=given.price)
-    return Query(None, window, shift, covered=given)
+        return Query(window, None, shift, price=given.price, rank=rank)
+    return Query(None, window, shift, covered=given, rank=rank)
 
 
 def _with_extra(covered: list[Thresholds], extra: float, ties: Keys) -> list[Thresholds]:

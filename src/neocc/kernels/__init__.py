@@ -70,6 +70,9 @@ class Kernels(Protocol):
     ) -> None:
         """Find the best set of clusters of each size, and its cost."""
 
+    def hull_steps(self, curves: FloatArray, steps: FloatArray) -> None:
+        """Write the slopes of the lower convex hull of each curve, step by step."""
+
 
 def get_kernels(name: str, n_stored: int, n_iterations: int = 40) -> Kernels:
     """Return the kernel set called `name`; `"auto"` loads compiled code only where that pays."""

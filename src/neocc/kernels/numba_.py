@@ -177,3 +177,8 @@ def best_sets(
         curves,
         sets,
     )
+
+
+def hull_steps(curves: FloatArray, steps: FloatArray) -> None:
+    """Write the slopes of the lower convex hull of each curve, step by step."""
+    loops.hull_steps(curves, steps)

@@ -185,6 +185,22 @@ def best_sets(
             sets[at, size - 1, :size] = np.nonzero(chosen)[1].reshape(-1, size)
 
 
+def hull_steps(curves: FloatArray, steps: FloatArray) -> None:
+    """Write the slopes of the lower convex hull of each curve, step by step; they rise.
+
+    A slope is the largest, over the sizes before, of the least slope to a size behind.
+    """
+    largest = curves.shape[1]
+    steps[...] = -np.inf
+    for before in range(largest - 1):
+        further = np.arange(before + 1, largest)
+        with np.errstate(invalid="ignore"):
+            rises = (curves[:, further] - curves[:, [before]]) / (further - before)
+        rises[np.isinf(curves[:, before])] = -np.inf
+        least = np.minimum.accumulate(rises[:, ::-1], axis=1)[:, ::-1]
+        np.maximum(steps[:, before:], least, out=steps[:, before:])
+
+
 def _rounded(own: FloatArray, fixed: FloatArray, joint: FloatArray) -> FloatArray:
     """Add up the parts of costs, and round them against these."""
     found = own + fixed + joint

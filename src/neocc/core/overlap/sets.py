@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -96,14 +95,10 @@ def _beyond_distances(scores: Scores, costs: SetCosts) -> float:
     members = scores.members
     if members is None or not len(members.extra_items):
         return 0.0
-    some = np.unique(members.extra_items)
-    at = members.numbers[some] - 1
-    total = 0.0
+    some, joint = _joint_part(members, costs)
+    total = float(joint.sum())
     if scores.squares is not None:
-        total += float(costs.fixed[at] @ scores.squares[some])
-    if costs.pairs is not None:
-        A = members.take(some).dense.astype(np.float64)
-        total += float(costs.joint[at] @ np.einsum("pi,pi->p", A @ costs.pairs, A)) / 2.0
+        total += float(costs.fixed[members.numbers[some] - 1] @ scores.squares[some])
     return total
 
 
@@ -117,6 +112,9 @@ class SetChoices:
         Cost of the best set of each size.
     sets : array of shape (n_items, largest size, largest size)
         Its clusters, -1 behind the last.
+    steps : array of shape (n_items, largest size - 1)
+        Price of each step to one more membership: the slopes of the lower convex hull. They rise
+        with the size; equal ones belong together.
     present : array of shape (n_items,) or None
         Cost of the present set of each item.
     """
@@ -125,7 +123,10 @@ class SetChoices:
     model: OverlapModel
     curves: FloatArray
     sets: LabelArray
+    steps: FloatArray
     present: FloatArray | None
+    # What the last thresholds made of them.
+    _last: tuple[tuple[float, int, float], BoolArray, FloatArray] | None = None
 
     @classmethod
     def of(
@@ -137,57 +138,48 @@ class SetChoices:
         curves = np.empty((len(d), largest))
         sets = np.full((len(d), largest, largest), -1, dtype=np.int32)
         kernels.best_sets(d, scores.squares, costs, curves, sets)
-        present = None if members is None else _present(scores, costs, members)
-        found = cls(scores, model, curves, sets, present)
-        if members is not None and present is not None:
-            found._keep_present(members, present)
-        return found
-
-    def _keep_present(self, members: Memberships, present: FloatArray) -> None:
-        """Let present sets compete where best ones are found greedily: beyond pairs."""
-        sizes = members.numbers
-        large = np.flatnonzero((sizes > 2) & (sizes <= self.curves.shape[1]))
-        better = large[present[large] < self.curves[large, sizes[large] - 1]]
-        for item in better:
-            at = sizes[item] - 1
-            self.curves[item, at] = present[item]
-            self.sets[item, at, : at + 1] = np.flatnonzero(members.take(np.array([item])).dense[0])
-
-    @cached_property
-    def steps(self) -> FloatArray:
-        """Price of each step to one more membership: the slopes of the lower convex hull.
-
-        They rise with the size; equal ones belong together.
-        """
-        curves, (n, largest) = self.curves, self.curves.shape
-        steps = np.full((n, largest - 1), -np.inf)
-        for before in range(largest - 1):
-            further = np.arange(before + 1, largest)
-            with np.errstate(invalid="ignore"):
-                rises = (curves[:, further] - curves[:, [before]]) / (further - before)
-            rises[np.isinf(curves[:, before])] = -np.inf
-            # The least slope to each size or beyond it.
-            least = np.minimum.accumulate(rises[:, ::-1], axis=1)[:, ::-1]
-            np.maximum(steps[:, before:], least, out=steps[:, before:])
-        return steps
+        present = None
+        if members is not None:
+            present = _present(scores, costs, members)
+            # Larger sets than pairs are found greedily: present ones compete with them.
+            for size in range(3, largest + 1):
+                alike = np.flatnonzero(members.numbers == size)
+                found = curves[alike, size - 1]
+                better = alike[present[alike] < found - _ROUNDING * np.abs(found)]
+                curves[better, size - 1] = present[better]
+                clusters = np.nonzero(members.take(better).dense)[1]
+                sets[better, size - 1, :size] = clusters.reshape(-1, size)
+        steps = np.empty((len(d), largest - 1))
+        kernels.hull_steps(curves, steps)
+        return cls(scores, model, curves, sets, steps, present)
 
     def values(self, price: float) -> FloatArray:
         """Return the cost of each item, extra memberships being paid for."""
         if price == -np.inf or self.curves.shape[1] == 1:
             return np.ascontiguousarray(self.curves[:, 0])
-        paid: FloatArray = self.curves - price * np.arange(self.curves.shape[1])
-        return np.asarray(paid.min(axis=1))
+        paid = self.curves[:, 0]
+        for extra in range(1, self.curves.shape[1]):
+            paid = np.minimum(paid, self.curves[:, extra] - price * extra)
+        return paid
 
     def _taken(self, thresholds: Thresholds) -> tuple[BoolArray, FloatArray]:
         """Tell which items are covered, and what further memberships of all items cost.
 
         An item that is not covered may come in for its value, with all memberships worth that.
         """
-        values = self.values(thresholds.price)
-        inside = taken(values, thresholds.nearest, thresholds.n_nearest_ties)
-        entry = np.where(inside, -np.inf, values)[:, None]
-        first = np.where(inside, np.inf, values)[:, None]
-        return inside, np.hstack([first, np.maximum(self.steps, entry)])
+        if thresholds.nearest == np.inf:
+            return np.ones(len(self.curves), dtype=bool), self.steps
+        key = (thresholds.nearest, thresholds.n_nearest_ties, thresholds.price)
+        if self._last is None or self._last[0] != key:
+            values = self.values(thresholds.price)
+            inside = taken(values, thresholds.nearest, thresholds.n_nearest_ties)
+            outside = np.flatnonzero(~inside)
+            steps = np.empty(self.curves.shape)
+            steps[:, 0], steps[:, 1:] = np.inf, self.steps
+            steps[outside, 0] = values[outside]
+            steps[outside, 1:] = np.maximum(self.steps[outside], values[outside, None])
+            self._last = key, inside, steps
+        return self._last[1:]
 
     def count(self, query: Query) -> BlockCounts:
         """Count values, or the costs of extra memberships, by bin."""
@@ -219,33 +211,40 @@ class SetChoices:
             sizes[item] = size
         return sizes
 
-    def n_left_out(self, thresholds: Thresholds) -> tuple[int, bool]:
-        """Return how many items are left out, and whether one is off its hull or a price jumps."""
-        sizes, price = self._sizes(thresholds), thresholds.extra
-        items = np.flatnonzero(sizes)
-        if np.isinf(price):
-            return len(sizes) - len(items), False
-        paid = self.curves[items, sizes[items] - 1] - price * (sizes[items] - 1)
-        off = paid > self.values(price)[items] + _ROUNDING * np.abs(paid)
-        jumps = thresholds.nearest < np.inf and thresholds.price != price
-        return len(sizes) - len(items), bool(jumps or off.any())
+    def possible_gain(self, thresholds: Thresholds) -> tuple[int, float]:
+        """Return how many items are left out, and what changes of single items may gain at most."""
+        sizes = self._sizes(thresholds)
+        n_left_out = int(np.count_nonzero(sizes == 0))
+        if np.isinf(thresholds.extra):
+            return n_left_out, 0.0
+        costs = self._with_nothing() - self._prices(thresholds)
+        chosen = costs[np.arange(len(sizes)), sizes]
+        gains = chosen - costs.min(axis=1)
+        return n_left_out, float(gains[gains > _ROUNDING * np.abs(chosen)].sum())
 
-    def changes(self, thresholds: Thresholds, n_items: int) -> Changes:
-        """Offer changes of single items, of all `n_items`."""
-        costs = np.column_stack([np.zeros(len(self.curves)), self.curves])
-        return offered(costs, self._sizes(thresholds), n_items)
+    def changes(self, thresholds: Thresholds, n_items: int, gain: float) -> Changes:
+        """Offer changes of single items, of all `n_items`, that cost no more than a gain."""
+        sizes, prices = self._sizes(thresholds), self._prices(thresholds)
+        return offered(self._with_nothing(), sizes, n_items, prices, gain)
+
+    def _with_nothing(self) -> FloatArray:
+        """Return the cost of each item at each size from 0."""
+        return np.column_stack([np.zeros(len(self.curves)), self.curves])
+
+    def _prices(self, thresholds: Thresholds) -> FloatArray:
+        """Return what the memberships of each size are worth; none are worth being left out."""
+        worth: FloatArray = thresholds.extra * np.arange(self.curves.shape[1] + 1.0)
+        worth[0] = min(0.0, thresholds.extra - thresholds.nearest)
+        return worth
 
     def _members(self, sizes: IntArray) -> Memberships:
-        k = self.scores.n_clusters
         items = np.flatnonzero(sizes)
         first = np.full(len(sizes), -1, dtype=np.int32)
-        chosen = np.full((len(items), self.sets.shape[2]), k, dtype=np.int32)
-        found = self.sets[items, sizes[items] - 1]
-        np.copyto(chosen, found, where=found >= 0)
-        chosen.sort(axis=1)
+        chosen = self.sets[items, sizes[items] - 1]
         first[items] = chosen[:, 0]
-        at, place = np.nonzero(chosen[:, 1:] < k)
-        members = Memberships(first, items[at], chosen[:, 1:][at, place], k)
+        at, place = np.nonzero(chosen[:, 1:] >= 0)
+        clusters = chosen[at, place + 1]
+        members = Memberships(first, items[at], clusters, self.scores.n_clusters)
         return self.model.weighted(members)
 
     def costs(self, applied: Applied) -> FloatArray:
@@ -257,16 +256,26 @@ class SetChoices:
 
 def _present(scores: Scores, costs: SetCosts, members: Memberships) -> FloatArray:
     """Return the cost of the present set of each item, 0 for an item in no cluster."""
-    assert scores.d is not None
-    table = members.dense
-    sizes = members.numbers
-    inside = sizes > 0
+    d, sizes = scores.d, members.numbers
+    assert d is not None
     at = np.maximum(sizes - 1, 0)
-    found = costs.own[at] * np.where(table, scores.d, 0.0).sum(axis=1)
+    alone, extra = np.flatnonzero(members.first >= 0), members.extra_items
+    found = np.zeros(len(d))
+    found[alone] = d[alone, members.first[alone]]
+    found += np.bincount(extra, d[extra, members.extra_clusters], minlength=len(d))
+    found *= costs.own[at]
     if scores.squares is not None:
-        found += costs.fixed[at] * scores.squares
-    if costs.pairs is not None:
-        some = np.flatnonzero(sizes > 1)
-        A = table[some].astype(np.float64)
-        found[some] += costs.joint[at[some]] * np.einsum("pi,pi->p", A @ costs.pairs, A) / 2.0
-    return np.where(inside, found, 0.0)
+        found += np.where(sizes > 0, costs.fixed[at] * scores.squares, 0.0)
+    some, joint = _joint_part(members, costs)
+    found[some] += joint
+    return found
+
+
+def _joint_part(members: Memberships, costs: SetCosts) -> tuple[IntArray, FloatArray]:
+    """Return the items of several clusters, and the part of their cost that is of pairs."""
+    some: IntArray = np.flatnonzero(members.numbers > 1)
+    if costs.pairs is None or not len(some):
+        return some, np.zeros(len(some))
+    A = members.take(some).dense.astype(np.float64)
+    joint = np.einsum("pi,pi->p", A @ costs.pairs, A) / 2.0
+    return some, costs.joint[members.numbers[some] - 1] * joint
