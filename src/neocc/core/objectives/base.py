@@ -75,7 +75,7 @@ class Objective(ABC):
         """Return J computed term by term, where the expansion may cancel; None if it does not."""
         return None
 
-    def unexplained(self, other_sizes: FloatArray) -> Terms | None:
+    def unexplained(self, other: Memberships) -> Terms | None:
         """Return terms whose one distance is what no cluster can explain of an item; None if 0."""
         return None
 

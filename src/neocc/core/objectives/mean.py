@@ -111,10 +111,11 @@ class Mean(Objective):
         """Return the squared differences from the mean in each block."""
         return squares - sums * sums * inverse(sizes)
 
-    def unexplained(self, other_sizes: FloatArray) -> Terms:
-        """Return terms whose distance is base_p - sum_j S_pj^2 / m_j."""
-        zero = np.zeros(1)
-        return Terms(zero, np.zeros((len(other_sizes), 1)), None, inverse(other_sizes), zero)
+    def unexplained(self, other: Memberships) -> Terms:
+        """Return terms whose distance is base_p - sum_j S_pj^2 / m_j, less a projection."""
+        zero, l = np.zeros(1), other.n_clusters  # noqa: E741
+        shrink = other.fitted(np.eye(l)) if other.mixed else other.inverse_sizes
+        return Terms(zero, np.zeros((l, 1)), None, shrink, zero)
 
 
 def _terms(M: FloatArray, own: Memberships, other: Memberships, *, pairs: bool) -> Terms:

@@ -221,7 +221,7 @@ def exchange(
     d = _comparable(engine, side, make_terms(problem, side, features, pair), pair, features)
     constant = np.zeros(len(d))
     if other is not None:
-        unexplained = problem.objective.unexplained(other.sizes)
+        unexplained = problem.objective.unexplained(other)
         if unexplained is not None:
             constant = _comparable(engine, side, unexplained, pair, features)[:, 0]
     return Exchange.of(members.dense.copy(), d, constant, problem.counts(side))

@@ -1,0 +1,134 @@
+"""What adding or removing single memberships gains, exactly, while the other side stays.
+
+The alternation compares items with prototypes that the items themselves have pulled; here these are
+fitted again after the change. Let c_p be the part of the cost of item p that no cluster explains.
+
+Where each cluster has a mean of its own, weights of members may change from w to w + e: the cost
+of cluster q, of total weight W, then rises by e c_p + W e / (W + e) (d_pq - c_p). With "repeat" one
+weight changes by one; with "share" those of all clusters of the item.
+
+Where items are combinations u of prototypes, let h = u'(U'U)^-1 u be the leverage of the item.
+Without it the fit costs less by c_p + |e|^2 / (1 - h), with a combination u' in its place more by
+c_p + |e'|^2 / (1 + h'), for residuals e of the fit and e', h' of the one without the item: the
+formulas of deletion and insertion in least squares.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neocc._typing import BoolArray, FloatArray, IntArray
+from neocc.core.overlap import OverlapModel
+from neocc.kernels import Memberships
+
+__all__ = ["single_gains"]
+
+# Items that determine a prototype alone have leverage 1.
+_LEAST_FREEDOM = 1e-9
+
+
+def single_gains(
+    members: Memberships,
+    d: FloatArray,
+    constant: FloatArray,
+    model: OverlapModel,
+    squares: FloatArray | None = None,
+    gram: FloatArray | None = None,
+) -> tuple[FloatArray, FloatArray]:
+    """Return what removing each membership saves, and what adding each further one costs.
+
+    Savings are -inf where there is none, or where it is the last of its cluster; costs inf where
+    there is one already, or where the item has as many as the model allows.
+    """
+    table = members.dense
+    numbers = members.sums_of(None)
+    excess = np.where(numbers > 0, np.maximum(d - constant[:, None], 0.0), 0.0)
+    of_sets = _mixed_gains if model.mixed else _mean_gains
+    savings, costs = of_sets(members, table, excess, constant, model, squares, gram)
+    savings[~table | (numbers <= 1)] = -np.inf
+    costs[table] = np.inf
+    if model.most is not None:
+        costs[members.numbers >= model.most] = np.inf
+    return savings, costs
+
+
+def _mean_gains(
+    members: Memberships,
+    table: BoolArray,
+    excess: FloatArray,
+    constant: FloatArray,
+    model: OverlapModel,
+    *_: FloatArray | None,
+) -> tuple[FloatArray, FloatArray]:
+    """Gains where each cluster has a (weighted) mean of its own."""
+    sizes, n = model.weighted(members).sizes, members.numbers[:, None].astype(np.float64)
+
+    def rise(change: FloatArray) -> FloatArray:
+        """Return the rise of each cluster's cost when weights change."""
+        left = sizes + change
+        pulled = np.divide(sizes * change, left, out=np.zeros_like(excess), where=left > 0)
+        return change * constant[:, None] + pulled * excess
+
+    weight, more, fewer = np.ones_like(n), np.zeros_like(n), np.zeros_like(n)
+    if model.divides:
+        weight = 1.0 / np.maximum(n, 1.0)
+        more = np.where(n > 0, 1.0 / (n + 1.0) - weight, 0.0)
+        fewer = np.where(n > 1, 1.0 / np.maximum(n - 1.0, 1.0) - weight, 0.0)
+    added = np.where(n > 0, weight + more, 1.0)
+    others = [np.where(table, rise(change), 0.0) for change in (more, fewer)]
+    costs = rise(np.broadcast_to(added, excess.shape)) + others[0].sum(axis=1, keepdims=True)
+    removed = rise(np.broadcast_to(-weight, excess.shape)) - others[1]
+    return -(removed + others[1].sum(axis=1, keepdims=True)), costs
+
+
+def _mixed_gains(
+    members: Memberships,
+    table: BoolArray,
+    excess: FloatArray,
+    constant: FloatArray,
+    model: OverlapModel,
+    squares: FloatArray | None,
+    gram: FloatArray | None,
+) -> tuple[FloatArray, FloatArray]:
+    """Gains where items are combinations of prototypes that are fitted together."""
+    assert gram is not None
+    n, k = table.shape
+    weighted, c = model.weighted(members), constant[:, None]
+    inverse = np.linalg.pinv(weighted.gram, hermitian=True)
+    u, sizes, A = weighted.indicator, members.numbers[:, None], table.astype(np.float64)
+    parts = model.costs(np.arange(1.0, k + 2), gram)
+    assert parts.pairs is not None
+    d, base = excess + c, 0.0 if squares is None else squares[:, None]
+    linear, paired = np.where(table, d, 0.0).sum(axis=1, keepdims=True), A @ parts.pairs
+    joint = (paired * A).sum(axis=1, keepdims=True) / 2.0
+
+    def beyond(size: IntArray, linear: FloatArray, joint: FloatArray) -> FloatArray:
+        """Return what sets cost beyond what no cluster explains."""
+        at = np.maximum(size - 1, 0)
+        found = parts.own[at] * linear + parts.fixed[at] * base + parts.joint[at] * joint
+        return np.maximum(found - c, 0.0)
+
+    pulled, moved = u @ inverse, u @ gram
+    leverage = np.minimum((pulled * u).sum(axis=1, keepdims=True), 1.0 - _LEAST_FREEDOM)
+    length = (moved * u).sum(axis=1, keepdims=True)
+    present, free = beyond(sizes, linear, joint), 1.0 - leverage
+
+    def after(sign: int) -> FloatArray:
+        """Return |e'|^2 / (1 + h') for sets with one cluster more (1) or less (-1)."""
+        size = sizes + sign
+        scale, step = np.ones((n, 1)), np.full((n, 1), float(sign))
+        if model.divides:
+            scale, step = sizes / np.maximum(size, 1), sign / np.maximum(size, 1)
+        new = beyond(size, linear + sign * d, joint + sign * paired)
+        # u' - u, and the residuals before and after it, in the space of the prototypes.
+        apart = (scale - 1.0) ** 2 * length + 2.0 * (scale - 1.0) * step * moved
+        apart += step**2 * np.diag(gram)
+        dot = 0.5 * (new + present - apart)
+        cross = scale * leverage + step * pulled
+        own = scale**2 * leverage + 2.0 * scale * step * pulled + step**2 * np.diag(inverse)
+        pull = cross / free
+        residual = new + 2.0 * pull * dot + pull**2 * present
+        return np.maximum(residual, 0.0) / (1.0 + own + cross * pull)
+
+    now = np.where(sizes > 0, present / free, -c)
+    return now - np.where(sizes == 1, -c, after(-1)), after(1) - now
