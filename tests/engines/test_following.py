@@ -9,7 +9,7 @@ from scipy import sparse
 
 from neocc import NEOCC
 from neocc.core.objectives import OBJECTIVES
-from neocc.engines import Workers, following
+from neocc.engines import PassOptions, Workers
 from neocc.engines.following import FollowingShard
 from neocc.engines.reading import as_matrix
 from neocc.engines.shard import Shard
@@ -82,7 +82,7 @@ def test_earlier_features_are_left_alone(shards):
     np.testing.assert_array_equal(first.squares, copy[1])
 
 
-def test_features_are_made_anew_when_asked_otherwise_or_too_often(shards, monkeypatch):
+def test_features_are_made_anew_when_asked_otherwise_or_too_often(shards):
     rng = np.random.default_rng(3)
     shard, plain = shards
     U, V = (members(any_membership(rng, *size)) for size in ((N_ROWS, K), (N_COLUMNS, L)))
@@ -95,7 +95,9 @@ def test_features_are_made_anew_when_asked_otherwise_or_too_often(shards, monkey
         assert shard.reads.passes - before > 0.99
     fewer = members(U.dense[:, :2])
     assert_same(shard.column_features(fewer, V), plain.column_features(fewer, V))
-    monkeypatch.setattr(following, "_MOST_UPDATES", 2)
+    options = PassOptions(max_updates=2)
+    shard = FollowingShard(shard.matrix, shard.kernels, shard.workers, options=options)
+    shard.column_features(fewer, V)
     reads = []
     for _ in range(6):
         fewer, before = changed(fewer, rng, 2), shard.reads.passes

@@ -9,6 +9,7 @@ from __future__ import annotations
 from neocc.engines.cluster import ClusterLostError, on_cluster
 from neocc.engines.local import LocalShards, open_engine
 from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix
+from neocc.engines.passes import PassOptions
 from neocc.engines.source import RowSource
 from neocc.engines.space import MemoryLimitError
 from neocc.engines.stored import StoredMatrix
@@ -21,6 +22,7 @@ __all__ = [
     "LocalShards",
     "Matrix",
     "MemoryLimitError",
+    "PassOptions",
     "RowSource",
     "SparseMatrix",
     "StoredMatrix",

@@ -22,14 +22,7 @@ from neocc.kernels import Features, Memberships, Terms
 
 __all__ = ["FollowingShard"]
 
-# Updates before features are made anew.
-_MOST_UPDATES = 20
-# Rows that changed are copied and summed twice; beyond this share all of them are summed instead.
-_MOST_CHANGED = 0.1
-# Row sums are kept where they are this much fewer than the stored entries.
-_ENTRIES_PER_SUM = 10
-# Entries of changed rows that are copied at a time, at least and as a share of all.
-_COPIED_ENTRIES = 1 << 19
+# Changed rows are copied `PassOptions.copied` entries at a time, or this share of all if larger.
 _COPIED_SHARE = 1 / 32
 
 
@@ -56,8 +49,8 @@ class FollowingShard(Shard):
         """Return the features of all columns, from those of the last memberships if few changed."""
         last, self._last = self._last, None
         changed = None
-        if last is not None and U is not None and self._n_updates < _MOST_UPDATES:
-            changed = _changed(last, U, V, squares=squares)
+        if last is not None and U is not None and self._n_updates < self.options.max_updates:
+            changed = self._changed(last, U, V, squares=squares)
         if changed is None or last is None or U is None:
             found, self._n_updates = super().column_features(U, V, squares), 0
         else:
@@ -71,6 +64,27 @@ class FollowingShard(Shard):
             self._last = (replace(U), V, squares, found)
         return found
 
+    def _changed(
+        self,
+        last: tuple[Memberships, Memberships | None, bool, Features],
+        U: Memberships,
+        V: Memberships | None,
+        *,
+        squares: bool,
+    ) -> IntArray | None:
+        """Return the rows whose clusters changed; None if features had better be made anew."""
+        before, products, had_squares, _ = last
+        if had_squares != squares or (products is None) != (V is None):
+            return None
+        if before.n_clusters != U.n_clusters or (
+            products is not None and V is not None and not _same(products, V)
+        ):
+            return None
+        if np.count_nonzero(before.first != U.first) > self.options.max_changed * U.n_items:
+            return None
+        changed = before.changed_items(U)
+        return changed if len(changed) <= self.options.max_changed * U.n_items else None
+
     def _gains(
         self,
         rows: IntArray,
@@ -82,11 +96,13 @@ class FollowingShard(Shard):
         """Return what the features gain when some rows, in ascending order, change clusters."""
         # A copy of many rows is significant next to X.
         n_stored = max(1, self.matrix.n_stored)
-        n_entries = max(_COPIED_ENTRIES, _COPIED_SHARE * n_stored)
+        n_entries = max(self.options.copied, _COPIED_SHARE * n_stored)
         step = max(1, int(self.shape[0] * n_entries / n_stored))
         gains: Features | None = None
         for low, high in pairwise([*range(0, len(rows), step), len(rows)]):
-            few = Shard(self.matrix.take(rows[low:high]), self.kernels, self.workers)
+            few = Shard(
+                self.matrix.take(rows[low:high]), self.kernels, self.workers, options=self.options
+            )
             self.reads.passes += few.matrix.n_stored / n_stored
             for members, add in ((after, np.add), (before, np.subtract)):
                 part = few.column_features(members.slice(low, high), V, squares)
@@ -119,7 +135,7 @@ class FollowingShard(Shard):
         """Return tables for the sums over V, filled as far as `_filled` says; None if too large."""
         n, width = self.shape[0], V.n_clusters
         with self._lock:
-            if _ENTRIES_PER_SUM * n * width > self.matrix.n_stored:
+            if self.options.entries_per_sum * n * width > self.matrix.n_stored:
                 return None
             kept = self._kept
             if kept is None or not _same(kept[0], V):
@@ -128,27 +144,6 @@ class FollowingShard(Shard):
                 sums, squares = tables or (self.space.empty(n, width), np.empty(n))
                 self._kept = kept = (V, sums, squares)
             return kept
-
-
-def _changed(
-    last: tuple[Memberships, Memberships | None, bool, Features],
-    U: Memberships,
-    V: Memberships | None,
-    *,
-    squares: bool,
-) -> IntArray | None:
-    """Return the rows whose clusters changed; None if features had better be made anew."""
-    before, products, had_squares, _ = last
-    if had_squares != squares or (products is None) != (V is None):
-        return None
-    if before.n_clusters != U.n_clusters or (
-        products is not None and V is not None and not _same(products, V)
-    ):
-        return None
-    if np.count_nonzero(before.first != U.first) > _MOST_CHANGED * U.n_items:
-        return None
-    changed = before.changed_items(U)
-    return changed if len(changed) <= _MOST_CHANGED * U.n_items else None
 
 
 def _same(one: Memberships, other: Memberships) -> bool:

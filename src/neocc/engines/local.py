@@ -14,6 +14,7 @@ from neocc.core.objectives import Centring, Side
 from neocc.core.shards import Effects
 from neocc.engines.following import FollowingShard
 from neocc.engines.matrix import DenseMatrix, Matrix
+from neocc.engines.passes import DEFAULTS, PassOptions
 from neocc.engines.shard import Shard
 from neocc.engines.space import EVERYTHING, TableSpace
 from neocc.engines.stored import source_of
@@ -23,17 +24,19 @@ from neocc.kernels import Kernels
 __all__ = ["LocalShards", "open_engine"]
 
 _FIRST = itemgetter(0)
-# Reading a smaller store costs no more than finding out what changed.
-_LEAST_FOLLOWED = 1 << 19
 
 
 def open_engine(
-    matrix: Matrix, kernels: Kernels, workers: Workers, space: TableSpace = EVERYTHING
+    matrix: Matrix,
+    kernels: Kernels,
+    workers: Workers,
+    space: TableSpace = EVERYTHING,
+    options: PassOptions = DEFAULTS,
 ) -> Engine:
     """Put a matrix, in memory or on disk, into an engine of this process."""
-    follows = source_of(matrix) is not None and matrix.n_stored >= _LEAST_FOLLOWED
+    follows = source_of(matrix) is not None and matrix.n_stored >= options.least_followed
     kind = FollowingShard if follows else Shard
-    return Engine(LocalShards(kind(matrix, kernels, workers, space)))
+    return Engine(LocalShards(kind(matrix, kernels, workers, space, options=options)))
 
 
 class LocalShards:
@@ -72,8 +75,16 @@ class LocalShards:
         if matrix is self.shard.matrix:
             return self
         self.reads.passes += float(matrix.row_effects is not None)
-        shard, kind = self.shard, type(self.shard)
-        return LocalShards(kind(matrix, self.kernels, shard.workers, shard.space, reads=self.reads))
+        shard = self.shard
+        again = type(shard)(
+            matrix,
+            self.kernels,
+            shard.workers,
+            shard.space,
+            reads=self.reads,
+            options=shard.options,
+        )
+        return LocalShards(again)
 
     def sample(self, side: Side, items: IntArray) -> LocalShards:
         """Return a copy of some rows or columns, with the effects they have."""
@@ -93,7 +104,8 @@ class LocalShards:
 
     def over(self, matrix: Matrix) -> LocalShards:
         """Return other rows, in memory, with the same kernels and threads."""
-        return LocalShards(Shard(matrix, self.kernels, self.shard.workers))
+        shard = self.shard
+        return LocalShards(Shard(matrix, self.kernels, shard.workers, options=shard.options))
 
     def refresh(self) -> bool:
         """Drop what the shard keeps; whether that may have rounded differently."""

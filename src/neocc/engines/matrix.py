@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import numpy as np
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from neocc.engines.stored import StoredMatrix
 
 _CHUNK = 1 << 18
-# A centred copy of so few entries is kept.
-_SMALL = 1 << 20
 _SAMPLED_ROWS = 128
 _SAMPLED_COLUMNS = 32
 
@@ -128,16 +125,6 @@ class DenseMatrix:
 
     def block(self, start: int, stop: int) -> FloatArray:
         """Return rows `start` to `stop`, centred: read-only, it may be a view of the data."""
-        if self.n_stored <= _SMALL:
-            return self._small[start:stop]
-        return self._centred(start, stop)
-
-    @cached_property
-    def _small(self) -> FloatArray:
-        """All rows, centred: of a small matrix they are made once."""
-        return self._centred(0, self.shape[0])
-
-    def _centred(self, start: int, stop: int) -> FloatArray:
         block = self._raw(slice(start, stop))
         if self.column_effects is not None:
             block = block - self.column_effects

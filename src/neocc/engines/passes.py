@@ -22,25 +22,50 @@ from neocc.engines.matrix import Matrix
 from neocc.engines.workers import Workers
 from neocc.kernels import Features
 
-__all__ = ["Passes", "Rows", "Scratch"]
+__all__ = ["DEFAULTS", "PassOptions", "Passes", "Rows", "Scratch"]
 
 Rows: TypeAlias = tuple[int, int]
 """First row of a range, and the one after its last."""
 
 Result = TypeVar("Result")
 
-# Enough entries that a block outweighs the cost of handing it to a thread, few enough for the
-# cache.
-_ROW_PASS_ENTRIES = 1 << 19
-# Matrices of less than a few such blocks are cut finer, to occupy several threads all the same.
+# Matrices of fewer blocks than this are cut finer, so that several threads have work.
 _FEW_BLOCKS = 8
-_LEAST_ENTRIES = 1 << 18
-# A block of a column pass is read more than once and should stay in a core's own cache.
-_CACHED_ENTRIES = 1 << 18
-# A group of blocks of a column pass must outweigh the table it returns by this much.
-_ENTRIES_PER_CELL = 4
-# An array of scratch memory is not used for so much less.
+# Scratch arrays that are this many times too large are not used.
 _TOO_LARGE = 4
+
+
+@dataclass(frozen=True)
+class PassOptions:
+    """How passes are cut into blocks, and what is kept to save passes.
+
+    Sizes are numbers of stored entries.
+    """
+
+    # Large enough to outweigh the cost of handing a block to a thread, small enough for the cache.
+    row_block: int = 1 << 19
+    # Blocks of a column pass are read more than once and should stay in a core's own cache.
+    column_block: int = 1 << 18
+    # Blocks of matrices with only a few of them may be smaller than that, but not than this.
+    smallest_block: int = 1 << 18
+    # A group of blocks of a column pass has this many entries per cell of the table it returns.
+    entries_per_cell: int = 4
+    # A dense matrix up to this size is centred once and kept.
+    cached: int = 1 << 20
+    # Rows are copied this many entries at a time.
+    copied: int = 1 << 19
+    # Stores from this size on update sums from the rows that changed: reading a smaller one costs
+    # no more than finding these.
+    least_followed: int = 1 << 19
+    # Updates before sums are computed from all rows again, which stops rounding from adding up.
+    max_updates: int = 20
+    # Above this share of changed rows, all rows are summed: changed ones are copied and read twice.
+    max_changed: float = 0.1
+    # Row sums are kept if there are this many times fewer of them than stored entries.
+    entries_per_sum: float = 10
+
+
+DEFAULTS = PassOptions()
 
 
 class Scratch:
@@ -83,13 +108,14 @@ class Passes:
     workers: Workers
     scratch: Scratch
     reads: Reads
+    options: PassOptions = DEFAULTS
     _grouped: dict[tuple[int, int], list[list[Rows]]] = field(default_factory=dict)
 
     @cached_property
     def row_blocks(self) -> list[Rows]:
         """The blocks of a pass over rows."""
-        finer = max(_LEAST_ENTRIES, self.matrix.n_stored // _FEW_BLOCKS)
-        return self.matrix.partition(min(_ROW_PASS_ENTRIES, finer))
+        finer = max(self.options.smallest_block, self.matrix.n_stored // _FEW_BLOCKS)
+        return self.matrix.partition(min(self.options.row_block, finer))
 
     def over_rows(self, function: Callable[[Rows], Result]) -> list[Result]:
         """Call a function for all blocks of rows; return what it returned, in their order."""
@@ -150,11 +176,12 @@ class Passes:
 
     def _groups(self, widths: tuple[int, int]) -> list[list[Rows]]:
         """Cut blocks into groups that outweigh tables of such widths."""
-        n_stored, m = self.matrix.n_stored, self.matrix.shape[1]
-        cells = _ENTRIES_PER_CELL * m * (sum(widths) + 1)
-        many = n_stored // max(_ROW_PASS_ENTRIES, cells)
-        n_groups = max(1, many, min(_FEW_BLOCKS, n_stored // max(_LEAST_ENTRIES, cells)))
-        self._grouped[widths] = _cut_evenly(self.matrix.partition(_CACHED_ENTRIES), n_groups)
+        options, n_stored = self.options, self.matrix.n_stored
+        least = options.entries_per_cell * self.matrix.shape[1] * (sum(widths) + 1)
+        many = n_stored // max(options.row_block, least)
+        few = min(_FEW_BLOCKS, n_stored // max(options.smallest_block, least))
+        blocks = self.matrix.partition(options.column_block)
+        self._grouped[widths] = _cut_evenly(blocks, max(1, many, few))
         return self._grouped[widths]
 
 

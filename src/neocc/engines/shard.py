@@ -7,6 +7,7 @@ pass goes over them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from threading import RLock
 from typing import Any
 
@@ -17,15 +18,12 @@ from neocc.core.assign import Applied, Choices, Thresholds
 from neocc.core.overlap import OverlapModel, Scores
 from neocc.core.shards import Reads
 from neocc.engines.matrix import DenseMatrix, Matrix
-from neocc.engines.passes import Passes, Rows, Scratch
+from neocc.engines.passes import DEFAULTS, Passes, PassOptions, Rows, Scratch
 from neocc.engines.space import EVERYTHING, TableSpace
 from neocc.engines.workers import Workers
 from neocc.kernels import Features, Kernels, Memberships, SparseBlock, Terms, numpy_
 
 __all__ = ["Shard"]
-
-# Entries of rows that a function sees at a time.
-_COPIED_ENTRIES = 1 << 19
 
 
 class Shard:
@@ -40,17 +38,27 @@ class Shard:
         scratch: Scratch | None = None,
         reads: Reads | None = None,
         *,
+        options: PassOptions = DEFAULTS,
         rewrites: bool = True,
     ) -> None:
         self.matrix, self.kernels, self.workers, self.space = matrix, kernels, workers, space
         self.scratch, self.reads, self.shape = scratch or Scratch(), reads or Reads(), matrix.shape
-        self._passes = Passes(matrix, workers, self.scratch, self.reads)
+        self.options = options
+        self._passes = Passes(matrix, workers, self.scratch, self.reads, options)
         # Made once and written over in every row step, unless results outlive it.
         self._rewrites = rewrites
         self._distances: FloatArray | None = None
         self._row_squares: FloatArray | None = None
         self._column_squares: FloatArray | None = None
         self._lock = RLock()
+
+    @cached_property
+    def _block(self) -> Callable[[int, int], FloatArray | SparseBlock]:
+        """Gives rows `start` to `stop`, centred; a small dense matrix is centred once."""
+        matrix = self.matrix
+        if isinstance(matrix, DenseMatrix) and matrix.n_stored <= self.options.cached:
+            matrix = DenseMatrix(matrix.block(0, self.shape[0]))
+        return matrix.block
 
     def choices(
         self,
@@ -114,7 +122,7 @@ class Shard:
 
     def _features(self, rows: Rows, terms: Terms, V: Memberships | None) -> Features:
         """Return the features of a block of rows, in scratch memory."""
-        n, block, sums, products = rows[1] - rows[0], self.matrix.block(*rows), None, None
+        n, block, sums, products = rows[1] - rows[0], self._block(*rows), None, None
         if V is None or V.is_partition:
             norms = self._row_squares
             squares = (self.row_squares() if norms is None else norms)[slice(*rows)]
@@ -140,7 +148,7 @@ class Shard:
                 return self._row_squares
             found = np.empty(self.shape[0])
             for rows in self._passes.row_blocks:
-                block = self.matrix.block(*rows)
+                block = self._block(*rows)
                 self.kernels.gather(block, None, weights, None, found[slice(*rows)])
             self.reads.passes += 1.0
             if weights is None:
@@ -152,7 +160,7 @@ class Shard:
         products = np.empty((self.shape[0], table.shape[1]))
 
         def one_block(rows: Rows) -> None:
-            self.kernels.multiply(self.matrix.block(*rows), table, products[slice(*rows)])
+            self.kernels.multiply(self._block(*rows), table, products[slice(*rows)])
 
         self._passes.over_rows(one_block)
         return products
@@ -173,7 +181,7 @@ class Shard:
         n, plain = self.shape[0], U is None or U.is_partition
 
         def add(rows: Rows, totals: Features) -> None:
-            block, members = self.matrix.block(*rows), U
+            block, members = self._block(*rows), U
             if U is not None and rows[1] - rows[0] < n:
                 members = U.slice(*rows)
             weights = None if plain or members is None else members.weights
@@ -204,7 +212,7 @@ class Shard:
 
         def add(rows: Rows, totals: Features) -> None:
             some = None if weights is None else weights[slice(*rows)]
-            self.kernels.scatter(self.matrix.block(*rows), None, some, None, totals.squares)
+            self.kernels.scatter(self._block(*rows), None, some, None, totals.squares)
 
         found = self._passes.down_columns((0, 0), add).squares
         if weights is None:
@@ -216,7 +224,7 @@ class Shard:
 
         def add(rows: Rows, totals: Features) -> None:
             assert totals.products is not None
-            block = self.matrix.block(*rows)
+            block = self._block(*rows)
             self.kernels.multiply_transposed(block, table[slice(*rows)], totals.products)
 
         products = self._passes.down_columns((0, table.shape[1]), add).products
@@ -232,10 +240,10 @@ class Shard:
         """
         self.reads.passes += 1.0
         total = 0.0
-        step = max(1, _COPIED_ENTRIES // max(1, self.shape[1]))
+        step = max(1, self.options.copied // max(1, self.shape[1]))
         for start in range(0, self.shape[0], step):
             stop = min(start + step, self.shape[0])
-            block = self.matrix.block(start, stop)
+            block = self._block(start, stop)
             X = block.matrix() if isinstance(block, SparseBlock) else block
             total += function(X, members.slice(start, stop), *common)
         return total

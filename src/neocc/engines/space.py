@@ -19,7 +19,7 @@ from neocc._typing import FloatArray
 from neocc.core.problem import Problem
 from neocc.engines.matrix import sampled_rows
 from neocc.engines.source import RowSource
-from neocc.engines.stored import COPIED_BYTES, SMALL_BYTES, block_bytes
+from neocc.engines.stored import CACHED_BYTES, COPIED_BYTES, block_bytes
 
 __all__ = ["EVERYTHING", "MemoryLimitError", "NoRoomError", "TableSpace", "plan_space"]
 
@@ -45,7 +45,11 @@ _PROGRAM = 250_000_000
 
 
 class MemoryLimitError(ValueError):
-    """The memory limit leaves no room for what a fit needs in any case."""
+    """The memory limit leaves no room for what a fit needs in any case: `needed` bytes."""
+
+    def __init__(self, message: str, needed: int = 0) -> None:
+        super().__init__(message)
+        self.needed = needed
 
 
 class NoRoomError(OSError):
@@ -125,7 +129,8 @@ def plan_space(
             f"memory_limit={limit!r} is too small: with {n_jobs} threads, blocks of "
             f"{in_words(block_bytes(source))} and {k} clusters of {source.shape[0]} rows a fit "
             f"needs {in_words(least)}. Allow as much, take fewer threads (n_jobs), or write the "
-            "store with a smaller block_size."
+            "store with a smaller block_size.",
+            needed=least,
         )
     return TableSpace((given - least) / _TABLES)
 
@@ -146,7 +151,7 @@ def _for_blocks(source: RowSource, problem: Problem, n_jobs: int) -> int:
         working = 3 * 8 * max(_PIECE_ENTRIES, m)
         rows = max(1, _PIECE_ENTRIES // m)
     working += 8 * min(n, rows) * (3 * k + 3 * width + 8)
-    return max(SMALL_BYTES, (n_jobs + 2) * block_bytes(source)) + (n_jobs + 1) * working
+    return max(CACHED_BYTES, (n_jobs + 2) * block_bytes(source)) + (n_jobs + 1) * working
 
 
 def _for_columns(source: RowSource, problem: Problem, n_jobs: int, n_held: int) -> int:

@@ -21,8 +21,8 @@ from neocc.engines.source import RowSource
 from neocc.kernels import SparseBlock
 
 __all__ = [
+    "CACHED_BYTES",
     "COPIED_BYTES",
-    "SMALL_BYTES",
     "ChosenRows",
     "StoredMatrix",
     "StoredRows",
@@ -34,10 +34,10 @@ __all__ = [
 
 _CHUNK = 1 << 20
 
-SMALL_BYTES = 32_000_000
-"""Small blocks are kept up to so many bytes in all: opening them costs more than they do."""
+CACHED_BYTES = 32_000_000
+"""Blocks are cached up to this many bytes in all; large ones as many as threads need."""
 COPIED_BYTES = 32_000_000
-"""Some of the rows are copied up to so many bytes, and read whenever they are used beyond."""
+"""A selection of rows is copied up to this size; a larger one is read whenever it is used."""
 
 
 def block_bytes(source: RowSource) -> int:
@@ -57,6 +57,7 @@ class StoredRows:
 
     source: RowSource
     n_kept: int = 2
+    copied_bytes: int = COPIED_BYTES
 
     @cached_property
     def _blocks(self) -> BlockCache:
@@ -103,7 +104,7 @@ class StoredRows:
     def some(self, rows: IntArray, n_entries: int) -> Any:
         """Return a copy of rows that hold so many entries, `ChosenRows` if it would be large."""
         entry = self.source.dtype.itemsize + (4 if self.source.is_sparse else 0)
-        return self.take(rows) if entry * n_entries <= COPIED_BYTES else ChosenRows(self, rows)
+        return self.take(rows) if entry * n_entries <= self.copied_bytes else ChosenRows(self, rows)
 
     def csr_block(self, start: int, stop: int) -> SparseBlock:
         """Return rows of a sparse source, as views where they lie in one of its blocks."""
@@ -225,9 +226,16 @@ class StoredMatrix:
         return cut_by_entries(self.indptr, entries)
 
 
-def open_source(source: RowSource, n_kept: int = 2) -> StoredMatrix | DenseMatrix:
+def open_source(
+    source: RowSource,
+    n_kept: int = 2,
+    *,
+    cached_bytes: int = CACHED_BYTES,
+    copied_bytes: int = COPIED_BYTES,
+) -> StoredMatrix | DenseMatrix:
     """Return the matrix of a source; one with an entry in every cell is dense, as in memory."""
-    rows = StoredRows(source, max(n_kept, SMALL_BYTES // block_bytes(source)))
+    n_kept = max(n_kept, cached_bytes // block_bytes(source))
+    rows = StoredRows(source, n_kept, copied_bytes)
     n, m = source.shape
     if not source.is_sparse or source.n_stored == n * m:
         return DenseMatrix(rows)
