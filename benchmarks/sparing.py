@@ -128,7 +128,7 @@ OFF: dict[str, list[Patch]] = {
     "following sums": _FOLLOWING,
     "kept row sums": _ROW_SUMS,
     "reading ahead": _READING,
-    "sums ahead": _AHEAD,
+    "speculative sums": _AHEAD,
     "guessed thresholds": _GUESSES,
     EVERYTHING: [*_NO_SUMS, *_READING, *_AHEAD, *_GUESSES],
 }

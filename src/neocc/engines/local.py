@@ -42,8 +42,8 @@ def open_engine(
 class LocalShards:
     """One shard, whose threads share the rows; see `neocc.core.shards.Shards`."""
 
-    # Columns are summed when they are asked for: another pass costs less than to make them ahead.
-    sums_ahead = False
+    # Another pass costs little, so columns are summed on demand.
+    speculative_sums = False
 
     def __init__(self, shard: Shard) -> None:
         self.shard, self.each, self.kernels, self.reads = shard, [shard], shard.kernels, shard.reads

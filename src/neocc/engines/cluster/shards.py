@@ -86,8 +86,8 @@ def _between(matrix: Matrix, start: int, stop: int) -> Any:
 class DaskShards:
     """Shards on workers; see `neocc.core.shards.Shards`."""
 
-    # Every message takes its time: columns are summed in the same one that assigns the rows.
-    sums_ahead = True
+    # Messages are slow: the one that assigns rows also requests the column sums.
+    speculative_sums = True
 
     def __init__(
         self,
