@@ -344,7 +344,7 @@ def test_rows_of_a_store_travel_as_the_way_to_get_them(tmp_path):
     sent = pickle.dumps(held)
     assert len(sent) < 5_000
     arrived = pickle.loads(sent)
-    np.testing.assert_array_equal(arrived.matrix.scipy().toarray(), X[1000:1500].toarray())
+    np.testing.assert_array_equal(arrived.matrix.values.toarray(), X[1000:1500].toarray())
     np.testing.assert_array_equal(arrived.shard.row_squares(), squares)
 
 

@@ -13,7 +13,7 @@ from neocc import MSSR, NEOCC, NEOKMeans
 from neocc.core import samples
 from neocc.core.objectives import OBJECTIVES
 from neocc.core.problem import Counts, Problem
-from neocc.engines import MemoryLimitError, RowSource, SparseMatrix, space, stored
+from neocc.engines import MemoryLimitError, RowSource, SparseMatrix, space
 from neocc.engines.stored import StoredRows, open_source
 from neocc.io import open_store, write_store
 
@@ -88,10 +88,14 @@ def test_rows_that_are_read_instead_of_copied_change_nothing(
     wanted = NEOCC(4, 3, random_state=0, **options).fit(store)
     assert same_fit(wanted, NEOCC(4, 3, random_state=0, **options).fit(X))
     set_store_options(copied_bytes=0)
-    read, real = [], stored.ChosenRows.__getitem__
-    monkeypatch.setattr(
-        stored.ChosenRows, "__getitem__", lambda self, at: read.append(at) or real(self, at)
-    )
+    read, real = [], StoredRows.__getitem__
+
+    def noted(self, at):
+        if self.chosen is not None:
+            read.append(at)
+        return real(self, at)
+
+    monkeypatch.setattr(StoredRows, "__getitem__", noted)
     assert same_bits(NEOCC(4, 3, random_state=0, **options).fit(store), wanted)
     assert read
 

@@ -12,7 +12,6 @@ from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix
 from neocc.engines.passes import PassOptions
 from neocc.engines.source import RowSource
 from neocc.engines.space import MemoryLimitError
-from neocc.engines.stored import StoredMatrix
 from neocc.engines.workers import Workers
 
 __all__ = [
@@ -25,7 +24,6 @@ __all__ = [
     "PassOptions",
     "RowSource",
     "SparseMatrix",
-    "StoredMatrix",
     "Workers",
     "on_cluster",
     "open_engine",

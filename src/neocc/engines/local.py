@@ -19,7 +19,7 @@ from neocc.engines.shard import Shard
 from neocc.engines.space import EVERYTHING, TableSpace
 from neocc.engines.stored import source_of
 from neocc.engines.workers import Workers
-from neocc.kernels import Kernels
+from neocc.kernels import Kernels, SparseBlock
 
 __all__ = ["LocalShards", "open_engine"]
 
@@ -100,7 +100,9 @@ class LocalShards:
     def dense_rows(self, rows: IntArray) -> FloatArray:
         """Return a few rows, centred, as a dense table."""
         self.reads.passes += len(rows) / max(1, self.edges[-1])
-        return self.shard.matrix.dense_rows(rows)
+        block = self.shard.matrix.take(rows).block(0, len(rows))
+        dense = block.matrix().toarray() if isinstance(block, SparseBlock) else block
+        return np.asarray(dense, dtype=np.float64)
 
     def over(self, matrix: Matrix) -> LocalShards:
         """Return other rows, in memory, with the same kernels and threads."""

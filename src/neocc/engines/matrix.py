@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias, Union
+from itertools import pairwise
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -13,68 +14,71 @@ from neocc._typing import AnyArray, FloatArray, IntArray
 from neocc.core.objectives import Centring
 from neocc.kernels import SparseBlock
 
-if TYPE_CHECKING:
-    from neocc.engines.stored import StoredMatrix
-
 _CHUNK = 1 << 18
 _SAMPLED_ROWS = 128
 _SAMPLED_COLUMNS = 32
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SparseMatrix:
-    """A CSR matrix in canonical form. It is never centred: its zeros are not stored."""
+    """A CSR matrix in canonical form, in memory or in a store.
 
+    It is never centred: that would fill it. `values` is SciPy's, or the rows of a store
+    (`neocc.engines.stored`), which are sliced like an array; `indptr` is in memory in any case.
+    """
+
+    values: Any
     indptr: AnyArray
-    indices: AnyArray
-    data: AnyArray
-    shape: tuple[int, int]
 
     row_effects: None = None
     column_effects: None = None
 
     @classmethod
     def from_scipy(cls, X: sparse.csr_array) -> SparseMatrix:
-        """Wrap the arrays of a CSR matrix without copying."""
-        return cls(X.indptr, X.indices, X.data, (int(X.shape[0]), int(X.shape[1])))
+        """Wrap a CSR matrix without copying."""
+        return cls(X, X.indptr)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        return int(self.values.shape[0]), int(self.values.shape[1])
 
     @property
     def n_stored(self) -> int:
         """Number of stored entries."""
-        return len(self.data)
+        return int(self.indptr[-1])
 
     def centred(self, *_: object) -> SparseMatrix:
-        """Return the matrix itself; subtracting anything would fill it."""
+        """Return the matrix itself."""
         return self
 
     def block(self, start: int, stop: int) -> SparseBlock:
-        """Return rows `start` to `stop` as views."""
-        return SparseBlock(self.indptr[start : stop + 1], self.indices, self.data, self.shape[1])
+        """Return rows `start` to `stop`: views, unless they come from several blocks of a store."""
+        X = self.values
+        if sparse.issparse(X):
+            return SparseBlock(X.indptr[start : stop + 1], X.indices, X.data, X.shape[1])
+        X = X[start:stop]
+        return SparseBlock(X.indptr, X.indices, X.data, X.shape[1])
 
     def take(self, rows: IntArray) -> SparseMatrix:
-        """Return a copy of some rows."""
-        return SparseMatrix.from_scipy(self.scipy()[rows])
-
-    def raw_rows(self, rows: IntArray) -> Any:
-        """Return a copy of some rows as given."""
-        return self.scipy()[rows]
+        """Return some rows: a copy, unless they come from a store and are many."""
+        sizes = self.indptr[rows + 1] - self.indptr[rows]
+        return SparseMatrix(self.values[rows], np.concatenate([[0], np.cumsum(sizes)]))
 
     def take_columns(self, columns: IntArray) -> SparseMatrix:
         """Return a copy of some columns."""
-        return SparseMatrix.from_scipy(self.scipy()[:, columns])
-
-    def dense_rows(self, rows: IntArray) -> FloatArray:
-        """Return a few rows as a dense table."""
-        table: FloatArray = self.take(rows).scipy().toarray().astype(np.float64)
-        return table
-
-    def scipy(self) -> sparse.csr_array:
-        """Return the matrix as SciPy's, sharing its arrays."""
-        return SparseBlock(self.indptr, self.indices, self.data, self.shape[1]).matrix()
+        parts = [self.block(*rows).matrix()[:, columns] for rows in self.partition(_CHUNK)]
+        return SparseMatrix.from_scipy(stacked(parts or [self.values[:, columns]]))
 
     def partition(self, entries: int) -> list[tuple[int, int]]:
-        """Cut the rows into ranges of about `entries` entries."""
-        return cut_by_entries(self.indptr, entries)
+        """Cut the rows into ranges of about `entries` entries; a row counts as 64 more."""
+        n = len(self.indptr) - 1
+        if n == 0:
+            return []
+        work = self.indptr[1:] - self.indptr[0] + 64 * np.arange(1, n + 1)
+        n_parts = max(1, round(int(work[-1]) / entries))
+        inner = np.searchsorted(work, work[-1] * (np.arange(1, n_parts) / n_parts), side="right")
+        return list(pairwise(np.unique([0, *inner, n]).tolist()))
 
 
 @dataclass(frozen=True)
@@ -143,41 +147,18 @@ class DenseMatrix:
         effects = None if self.row_effects is None else self.row_effects[rows]
         return DenseMatrix(self.values[rows], effects, self.column_effects)
 
-    def raw_rows(self, rows: IntArray) -> Any:
-        """Return a copy of some rows as given."""
-        return self.values[rows]
-
     def take_columns(self, columns: IntArray) -> DenseMatrix:
         """Return a copy of some columns, with the effects they had."""
         parts = [self.values[start:stop][:, columns] for start, stop in self.partition(_CHUNK)]
         effects = None if self.column_effects is None else self.column_effects[columns]
         return DenseMatrix(stacked(parts), self.row_effects, effects)
 
-    def dense_rows(self, rows: IntArray) -> FloatArray:
-        """Return a few rows, centred."""
-        return self.take(rows).block(0, len(rows))
-
     def partition(self, entries: int) -> list[tuple[int, int]]:
         """Cut the rows into ranges of about `entries` entries."""
         n, m = self.shape
         n_parts = max(1, round(n * m / entries))
         edges = np.unique(np.linspace(0, n, n_parts + 1).astype(np.intp))
-        return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
-
-
-def cut_by_entries(indptr: AnyArray, entries: int) -> list[tuple[int, int]]:
-    """Cut the rows of a CSR matrix into ranges of about `entries` entries.
-
-    A row counts as 64 more.
-    """
-    n = len(indptr) - 1
-    if n == 0:
-        return []
-    work = indptr[1:] - indptr[0] + 64 * np.arange(1, n + 1)
-    n_parts = max(1, round(int(work[-1]) / entries))
-    inner = np.searchsorted(work, work[-1] * (np.arange(1, n_parts) / n_parts), side="right")
-    edges = np.unique(np.concatenate([[0], inner, [n]]))
-    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+        return list(pairwise(edges.tolist()))
 
 
 def sampled_rows(n_rows: int) -> slice:
@@ -223,4 +204,25 @@ def stacked(pieces: list[Any]) -> Any:
     return np.concatenate(pieces)
 
 
-Matrix: TypeAlias = Union[SparseMatrix, DenseMatrix, "StoredMatrix"]
+def slice_rows(X: Any, start: int, stop: int) -> Any:
+    """Return rows of an array or a CSR matrix, as far as it has them, without copying."""
+    start, stop = max(0, int(start)), max(0, int(start), min(int(stop), X.shape[0]))
+    if not sparse.issparse(X):
+        return X[start:stop]
+    return SparseBlock(X.indptr[start : stop + 1], X.indices, X.data, X.shape[1]).matrix()
+
+
+def split_rows(rows: IntArray, edges: IntArray) -> tuple[list[IntArray], IntArray | None]:
+    """Sort row numbers into the blocks between edges, numbered from the start of each block.
+
+    Returns also how to put the rows into the order asked for once they are stacked, None if they
+    are in that order.
+    """
+    order = np.argsort(rows, kind="stable")
+    ordered = rows[order]
+    cuts = np.searchsorted(ordered, edges)
+    parts = [ordered[slice(*at)] - edge for at, edge in zip(pairwise(cuts), edges, strict=False)]
+    return parts, None if (ordered == rows).all() else np.argsort(order)
+
+
+Matrix: TypeAlias = SparseMatrix | DenseMatrix

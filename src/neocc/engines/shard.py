@@ -254,11 +254,11 @@ class Shard:
 
     def raw_rows(self, rows: IntArray) -> Any:
         """Return some rows as given: an array or a CSR matrix."""
-        return self.matrix.raw_rows(rows)
+        return self.matrix.values[rows]
 
     def raw_columns(self, columns: IntArray) -> Any:
         """Return some columns as given."""
-        return self.matrix.take_columns(columns).raw_rows(np.arange(self.shape[0]))
+        return self.matrix.take_columns(columns).values
 
     def row_medians(self, columns: FloatArray) -> FloatArray:
         """Return typical values of all rows that column effects were taken from."""

@@ -19,7 +19,7 @@ from neocc._typing import FloatArray
 from neocc.core.problem import Problem
 from neocc.engines.matrix import sampled_rows
 from neocc.engines.source import RowSource
-from neocc.engines.stored import CACHED_BYTES, COPIED_BYTES, block_bytes
+from neocc.engines.stored import CACHED_BYTES, COPIED_BYTES, block_bytes, is_full
 
 __all__ = ["EVERYTHING", "MemoryLimitError", "NoRoomError", "TableSpace", "plan_space"]
 
@@ -146,7 +146,7 @@ def _for_blocks(source: RowSource, problem: Problem, n_jobs: int) -> int:
     n, m = source.shape
     k, width = _widths(problem)
     rows, working = _PIECE_ROWS, 0
-    if not source.is_sparse or source.n_stored == n * m:
+    if is_full(source):
         # Turned into float64 a piece at a time, which cannot be less than a row.
         working = 3 * 8 * max(_PIECE_ENTRIES, m)
         rows = max(1, _PIECE_ENTRIES // m)
@@ -188,8 +188,7 @@ def _for_rows(problem: Problem) -> int:
 def _for_copies(source: RowSource) -> int:
     """Return the bytes of entries that are copied: a sample, and rows that changed."""
     n, m = source.shape
-    is_dense = not source.is_sparse or source.n_stored == n * m
     n_bytes = 4 * COPIED_BYTES
-    if is_dense:
+    if is_full(source):
         n_bytes += _SAMPLED_COPIES * 8 * m * len(range(n)[sampled_rows(n)])
     return n_bytes

@@ -88,10 +88,11 @@ class HeldShard:
         return {name: self.__dict__[name] for name in self.__dataclass_fields__}
 
     def __sizeof__(self) -> int:
-        matrix = self.__dict__.get("matrix")
-        if isinstance(matrix, SparseMatrix):
-            return int(matrix.indptr.nbytes + matrix.indices.nbytes + matrix.data.nbytes)
-        return int(matrix.values.nbytes) if isinstance(matrix, DenseMatrix) else 0
+        if "matrix" not in self.__dict__:
+            return 0
+        values = self.matrix.values
+        parts = (values,) if self.is_dense else (values.data, values.indices, values.indptr)
+        return sum(int(part.nbytes) for part in parts)
 
 
 def the_same(value: Any) -> Any:

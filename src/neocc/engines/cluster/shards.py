@@ -27,6 +27,8 @@ from neocc.engines.matrix import (
     SparseMatrix,
     find_effects,
     sampled_rows,
+    slice_rows,
+    split_rows,
     stacked,
 )
 from neocc.engines.shard import Shard
@@ -63,7 +65,9 @@ def on_cluster(
         sources: list[Any] = [tasks.share(source, "store")] * len(tasks.units)
         indices = [list(unit) for unit in tasks.units]
     else:
-        given = [remote.GivenRows(_between(matrix, *rows)) for rows in pairwise(edges.tolist())]
+        given = [
+            remote.GivenRows(slice_rows(matrix.values, *rows)) for rows in pairwise(edges.tolist())
+        ]
         sources = tasks.by_unit(given)
         indices = [[0] * len(unit) for unit in tasks.units]
     is_dense = isinstance(matrix, DenseMatrix)
@@ -74,13 +78,6 @@ def on_cluster(
     engine.reads.passes += 1.0
     tasks.submit()
     return engine
-
-
-def _between(matrix: Matrix, start: int, stop: int) -> Any:
-    """Return some rows of a matrix in memory, without copying."""
-    if isinstance(matrix, DenseMatrix):
-        return matrix.values[start:stop]
-    return matrix.block(start, stop).matrix()
 
 
 class DaskShards:
@@ -181,14 +178,7 @@ class DaskShards:
     def _raw_rows(self, rows: IntArray) -> Any:
         """Fetch some rows as given, in the order asked for."""
         self.reads.passes += len(rows) / max(1, self.edges[-1])
-        order = np.argsort(rows, kind="stable")
-        ordered, edges = rows[order], self.edges
-        cuts = np.searchsorted(ordered, edges)
-        local = [
-            ordered[low:high] - at for (low, high), at in zip(pairwise(cuts), edges, strict=False)
-        ]
+        local, back = split_rows(rows, self.edges)
         parts = self.gather(self.call("raw_rows", self.each, local))
         found = stacked([part for part in parts if part.shape[0]] or parts[:1])
-        back = np.empty(len(rows), dtype=np.intp)
-        back[order] = np.arange(len(rows))
-        return found[back]
+        return found if back is None else found[back]
