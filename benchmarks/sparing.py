@@ -17,7 +17,6 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -72,31 +71,8 @@ def _sums_when_asked(self: Engine, *arguments: Any, **options: Any) -> Any:
     return _column_features(self, *arguments, **options)
 
 
-def _read_when_asked(self: BlockCache, index: int) -> Any:
-    """Stand for `BlockCache.get`: the thread that needs a block reads it."""
-    with self._lock:
-        if index in self._kept:
-            self._kept.move_to_end(index)
-            return self._kept[index]
-        coming, mine = self._coming.get(index), index not in self._coming
-        if coming is None:
-            coming = self._coming[index] = Future()
-    if not mine:
-        return coming.result()
-    try:
-        block = getattr(self._source, "read", self._source.load)(index)
-        coming.set_result(block)
-    except BaseException as error:
-        coming.set_exception(error)
-        raise
-    finally:
-        with self._lock:
-            del self._coming[index]
-    with self._lock:
-        self._kept[index] = block
-        while len(self._kept) > self._n_kept:
-            self._kept.popitem(last=False)
-    return block
+def _read_when_asked(self: BlockCache, index: int) -> None:
+    """Stand for `BlockCache._read_ahead`: no block is read before it is asked for."""
 
 
 class _Unguessed(Guess):
@@ -115,7 +91,7 @@ def _opening(**options: float) -> list[Patch]:
 _FOLLOWING = _opening(max_changed=-1.0)
 _ROW_SUMS = _opening(entries_per_sum=np.inf)
 _NO_SUMS = _opening(max_changed=-1.0, entries_per_sum=np.inf)
-_READING: list[Patch] = [(BlockCache, "get", _read_when_asked)]
+_READING: list[Patch] = [(BlockCache, "_read_ahead", _read_when_asked)]
 _AHEAD: list[Patch] = [
     (DaskShards, "total", _no_total_ahead),
     (Engine, "column_features", _sums_when_asked),
@@ -137,7 +113,7 @@ SUMS, ROW_SUMS, READING, AHEAD, GUESSES = list(OFF)[1:-1]
 # Where each can be seen at work: what is called, and whether it did anything, by its result.
 AT_WORK: dict[str, tuple[Any, str, Callable[[Any, Any], bool]]] = {
     SUMS: (FollowingShard, "_changed", lambda _, result: result is not None),
-    ROW_SUMS: (FollowingShard, "_sums_over", lambda _, result: result is not None),
+    ROW_SUMS: (FollowingShard, "_row_sums", lambda *_: True),
     READING: (BlockCache, "get", lambda self, _: len(self._source.entries) > self._n_kept),
     AHEAD: (DaskShards, "total", lambda *_: True),
     GUESSES: (Guess, "learn", lambda self, _: bool(np.isfinite(self.thresholds).any())),

@@ -174,9 +174,10 @@ def test_a_folder_for_tables_that_is_not_there(monkeypatch):
 
 
 @pytest.fixture
-def small_cache(set_store_options):
+def small_cache(set_store_options, set_pass_options):
     """Read blocks again, instead of caching all of a small store."""
     set_store_options(cached_bytes=1)
+    set_pass_options(cached=0)
 
 
 def removed(store):

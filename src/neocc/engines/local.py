@@ -76,15 +76,8 @@ class LocalShards:
             return self
         self.reads.passes += float(matrix.row_effects is not None)
         shard = self.shard
-        again = type(shard)(
-            matrix,
-            self.kernels,
-            shard.workers,
-            shard.space,
-            reads=self.reads,
-            options=shard.options,
-        )
-        return LocalShards(again)
+        kind, shared = type(shard), (self.kernels, shard.workers, shard.space, self.reads)
+        return LocalShards(kind(matrix, *shared, options=shard.options))
 
     def sample(self, side: Side, items: IntArray) -> LocalShards:
         """Return a copy of some rows or columns, with the effects they have."""
@@ -106,8 +99,7 @@ class LocalShards:
 
     def over(self, matrix: Matrix) -> LocalShards:
         """Return other rows, in memory, with the same kernels and threads."""
-        shard = self.shard
-        return LocalShards(Shard(matrix, self.kernels, shard.workers, options=shard.options))
+        return LocalShards(self.shard.over(matrix))
 
     def refresh(self) -> bool:
         """Drop what the shard keeps; whether that may have rounded differently."""

@@ -106,10 +106,14 @@ class Passes:
 
     matrix: Matrix
     workers: Workers
-    scratch: Scratch
     reads: Reads
     options: PassOptions = DEFAULTS
     _grouped: dict[tuple[int, int], list[list[Rows]]] = field(default_factory=dict)
+
+    @cached_property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return self.matrix.shape[1]
 
     @cached_property
     def row_blocks(self) -> list[Rows]:
@@ -138,9 +142,7 @@ class Passes:
         self.reads.passes += 1.0
         groups = self._grouped.get(widths) or self._groups(widths)
         if len(groups) == 1:
-            m, (k, width) = self.matrix.shape[1], widths
-            sums, products = np.zeros((m, k)), np.zeros((m, width))
-            totals = Features(sums if k else None, np.zeros(m), products if width else None)
+            totals = self._zeros(widths)
             for rows in groups[0]:
                 add(rows, totals)
             return totals
@@ -152,8 +154,8 @@ class Passes:
             return part
 
         # Made here rather than by the threads, whose allocators would each keep what they free.
-        n_alive = min(len(groups), self.workers.n_jobs + 1)
-        spare = [self._zeros(widths) for _ in range(min(len(groups), n_alive + 1))]
+        n_alive = min(len(groups), self.workers.n_jobs + 2)
+        spare = [self._zeros(widths) for _ in range(n_alive)]
         parts = self.workers.ordered(one_group, groups)
         totals = next(parts)
         for part in parts:
@@ -161,18 +163,12 @@ class Passes:
             for table in part.tables():
                 table.fill(0.0)
             spare.append(part)
-        for part in spare:
-            self.scratch.give_back(*part.tables())
         return totals
 
     def _zeros(self, widths: tuple[int, int]) -> Features:
-        m = self.matrix.shape[1]
-        shapes = ((m, widths[0]), (m,), (m, widths[1]))
-        tables = [self.scratch.take(*shape) for shape in shapes]
-        for table in tables:
-            table.fill(0.0)
-        sums, squares, products = tables
-        return Features(sums if widths[0] else None, squares, products if widths[1] else None)
+        m, (k, width) = self.n_columns, widths
+        sums, products = np.zeros((m, k)), np.zeros((m, width))
+        return Features(sums if k else None, np.zeros(m), products if width else None)
 
     def _groups(self, widths: tuple[int, int]) -> list[list[Rows]]:
         """Cut blocks into groups that outweigh tables of such widths."""

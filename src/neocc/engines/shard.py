@@ -7,23 +7,25 @@ pass goes over them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
-from threading import RLock
-from typing import Any
+from functools import cache
+from typing import Any, TypeVar
 
 import numpy as np
+from scipy import sparse
 
 from neocc._typing import FloatArray, IntArray
 from neocc.core.assign import Applied, Choices, Thresholds
 from neocc.core.overlap import OverlapModel, Scores
 from neocc.core.shards import Reads
-from neocc.engines.matrix import DenseMatrix, Matrix
+from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix
 from neocc.engines.passes import DEFAULTS, Passes, PassOptions, Rows, Scratch
 from neocc.engines.space import EVERYTHING, TableSpace
 from neocc.engines.workers import Workers
-from neocc.kernels import Features, Kernels, Memberships, SparseBlock, Terms, numpy_
+from neocc.kernels import Block, Features, Kernels, Memberships, SparseBlock, Terms, numpy_
 
 __all__ = ["Shard"]
+
+Result = TypeVar("Result")
 
 
 class Shard:
@@ -35,30 +37,29 @@ class Shard:
         kernels: Kernels,
         workers: Workers,
         space: TableSpace = EVERYTHING,
-        scratch: Scratch | None = None,
         reads: Reads | None = None,
         *,
         options: PassOptions = DEFAULTS,
         rewrites: bool = True,
     ) -> None:
         self.matrix, self.kernels, self.workers, self.space = matrix, kernels, workers, space
-        self.scratch, self.reads, self.shape = scratch or Scratch(), reads or Reads(), matrix.shape
+        self.scratch, self.reads, self.shape = Scratch(), reads or Reads(), matrix.shape
         self.options = options
-        self._passes = Passes(matrix, workers, self.scratch, self.reads, options)
+        # Rows `start` to `stop`, centred. Blocks that are views or small are made once.
+        are_views = isinstance(matrix, SparseMatrix) and sparse.issparse(matrix.values)
+        is_light = are_views or matrix.n_stored <= options.cached
+        block: Callable[[int, int], Block] = matrix.block
+        self._block = cache(block) if is_light else block
+        self._passes = Passes(matrix, workers, self.reads, options)
         # Made once and written over in every row step, unless results outlive it.
         self._rewrites = rewrites
         self._distances: FloatArray | None = None
         self._row_squares: FloatArray | None = None
         self._column_squares: FloatArray | None = None
-        self._lock = RLock()
 
-    @cached_property
-    def _block(self) -> Callable[[int, int], FloatArray | SparseBlock]:
-        """Gives rows `start` to `stop`, centred; a small dense matrix is centred once."""
-        matrix = self.matrix
-        if isinstance(matrix, DenseMatrix) and matrix.n_stored <= self.options.cached:
-            matrix = DenseMatrix(matrix.block(0, self.shape[0]))
-        return matrix.block
+    def over(self, matrix: Matrix) -> Shard:
+        """Return a shard of other rows, in memory, with the same kernels and threads."""
+        return Shard(matrix, self.kernels, self.workers, options=self.options)
 
     def choices(
         self,
@@ -96,64 +97,66 @@ class Shard:
         n = self.shape[0]
         labels, minima = np.empty(n, dtype=np.int32), np.empty(n)
 
-        def one_block(rows: Rows) -> float:
-            features, some, at = self._features(rows, terms, V), members, slice(*rows)
+        def one_block(rows: Rows, features: Features) -> float:
+            some, at = members, slice(*rows)
             if members is not None and rows[1] - rows[0] < n:
                 some = members.slice(*rows)
             part = None if d is None else d[at]
-            total = self.kernels.score(features, terms, some, part, labels[at], minima[at])
-            self.scratch.give_back(features.sums, features.products)
-            return total
+            return self.kernels.score(features, terms, some, part, labels[at], minima[at])
 
-        totals = self._passes.over_rows(one_block)
+        totals = self._over_features(terms, V, one_block)
         return Scores(d, labels, minima, len(terms.offset), float(sum(totals)))
 
     def row_distances(self, terms: Terms, V: Memberships | None) -> FloatArray:
         """Return the distance of every row to every row cluster, as it comes."""
         d = self.space.empty(self.shape[0], terms.n_clusters)
 
-        def one_block(rows: Rows) -> None:
-            features = self._features(rows, terms, V)
+        def one_block(rows: Rows, features: Features) -> None:
             d[slice(*rows)] = numpy_.distances(features, terms)
-            self.scratch.give_back(features.sums, features.products)
 
-        self._passes.over_rows(one_block)
+        self._over_features(terms, V, one_block)
         return d
 
-    def _features(self, rows: Rows, terms: Terms, V: Memberships | None) -> Features:
-        """Return the features of a block of rows, in scratch memory."""
-        n, block, sums, products = rows[1] - rows[0], self._block(*rows), None, None
+    def _over_features(
+        self, terms: Terms, V: Memberships | None, function: Callable[[Rows, Features], Result]
+    ) -> list[Result]:
+        """Call a function of each block of rows and its features, which it must not keep."""
+        norms = None
         if V is None or V.is_partition:
-            norms = self._row_squares
-            squares = (self.row_squares() if norms is None else norms)[slice(*rows)]
-            weights = wanted = None
-        else:
-            squares = wanted = np.empty(n)
-            weights = V.weights
-        if V is not None:
-            sums = self.scratch.take(n, V.n_clusters)
-            self.kernels.gather(block, V, weights, sums, wanted)
-        if terms.table is not None:
-            products = self.scratch.take(n, terms.n_clusters)
-            self.kernels.multiply(block, terms.table, products)
-        return Features(sums, squares, products)
+            norms = self.row_squares() if self._row_squares is None else self._row_squares
+
+        def one_block(rows: Rows) -> Result:
+            n, block, sums, products = rows[1] - rows[0], self._block(*rows), None, None
+            squares = np.empty(n) if norms is None else norms[slice(*rows)]
+            if V is not None:
+                sums = self.scratch.take(n, V.n_clusters)
+                weights, wanted = (V.weights, squares) if norms is None else (None, None)
+                self.kernels.gather(block, V, weights, sums, wanted)
+            if terms.table is not None:
+                products = self.scratch.take(n, terms.n_clusters)
+                self.kernels.multiply(block, terms.table, products)
+            found = function(rows, Features(sums, squares, products))
+            self.scratch.give_back(sums, products)
+            return found
+
+        return self._passes.over_rows(one_block)
 
     def row_squares(self, weights: FloatArray | None = None) -> FloatArray:
         """Return the squared norm of every row, with a weight for each column.
 
-        Without weights they are computed once, by the first thread that asks.
+        Without weights they are computed once.
         """
-        with self._lock:
-            if weights is None and self._row_squares is not None:
-                return self._row_squares
-            found = np.empty(self.shape[0])
-            for rows in self._passes.row_blocks:
-                block = self._block(*rows)
-                self.kernels.gather(block, None, weights, None, found[slice(*rows)])
-            self.reads.passes += 1.0
-            if weights is None:
-                self._row_squares = found
-            return found
+        if weights is None and self._row_squares is not None:
+            return self._row_squares
+        found = np.empty(self.shape[0])
+
+        def one_block(rows: Rows) -> None:
+            self.kernels.gather(self._block(*rows), None, weights, None, found[slice(*rows)])
+
+        self._passes.over_rows(one_block)
+        if weights is None:
+            self._row_squares = found
+        return found
 
     def multiply(self, table: FloatArray) -> FloatArray:
         """Return X times a thin table."""

@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Lock
-from types import TracebackType
 from typing import Any, TypeVar
 
 import joblib
@@ -80,12 +79,7 @@ class Workers:
             self._pool = ThreadPoolExecutor(self.n_jobs, thread_name_prefix="neocc")
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
@@ -94,14 +88,18 @@ class Workers:
     def ordered(
         self, function: Callable[[Task], Result], tasks: Sequence[Task]
     ) -> Iterator[Result]:
-        """Yield `function(task)` in the order of `tasks`, at most `n_jobs` of them under way."""
+        """Return `function(task)` of all tasks, in their order, with few of them under way."""
         if self._pool is None or len(tasks) == 1:
-            yield from map(function, tasks)
-            return
+            return map(function, tasks)
+        return self._in_threads(self._pool, function, tasks)
+
+    def _in_threads(
+        self, pool: ThreadPoolExecutor, function: Callable[[Task], Result], tasks: Sequence[Task]
+    ) -> Iterator[Result]:
         waiting: deque[Future[Result]] = deque()
         try:
             for task in tasks:
-                waiting.append(self._pool.submit(function, task))
+                waiting.append(pool.submit(function, task))
                 if len(waiting) > self.n_jobs:
                     yield waiting.popleft().result()
             while waiting:

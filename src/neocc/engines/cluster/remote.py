@@ -6,7 +6,7 @@ whichever worker and however often. That is what lets Dask make lost results aga
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,6 @@ from scipy import sparse
 
 from neocc._typing import FloatArray
 from neocc.engines.matrix import DenseMatrix, SparseMatrix
-from neocc.engines.passes import Scratch
 from neocc.engines.shard import Shard
 from neocc.engines.source import RowSource
 from neocc.engines.workers import Workers
@@ -25,11 +24,10 @@ __all__ = [
     "GivenRows",
     "HeldShard",
     "add",
-    "call_and_add",
-    "call_each",
-    "call_held",
+    "call",
     "hold",
-    "the_same",
+    "identity",
+    "subtract",
 ]
 
 
@@ -73,16 +71,7 @@ class HeldShard:
     def shard(self) -> Shard:
         """The shard, on one thread; it rewrites nothing, for results may be asked for again."""
         kernels = get_kernels(self.kernel, 0)
-        return Shard(self.matrix, kernels, Workers(1), scratch=self.scratch, rewrites=False)
-
-    def with_effects(self, rows: FloatArray | None, columns: FloatArray | None) -> HeldShard:
-        """Return the same rows minus effects."""
-        return replace(self, row_effects=rows, column_effects=columns)
-
-    @cached_property
-    def scratch(self) -> Scratch:
-        """Memory for tasks on these rows, one after the other."""
-        return Scratch()
+        return Shard(self.matrix, kernels, Workers(1), rewrites=False)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: self.__dict__[name] for name in self.__dataclass_fields__}
@@ -95,7 +84,7 @@ class HeldShard:
         return sum(int(part.nbytes) for part in parts)
 
 
-def the_same(value: Any) -> Any:
+def identity(value: Any) -> Any:
     """Return a value: a task that puts it on a worker, and again should it be lost."""
     return value
 
@@ -114,35 +103,28 @@ def hold(
     return unit
 
 
-def call_each(method: str, n_each: int, *arguments: Any) -> list[Any]:
-    """Call a method for all shards of a unit.
+def subtract(
+    unit: Sequence[HeldShard], rows: Sequence[FloatArray | None], columns: FloatArray | None
+) -> list[HeldShard]:
+    """Return the shards of a unit minus row effects, a part for each shard, and column effects."""
+    return [
+        replace(held, row_effects=part, column_effects=columns)
+        for held, part in zip(unit, rows, strict=True)
+    ]
+
+
+def call(collect: Callable[[Iterable[Any]], Any], method: str, n_each: int, *arguments: Any) -> Any:
+    """Call a method for all shards of a unit; collect the results in a list, or `add` them.
 
     The first `n_each` arguments have a part for each shard, of which the first has the method; the
     others are common to all.
     """
-    return list(_calls(method, n_each, arguments))
-
-
-def call_held(method: str, _: int, unit: Sequence[HeldShard], *arguments: Any) -> list[Any]:
-    """Call a method of what is held of the shards of a unit; the first argument has parts."""
-    parts, *common = arguments
-    return [getattr(held, method)(part, *common) for held, part in zip(unit, parts, strict=True)]
-
-
-def call_and_add(method: str, n_each: int, *arguments: Any) -> Any:
-    """Call a method for all shards of a unit and add the results as they come."""
-    return add(_calls(method, n_each, arguments))
-
-
-def _calls(method: str, n_each: int, arguments: Sequence[Any]) -> Iterator[Any]:
     each, common = arguments[:n_each], arguments[n_each:]
     with Workers(1):  # holds BLAS to one thread
-        for one, *parts in zip(*each, strict=True):
-            yield getattr(_opened(one), method)(*parts, *common)
-
-
-def _opened(argument: Any) -> Any:
-    return argument.shard if isinstance(argument, HeldShard) else argument
+        return collect(
+            getattr(one.shard if isinstance(one, HeldShard) else one, method)(*parts, *common)
+            for one, *parts in zip(*each, strict=True)
+        )
 
 
 def add(parts: Iterable[Any]) -> Any:

@@ -9,6 +9,7 @@ rows only through their memberships.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -102,21 +103,21 @@ class DaskShards:
 
     def call(self, method: str, objects: Any, *each: Any, common: Sequence[Any] = ()) -> Remote:
         """Have a method called for every shard; it is sent with the next results wanted."""
-        return self._call(remote.call_each, method, (objects, *each), common)
+        return self._call(list, method, (objects, *each), common)
 
     def total(self, method: str, objects: Any, *each: Any, common: Sequence[Any] = ()) -> Remote:
         """Have a method called for every shard, and the results added up a fixed tree."""
-        parts = self._call(remote.call_and_add, method, (objects, *each), common)
-        return self.tasks.total(remote.add, parts)
+        return self.tasks.total(
+            remote.add, self._call(remote.add, method, (objects, *each), common)
+        )
 
     def _call(
-        self, how: Callable[..., Any], method: str, each: Sequence[Any], common: Sequence[Any]
+        self, collect: Callable[..., Any], method: str, each: Sequence[Any], common: Sequence[Any]
     ) -> Remote:
         self.reads.passes += float(each[0] is self.each and method != "raw_rows")
         by_unit = [part if isinstance(part, Remote) else self.tasks.by_unit(part) for part in each]
-        n_units = len(self.tasks.units)
-        heads = [[method] * n_units, [len(each)] * n_units]
-        return self.tasks.each(method, how, *heads, *by_unit, common=common)
+        function = partial(remote.call, collect, method, len(each))
+        return self.tasks.each(method, function, *by_unit, common=common)
 
     def gather(self, results: Remote) -> list[Any]:
         """Wait for results and fetch them, in the order of the shards."""
@@ -142,7 +143,9 @@ class DaskShards:
             np.ascontiguousarray(sample, dtype=np.float64), n, centring, column_effects, row_medians
         )
         parts = [None if rows is None else rows[slice(*at)].copy() for at in pairwise(self.edges)]
-        each = self._call(remote.call_held, "with_effects", (self.each, parts), (columns,))
+        each = self.tasks.each(
+            "subtract", remote.subtract, self.each, self.tasks.by_unit(parts), common=(columns,)
+        )
         effects = Effects(rows, columns)
         found = DaskShards(
             self.tasks, each, self.edges, self.is_dense, self.here, self.n_stored, effects

@@ -114,7 +114,7 @@ class Tasks:
         n_units = len(self.units)
         if n_units <= self._n_workers or _size(value) * n_units <= _SMALL_BYTES:
             return value
-        return self.each(word, remote.the_same, [value], units=[0]).keys[0]
+        return self.each(word, remote.identity, [value]).keys[0]
 
     def each(
         self,
@@ -122,19 +122,17 @@ class Tasks:
         function: Callable[..., Any],
         *arguments: Any,
         common: Sequence[Any] = (),
-        units: Sequence[int] | None = None,
     ) -> Remote:
-        """Have a function called for all units, or for those with given numbers.
+        """Have a function called for each unit.
 
         An argument has a part for each unit, or is the results of earlier calls; those in common
         come last. Nothing is sent before `submit` or `gather`: all calls until then go to the
         scheduler in one message, for Dask lets the next one wait ten milliseconds.
         """
-        numbers = range(len(self.units)) if units is None else units
         shared = [self.share(value) for value in common]
-        name = f"neocc-{word}-{self._token}-{next(self._serial)}"
-        results = Remote(self, [(name, number) for number in numbers])
         lists = [part.keys if isinstance(part, Remote) else part for part in arguments]
+        name = f"neocc-{word}-{self._token}-{next(self._serial)}"
+        results = Remote(self, [(name, number) for number in range(len(lists[0]))])
         for key, *given in zip(results.keys, *lists, strict=True):
             self._graph[key] = (function, *given, *shared)
         self._wanted.add(results)
@@ -142,13 +140,9 @@ class Tasks:
 
     def total(self, add: Callable[..., Any], parts: Remote) -> Remote:
         """Have results of all units added up a fixed tree, in their order."""
-        keys, width = parts.keys, 1
-        while len(keys) > 1:
-            groups = [keys[at : at + _FAN_IN] for at in range(0, len(keys), _FAN_IN)]
-            width *= _FAN_IN
-            firsts = [at * width for at in range(len(groups))]
-            parts = self.each("add", add, groups, units=firsts)
-            keys = parts.keys
+        while len(parts.keys) > 1:
+            ranges = range(0, len(parts.keys), _FAN_IN)
+            parts = self.each("add", add, [parts.keys[at : at + _FAN_IN] for at in ranges])
         return parts
 
     def submit(self) -> None:
