@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -38,7 +39,7 @@ class SparseMatrix:
         """Wrap a CSR matrix without copying."""
         return cls(X, X.indptr)
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, int]:
         """Number of rows and of columns."""
         return int(self.values.shape[0]), int(self.values.shape[1])
@@ -94,7 +95,7 @@ class DenseMatrix:
     row_effects: FloatArray | None = None
     column_effects: FloatArray | None = None
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, int]:
         """Number of rows and of columns."""
         return int(self.values.shape[0]), int(self.values.shape[1])

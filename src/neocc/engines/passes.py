@@ -111,11 +111,6 @@ class Passes:
     _grouped: dict[tuple[int, int], list[list[Rows]]] = field(default_factory=dict)
 
     @cached_property
-    def n_columns(self) -> int:
-        """Number of columns."""
-        return self.matrix.shape[1]
-
-    @cached_property
     def row_blocks(self) -> list[Rows]:
         """The blocks of a pass over rows."""
         finer = max(self.options.smallest_block, self.matrix.n_stored // _FEW_BLOCKS)
@@ -166,7 +161,7 @@ class Passes:
         return totals
 
     def _zeros(self, widths: tuple[int, int]) -> Features:
-        m, (k, width) = self.n_columns, widths
+        m, (k, width) = self.matrix.shape[1], widths
         sums, products = np.zeros((m, k)), np.zeros((m, width))
         return Features(sums if k else None, np.zeros(m), products if width else None)
 

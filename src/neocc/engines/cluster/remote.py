@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from scipy import sparse
@@ -20,38 +20,18 @@ from neocc.engines.source import RowSource
 from neocc.engines.workers import Workers
 from neocc.kernels import get_kernels
 
-__all__ = [
-    "GivenRows",
-    "HeldShard",
-    "add",
-    "call",
-    "hold",
-    "identity",
-    "subtract",
-]
-
-
-@dataclass(frozen=True, eq=False)
-class GivenRows:
-    """Rows that came with the call: they travel to the workers as they are."""
-
-    values: Any
-
-    def load(self, index: int) -> Any:  # noqa: ARG002
-        """Return the rows; there is one block."""
-        return self.values
+__all__ = ["HeldShard", "add", "call", "hold", "identity", "subtract"]
 
 
 @dataclass(frozen=True, eq=False)
 class HeldShard:
     """A shard on a worker, minus row and column effects if it is dense.
 
-    It travels between workers, and to their disks when memory is short, as the way to get the rows
-    from their source: the rows themselves are never sent.
+    It travels between workers, and to their disks when memory is short, as `load`, which reads the
+    rows from their source. Rows that came with the call are their own source.
     """
 
-    source: RowSource | GivenRows
-    index: int
+    load: Callable[[], Any]
     kernel: str
     is_dense: bool
     row_effects: FloatArray | None = None
@@ -60,7 +40,7 @@ class HeldShard:
     @cached_property
     def matrix(self) -> SparseMatrix | DenseMatrix:
         """The rows, read on first use."""
-        values = self.source.load(self.index)
+        values = self.load()
         if not self.is_dense:
             return SparseMatrix.from_scipy(values)
         if sparse.issparse(values):
@@ -90,14 +70,11 @@ def identity(value: Any) -> Any:
 
 
 def hold(
-    sources: Sequence[RowSource | GivenRows] | RowSource,
-    indices: Sequence[int],
-    kernel: str,
-    is_dense: bool,
+    rows: Sequence[Any], source: RowSource | None, kernel: str, is_dense: bool
 ) -> list[HeldShard]:
-    """Read the shards of a unit, from one source or from one for each."""
-    each = sources if isinstance(sources, Sequence) else [sources] * len(indices)
-    unit = [HeldShard(*where, kernel, is_dense) for where in zip(each, indices, strict=True)]
+    """Read the shards of a unit: rows as they are, or blocks of a source by number."""
+    get = identity if source is None else source.load
+    unit = [HeldShard(partial(get, each), kernel, is_dense) for each in rows]
     for held in unit:
         held.matrix  # noqa: B018
     return unit

@@ -58,21 +58,13 @@ def on_cluster(
     source = source_of(matrix)
     if source is not None:
         edges = np.asarray(source.edges)
+        rows: list[Any] = list(range(len(edges) - 1))
     else:
-        cut = matrix.partition(shard_entries)
-        edges = np.array([0, *(stop for _, stop in cut)])
-    tasks = Tasks(find_client(where), len(edges) - 1)
-    if source is not None:
-        sources: list[Any] = [tasks.share(source, "store")] * len(tasks.units)
-        indices = [list(unit) for unit in tasks.units]
-    else:
-        given = [
-            remote.GivenRows(slice_rows(matrix.values, *rows)) for rows in pairwise(edges.tolist())
-        ]
-        sources = tasks.by_unit(given)
-        indices = [[0] * len(unit) for unit in tasks.units]
+        edges = np.array([0, *(stop for _, stop in matrix.partition(shard_entries))])
+        rows = [slice_rows(matrix.values, *ends) for ends in pairwise(edges.tolist())]
+    tasks = Tasks(find_client(where), len(rows))
     is_dense = isinstance(matrix, DenseMatrix)
-    each = tasks.each("load", remote.hold, sources, indices, common=(kernel, is_dense))
+    each = tasks.each("load", remote.hold, tasks.by_unit(rows), common=(source, kernel, is_dense))
     nothing = DenseMatrix(np.empty((0, matrix.shape[1])))
     here = LocalShards(Shard(nothing, get_kernels(kernel, 0), workers))
     engine = Engine(DaskShards(tasks, each, edges, is_dense, here, matrix.n_stored))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from itertools import count
@@ -104,8 +105,8 @@ class Tasks:
         """Sort what belongs to shards by the units they are in."""
         return [list(parts[unit.start : unit.stop]) for unit in self.units]
 
-    def share(self, value: Any, word: str = "tables") -> Any:
-        """Tell all units of a value; return what is to be given to them.
+    def share(self, value: Any) -> Any:
+        """Return what tells all units of a value.
 
         A small one travels with every task, and any if there is one unit to a worker. Otherwise it
         is put on a worker, from where the others fetch it: the scheduler would have to send it
@@ -114,7 +115,7 @@ class Tasks:
         n_units = len(self.units)
         if n_units <= self._n_workers or _size(value) * n_units <= _SMALL_BYTES:
             return value
-        return self.each(word, remote.identity, [value]).keys[0]
+        return self.each("tables", remote.identity, [value]).keys[0]
 
     def each(
         self,
@@ -179,6 +180,7 @@ class Tasks:
     def translated(self) -> Iterator[None]:
         """Say what a lost connection or dead workers mean for a fit."""
         from distributed import KilledWorker
+        from distributed.comm import CommClosedError
 
         try:
             yield
@@ -190,20 +192,14 @@ class Tasks:
                 "distributed.scheduler.allowed-failures."
             ) from error
         except Exception as error:
-            if isinstance(error, ClusterLostError) or not self._is_lost(error):
+            is_lost = isinstance(error, CancelledError | CommClosedError)
+            is_lost = is_lost or self.client.status not in ("running", "newly-created")
+            if isinstance(error, ClusterLostError) or not is_lost:
                 raise
             raise ClusterLostError(
                 f"The connection to the cluster at {_address(self.client)} ended during a fit "
                 f"({type(error).__name__}: {error}). Connect again and repeat the fit."
             ) from error
-
-    def _is_lost(self, error: Exception) -> bool:
-        from concurrent.futures import CancelledError
-
-        from distributed.comm import CommClosedError
-
-        lost = isinstance(error, CancelledError | CommClosedError)
-        return lost or self.client.status not in ("running", "newly-created")
 
 
 def _size(value: Any) -> int:
