@@ -34,9 +34,9 @@ from neocc.core.assign import Guess
 from neocc.core.engine import Engine
 from neocc.datasets import fetch_movielens_1m, make_coclusters
 from neocc.engines import PassOptions, open_engine
-from neocc.engines.block_cache import BlockCache
 from neocc.engines.cluster import DaskShards
 from neocc.engines.following import FollowingShard
+from neocc.engines.stored import BlockCache
 from neocc.estimators import _engines
 from neocc.io import BlockStore, write_store
 

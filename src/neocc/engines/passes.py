@@ -69,10 +69,10 @@ DEFAULTS = PassOptions()
 
 
 class Scratch:
-    """Arrays that nobody needs any more, for the next who needs one for a moment.
+    """Arrays for temporary use, which are handed on.
 
-    An allocator that gives memory back to the system at once (as on Dask's workers, by their
-    default settings) makes every large temporary array cost more than the work on it.
+    An allocator that returns memory to the system at once (as on Dask's workers, by their default
+    settings) makes every large temporary array cost more than the work on it.
     """
 
     def __init__(self) -> None:
@@ -80,24 +80,20 @@ class Scratch:
         self._lock = Lock()
 
     def take(self, *shape: int) -> FloatArray:
-        """Return an array of any content."""
+        """Return an uninitialised array."""
         size = prod(shape)
         with self._lock:
             for place, array in enumerate(self._free):
                 if size <= array.size <= _TOO_LARGE * size:
-                    del self._free[place]
-                    break
-            else:
-                array = np.empty(size)
-        return array[:size].reshape(shape)
+                    return self._free.pop(place)[:size].reshape(shape)
+        return np.empty(size)[:size].reshape(shape)
 
     def give_back(self, *arrays: FloatArray | None) -> None:
-        """Say that arrays, or what they are views of, are needed no more."""
+        """Let others have arrays that were taken."""
         with self._lock:
             for array in arrays:
-                whole = None if array is None else array if array.base is None else array.base
-                if whole is not None and whole.ndim == 1 and whole.size:
-                    self._free.append(whole)
+                if array is not None and array.base is not None:
+                    self._free.append(array.base)
 
 
 @dataclass
@@ -125,14 +121,11 @@ class Passes:
         return list(self.workers.ordered(function, blocks))
 
     def down_columns(
-        self,
-        widths: tuple[int, int],
-        add: Callable[[Rows, Features], None],
+        self, widths: tuple[int, int], add: Callable[[Rows, Features], None]
     ) -> Features:
-        """Add up features of the columns over all blocks of rows.
+        """Sum features of the columns over all blocks of rows, each of which `add` adds.
 
-        `widths` are those of the tables of sums and of products, 0 for none. `add` adds a block; it
-        is called for the blocks of a group one after the other.
+        `widths` are those of the tables of sums and of products, 0 for none.
         """
         self.reads.passes += 1.0
         groups = self._grouped.get(widths) or self._groups(widths)
@@ -172,13 +165,7 @@ class Passes:
         many = n_stored // max(options.row_block, least)
         few = min(_FEW_BLOCKS, n_stored // max(options.smallest_block, least))
         blocks = self.matrix.partition(options.column_block)
-        self._grouped[widths] = _cut_evenly(blocks, max(1, many, few))
+        n_groups = max(1, min(max(many, few), len(blocks)))
+        edges = np.linspace(0, len(blocks), n_groups + 1).astype(int).tolist()
+        self._grouped[widths] = [blocks[slice(*ends)] for ends in pairwise(edges)]
         return self._grouped[widths]
-
-
-def _cut_evenly(blocks: list[Rows], n_groups: int) -> list[list[Rows]]:
-    """Split a list of row ranges into consecutive groups of about equal length."""
-    if n_groups == 1:
-        return [blocks]
-    edges = np.linspace(0, len(blocks), min(n_groups, len(blocks)) + 1).astype(int).tolist()
-    return [blocks[start:stop] for start, stop in pairwise(edges)]

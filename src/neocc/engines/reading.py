@@ -36,17 +36,14 @@ def refuse_types(X: Any) -> None:
             f"Input X is the path {str(X)!r}, not data. Open a store with "
             "neocc.io.open_store(path), or read a file with neocc.io.read_matrix(path).data."
         )
-    columns = getattr(X, "columns", None)
-    if columns is not None and hasattr(X, "dtypes"):
-        for name in columns:
-            _refuse_values(np.asarray(X[name])[:, None], f" in column {str(name)!r}", 0)
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        for name in X.columns:
+            _refuse_values(np.asarray(X[name])[:, None], f" in column {str(name)!r}")
     elif sparse.issparse(X):
-        _refuse_values(np.empty((0, 0), dtype=X.dtype), "", None)
-    elif isinstance(X, np.ndarray):
-        _refuse_values(X, "", None)
-    elif isinstance(X, list | tuple):
+        _refuse_values(np.empty((0, 0), dtype=X.dtype))
+    elif isinstance(X, np.ndarray | list | tuple):
         try:
-            _refuse_values(np.asarray(X), "", None)
+            _refuse_values(np.asarray(X))
         except ValueError as error:
             if "inhomogeneous" in str(error):
                 raise ValueError(
@@ -56,7 +53,7 @@ def refuse_types(X: Any) -> None:
             raise
 
 
-def _refuse_values(values: AnyArray, where: str, column: int | None) -> None:
+def _refuse_values(values: AnyArray, where: str = "") -> None:
     kind = values.dtype.kind
     if kind == "c":
         raise ValueError(
@@ -68,13 +65,12 @@ def _refuse_values(values: AnyArray, where: str, column: int | None) -> None:
             f"Input X holds dates or times ({values.dtype}){where}. Turn them into numbers first."
         )
     if kind in "OUST" and values.ndim == 2:
-        for place in np.ndindex(values.shape):
-            value: Any = values[place]
+        for (row, column), value in np.ndenumerate(values):
             if isinstance(value, str) and not _is_number(value):
-                at = f"row {place[0]}" + (f", column {place[1]}" if column is None else where)
                 raise ValueError(
-                    f"could not convert string to float: {str(value)!r} at {at}. Drop or encode "
-                    "columns of text before fitting."
+                    f"could not convert string to float: {str(value)!r} at row {row}"
+                    f"{where or f', column {column}'}. Drop or encode columns of text before "
+                    "fitting."
                 )
 
 

@@ -246,7 +246,7 @@ class Shard:
         step = max(1, self.options.copied // max(1, self.shape[1]))
         for start in range(0, self.shape[0], step):
             stop = min(start + step, self.shape[0])
-            block = self._block(start, stop)
+            block = self.matrix.block(start, stop)
             X = block.matrix() if isinstance(block, SparseBlock) else block
             total += function(X, members.slice(start, stop), *common)
         return total

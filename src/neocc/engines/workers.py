@@ -32,17 +32,15 @@ class _OneBlasThread:
     def enter(self) -> None:
         with self._lock:
             if self._n_users == 0:
-                if self._controller is None:
-                    self._controller = ThreadpoolController()
+                self._controller = self._controller or ThreadpoolController()
                 self._limit = self._controller.limit(limits=1, user_api="blas")
-                self._limit.__enter__()
             self._n_users += 1
 
     def leave(self) -> None:
         with self._lock:
             self._n_users -= 1
             if self._n_users == 0:
-                self._limit.__exit__(None, None, None)
+                self._limit.restore_original_limits()
 
 
 _one_blas_thread = _OneBlasThread()

@@ -9,6 +9,7 @@ rows only through their memberships.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -67,7 +68,7 @@ def on_cluster(
     each = tasks.each("load", remote.hold, tasks.by_unit(rows), common=(source, kernel, is_dense))
     nothing = DenseMatrix(np.empty((0, matrix.shape[1])))
     here = LocalShards(Shard(nothing, get_kernels(kernel, 0), workers))
-    engine = Engine(DaskShards(tasks, each, edges, is_dense, here, matrix.n_stored))
+    engine = Engine(DaskShards(tasks, each, edges, matrix, here))
     engine.reads.passes += 1.0
     tasks.submit()
     return engine
@@ -80,18 +81,12 @@ class DaskShards:
     speculative_sums = True
 
     def __init__(
-        self,
-        tasks: Tasks,
-        each: Remote,
-        edges: IntArray,
-        is_dense: bool,
-        here: LocalShards,
-        n_stored: int,
-        effects: Effects = NO_EFFECTS,
+        self, tasks: Tasks, each: Remote, edges: IntArray, matrix: Matrix, here: LocalShards
     ) -> None:
-        self.tasks, self.each, self.edges, self.is_dense = tasks, each, edges, is_dense
-        self.here, self.n_columns, self.n_stored = here, here.n_columns, n_stored
-        self.kernels, self.effects, self.reads = here.kernels, effects, here.reads
+        self.tasks, self.each, self.edges, self.here = tasks, each, edges, here
+        self.is_dense = isinstance(matrix, DenseMatrix)
+        self.n_columns, self.n_stored = matrix.shape[1], matrix.n_stored
+        self.kernels, self.effects, self.reads = here.kernels, NO_EFFECTS, here.reads
 
     def call(self, method: str, objects: Any, *each: Any, common: Sequence[Any] = ()) -> Remote:
         """Have a method called for every shard; it is sent with the next results wanted."""
@@ -99,9 +94,7 @@ class DaskShards:
 
     def total(self, method: str, objects: Any, *each: Any, common: Sequence[Any] = ()) -> Remote:
         """Have a method called for every shard, and the results added up a fixed tree."""
-        return self.tasks.total(
-            remote.add, self._call(remote.add, method, (objects, *each), common)
-        )
+        return self.tasks.total(self._call(remote.add, method, (objects, *each), common))
 
     def _call(
         self, collect: Callable[..., Any], method: str, each: Sequence[Any], common: Sequence[Any]
@@ -138,11 +131,10 @@ class DaskShards:
         each = self.tasks.each(
             "subtract", remote.subtract, self.each, self.tasks.by_unit(parts), common=(columns,)
         )
-        effects = Effects(rows, columns)
-        found = DaskShards(
-            self.tasks, each, self.edges, self.is_dense, self.here, self.n_stored, effects
-        )
+        self.reads.passes += 1.0
         self.tasks.submit()
+        found = copy(self)
+        found.each, found.effects = each, Effects(rows, columns)
         return found
 
     def sample(self, side: Side, items: IntArray) -> LocalShards:

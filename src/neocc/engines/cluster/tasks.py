@@ -139,11 +139,11 @@ class Tasks:
         self._wanted.add(results)
         return results
 
-    def total(self, add: Callable[..., Any], parts: Remote) -> Remote:
+    def total(self, parts: Remote) -> Remote:
         """Have results of all units added up a fixed tree, in their order."""
         while len(parts.keys) > 1:
             ranges = range(0, len(parts.keys), _FAN_IN)
-            parts = self.each("add", add, [parts.keys[at : at + _FAN_IN] for at in ranges])
+            parts = self.each("add", remote.add, [parts.keys[at : at + _FAN_IN] for at in ranges])
         return parts
 
     def submit(self) -> None:
