@@ -1,7 +1,7 @@
-"""Where the rows live: shards, and schedulers that run something on all of them.
+"""Where the rows live: shards, and schedulers that call methods of all of them.
 
-`open_engine` puts a matrix into an engine of one process, in memory or on disk; `on_cluster` onto
-the workers of Dask.
+`open_engine` opens an engine in this process, for data in memory or on disk; `on_cluster` puts the
+rows on the workers of a Dask cluster.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The scheduler of one process: data in memory or on disk are one shard."""
+"""The scheduler of a single process: data in memory or on disk form one shard."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class LocalShards:
         return result
 
     def centred(self, centring: Centring, column_effects: FloatArray | None) -> LocalShards:
-        """Return the same rows with effects subtracted on the fly."""
+        """Return the same rows, with effects subtracted when they are read."""
         matrix = self.shard.matrix.centred(centring, column_effects)
         if matrix is self.shard.matrix:
             return self
@@ -102,5 +102,5 @@ class LocalShards:
         return LocalShards(self.shard.over(matrix))
 
     def refresh(self) -> bool:
-        """Drop what the shard keeps; whether that may have rounded differently."""
+        """Drop updated sums; return whether there were any."""
         return self.shard.refresh()

@@ -1,4 +1,4 @@
-"""The matrix as given, in blocks of rows: sparse ones untouched, dense ones centred on the fly."""
+"""Matrices in blocks of rows: sparse ones as given, dense ones centred when they are read."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _SAMPLED_COLUMNS = 32
 class SparseMatrix:
     """A CSR matrix in canonical form, in memory or in a store.
 
-    It is never centred: that would fill it. `values` is SciPy's, or the rows of a store
-    (`neocc.engines.stored`), which are sliced like an array; `indptr` is in memory in any case.
+    It is never centred, which would fill it. `values` is a SciPy matrix, or the rows of a store
+    (`neocc.engines.stored`), sliced in the same way; `indptr` is always in memory.
     """
 
     values: Any
@@ -86,9 +86,8 @@ class SparseMatrix:
 class DenseMatrix:
     """A matrix of any real type, read a block at a time as float64 minus row and column effects.
 
-    `values` may be a CSR matrix too: it is then made dense one block at a time (new sparse rows
-    that are compared with clusters of centred dense ones). Rows on disk are sliced like an array
-    (`neocc.engines.stored`).
+    `values` is an array, the rows of a store, or a CSR matrix that is made dense block by block
+    (new sparse rows that are compared with clusters of centred dense ones).
     """
 
     values: Any
@@ -108,10 +107,10 @@ class DenseMatrix:
     def centred(self, centring: Centring, column_effects: FloatArray | None = None) -> DenseMatrix:
         """Return the same data minus typical values of its rows, its columns, both, or all of it.
 
-        Which values are subtracted changes no result, only its accuracy. Medians of a few evenly
-        spaced rows and columns serve: outliers do not move them. Effects that are small against
-        the spread are left alone, for then nothing cancels and blocks need no copy. Given column
-        effects replace the matrix's own.
+        Which values are subtracted affects accuracy only. They are medians over a few evenly spaced
+        rows and columns, which outliers do not move. Effects that are small against the spread are
+        not subtracted: nothing would cancel, and blocks need no copy. Given column effects replace
+        the matrix's own.
         """
         some = sampled_rows(self.shape[0])
         rows, columns = find_effects(
@@ -163,7 +162,7 @@ class DenseMatrix:
 
 
 def sampled_rows(n_rows: int) -> slice:
-    """Return the few evenly spaced rows that effects are judged by."""
+    """Return the few evenly spaced rows that effects are estimated from."""
     return slice(None, None, max(1, n_rows // _SAMPLED_ROWS))
 
 
@@ -176,8 +175,8 @@ def find_effects(
 ) -> tuple[FloatArray | None, FloatArray | None]:
     """Return the row and column effects that `DenseMatrix.centred` subtracts, None for none.
 
-    `sampled` holds the `sampled_rows`; `row_medians` gives the medians of all rows minus column
-    effects, wherever these rows are.
+    `sampled` holds the `sampled_rows`; `row_medians` returns the medians of all rows minus column
+    effects.
     """
     own_columns = column_effects is None and centring in ("global", "columns", "double")
     columns = np.zeros(sampled.shape[1]) if column_effects is None else column_effects
@@ -186,7 +185,7 @@ def find_effects(
         if centring == "global":
             columns = np.full_like(columns, np.median(columns))
     rows = row_medians(columns) if centring in ("rows", "double") else np.zeros(n_rows)
-    # Judged with both removed: large effects of one kind would hide those of the other.
+    # The spread is that without both: large effects of one kind would hide those of the other.
     spread = np.median(np.abs(sampled - columns - rows[sampled_rows(n_rows), None]))
     return _unless_small(rows, spread), _unless_small(columns, spread if own_columns else 0.0)
 
@@ -214,10 +213,10 @@ def slice_rows(X: Any, start: int, stop: int) -> Any:
 
 
 def split_rows(rows: IntArray, edges: IntArray) -> tuple[list[IntArray], IntArray | None]:
-    """Sort row numbers into the blocks between edges, numbered from the start of each block.
+    """Distribute row numbers over the blocks between edges, relative to the start of each block.
 
-    Returns also how to put the rows into the order asked for once they are stacked, None if they
-    are in that order.
+    Also returns the permutation that restores the given order of the stacked rows, None if they are
+    in that order already.
     """
     order = np.argsort(rows, kind="stable")
     ordered = rows[order]

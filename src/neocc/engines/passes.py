@@ -1,7 +1,7 @@
-"""How a pass goes over the rows: cut into blocks, on threads, reduced in block order.
+"""Passes over the rows: cut into blocks, run on threads, reduced in block order.
 
-The partition into blocks depends on the matrix and the number of clusters alone, never on the
-number of threads, so a pass gives the same bits for any `n_jobs`.
+The partition depends only on the matrix and the numbers of clusters, never on the number of
+threads, so a pass gives the same bits for any `n_jobs`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from neocc.kernels import Features
 __all__ = ["DEFAULTS", "PassOptions", "Passes", "Rows", "Scratch"]
 
 Rows: TypeAlias = tuple[int, int]
-"""First row of a range, and the one after its last."""
+"""First row of a range, and the row after its last."""
 
 Result = TypeVar("Result")
 
@@ -46,11 +46,11 @@ class PassOptions:
     row_block: int = 1 << 19
     # Blocks of a column pass are read more than once and should stay in a core's own cache.
     column_block: int = 1 << 18
-    # Blocks of matrices with only a few of them may be smaller than that, but not than this.
+    # Matrices of only a few blocks are cut finer, but into blocks no smaller than this.
     smallest_block: int = 1 << 18
     # A group of blocks of a column pass has this many entries per cell of the table it returns.
     entries_per_cell: int = 4
-    # A dense matrix up to this size is centred once and kept.
+    # Blocks of a matrix up to this size are kept, converted and centred.
     cached: int = 1 << 20
     # Rows are copied this many entries at a time.
     copied: int = 1 << 19
@@ -113,7 +113,7 @@ class Passes:
         return self.matrix.partition(min(self.options.row_block, finer))
 
     def over_rows(self, function: Callable[[Rows], Result]) -> list[Result]:
-        """Call a function for all blocks of rows; return what it returned, in their order."""
+        """Call a function for every block of rows; return the results in block order."""
         self.reads.passes += 1.0
         blocks = self.row_blocks
         if len(blocks) == 1:
@@ -141,7 +141,7 @@ class Passes:
                 add(rows, part)
             return part
 
-        # Made here rather than by the threads, whose allocators would each keep what they free.
+        # Allocated here, because allocators keep what is freed for the thread that asked for it.
         n_alive = min(len(groups), self.workers.n_jobs + 2)
         spare = [self._zeros(widths) for _ in range(n_alive)]
         parts = self.workers.ordered(one_group, groups)
@@ -159,7 +159,7 @@ class Passes:
         return Features(sums if k else None, np.zeros(m), products if width else None)
 
     def _groups(self, widths: tuple[int, int]) -> list[list[Rows]]:
-        """Cut blocks into groups that outweigh tables of such widths."""
+        """Group blocks so that each group outweighs the tables it is summed into."""
         options, n_stored = self.options, self.matrix.n_stored
         least = options.entries_per_cell * self.matrix.shape[1] * (sum(widths) + 1)
         many = n_stored // max(options.row_block, least)

@@ -1,8 +1,8 @@
-"""From an array to a matrix that engines read: values checked, nothing copied that need not be.
+"""From an array to a matrix that engines read: values are checked, and copied only if necessary.
 
 The array has passed scikit-learn's `check_array` (or `validate_data`) with `READ_OPTIONS`: it is a
-two-dimensional NumPy array or a SciPy sparse matrix. Which cells are not finite is found here, so
-that the error can say where.
+two-dimensional NumPy array or a SciPy sparse matrix. Cells that are not finite are looked for here,
+so that the error can say where they are.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LARGEST = 1e140
 def refuse_types(X: Any) -> None:
     """Refuse text, complex numbers and dates, naming the first such column or cell.
 
-    To be called before `check_array`, whose own messages do not say where.
+    Call it before `check_array`, whose messages do not say where.
     """
     if isinstance(X, str | PathLike):
         raise TypeError(
@@ -99,9 +99,9 @@ def as_matrix(X: Any, names: Any = None) -> Matrix:
 
 
 def canonical(X: Any) -> Any:
-    """CSR with sorted, unique indices and float32 or float64 data.
+    """Return X as CSR with sorted, unique indices and float32 or float64 data.
 
-    The caller's matrix is not changed.
+    The given matrix is not changed.
     """
     given = X
     X = X.tocsr()

@@ -1,7 +1,6 @@
-"""A shard: rows on one machine, and the sums and scores that an engine asks of them.
+"""A shard: rows on one machine, and the sums and scores that an engine computes from them.
 
-The rows lie in memory, or come from disk a block at a time: the matrix knows. `passes` says how a
-pass goes over them.
+The matrix knows whether its rows are in memory or on disk; `passes` says how they are traversed.
 """
 
 from __future__ import annotations
@@ -45,13 +44,13 @@ class Shard:
         self.matrix, self.kernels, self.workers, self.space = matrix, kernels, workers, space
         self.scratch, self.reads, self.shape = Scratch(), reads or Reads(), matrix.shape
         self.options = options
-        # Rows `start` to `stop`, centred. Blocks that are views or small are made once.
+        # Returns rows `start` to `stop`, centred; blocks that are views or small are cached.
         are_views = isinstance(matrix, SparseMatrix) and sparse.issparse(matrix.values)
         is_light = are_views or matrix.n_stored <= options.cached
         block: Callable[[int, int], Block] = matrix.block
         self._block = cache(block) if is_light else block
         self._passes = Passes(matrix, workers, self.reads, options)
-        # Made once and written over in every row step, unless results outlive it.
+        # The table of distances is overwritten in every row step, unless results must outlive it.
         self._rewrites = rewrites
         self._distances: FloatArray | None = None
         self._row_squares: FloatArray | None = None
@@ -69,9 +68,9 @@ class Shard:
         model: OverlapModel,
         distances: bool,
     ) -> Choices:
-        """Return what rows can choose from, given their memberships or where these were assigned.
+        """Return the choices of all rows, given their memberships so far or their assignment.
 
-        Without `distances` there is no table of them.
+        Without `distances` no table of distances is made.
         """
         members = members.members if isinstance(members, Applied) else members
         shape = (self.shape[0], len(terms.offset))
@@ -108,7 +107,7 @@ class Shard:
         return Scores(d, labels, minima, len(terms.offset), float(sum(totals)))
 
     def row_distances(self, terms: Terms, V: Memberships | None) -> FloatArray:
-        """Return the distance of every row to every row cluster, as it comes."""
+        """Return the distance of every row to every row cluster, not rounded."""
         d = self.space.empty(self.shape[0], terms.n_clusters)
 
         def one_block(rows: Rows, features: Features) -> None:
@@ -171,9 +170,9 @@ class Shard:
     def sum_applied(
         self, choices: Choices, thresholds: Thresholds, V: Memberships | None, squares: bool
     ) -> Features:
-        """Return the features of columns for memberships that are being applied.
+        """Return the column features of the memberships that thresholds allow.
 
-        They are found again, which takes less time than to wait for another task to send them.
+        Applying the thresholds again takes less time than waiting for another task's result.
         """
         return self.column_features(choices.apply(thresholds).members, V, squares)
 
@@ -239,7 +238,7 @@ class Shard:
     ) -> float:
         """Return the sum of a function of blocks of rows and their memberships.
 
-        Rows come as an array or a CSR matrix, few enough for copies.
+        Blocks are arrays or CSR matrices, small enough to be copied.
         """
         self.reads.passes += 1.0
         total = 0.0
@@ -252,7 +251,7 @@ class Shard:
         return total
 
     def refresh(self) -> bool:
-        """Return False: nothing is kept that rounds differently."""
+        """Return False: no sums are updated, so none have rounded differently."""
         return False
 
     def raw_rows(self, rows: IntArray) -> Any:
@@ -264,6 +263,6 @@ class Shard:
         return self.matrix.take_columns(columns).values
 
     def row_medians(self, columns: FloatArray) -> FloatArray:
-        """Return typical values of all rows that column effects were taken from."""
+        """Return the medians of all rows minus column effects."""
         assert isinstance(self.matrix, DenseMatrix)
         return self.matrix.row_medians(columns)

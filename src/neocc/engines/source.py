@@ -1,6 +1,6 @@
-"""Where rows come from that are not in memory: a few numbers about them, and blocks on demand.
+"""Sources of rows that are not in memory: a few numbers about them, and blocks on demand.
 
-`neocc.io` holds a source on disk; engines know it by this protocol alone.
+`neocc.io` has a source on disk; engines know it by this protocol alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["RowSource"]
 class RowSource(Protocol):
     """Blocks of rows, one after the other.
 
-    A source is cheap to pickle: it tells a worker how to get at the rows and never holds them.
+    A source is cheap to pickle: it tells a worker how to read the rows and does not hold them.
     All values are finite, and sparse blocks are in canonical form.
     """
 

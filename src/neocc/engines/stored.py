@@ -1,13 +1,14 @@
-"""Matrices whose rows stay where a source has them; a few blocks at a time are cached.
+"""Matrices whose rows stay in their source; a few blocks at a time are cached.
 
-They are cut where a matrix in memory would be cut, not where the source has its blocks, so that a
-fit adds the same numbers in the same order wherever the rows live.
+Passes cut them where they would cut a matrix in memory, not at the edges of the source's blocks, so
+that a fit adds the same numbers in the same order wherever the rows live.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
+from copy import copy
 from itertools import pairwise
 from threading import Lock
 from typing import Any
@@ -31,7 +32,7 @@ __all__ = [
 
 
 CACHED_BYTES = 32_000_000
-"""Blocks are cached up to this many bytes in all; large ones as many as threads need."""
+"""Blocks are cached up to this total size, and as many large ones as the threads need."""
 COPIED_BYTES = 32_000_000
 """A selection of rows is copied up to this size; a larger one is read whenever it is used."""
 
@@ -63,8 +64,9 @@ class BlockCache:
     def find(self, index: int) -> Any:
         """Return a block if it has been read, else None."""
         block = self._blocks.get(index)
-        found = block is not None and block.done() and block.exception() is None
-        return block.result() if block is not None and found else None
+        if block is None or not block.done() or block.exception() is not None:
+            return None
+        return block.result()
 
     def get(self, index: int) -> Any:
         """Return a block, and have the next one read."""
@@ -99,21 +101,17 @@ class BlockCache:
 class StoredRows:
     """The rows of a source, or `chosen` ones of them, sliced like those of an array.
 
-    The blocks used last are cached. A selection of rows may be more than memory holds: a large one
-    is read whenever it is used.
+    The last `n_kept` blocks are cached. A selection of rows is copied up to `copied_bytes`; a
+    larger one is read whenever it is used, for it may not fit into memory.
     """
 
+    chosen: IntArray | None = None
+
     def __init__(
-        self,
-        source: RowSource,
-        n_kept: int = 2,
-        copied_bytes: int = COPIED_BYTES,
-        chosen: IntArray | None = None,
-        blocks: BlockCache | None = None,
+        self, source: RowSource, n_kept: int = 2, copied_bytes: int = COPIED_BYTES
     ) -> None:
-        self.source, self.n_kept = source, n_kept
-        self.copied_bytes, self.chosen = copied_bytes, chosen
-        self._blocks = blocks or BlockCache(source, n_kept)
+        self.source, self.copied_bytes = source, copied_bytes
+        self._blocks = BlockCache(source, n_kept)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -123,35 +121,36 @@ class StoredRows:
 
     def __getitem__(self, at: slice | IntArray) -> Any:
         """Return rows as an array or a CSR matrix; many rows in any order as `StoredRows`."""
-        if not isinstance(at, slice):
-            rows = at if self.chosen is None else self.chosen[at]
-            if self._bytes_of(len(rows)) <= self.copied_bytes:
-                return self.take(rows)
-            return StoredRows(self.source, self.n_kept, self.copied_bytes, rows, self._blocks)
-        if self.chosen is not None:
-            return self.take(self.chosen[at])
-        start, stop, step = at.indices(self.shape[0])
-        return self._between(start, stop) if step == 1 else self.take(np.arange(start, stop, step))
-
-    def _bytes_of(self, n_rows: int) -> float:
-        """Return the bytes of so many rows of the average length."""
-        source = self.source
+        if isinstance(at, slice):
+            start, stop, step = at.indices(self.shape[0])
+            if step == 1 and self.chosen is None:
+                return self._between(start, stop)
+            at = np.arange(start, stop, step)
+            return self.take(at if self.chosen is None else self.chosen[at])
+        rows = at if self.chosen is None else self.chosen[at]
+        # Rows of sparse data are taken to be of average length.
+        source, n_rows = self.source, max(1, self.source.shape[0])
         entry = source.dtype.itemsize + (4 if source.is_sparse else 0)
-        return entry * source.n_stored * n_rows / max(1, source.shape[0])
+        if entry * source.n_stored * len(rows) / n_rows <= self.copied_bytes:
+            return self.take(rows)
+        some = copy(self)
+        some.chosen = rows
+        return some
 
     def _between(self, start: int, stop: int) -> Any:
         """Return rows `start` to `stop`; views, unless they lie in several blocks."""
         edges = self.source.edges
         first = np.searchsorted(edges[1:-1], start, side="right")
         last = np.searchsorted(edges[1:-1], max(start, stop - 1), side="right")
-        pieces = [
-            slice_rows(self._blocks.get(index), start - edges[index], stop - edges[index])
-            for index in range(first, last + 1)
-        ]
-        return stacked(pieces)
+        return stacked(
+            [
+                slice_rows(self._blocks.get(index), start - edges[index], stop - edges[index])
+                for index in range(first, last + 1)
+            ]
+        )
 
     def take(self, rows: IntArray) -> Any:
-        """Return a copy of some rows."""
+        """Return a copy of some rows of the source."""
         parts, back = split_rows(rows, self.source.edges)
         pieces = [self._part(index)[at] for index, at in enumerate(parts) if len(at)]
         found = stacked(pieces or [self._blocks.get(0)[:0]])
@@ -159,11 +158,9 @@ class StoredRows:
 
     def _part(self, index: int) -> Any:
         """Return a block of which a few rows are wanted, without reading the rest if possible."""
-        kept = self._blocks.find(index)
-        if kept is not None:
-            return kept
+        cached = self._blocks.find(index)
         load = getattr(self.source, "load_part", self._blocks.get)
-        return load(index)
+        return load(index) if cached is None else cached
 
 
 def open_source(

@@ -1,4 +1,4 @@
-"""Threads for blocks of rows, with results handed back in block order."""
+"""Threads for blocks of rows, with results returned in block order."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ Result = TypeVar("Result")
 
 
 class _OneBlasThread:
-    """Holds BLAS to one thread while any fit of the process runs.
+    """Limits BLAS to one thread while any fit of the process runs.
 
-    The limit is the process's, so fits in several threads share it: the first sets it, the last
-    lifts it.
+    The limit is global, so fits in several threads share it: the first sets it, the last lifts it.
     """
 
     def __init__(self) -> None:
@@ -63,7 +62,7 @@ def effective_n_jobs(n_jobs: int | None) -> int:
 class Workers:
     """A pool of threads that lives as long as one fit.
 
-    BLAS is held to one thread meanwhile: blocks are already spread over threads, and one thread
+    Meanwhile BLAS is limited to one thread: blocks already run in parallel, and a single thread
     adds the same numbers in the same order on every machine.
     """
 

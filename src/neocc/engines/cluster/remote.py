@@ -1,7 +1,7 @@
-"""What workers hold and do: shards of rows, a few consecutive ones to a task.
+"""What workers hold and run: shards of rows, several consecutive ones to a task.
 
-Every function here is pure: given the same shards and the same tables it returns the same bits, on
-whichever worker and however often. That is what lets Dask make lost results again.
+All functions here are pure: for the same shards and tables they return the same bits on any worker,
+however often they run. This lets Dask recompute lost results.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class HeldShard:
 
     @cached_property
     def shard(self) -> Shard:
-        """The shard, on one thread; it rewrites nothing, for results may be asked for again."""
+        """The shard, on one thread; earlier results stay valid, for Dask may need them again."""
         kernels = get_kernels(self.kernel, 0)
         return Shard(self.matrix, kernels, Workers(1), rewrites=False)
 
@@ -65,7 +65,7 @@ class HeldShard:
 
 
 def identity(value: Any) -> Any:
-    """Return a value: a task that puts it on a worker, and again should it be lost."""
+    """Return a value: the task that puts it on a worker, again if it is lost."""
     return value
 
 
@@ -97,7 +97,7 @@ def call(collect: Callable[[Iterable[Any]], Any], method: str, n_each: int, *arg
     others are common to all.
     """
     each, common = arguments[:n_each], arguments[n_each:]
-    with Workers(1):  # holds BLAS to one thread
+    with Workers(1):  # limits BLAS to one thread
         return collect(
             getattr(one.shard if isinstance(one, HeldShard) else one, method)(*parts, *common)
             for one, *parts in zip(*each, strict=True)

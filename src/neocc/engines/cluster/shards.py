@@ -1,9 +1,9 @@
 """Shards on the workers of a Dask cluster: rows and distances stay there, small tables travel.
 
-One task per unit of a few shards. Column features are added up a fixed tree in the order of the
-shards, so that a fit depends on how the rows are cut into shards (in its last bits) and not on the
-number of workers, their speed or their deaths. What the coordinating process holds grows with the
-rows only through their memberships.
+There is one task per unit of a few shards. Column features are added along a fixed tree in shard
+order, so the last bits of a fit depend on how the rows are cut into shards, but not on the number
+of workers, their speed or their failures. The coordinating process holds nothing that grows with
+the rows except their memberships.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from neocc.kernels import get_kernels
 
 __all__ = ["DaskShards", "on_cluster"]
 
-# A matrix in memory is cut into shards of so many entries.
+# Entries of a shard of a matrix in memory.
 GIVEN_ENTRIES = 1 << 19
 
 
@@ -89,11 +89,11 @@ class DaskShards:
         self.kernels, self.effects, self.reads = here.kernels, NO_EFFECTS, here.reads
 
     def call(self, method: str, objects: Any, *each: Any, common: Sequence[Any] = ()) -> Remote:
-        """Have a method called for every shard; it is sent with the next results wanted."""
+        """Call a method of every shard; calls are sent when results are gathered."""
         return self._call(list, method, (objects, *each), common)
 
     def total(self, method: str, objects: Any, *each: Any, common: Sequence[Any] = ()) -> Remote:
-        """Have a method called for every shard, and the results added up a fixed tree."""
+        """Call a method of every shard, and add the results along a fixed tree."""
         return self.tasks.total(self._call(remote.add, method, (objects, *each), common))
 
     def _call(
@@ -113,7 +113,7 @@ class DaskShards:
         return self.tasks.gather(result)[0]
 
     def centred(self, centring: Centring, column_effects: FloatArray | None) -> DaskShards:
-        """Return shards of the same rows with effects subtracted on the fly."""
+        """Return shards of the same rows, with effects subtracted when they are read."""
         if not self.is_dense:
             return self
         n = int(self.edges[-1])
@@ -159,7 +159,7 @@ class DaskShards:
         return self.sample("rows", rows).dense_rows(np.arange(len(rows)))
 
     def refresh(self) -> bool:
-        """Return False: what workers keep rounds as it did."""
+        """Return False: workers do not update sums."""
         return False
 
     def _raw_rows(self, rows: IntArray) -> Any:
