@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -24,9 +23,6 @@ from neocc.kernels import Features, Memberships, Terms
 __all__ = ["FollowingShard"]
 
 Result = TypeVar("Result")
-
-# Changed rows are copied `PassOptions.copied` entries at a time, or this share of all if larger.
-_COPIED_SHARE = 1 / 32
 
 
 class _Last(NamedTuple):
@@ -64,7 +60,11 @@ class FollowingShard(Shard):
         if last is None or changed is None:
             found, self._n_updates = super().column_features(U, V, squares), 0
         elif len(changed):
-            found = last.features + self._gains(changed, last.U, U, V, squares)
+            some = self.over(self.matrix.take(changed))
+            self.reads.passes += some.matrix.n_stored / max(1, self.matrix.n_stored)
+            gains = some.column_features(U.take(changed), V, squares)
+            losses = some.column_features(last.U.take(changed), V, squares)
+            found = last.features + gains.combined(losses, np.subtract)
             self._n_updates += 1
         else:
             found = last.features
@@ -87,30 +87,6 @@ class FollowingShard(Shard):
             return None
         changed = last.U.changed_items(U)
         return changed if len(changed) <= most else None
-
-    def _gains(
-        self,
-        rows: IntArray,
-        before: Memberships,
-        after: Memberships,
-        V: Memberships | None,
-        squares: bool,
-    ) -> Features:
-        """Return what the features gain when some rows, in ascending order, change memberships."""
-        # A copy of many rows is significant next to X.
-        n_stored = max(1, self.matrix.n_stored)
-        n_entries = max(self.options.copied, _COPIED_SHARE * n_stored)
-        step = max(1, int(self.shape[0] * n_entries / n_stored))
-        gains: Features | None = None
-        for low, high in pairwise([*range(0, len(rows), step), len(rows)]):
-            few = rows[low:high]
-            shard = self.over(self.matrix.take(few))
-            self.reads.passes += shard.matrix.n_stored / n_stored
-            for members, add in ((after, np.add), (before, np.subtract)):
-                part = shard.column_features(members.take(few), V, squares)
-                gains = part if gains is None else gains.combined(part, add)
-        assert gains is not None
-        return gains
 
     def _over_features(
         self, terms: Terms, V: Memberships | None, function: Callable[[Rows, Features], Result]

@@ -68,8 +68,10 @@ class SparseMatrix:
 
     def take_columns(self, columns: IntArray) -> SparseMatrix:
         """Return a copy of some columns."""
-        parts = [self.block(*rows).matrix()[:, columns] for rows in self.partition(_CHUNK)]
-        return SparseMatrix.from_scipy(stacked(parts or [self.values[:, columns]]))
+        if sparse.issparse(self.values):
+            return SparseMatrix.from_scipy(self.values[:, columns])
+        parts = [self.values[start:stop][:, columns] for start, stop in self.partition(_CHUNK)]
+        return SparseMatrix.from_scipy(stacked(parts))
 
     def partition(self, entries: int) -> list[tuple[int, int]]:
         """Cut the rows into ranges of about `entries` entries; a row counts as 64 more."""

@@ -52,7 +52,7 @@ class PassOptions:
     entries_per_cell: int = 4
     # Blocks of a matrix up to this size are kept, converted and centred.
     cached: int = 1 << 20
-    # Rows are copied this many entries at a time.
+    # Blocks of rows that are copied have this many entries.
     copied: int = 1 << 19
     # Stores from this size on update sums from the rows that changed: reading a smaller one costs
     # no more than finding these.
