@@ -10,8 +10,8 @@ from neocc.engines.cluster import ClusterLostError, on_cluster
 from neocc.engines.local import LocalShards, open_engine
 from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix
 from neocc.engines.passes import PassOptions
-from neocc.engines.source import RowSource
 from neocc.engines.space import MemoryLimitError
+from neocc.engines.stored import RowSource
 from neocc.engines.workers import Workers
 
 __all__ = [

@@ -19,8 +19,7 @@ from neocc._typing import FloatArray
 from neocc.core.problem import Problem
 from neocc.engines.matrix import sampled_rows
 from neocc.engines.passes import DEFAULTS
-from neocc.engines.source import RowSource
-from neocc.engines.stored import CACHED_BYTES, COPIED_BYTES, block_bytes, is_full
+from neocc.engines.stored import CACHED_BYTES, COPIED_BYTES, RowSource, block_bytes, is_full
 
 __all__ = ["EVERYTHING", "MemoryLimitError", "NoRoomError", "TableSpace", "plan_space"]
 

@@ -1,7 +1,8 @@
-"""Matrices whose rows stay in their source; a few blocks at a time are cached.
+"""Matrices whose rows stay in their source, of which a few blocks at a time are cached.
 
-Passes cut them where they would cut a matrix in memory, not at the edges of the source's blocks, so
-that a fit adds the same numbers in the same order wherever the rows live.
+`neocc.io` has a source on disk; engines know it by the protocol `RowSource` alone. Passes cut such
+a matrix where they would cut it in memory, not at the edges of the source's blocks, so that a fit
+adds the same numbers in the same order wherever the rows live.
 """
 
 from __future__ import annotations
@@ -11,18 +12,18 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from copy import copy
 from itertools import pairwise
 from threading import Lock
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from neocc._typing import IntArray
 from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix, slice_rows, split_rows, stacked
-from neocc.engines.source import RowSource
 
 __all__ = [
     "CACHED_BYTES",
     "COPIED_BYTES",
     "BlockCache",
+    "RowSource",
     "StoredRows",
     "block_bytes",
     "is_full",
@@ -35,6 +36,42 @@ CACHED_BYTES = 32_000_000
 """Blocks are cached up to this total size, and as many large ones as the threads need."""
 COPIED_BYTES = 32_000_000
 """A selection of rows is copied up to this size; a larger one is read whenever it is used."""
+
+
+@runtime_checkable
+class RowSource(Protocol):
+    """Blocks of rows, one after the other.
+
+    A source is cheap to pickle: it tells a worker how to read the rows and does not hold them.
+    All values are finite, and sparse blocks are in canonical form.
+    """
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+
+    @property
+    def n_stored(self) -> int:
+        """Number of stored entries."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the numbers."""
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether blocks are row-compressed."""
+
+    @property
+    def edges(self) -> IntArray:
+        """Block i holds rows `edges[i]` to `edges[i + 1]`."""
+
+    @property
+    def entries(self) -> IntArray:
+        """Number of stored entries of each block."""
+
+    def load(self, index: int) -> Any:
+        """Return one block, a `csr_array` or an array; an error if it is damaged."""
 
 
 def is_full(source: RowSource) -> bool:

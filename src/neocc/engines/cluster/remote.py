@@ -16,7 +16,7 @@ from scipy import sparse
 from neocc._typing import FloatArray
 from neocc.engines.matrix import DenseMatrix, SparseMatrix
 from neocc.engines.shard import Shard
-from neocc.engines.source import RowSource
+from neocc.engines.stored import RowSource
 from neocc.engines.workers import Workers
 from neocc.kernels import get_kernels
 
