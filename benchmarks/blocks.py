@@ -16,7 +16,9 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 from scipy import sparse
@@ -29,8 +31,9 @@ from neocc.core.objectives import OBJECTIVES
 from neocc.core.problem import Counts, Problem
 from neocc.core.steps import make_features, make_terms
 from neocc.datasets import fetch_movielens_1m, make_coclusters
-from neocc.engines import Workers, following, open_engine
+from neocc.engines import PassOptions, Workers, open_engine
 from neocc.engines.stored import open_source
+from neocc.estimators import _engines
 from neocc.io import BlockStore, write_store
 from neocc.kernels import get_kernels
 
@@ -171,15 +174,9 @@ def pass_times(store: BlockStore, n_jobs: int, *, cold: bool) -> dict[str, Clock
 @contextmanager
 def every_sum_anew() -> Iterator[None]:
     """Let fits make all their sums from all rows."""
-    names = {"_MOST_CHANGED": -1.0, "_ENTRIES_PER_SUM": np.inf}
-    kept = {name: getattr(following, name) for name in names}
-    for name, value in names.items():
-        setattr(following, name, value)
-    try:
+    options = PassOptions(max_changed=-1.0, entries_per_sum=np.inf)
+    with patch.object(_engines, "open_engine", partial(open_engine, options=options)):
         yield
-    finally:
-        for name, value in kept.items():
-            setattr(following, name, value)
 
 
 def spared_passes(folder: Path) -> Iterator[Line]:

@@ -17,9 +17,9 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +33,11 @@ from neocc.core import engine as engines
 from neocc.core.assign import Guess
 from neocc.core.engine import Engine
 from neocc.datasets import fetch_movielens_1m, make_coclusters
-from neocc.engines import following
-from neocc.engines.block_cache import BlockCache
+from neocc.engines import PassOptions, open_engine
 from neocc.engines.cluster import DaskShards
 from neocc.engines.following import FollowingShard
+from neocc.engines.stored import BlockCache
+from neocc.estimators import _engines
 from neocc.io import BlockStore, write_store
 
 LOOSE = {
@@ -65,36 +66,13 @@ def _no_total_ahead(self: DaskShards, method: str, *arguments: Any, **options: A
 
 def _sums_when_asked(self: Engine, *arguments: Any, **options: Any) -> Any:
     """Stand for `Engine.column_features`: nothing has been summed ahead."""
-    if self._held is not None and self._held[1] is _LATER:
-        self._held = (self._held[0], None, self._held[2])
+    if self._held is not None and self._held.ahead is _LATER:
+        self._held = self._held._replace(ahead=None)
     return _column_features(self, *arguments, **options)
 
 
-def _read_when_asked(self: BlockCache, index: int) -> Any:
-    """Stand for `BlockCache.get`: the thread that needs a block reads it."""
-    with self._lock:
-        if index in self._kept:
-            self._kept.move_to_end(index)
-            return self._kept[index]
-        coming, mine = self._coming.get(index), index not in self._coming
-        if coming is None:
-            coming = self._coming[index] = Future()
-    if not mine:
-        return coming.result()
-    try:
-        block = getattr(self._source, "read", self._source.load)(index)
-        coming.set_result(block)
-    except BaseException as error:
-        coming.set_exception(error)
-        raise
-    finally:
-        with self._lock:
-            del self._coming[index]
-    with self._lock:
-        self._kept[index] = block
-        while len(self._kept) > self._n_kept:
-            self._kept.popitem(last=False)
-    return block
+def _read_when_asked(self: BlockCache, index: int) -> None:
+    """Stand for `BlockCache._read_ahead`: no block is read before it is asked for."""
 
 
 class _Unguessed(Guess):
@@ -104,9 +82,16 @@ class _Unguessed(Guess):
         """Remember nothing."""
 
 
-_FOLLOWING: list[Patch] = [(following, "_MOST_CHANGED", -1.0)]
-_ROW_SUMS: list[Patch] = [(following, "_ENTRIES_PER_SUM", np.inf)]
-_READING: list[Patch] = [(BlockCache, "get", _read_when_asked)]
+def _opening(**options: float) -> list[Patch]:
+    """Have fits open engines with other options."""
+    opened = partial(open_engine, options=PassOptions(**options))  # type: ignore[arg-type]
+    return [(_engines, "open_engine", opened)]
+
+
+_FOLLOWING = _opening(max_changed=-1.0)
+_ROW_SUMS = _opening(entries_per_sum=np.inf)
+_NO_SUMS = _opening(max_changed=-1.0, entries_per_sum=np.inf)
+_READING: list[Patch] = [(BlockCache, "_read_ahead", _read_when_asked)]
 _AHEAD: list[Patch] = [
     (DaskShards, "total", _no_total_ahead),
     (Engine, "column_features", _sums_when_asked),
@@ -119,18 +104,18 @@ OFF: dict[str, list[Patch]] = {
     "following sums": _FOLLOWING,
     "kept row sums": _ROW_SUMS,
     "reading ahead": _READING,
-    "sums ahead": _AHEAD,
+    "speculative sums": _AHEAD,
     "guessed thresholds": _GUESSES,
-    EVERYTHING: [*_FOLLOWING, *_ROW_SUMS, *_READING, *_AHEAD, *_GUESSES],
+    EVERYTHING: [*_NO_SUMS, *_READING, *_AHEAD, *_GUESSES],
 }
 SUMS, ROW_SUMS, READING, AHEAD, GUESSES = list(OFF)[1:-1]
 
 # Where each can be seen at work: what is called, and whether it did anything, by its result.
 AT_WORK: dict[str, tuple[Any, str, Callable[[Any, Any], bool]]] = {
-    SUMS: (following, "_changed", lambda _, result: result is not None),
-    ROW_SUMS: (FollowingShard, "_sums_over", lambda _, result: result is not None),
+    SUMS: (FollowingShard, "_changed", lambda _, result: result is not None),
+    ROW_SUMS: (FollowingShard, "_row_sums", lambda *_: True),
     READING: (BlockCache, "get", lambda self, _: len(self._source.entries) > self._n_kept),
-    AHEAD: (Engine, "_remember", lambda *_: True),
+    AHEAD: (DaskShards, "total", lambda *_: True),
     GUESSES: (Guess, "learn", lambda self, _: bool(np.isfinite(self.thresholds).any())),
 }
 

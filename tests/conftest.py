@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,31 @@ settings.load_profile("neocc")
 def _interruptible() -> None:
     """Make Ctrl-C work in the tests that send it, even where it was ignored from the start."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def set_pass_options(monkeypatch):
+    """Have estimators open their engines with other block sizes: fields of `PassOptions`."""
+    from neocc.engines import PassOptions, open_engine
+    from neocc.estimators import _engines
+
+    def set_options(**options) -> None:
+        opened = partial(open_engine, options=PassOptions(**options))
+        monkeypatch.setattr(_engines, "open_engine", opened)
+
+    return set_options
+
+
+@pytest.fixture
+def set_store_options(monkeypatch):
+    """Have estimators open stores with other sizes: keywords of `open_source`."""
+    from neocc.engines import validation
+    from neocc.engines.stored import open_source
+
+    def set_options(**options) -> None:
+        monkeypatch.setattr(validation, "open_source", partial(open_source, **options))
+
+    return set_options
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from neocc.core.engine import Engine
 from neocc.core.problem import Counts
-from neocc.engines import DenseMatrix, SparseMatrix, Workers, open_engine
+from neocc.engines import DenseMatrix, PassOptions, SparseMatrix, Workers, open_engine
 from neocc.kernels import Memberships, get_kernels
 
 OBJECTIVES = ("mean", "residue")
@@ -117,13 +117,17 @@ def instances(kinds=KINDS, largest: int = 8) -> st.SearchStrategy[Instance]:
     )
 
 
-def make_engine(X, kernel: str = "numpy", workers: Workers | None = None) -> Engine:
-    """Put an array or a CSR matrix into an engine.
+def make_engine(
+    X, kernel: str = "numpy", workers: Workers | None = None, **options: float
+) -> Engine:
+    """Put an array or a CSR matrix into an engine; options are those of its passes.
 
     Without `workers` it runs on the calling thread.
     """
     matrix = SparseMatrix.from_scipy(X) if hasattr(X, "indptr") else DenseMatrix(X)
-    return open_engine(matrix, get_kernels(kernel, 0), workers or Workers(1))
+    return open_engine(
+        matrix, get_kernels(kernel, 0), workers or Workers(1), options=PassOptions(**options)
+    )
 
 
 def members(U) -> Memberships:

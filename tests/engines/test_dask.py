@@ -338,13 +338,13 @@ def test_rows_of_a_store_travel_as_the_way_to_get_them(tmp_path):
     X = sparse.random_array((2000, 50), density=0.5, rng=0, format="csr")
     write_store(tmp_path / "store", X, rows_per_block=500)
     store = open_store(tmp_path / "store")
-    [held] = remote.hold(store, [2], kernel="numpy", is_dense=False)
+    [held] = remote.hold([2], store, kernel="numpy", is_dense=False)
     squares = held.shard.row_squares()
     assert sys.getsizeof(held) > 100_000
     sent = pickle.dumps(held)
     assert len(sent) < 5_000
     arrived = pickle.loads(sent)
-    np.testing.assert_array_equal(arrived.matrix.scipy().toarray(), X[1000:1500].toarray())
+    np.testing.assert_array_equal(arrived.matrix.values.toarray(), X[1000:1500].toarray())
     np.testing.assert_array_equal(arrived.shard.row_squares(), squares)
 
 
@@ -487,11 +487,10 @@ def test_memberships_travel_without_tables_made_on_demand():
 def test_choices_of_workers_outlive_the_next_row_step():
     """Dask may ask for an earlier result again, or make it again on top of a later one."""
     from neocc.core.overlap import REPEAT
-    from neocc.engines.cluster.remote import GivenRows, HeldShard
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 12))
-    held = HeldShard(GivenRows(X), 0, "numpy", is_dense=True)
+    [held] = remote.hold([X], None, "numpy", is_dense=True)
     U, V = (members(np.eye(3, dtype=bool)[rng.integers(3, size=n)]) for n in (30, 12))
     model = OBJECTIVES["mean"]
     terms = model.row_terms(held.shard.column_features(U, None), U, V)

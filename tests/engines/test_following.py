@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from instances import any_membership, members
@@ -9,7 +11,7 @@ from scipy import sparse
 
 from neocc import NEOCC
 from neocc.core.objectives import OBJECTIVES
-from neocc.engines import Workers, following
+from neocc.engines import PassOptions, Workers
 from neocc.engines.following import FollowingShard
 from neocc.engines.reading import as_matrix
 from neocc.engines.shard import Shard
@@ -33,13 +35,20 @@ def shards(matrix):
         yield FollowingShard(matrix, kernels, workers), Shard(matrix, kernels, workers)
 
 
+def weighted(U, rng, share=1.0):
+    """Give a share of the items other weights."""
+    scale = np.ones(U.n_items) if U.scale is None else U.scale
+    changes = rng.random(U.n_items) < share
+    return replace(U, scale=np.where(changes, rng.choice([0.2, 0.5, 1.5], U.n_items), scale))
+
+
 def changed(U, rng, n):
     """Let n rows change clusters: some join one more, some leave, some become outliers."""
     dense = U.dense.copy()
     rows = rng.choice(len(dense), size=n, replace=False)
     flipped = rng.integers(dense.shape[1], size=n)
     dense[rows, flipped] = ~dense[rows, flipped]
-    return members(dense)
+    return replace(members(dense), scale=U.scale)
 
 
 def assert_same(found, wanted):
@@ -71,6 +80,27 @@ def test_features_follow_the_rows_that_changed(shards, products, squares):
         assert (following_shard.reads.passes - before > 0.99) == reads_all
 
 
+@pytest.mark.parametrize("products", [False, True])
+def test_features_follow_weights_that_changed(shards, products):
+    """A row takes away what it added with its old weight, and adds with its new one."""
+    rng = np.random.default_rng(7)
+    shard, plain = shards
+    U, V = (members(any_membership(rng, *size)) for size in ((N_ROWS, K), (N_COLUMNS, L)))
+    V = weighted(V, rng) if products else None
+    reads = []
+    for n_changed, share in ((0, 0.0), (0, 0.05), (3, 0.05), (5, 0.0), (0, 0.9)):
+        U, before = weighted(changed(U, rng, n_changed), rng, share), shard.reads.passes
+        assert_same(shard.column_features(U, V), plain.column_features(U, V))
+        reads.append(shard.reads.passes - before > 0.99)
+    assert reads == [True, False, False, False, True]
+    # Without weights all of them are one.
+    plain_U = replace(U, scale=None)
+    assert_same(shard.column_features(plain_U, V), plain.column_features(plain_U, V))
+    if products:
+        other = weighted(V, rng)
+        assert_same(shard.column_features(plain_U, other), plain.column_features(plain_U, other))
+
+
 def test_earlier_features_are_left_alone(shards):
     rng = np.random.default_rng(2)
     shard, _ = shards
@@ -82,7 +112,7 @@ def test_earlier_features_are_left_alone(shards):
     np.testing.assert_array_equal(first.squares, copy[1])
 
 
-def test_features_are_made_anew_when_asked_otherwise_or_too_often(shards, monkeypatch):
+def test_features_are_made_anew_when_asked_otherwise_or_too_often(shards):
     rng = np.random.default_rng(3)
     shard, plain = shards
     U, V = (members(any_membership(rng, *size)) for size in ((N_ROWS, K), (N_COLUMNS, L)))
@@ -95,7 +125,9 @@ def test_features_are_made_anew_when_asked_otherwise_or_too_often(shards, monkey
         assert shard.reads.passes - before > 0.99
     fewer = members(U.dense[:, :2])
     assert_same(shard.column_features(fewer, V), plain.column_features(fewer, V))
-    monkeypatch.setattr(following, "_MOST_UPDATES", 2)
+    options = PassOptions(max_updates=2)
+    shard = FollowingShard(shard.matrix, shard.kernels, shard.workers, options=options)
+    shard.column_features(fewer, V)
     reads = []
     for _ in range(6):
         fewer, before = changed(fewer, rng, 2), shard.reads.passes
@@ -128,7 +160,8 @@ def test_row_sums_serve_again_while_the_column_clusters_stay(shards, objective):
     U, V = (members(any_membership(rng, *size)) for size in ((N_ROWS, K), (N_COLUMNS, L)))
     other = members(np.roll(V.dense, 1, axis=0))
     reads = []
-    for columns in (V, V, members(V.dense), other, V):
+    heavier = weighted(V, rng)
+    for columns in (V, V, members(V.dense), other, V, heavier, replace(heavier)):
         features = plain.column_features(U, columns if model.needs_products else None)
         terms = model.row_terms(features, U, columns)
         before = shard.reads.passes
@@ -139,7 +172,7 @@ def test_row_sums_serve_again_while_the_column_clusters_stay(shards, objective):
         reads.append(round(shard.reads.passes - before))
     # Rows of few entries are not worth a table of sums; products are made of all entries.
     keeps = objective == "mean" and shard.matrix.n_stored >= 10 * N_ROWS * L
-    assert reads == ([1, 0, 0, 1, 1] if keeps else [1] * 5)
+    assert reads == ([1, 0, 0, 1, 1, 1, 0] if keeps else [1] * 7)
 
 
 @pytest.mark.parametrize("objective", ["mean", "residue"])

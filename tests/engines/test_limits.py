@@ -18,7 +18,7 @@ from stores import CONTAINERS, planted
 from neocc import NEOCC
 from neocc.core.objectives import OBJECTIVES
 from neocc.core.problem import Counts, Problem
-from neocc.engines import MemoryLimitError, space, stored
+from neocc.engines import MemoryLimitError, space
 from neocc.io import FormatError, open_store, write_store
 from neocc.io.blocks import _store
 
@@ -124,7 +124,7 @@ MEAN = OBJECTIVES["mean"]
 def least_of(problem, source, n_jobs=2, **options):
     with pytest.raises(MemoryLimitError) as refused:
         space.plan_space(source, problem, n_jobs, 1, **options)
-    return float(str(refused.value).split("a fit needs ")[1].split("MB")[0])
+    return refused.value.needed
 
 
 def test_what_a_fit_needs_grows_with_all_that_takes_room(tmp_path):
@@ -174,9 +174,10 @@ def test_a_folder_for_tables_that_is_not_there(monkeypatch):
 
 
 @pytest.fixture
-def small_steps(monkeypatch):
-    """Read every block again whenever it is used."""
-    monkeypatch.setattr(stored, "SMALL_BYTES", 1)
+def small_cache(set_store_options, set_pass_options):
+    """Read blocks again, instead of caching all of a small store."""
+    set_store_options(cached_bytes=1)
+    set_pass_options(cached=0)
 
 
 def removed(store):
@@ -196,7 +197,7 @@ def replaced(store):
     write_store(store.path, [other] * store.n_blocks, rows_per_block=20, force=True)
 
 
-@pytest.mark.usefixtures("small_steps")
+@pytest.mark.usefixtures("small_cache")
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("spoil", [removed, deleted, exchanged, replaced])
 def test_a_store_that_is_spoilt_during_a_fit(tmp_path, monkeypatch, container, spoil):

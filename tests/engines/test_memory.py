@@ -12,23 +12,17 @@ from neocc.core.objectives.mean import residual_squares
 from neocc.core.problem import Counts, Problem
 from neocc.core.solve import solve
 from neocc.core.steps import make_terms
-from neocc.engines import Workers, matrix, passes
+from neocc.engines import Workers
 
 NAMES = ("mean", "residue")
 
 
-@pytest.fixture
-def small_blocks(monkeypatch):
-    """Cut the test matrices into many blocks."""
-    set_block_size(monkeypatch, 150)
+def blocks_of(entries):
+    """Return options that cut the test matrices into small blocks, none of them kept centred."""
+    return {"row_block": entries, "column_block": entries, "entries_per_cell": 0, "cached": 0}
 
 
-def set_block_size(monkeypatch, entries):
-    monkeypatch.setattr(passes, "_ROW_PASS_ENTRIES", entries)
-    monkeypatch.setattr(passes, "_CACHED_ENTRIES", entries)
-    monkeypatch.setattr(passes, "_ENTRIES_PER_CELL", 0)
-    # Else small dense matrices are centred once and kept.
-    monkeypatch.setattr(matrix, "_SMALL", 0)
+SMALL_BLOCKS = blocks_of(150)
 
 
 @pytest.fixture(params=["dense", "sparse"])
@@ -87,12 +81,11 @@ def n_parts(engine):
 @pytest.mark.parametrize("kernel", ["numpy", "numba"])
 @pytest.mark.parametrize("objective", NAMES)
 @pytest.mark.parametrize("n_jobs", [2, 3])
-@pytest.mark.usefixtures("small_blocks")
 def test_same_bits_for_any_number_of_threads(X, objective, kernel, n_jobs):
     with Workers(1) as workers:
-        expected = all_results(make_engine(X, kernel, workers), objective)
+        expected = all_results(make_engine(X, kernel, workers, **SMALL_BLOCKS), objective)
     with Workers(n_jobs) as workers:
-        engine = make_engine(X, kernel, workers)
+        engine = make_engine(X, kernel, workers, **SMALL_BLOCKS)
         assert min(n_parts(engine)) > 4
         found = all_results(engine, objective)
     for name, value in expected.items():
@@ -101,24 +94,22 @@ def test_same_bits_for_any_number_of_threads(X, objective, kernel, n_jobs):
 
 @pytest.mark.parametrize("kernel", ["numpy", "numba"])
 @pytest.mark.parametrize("objective", NAMES)
-def test_block_size_changes_nothing_but_the_last_digits(X, objective, kernel, monkeypatch):
+def test_block_size_changes_nothing_but_the_last_digits(X, objective, kernel):
     expected = all_results(make_engine(X, kernel), objective)
     for entries in (1, 70, 600):
-        set_block_size(monkeypatch, entries)
-        found = all_results(make_engine(X, kernel), objective)
+        found = all_results(make_engine(X, kernel, **blocks_of(entries)), objective)
         for name, value in expected.items():
             np.testing.assert_allclose(
                 found[name], value, rtol=1e-12, atol=1e-12 * 90, err_msg=name
             )
 
 
-@pytest.mark.usefixtures("small_blocks")
 def test_features_are_those_of_the_definitions(X):
     values = X.toarray() if sparse.issparse(X) else X
     _, _, U, V = sides(X)
     f = U.weights
     for products in (None, V):
-        features = make_engine(X).column_features(U, products)
+        features = make_engine(X, **SMALL_BLOCKS).column_features(U, products)
         np.testing.assert_allclose(features.sums, values.T @ U.indicator, atol=1e-12)
         np.testing.assert_allclose(features.squares, (values**2).T @ f, atol=1e-12)
         if products is None:

@@ -13,7 +13,7 @@ from neocc import MSSR, NEOCC, NEOKMeans
 from neocc.core import samples
 from neocc.core.objectives import OBJECTIVES
 from neocc.core.problem import Counts, Problem
-from neocc.engines import MemoryLimitError, RowSource, SparseMatrix, matrix, passes, space, stored
+from neocc.engines import MemoryLimitError, RowSource, SparseMatrix, space
 from neocc.engines.stored import StoredRows, open_source
 from neocc.io import open_store, write_store
 
@@ -68,18 +68,18 @@ def test_the_partition_is_that_of_a_matrix_in_memory(tmp_path):
 
 
 @pytest.fixture
-def many_blocks(monkeypatch):
-    monkeypatch.setattr(passes, "_ROW_PASS_ENTRIES", 300)
-    monkeypatch.setattr(passes, "_CACHED_ENTRIES", 300)
-    monkeypatch.setattr(passes, "_LEAST_ENTRIES", 300)
-    monkeypatch.setattr(passes, "_ENTRIES_PER_CELL", 0)
-    # Small dense matrices would be read into memory at once.
-    monkeypatch.setattr(matrix, "_SMALL", 0)
+def many_blocks(set_pass_options):
+    # Dense matrices that may be cached would be read into memory at once.
+    set_pass_options(
+        row_block=300, column_block=300, smallest_block=300, entries_per_cell=0, cached=0
+    )
 
 
 @pytest.mark.usefixtures("many_blocks")
 @pytest.mark.parametrize("objective", ["mean", "residue"])
-def test_rows_that_are_read_instead_of_copied_change_nothing(X, tmp_path, objective, monkeypatch):
+def test_rows_that_are_read_instead_of_copied_change_nothing(
+    X, tmp_path, objective, monkeypatch, set_store_options
+):
     """Those of a sample may be more than memory holds."""
     monkeypatch.setattr(samples, "_ENTRIES", (100, 200))
     monkeypatch.setattr(samples, "_ITEMS_PER_CLUSTER", 2)
@@ -87,11 +87,15 @@ def test_rows_that_are_read_instead_of_copied_change_nothing(X, tmp_path, object
     options = {**OPTIONS, "objective": objective, "n_init": 2, "refine": False}
     wanted = NEOCC(4, 3, random_state=0, **options).fit(store)
     assert same_fit(wanted, NEOCC(4, 3, random_state=0, **options).fit(X))
-    monkeypatch.setattr(stored, "COPIED_BYTES", 0)
-    read, real = [], stored.ChosenRows.__getitem__
-    monkeypatch.setattr(
-        stored.ChosenRows, "__getitem__", lambda self, at: read.append(at) or real(self, at)
-    )
+    set_store_options(copied_bytes=0)
+    read, real = [], StoredRows.__getitem__
+
+    def noted(self, at):
+        if self.chosen is not None:
+            read.append(at)
+        return real(self, at)
+
+    monkeypatch.setattr(StoredRows, "__getitem__", noted)
     assert same_bits(NEOCC(4, 3, random_state=0, **options).fit(store), wanted)
     assert read
 
@@ -223,10 +227,8 @@ def test_tables_on_disk_change_nothing(store, objective, monkeypatch):
     monkeypatch.setattr(space.np, "memmap", lambda *a, **k: made.append(a) or real(*a, **k))
     with pytest.raises(MemoryLimitError, match="too small") as refused:
         NEOCC(4, 3, memory_limit="1MB", **options).fit(store)
-    least = str(refused.value).split("a fit needs ")[1].split(". Allow")[0]
-    # What is left over above the least is less than any table.
-    monkeypatch.setattr(space, "_TABLES", 1e9)
-    assert same_bits(NEOCC(4, 3, memory_limit=least, **options).fit(store), wanted)
+    # The least that is allowed leaves no room for any table.
+    assert same_bits(NEOCC(4, 3, memory_limit=refused.value.needed, **options).fit(store), wanted)
     assert made
 
 

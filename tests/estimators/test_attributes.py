@@ -222,10 +222,8 @@ def test_refitting_forgets_the_earlier_fit(X, name):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("n_jobs", [2, 3, -1, None])
-def test_same_bits_for_any_number_of_threads(X, name, n_jobs, monkeypatch):
-    monkeypatch.setattr("neocc.engines.passes._ROW_PASS_ENTRIES", 100)
-    monkeypatch.setattr("neocc.engines.passes._CACHED_ENTRIES", 50)
-    monkeypatch.setattr("neocc.engines.passes._ENTRIES_PER_CELL", 0)
+def test_same_bits_for_any_number_of_threads(X, name, n_jobs, set_pass_options):
+    set_pass_options(row_block=100, column_block=50, entries_per_cell=0)
     one = make_model(name, n_jobs=1).fit(X)
     many = make_model(name, n_jobs=n_jobs).fit(X)
     assert_same_bits(one, many)
@@ -233,10 +231,8 @@ def test_same_bits_for_any_number_of_threads(X, name, n_jobs, monkeypatch):
 
 
 @pytest.mark.parametrize("name", TWO_WAY_NAMES)
-def test_refined_fits_have_the_same_bits_for_any_number_of_threads(X, name, monkeypatch):
-    monkeypatch.setattr("neocc.engines.passes._ROW_PASS_ENTRIES", 100)
-    monkeypatch.setattr("neocc.engines.passes._CACHED_ENTRIES", 50)
-    monkeypatch.setattr("neocc.engines.passes._ENTRIES_PER_CELL", 0)
+def test_refined_fits_have_the_same_bits_for_any_number_of_threads(X, name, set_pass_options):
+    set_pass_options(row_block=100, column_block=50, entries_per_cell=0)
     one, three = (make_model(name, refine=True, n_init=2, n_jobs=n).fit(X) for n in (1, 3))
     assert_same_bits(one, three)
     np.testing.assert_array_equal(one.transform(X), three.transform(X))

@@ -136,9 +136,9 @@ def test_csr_and_dense_floats_are_used_where_they_lie(dtype):
     X = make_counts(dtype=dtype)
     given = sparse.csr_array(X)
     matrix = read_matrix(None, given, reset=True)
-    assert np.shares_memory(matrix.data, given.data)
-    assert np.shares_memory(matrix.indices, given.indices)
-    assert np.shares_memory(matrix.indptr, given.indptr)
+    assert np.shares_memory(matrix.values.data, given.data)
+    assert np.shares_memory(matrix.values.indices, given.indices)
+    assert np.shares_memory(matrix.values.indptr, given.indptr)
     assert np.shares_memory(read_matrix(None, X, reset=True).values, X)
 
 

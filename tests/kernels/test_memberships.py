@@ -135,8 +135,15 @@ def test_changed_items_are_those_whose_rows_differ(seed, n, k, scaled):
     one = rng.random((n, k)) < 0.5
     other = np.where(rng.random((n, 1)) < 0.5, one, rng.random((n, k)) < 0.5)
     members = Memberships.from_dense(one)
-    found = members.changed_items(Memberships.from_dense(other))
+    others = Memberships.from_dense(other)
+    found = members.changed_items(others)
     assert found.tolist() == np.flatnonzero((one != other).any(axis=1)).tolist()
+    # Weights count too, but for items without memberships; those of one are the same as none.
+    weights = rng.choice([0.25, 0.5, 1.0], size=(2, n))
+    for a, b in ((weights[0], weights[1]), (weights[0], None), (None, weights[1])):
+        mine, theirs = replace(members, scale=a), replace(others, scale=b)
+        differs = (mine.indicator != theirs.indicator).any(axis=1)
+        assert mine.changed_items(theirs).tolist() == np.flatnonzero(differs).tolist()
     some = np.flatnonzero(rng.random(n) < 0.5)
     scale = rng.random(n)
     taken = (replace(members, scale=scale) if scaled else members).take(some)

@@ -86,7 +86,7 @@ def _draw(store: RowSource, size: int, seed: int, besides: IntArray | None = Non
     n = store.shape[0]
     rows = StoredRows(store)
     if size == n:
-        return Sample(rows.between(0, n), np.arange(n), n, seed)
+        return Sample(rows[:], np.arange(n), n, seed)
     at = np.random.default_rng(seed).choice(n, size=size, replace=False)
     at = np.unique(at if besides is None else np.concatenate([at, besides]))
     return Sample(rows.take(at), at, n, seed)

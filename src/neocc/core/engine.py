@@ -164,7 +164,7 @@ class Engine:
         thresholds = find_thresholds(ask, counts, n_shards, self._guess, prices_first=first)
         applied = shards.call("apply", choices, thresholds)
         ahead, wanted = None, (V if problem.needs_products else None, problem.columns is not None)
-        if shards.sums_ahead and U is not None:
+        if shards.speculative_sums and U is not None:
             ahead = shards.total("sum_applied", shards.each, choices, thresholds, common=wanted)
         found: list[Applied] = shards.gather(applied)
         assigned = found[0].members

@@ -78,8 +78,8 @@ class Shards(Protocol):
         What is subtracted from the rows and the columns.
     reads : Reads
         How often the rows were read so far.
-    sums_ahead : bool
-        Whether column features had better be made along with the row step that precedes them.
+    speculative_sums : bool
+        Whether column features of new memberships are requested in the message that assigns them.
     """
 
     each: Any
@@ -89,7 +89,7 @@ class Shards(Protocol):
     kernels: Kernels
     effects: Effects
     reads: Reads
-    sums_ahead: bool
+    speculative_sums: bool
 
     def call(self, method: str, objects: Any, *each: Any, common: Sequence[Any] = ()) -> Any:
         """Call a method of every shard, or of what an earlier call returned for it.

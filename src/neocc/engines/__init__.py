@@ -1,7 +1,7 @@
-"""Where the rows live: shards, and schedulers that run something on all of them.
+"""Where the rows live: shards, and schedulers that call methods of all of them.
 
-`open_engine` puts a matrix into an engine of one process, in memory or on disk; `on_cluster` onto
-the workers of Dask.
+`open_engine` opens an engine in this process, for data in memory or on disk; `on_cluster` puts the
+rows on the workers of a Dask cluster.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from neocc.engines.cluster import ClusterLostError, on_cluster
 from neocc.engines.local import LocalShards, open_engine
 from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix
-from neocc.engines.source import RowSource
+from neocc.engines.passes import PassOptions
 from neocc.engines.space import MemoryLimitError
-from neocc.engines.stored import StoredMatrix
+from neocc.engines.stored import RowSource
 from neocc.engines.workers import Workers
 
 __all__ = [
@@ -21,9 +21,9 @@ __all__ = [
     "LocalShards",
     "Matrix",
     "MemoryLimitError",
+    "PassOptions",
     "RowSource",
     "SparseMatrix",
-    "StoredMatrix",
     "Workers",
     "on_cluster",
     "open_engine",

@@ -1,17 +1,17 @@
-"""A shard that is expensive to read keeps sums, and follows changes of memberships.
+"""A shard that is expensive to read keeps sums and updates them from the rows that changed.
 
-All column features are linear in the memberships of the rows (methods 7.5): a row that enters a
-cluster adds its entries to the sums of the cluster, one that leaves takes them away. Few rows
-change in most iterations, so only these are read again. Features are made anew every so often, for
-each update adds a little rounding. Sums of the rows over column clusters serve again while these
-clusters stay. (docs/large-data.md has what each spares.)
+Column features are linear in the memberships of the rows (methods 7.5): a row that enters a cluster
+adds its entries to the sums of the cluster, and one that leaves subtracts them. Few rows change in
+most iterations, so only these are read. Every update adds some rounding, so features are computed
+from all rows now and then. Sums of rows over column clusters are reused until these clusters
+change. (docs/large-data.md says how much each of these saves.)
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -22,137 +22,108 @@ from neocc.kernels import Features, Memberships, Terms
 
 __all__ = ["FollowingShard"]
 
-# Updates before features are made anew.
-_MOST_UPDATES = 20
-# Rows that changed are copied and summed twice; beyond this share all of them are summed instead.
-_MOST_CHANGED = 0.1
-# Row sums are kept where they are this much fewer than the stored entries.
-_ENTRIES_PER_SUM = 10
-# Entries of changed rows that are copied at a time, at least and as a share of all.
-_COPIED_ENTRIES = 1 << 19
-_COPIED_SHARE = 1 / 32
+Result = TypeVar("Result")
+
+
+class _Last(NamedTuple):
+    """The column features computed last, and what they were computed for."""
+
+    U: Memberships
+    V: Memberships | None
+    squares: bool
+    features: Features
 
 
 class FollowingShard(Shard):
-    """A shard that spares passes; results change by rounding at most."""
+    """A shard that saves passes; results change by rounding at most."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        # Memberships of rows and of columns (for products), whether squares are wanted, features.
-        self._last: tuple[Memberships, Memberships | None, bool, Features] | None = None
+        self._last: _Last | None = None
         self._n_updates = 0
-        # Column clusters, with the sums and squares of all rows; which blocks have been filled.
+        # Column memberships, with the sums and squares of all rows.
         self._kept: tuple[Memberships, FloatArray, FloatArray] | None = None
-        self._filled: set[int] = set()
 
     def refresh(self) -> bool:
-        """Forget features; whether there were any, which may have rounded differently."""
+        """Forget features; return whether there were any, which may have rounded differently."""
         known, self._last, self._n_updates = self._last is not None, None, 0
         return known
 
     def column_features(
         self, U: Memberships | None, V: Memberships | None, squares: bool = True
     ) -> Features:
-        """Return the features of all columns, from those of the last memberships if few changed."""
+        """Return the features of all columns, updated from the last ones if few rows changed."""
         last, self._last = self._last, None
-        changed = None
-        if last is not None and U is not None and self._n_updates < _MOST_UPDATES:
-            changed = _changed(last, U, V, squares=squares)
-        if changed is None or last is None or U is None:
+        if U is None:
+            return super().column_features(U, V, squares)
+        changed = None if last is None else self._changed(last, U, V, squares)
+        if last is None or changed is None:
             found, self._n_updates = super().column_features(U, V, squares), 0
+        elif len(changed):
+            some = self.over(self.matrix.take(changed))
+            self.reads.passes += some.matrix.n_stored / max(1, self.matrix.n_stored)
+            gains = some.column_features(U.take(changed), V, squares)
+            losses = some.column_features(last.U.take(changed), V, squares)
+            found = last.features + gains.combined(losses, np.subtract)
+            self._n_updates += 1
         else:
-            found = last[3]
-            if len(changed):
-                before, after = last[0].take(changed), U.take(changed)
-                found = found + self._gains(changed, before, after, V, squares)
-                self._n_updates += 1
-        if U is not None:
-            # Without what has been computed from the memberships, which takes room.
-            self._last = (replace(U), V, squares, found)
+            found = last.features
+        # A copy of U does without what has been cached on it.
+        self._last = _Last(replace(U), V, squares, found)
         return found
 
-    def _gains(
-        self,
-        rows: IntArray,
-        before: Memberships,
-        after: Memberships,
-        V: Memberships | None,
-        squares: bool,
-    ) -> Features:
-        """Return what the features gain when some rows, in ascending order, change clusters."""
-        # A copy of many rows is significant next to X.
-        n_stored = max(1, self.matrix.n_stored)
-        n_entries = max(_COPIED_ENTRIES, _COPIED_SHARE * n_stored)
-        step = max(1, int(self.shape[0] * n_entries / n_stored))
-        gains: Features | None = None
-        for low, high in pairwise([*range(0, len(rows), step), len(rows)]):
-            few = Shard(self.matrix.take(rows[low:high]), self.kernels, self.workers)
-            self.reads.passes += few.matrix.n_stored / n_stored
-            for members, add in ((after, np.add), (before, np.subtract)):
-                part = few.column_features(members.slice(low, high), V, squares)
-                gains = part if gains is None else gains.combined(part, add)
-        assert gains is not None
-        return gains
+    def _changed(
+        self, last: _Last, U: Memberships, V: Memberships | None, squares: bool
+    ) -> IntArray | None:
+        """Return the rows whose memberships changed; None if all rows should be summed."""
+        most = self.options.max_changed * U.n_items
+        if (
+            self._n_updates >= self.options.max_updates
+            or last.squares != squares
+            or not _same(last.V, V)
+            or last.U.n_clusters != U.n_clusters
+            or np.count_nonzero(last.U.first != U.first) > most
+        ):
+            return None
+        changed = last.U.changed_items(U)
+        return changed if len(changed) <= most else None
 
-    def _features(self, rows: Rows, terms: Terms, V: Memberships | None) -> Features:
-        """Return the features of a block of rows, without reading it if its sums are kept."""
-        if V is None or terms.table is not None:
-            return super()._features(rows, terms, V)
-        kept, at = self._sums_over(V), slice(*rows)
-        if kept is None:
-            return super()._features(rows, terms, V)
+    def _over_features(
+        self, terms: Terms, V: Memberships | None, function: Callable[[Rows, Features], Result]
+    ) -> list[Result]:
+        """Call a function of each block of rows and its features, from kept sums if possible."""
+        n_sums = self.shape[0] * (0 if V is None else V.n_clusters)
+        too_large = self.options.entries_per_sum * n_sums > self.matrix.n_stored
+        if V is None or terms.table is not None or too_large:
+            return super()._over_features(terms, V, function)
+        sums, squares = self._row_sums(terms, V)
+
+        def one_block(rows: Rows) -> Result:
+            return function(rows, Features(sums[slice(*rows)], squares[slice(*rows)]))
+
+        return list(self.workers.ordered(one_block, self._passes.row_blocks))
+
+    def _row_sums(self, terms: Terms, V: Memberships) -> tuple[FloatArray, FloatArray]:
+        """Return the sums of all rows over V and their squares, read if V has changed."""
+        kept, self._kept = self._kept, None
+        if kept is None or kept[1].shape[1] != V.n_clusters:
+            kept = None  # frees the table before the next one is made
+            kept = (V, self.space.empty(self.shape[0], V.n_clusters), np.empty(self.shape[0]))
+        elif _same(kept[0], V):
+            self._kept = kept
+            return kept[1:]
         _, sums, squares = kept
-        if rows[0] not in self._filled:
-            found = super()._features(rows, terms, V)
-            sums[at], squares[at] = found.sums, found.squares
-            self.scratch.give_back(found.sums)
-            self._filled.add(rows[0])
-        else:
-            with self._lock:
-                self.reads.passes -= (rows[1] - rows[0]) / self.shape[0]
-        # Copies: whoever asked gives the memory back.
-        copy = self.scratch.take(rows[1] - rows[0], V.n_clusters)
-        copy[...] = sums[at]
-        return Features(copy, squares[at])
 
-    def _sums_over(self, V: Memberships) -> tuple[Memberships, FloatArray, FloatArray] | None:
-        """Return tables for the sums over V, filled as far as `_filled` says; None if too large."""
-        n, width = self.shape[0], V.n_clusters
-        with self._lock:
-            if _ENTRIES_PER_SUM * n * width > self.matrix.n_stored:
-                return None
-            kept = self._kept
-            if kept is None or not _same(kept[0], V):
-                tables = kept[1:] if kept is not None and kept[1].shape == (n, width) else None
-                self._filled = set()
-                sums, squares = tables or (self.space.empty(n, width), np.empty(n))
-                self._kept = kept = (V, sums, squares)
-            return kept
+        def keep(rows: Rows, features: Features) -> None:
+            sums[slice(*rows)], squares[slice(*rows)] = features.sums, features.squares
+
+        super()._over_features(terms, V, keep)
+        self._kept = (V, sums, squares)
+        return sums, squares
 
 
-def _changed(
-    last: tuple[Memberships, Memberships | None, bool, Features],
-    U: Memberships,
-    V: Memberships | None,
-    *,
-    squares: bool,
-) -> IntArray | None:
-    """Return the rows whose clusters changed; None if features had better be made anew."""
-    before, products, had_squares, _ = last
-    if had_squares != squares or (products is None) != (V is None):
-        return None
-    if before.n_clusters != U.n_clusters or (
-        products is not None and V is not None and not _same(products, V)
-    ):
-        return None
-    if np.count_nonzero(before.first != U.first) > _MOST_CHANGED * U.n_items:
-        return None
-    changed = before.changed_items(U)
-    return changed if len(changed) <= _MOST_CHANGED * U.n_items else None
-
-
-def _same(one: Memberships, other: Memberships) -> bool:
-    """Whether two sides have the same clusters."""
-    return one is other or (
-        one.n_clusters == other.n_clusters and not len(one.changed_items(other))
-    )
+def _same(one: Memberships | None, other: Memberships | None) -> bool:
+    """Whether two sides have the same clusters and weights."""
+    if one is None or other is None or one is other:
+        return one is other
+    return one.n_clusters == other.n_clusters and not len(one.changed_items(other))

@@ -1,4 +1,4 @@
-"""The scheduler of one process: data in memory or on disk are one shard."""
+"""The scheduler of a single process: data in memory or on disk form one shard."""
 
 from __future__ import annotations
 
@@ -14,33 +14,36 @@ from neocc.core.objectives import Centring, Side
 from neocc.core.shards import Effects
 from neocc.engines.following import FollowingShard
 from neocc.engines.matrix import DenseMatrix, Matrix
+from neocc.engines.passes import DEFAULTS, PassOptions
 from neocc.engines.shard import Shard
 from neocc.engines.space import EVERYTHING, TableSpace
 from neocc.engines.stored import source_of
 from neocc.engines.workers import Workers
-from neocc.kernels import Kernels
+from neocc.kernels import Kernels, SparseBlock
 
 __all__ = ["LocalShards", "open_engine"]
 
 _FIRST = itemgetter(0)
-# Reading a smaller store costs no more than finding out what changed.
-_LEAST_FOLLOWED = 1 << 19
 
 
 def open_engine(
-    matrix: Matrix, kernels: Kernels, workers: Workers, space: TableSpace = EVERYTHING
+    matrix: Matrix,
+    kernels: Kernels,
+    workers: Workers,
+    space: TableSpace = EVERYTHING,
+    options: PassOptions = DEFAULTS,
 ) -> Engine:
     """Put a matrix, in memory or on disk, into an engine of this process."""
-    follows = source_of(matrix) is not None and matrix.n_stored >= _LEAST_FOLLOWED
+    follows = source_of(matrix) is not None and matrix.n_stored >= options.least_followed
     kind = FollowingShard if follows else Shard
-    return Engine(LocalShards(kind(matrix, kernels, workers, space)))
+    return Engine(LocalShards(kind(matrix, kernels, workers, space, options=options)))
 
 
 class LocalShards:
     """One shard, whose threads share the rows; see `neocc.core.shards.Shards`."""
 
-    # Columns are summed when they are asked for: another pass costs less than to make them ahead.
-    sums_ahead = False
+    # Another pass costs little, so columns are summed on demand.
+    speculative_sums = False
 
     def __init__(self, shard: Shard) -> None:
         self.shard, self.each, self.kernels, self.reads = shard, [shard], shard.kernels, shard.reads
@@ -67,13 +70,14 @@ class LocalShards:
         return result
 
     def centred(self, centring: Centring, column_effects: FloatArray | None) -> LocalShards:
-        """Return the same rows with effects subtracted on the fly."""
+        """Return the same rows, with effects subtracted when they are read."""
         matrix = self.shard.matrix.centred(centring, column_effects)
         if matrix is self.shard.matrix:
             return self
         self.reads.passes += float(matrix.row_effects is not None)
-        shard, kind = self.shard, type(self.shard)
-        return LocalShards(kind(matrix, self.kernels, shard.workers, shard.space, reads=self.reads))
+        shard = self.shard
+        kind, shared = type(shard), (self.kernels, shard.workers, shard.space, self.reads)
+        return LocalShards(kind(matrix, *shared, options=shard.options))
 
     def sample(self, side: Side, items: IntArray) -> LocalShards:
         """Return a copy of some rows or columns, with the effects they have."""
@@ -89,12 +93,14 @@ class LocalShards:
     def dense_rows(self, rows: IntArray) -> FloatArray:
         """Return a few rows, centred, as a dense table."""
         self.reads.passes += len(rows) / max(1, self.edges[-1])
-        return self.shard.matrix.dense_rows(rows)
+        block = self.shard.matrix.take(rows).block(0, len(rows))
+        dense = block.matrix().toarray() if isinstance(block, SparseBlock) else block
+        return np.asarray(dense, dtype=np.float64)
 
     def over(self, matrix: Matrix) -> LocalShards:
         """Return other rows, in memory, with the same kernels and threads."""
-        return LocalShards(Shard(matrix, self.kernels, self.shard.workers))
+        return LocalShards(self.shard.over(matrix))
 
     def refresh(self) -> bool:
-        """Drop what the shard keeps; whether that may have rounded differently."""
+        """Drop updated sums; return whether there were any."""
         return self.shard.refresh()

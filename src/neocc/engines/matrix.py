@@ -1,11 +1,12 @@
-"""The matrix as given, in blocks of rows: sparse ones untouched, dense ones centred on the fly."""
+"""Matrices in blocks of rows: sparse ones as given, dense ones centred when they are read."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, Union
+from itertools import pairwise
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -14,86 +15,88 @@ from neocc._typing import AnyArray, FloatArray, IntArray
 from neocc.core.objectives import Centring
 from neocc.kernels import SparseBlock
 
-if TYPE_CHECKING:
-    from neocc.engines.stored import StoredMatrix
-
 _CHUNK = 1 << 18
-# A centred copy of so few entries is kept.
-_SMALL = 1 << 20
 _SAMPLED_ROWS = 128
 _SAMPLED_COLUMNS = 32
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SparseMatrix:
-    """A CSR matrix in canonical form. It is never centred: its zeros are not stored."""
+    """A CSR matrix in canonical form, in memory or in a store.
 
+    It is never centred, which would fill it. `values` is a SciPy matrix, or the rows of a store
+    (`neocc.engines.stored`), sliced in the same way; `indptr` is always in memory.
+    """
+
+    values: Any
     indptr: AnyArray
-    indices: AnyArray
-    data: AnyArray
-    shape: tuple[int, int]
 
     row_effects: None = None
     column_effects: None = None
 
     @classmethod
     def from_scipy(cls, X: sparse.csr_array) -> SparseMatrix:
-        """Wrap the arrays of a CSR matrix without copying."""
-        return cls(X.indptr, X.indices, X.data, (int(X.shape[0]), int(X.shape[1])))
+        """Wrap a CSR matrix without copying."""
+        return cls(X, X.indptr)
+
+    @cached_property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        return int(self.values.shape[0]), int(self.values.shape[1])
 
     @property
     def n_stored(self) -> int:
         """Number of stored entries."""
-        return len(self.data)
+        return int(self.indptr[-1])
 
     def centred(self, *_: object) -> SparseMatrix:
-        """Return the matrix itself; subtracting anything would fill it."""
+        """Return the matrix itself."""
         return self
 
     def block(self, start: int, stop: int) -> SparseBlock:
-        """Return rows `start` to `stop` as views."""
-        return SparseBlock(self.indptr[start : stop + 1], self.indices, self.data, self.shape[1])
+        """Return rows `start` to `stop`: views, unless they come from several blocks of a store."""
+        X = self.values
+        if sparse.issparse(X):
+            return SparseBlock(X.indptr[start : stop + 1], X.indices, X.data, X.shape[1])
+        X = X[start:stop]
+        return SparseBlock(X.indptr, X.indices, X.data, X.shape[1])
 
     def take(self, rows: IntArray) -> SparseMatrix:
-        """Return a copy of some rows."""
-        return SparseMatrix.from_scipy(self.scipy()[rows])
-
-    def raw_rows(self, rows: IntArray) -> Any:
-        """Return a copy of some rows as given."""
-        return self.scipy()[rows]
+        """Return some rows: a copy, unless they come from a store and are many."""
+        sizes = self.indptr[rows + 1] - self.indptr[rows]
+        return SparseMatrix(self.values[rows], np.concatenate([[0], np.cumsum(sizes)]))
 
     def take_columns(self, columns: IntArray) -> SparseMatrix:
         """Return a copy of some columns."""
-        return SparseMatrix.from_scipy(self.scipy()[:, columns])
-
-    def dense_rows(self, rows: IntArray) -> FloatArray:
-        """Return a few rows as a dense table."""
-        table: FloatArray = self.take(rows).scipy().toarray().astype(np.float64)
-        return table
-
-    def scipy(self) -> sparse.csr_array:
-        """Return the matrix as SciPy's, sharing its arrays."""
-        return SparseBlock(self.indptr, self.indices, self.data, self.shape[1]).matrix()
+        if sparse.issparse(self.values):
+            return SparseMatrix.from_scipy(self.values[:, columns])
+        parts = [self.values[start:stop][:, columns] for start, stop in self.partition(_CHUNK)]
+        return SparseMatrix.from_scipy(stacked(parts))
 
     def partition(self, entries: int) -> list[tuple[int, int]]:
-        """Cut the rows into ranges of about `entries` entries."""
-        return cut_by_entries(self.indptr, entries)
+        """Cut the rows into ranges of about `entries` entries; a row counts as 64 more."""
+        n = len(self.indptr) - 1
+        if n == 0:
+            return []
+        work = self.indptr[1:] - self.indptr[0] + 64 * np.arange(1, n + 1)
+        n_parts = max(1, round(int(work[-1]) / entries))
+        inner = np.searchsorted(work, work[-1] * (np.arange(1, n_parts) / n_parts), side="right")
+        return list(pairwise(np.unique([0, *inner, n]).tolist()))
 
 
 @dataclass(frozen=True)
 class DenseMatrix:
     """A matrix of any real type, read a block at a time as float64 minus row and column effects.
 
-    `values` may be a CSR matrix too: it is then made dense one block at a time (new sparse rows
-    that are compared with clusters of centred dense ones). Rows on disk are sliced like an array
-    (`neocc.engines.stored`).
+    `values` is an array, the rows of a store, or a CSR matrix that is made dense block by block
+    (new sparse rows that are compared with clusters of centred dense ones).
     """
 
     values: Any
     row_effects: FloatArray | None = None
     column_effects: FloatArray | None = None
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, int]:
         """Number of rows and of columns."""
         return int(self.values.shape[0]), int(self.values.shape[1])
@@ -106,10 +109,10 @@ class DenseMatrix:
     def centred(self, centring: Centring, column_effects: FloatArray | None = None) -> DenseMatrix:
         """Return the same data minus typical values of its rows, its columns, both, or all of it.
 
-        Which values are subtracted changes no result, only its accuracy. Medians of a few evenly
-        spaced rows and columns serve: outliers do not move them. Effects that are small against
-        the spread are left alone, for then nothing cancels and blocks need no copy. Given column
-        effects replace the matrix's own.
+        Which values are subtracted affects accuracy only. They are medians over a few evenly spaced
+        rows and columns, which outliers do not move. Effects that are small against the spread are
+        not subtracted: nothing would cancel, and blocks need no copy. Given column effects replace
+        the matrix's own.
         """
         some = sampled_rows(self.shape[0])
         rows, columns = find_effects(
@@ -128,16 +131,6 @@ class DenseMatrix:
 
     def block(self, start: int, stop: int) -> FloatArray:
         """Return rows `start` to `stop`, centred: read-only, it may be a view of the data."""
-        if self.n_stored <= _SMALL:
-            return self._small[start:stop]
-        return self._centred(start, stop)
-
-    @cached_property
-    def _small(self) -> FloatArray:
-        """All rows, centred: of a small matrix they are made once."""
-        return self._centred(0, self.shape[0])
-
-    def _centred(self, start: int, stop: int) -> FloatArray:
         block = self._raw(slice(start, stop))
         if self.column_effects is not None:
             block = block - self.column_effects
@@ -156,45 +149,22 @@ class DenseMatrix:
         effects = None if self.row_effects is None else self.row_effects[rows]
         return DenseMatrix(self.values[rows], effects, self.column_effects)
 
-    def raw_rows(self, rows: IntArray) -> Any:
-        """Return a copy of some rows as given."""
-        return self.values[rows]
-
     def take_columns(self, columns: IntArray) -> DenseMatrix:
         """Return a copy of some columns, with the effects they had."""
         parts = [self.values[start:stop][:, columns] for start, stop in self.partition(_CHUNK)]
         effects = None if self.column_effects is None else self.column_effects[columns]
         return DenseMatrix(stacked(parts), self.row_effects, effects)
 
-    def dense_rows(self, rows: IntArray) -> FloatArray:
-        """Return a few rows, centred."""
-        return self.take(rows).block(0, len(rows))
-
     def partition(self, entries: int) -> list[tuple[int, int]]:
         """Cut the rows into ranges of about `entries` entries."""
         n, m = self.shape
         n_parts = max(1, round(n * m / entries))
         edges = np.unique(np.linspace(0, n, n_parts + 1).astype(np.intp))
-        return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
-
-
-def cut_by_entries(indptr: AnyArray, entries: int) -> list[tuple[int, int]]:
-    """Cut the rows of a CSR matrix into ranges of about `entries` entries.
-
-    A row counts as 64 more.
-    """
-    n = len(indptr) - 1
-    if n == 0:
-        return []
-    work = indptr[1:] - indptr[0] + 64 * np.arange(1, n + 1)
-    n_parts = max(1, round(int(work[-1]) / entries))
-    inner = np.searchsorted(work, work[-1] * (np.arange(1, n_parts) / n_parts), side="right")
-    edges = np.unique(np.concatenate([[0], inner, [n]]))
-    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+        return list(pairwise(edges.tolist()))
 
 
 def sampled_rows(n_rows: int) -> slice:
-    """Return the few evenly spaced rows that effects are judged by."""
+    """Return the few evenly spaced rows that effects are estimated from."""
     return slice(None, None, max(1, n_rows // _SAMPLED_ROWS))
 
 
@@ -207,8 +177,8 @@ def find_effects(
 ) -> tuple[FloatArray | None, FloatArray | None]:
     """Return the row and column effects that `DenseMatrix.centred` subtracts, None for none.
 
-    `sampled` holds the `sampled_rows`; `row_medians` gives the medians of all rows minus column
-    effects, wherever these rows are.
+    `sampled` holds the `sampled_rows`; `row_medians` returns the medians of all rows minus column
+    effects.
     """
     own_columns = column_effects is None and centring in ("global", "columns", "double")
     columns = np.zeros(sampled.shape[1]) if column_effects is None else column_effects
@@ -217,7 +187,7 @@ def find_effects(
         if centring == "global":
             columns = np.full_like(columns, np.median(columns))
     rows = row_medians(columns) if centring in ("rows", "double") else np.zeros(n_rows)
-    # Judged with both removed: large effects of one kind would hide those of the other.
+    # The spread is that without both: large effects of one kind would hide those of the other.
     spread = np.median(np.abs(sampled - columns - rows[sampled_rows(n_rows), None]))
     return _unless_small(rows, spread), _unless_small(columns, spread if own_columns else 0.0)
 
@@ -236,4 +206,25 @@ def stacked(pieces: list[Any]) -> Any:
     return np.concatenate(pieces)
 
 
-Matrix: TypeAlias = Union[SparseMatrix, DenseMatrix, "StoredMatrix"]
+def slice_rows(X: Any, start: int, stop: int) -> Any:
+    """Return rows of an array or a CSR matrix, as far as it has them, without copying."""
+    start, stop = max(0, int(start)), max(0, int(start), min(int(stop), X.shape[0]))
+    if not sparse.issparse(X):
+        return X[start:stop]
+    return SparseBlock(X.indptr[start : stop + 1], X.indices, X.data, X.shape[1]).matrix()
+
+
+def split_rows(rows: IntArray, edges: IntArray) -> tuple[list[IntArray], IntArray | None]:
+    """Distribute row numbers over the blocks between edges, relative to the start of each block.
+
+    Also returns the permutation that restores the given order of the stacked rows, None if they are
+    in that order already.
+    """
+    order = np.argsort(rows, kind="stable")
+    ordered = rows[order]
+    cuts = np.searchsorted(ordered, edges)
+    parts = [ordered[slice(*at)] - edge for at, edge in zip(pairwise(cuts), edges, strict=False)]
+    return parts, None if (ordered == rows).all() else np.argsort(order)
+
+
+Matrix: TypeAlias = SparseMatrix | DenseMatrix

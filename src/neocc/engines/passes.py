@@ -1,7 +1,7 @@
-"""How a pass goes over the rows: cut into blocks, on threads, reduced in block order.
+"""Passes over the rows: cut into blocks, run on threads, reduced in block order.
 
-The partition into blocks depends on the matrix and the number of clusters alone, never on the
-number of threads, so a pass gives the same bits for any `n_jobs`.
+The partition depends only on the matrix and the numbers of clusters, never on the number of
+threads, so a pass gives the same bits for any `n_jobs`.
 """
 
 from __future__ import annotations
@@ -22,32 +22,57 @@ from neocc.engines.matrix import Matrix
 from neocc.engines.workers import Workers
 from neocc.kernels import Features
 
-__all__ = ["Passes", "Rows", "Scratch"]
+__all__ = ["DEFAULTS", "PassOptions", "Passes", "Rows", "Scratch"]
 
 Rows: TypeAlias = tuple[int, int]
-"""First row of a range, and the one after its last."""
+"""First row of a range, and the row after its last."""
 
 Result = TypeVar("Result")
 
-# Enough entries that a block outweighs the cost of handing it to a thread, few enough for the
-# cache.
-_ROW_PASS_ENTRIES = 1 << 19
-# Matrices of less than a few such blocks are cut finer, to occupy several threads all the same.
+# Matrices of fewer blocks than this are cut finer, so that several threads have work.
 _FEW_BLOCKS = 8
-_LEAST_ENTRIES = 1 << 18
-# A block of a column pass is read more than once and should stay in a core's own cache.
-_CACHED_ENTRIES = 1 << 18
-# A group of blocks of a column pass must outweigh the table it returns by this much.
-_ENTRIES_PER_CELL = 4
-# An array of scratch memory is not used for so much less.
+# Scratch arrays that are this many times too large are not used.
 _TOO_LARGE = 4
 
 
-class Scratch:
-    """Arrays that nobody needs any more, for the next who needs one for a moment.
+@dataclass(frozen=True)
+class PassOptions:
+    """How passes are cut into blocks, and what is kept to save passes.
 
-    An allocator that gives memory back to the system at once (as on Dask's workers, by their
-    default settings) makes every large temporary array cost more than the work on it.
+    Sizes are numbers of stored entries.
+    """
+
+    # Large enough to outweigh the cost of handing a block to a thread, small enough for the cache.
+    row_block: int = 1 << 19
+    # Blocks of a column pass are read more than once and should stay in a core's own cache.
+    column_block: int = 1 << 18
+    # Matrices of only a few blocks are cut finer, but into blocks no smaller than this.
+    smallest_block: int = 1 << 18
+    # A group of blocks of a column pass has this many entries per cell of the table it returns.
+    entries_per_cell: int = 4
+    # Blocks of a matrix up to this size are kept, converted and centred.
+    cached: int = 1 << 20
+    # Blocks of rows that are copied have this many entries.
+    copied: int = 1 << 19
+    # Stores from this size on update sums from the rows that changed: reading a smaller one costs
+    # no more than finding these.
+    least_followed: int = 1 << 19
+    # Updates before sums are computed from all rows again, which stops rounding from adding up.
+    max_updates: int = 20
+    # Above this share of changed rows, all rows are summed: changed ones are copied and read twice.
+    max_changed: float = 0.1
+    # Row sums are kept if there are this many times fewer of them than stored entries.
+    entries_per_sum: float = 10
+
+
+DEFAULTS = PassOptions()
+
+
+class Scratch:
+    """Arrays for temporary use, which are handed on.
+
+    An allocator that returns memory to the system at once (as on Dask's workers, by their default
+    settings) makes every large temporary array cost more than the work on it.
     """
 
     def __init__(self) -> None:
@@ -55,24 +80,20 @@ class Scratch:
         self._lock = Lock()
 
     def take(self, *shape: int) -> FloatArray:
-        """Return an array of any content."""
+        """Return an uninitialised array."""
         size = prod(shape)
         with self._lock:
             for place, array in enumerate(self._free):
                 if size <= array.size <= _TOO_LARGE * size:
-                    del self._free[place]
-                    break
-            else:
-                array = np.empty(size)
-        return array[:size].reshape(shape)
+                    return self._free.pop(place)[:size].reshape(shape)
+        return np.empty(size)[:size].reshape(shape)
 
     def give_back(self, *arrays: FloatArray | None) -> None:
-        """Say that arrays, or what they are views of, are needed no more."""
+        """Let others have arrays that were taken."""
         with self._lock:
             for array in arrays:
-                whole = None if array is None else array if array.base is None else array.base
-                if whole is not None and whole.ndim == 1 and whole.size:
-                    self._free.append(whole)
+                if array is not None and array.base is not None:
+                    self._free.append(array.base)
 
 
 @dataclass
@@ -81,18 +102,18 @@ class Passes:
 
     matrix: Matrix
     workers: Workers
-    scratch: Scratch
     reads: Reads
+    options: PassOptions = DEFAULTS
     _grouped: dict[tuple[int, int], list[list[Rows]]] = field(default_factory=dict)
 
     @cached_property
     def row_blocks(self) -> list[Rows]:
         """The blocks of a pass over rows."""
-        finer = max(_LEAST_ENTRIES, self.matrix.n_stored // _FEW_BLOCKS)
-        return self.matrix.partition(min(_ROW_PASS_ENTRIES, finer))
+        finer = max(self.options.smallest_block, self.matrix.n_stored // _FEW_BLOCKS)
+        return self.matrix.partition(min(self.options.row_block, finer))
 
     def over_rows(self, function: Callable[[Rows], Result]) -> list[Result]:
-        """Call a function for all blocks of rows; return what it returned, in their order."""
+        """Call a function for every block of rows; return the results in block order."""
         self.reads.passes += 1.0
         blocks = self.row_blocks
         if len(blocks) == 1:
@@ -100,21 +121,16 @@ class Passes:
         return list(self.workers.ordered(function, blocks))
 
     def down_columns(
-        self,
-        widths: tuple[int, int],
-        add: Callable[[Rows, Features], None],
+        self, widths: tuple[int, int], add: Callable[[Rows, Features], None]
     ) -> Features:
-        """Add up features of the columns over all blocks of rows.
+        """Sum features of the columns over all blocks of rows, each of which `add` adds.
 
-        `widths` are those of the tables of sums and of products, 0 for none. `add` adds a block; it
-        is called for the blocks of a group one after the other.
+        `widths` are those of the tables of sums and of products, 0 for none.
         """
         self.reads.passes += 1.0
         groups = self._grouped.get(widths) or self._groups(widths)
         if len(groups) == 1:
-            m, (k, width) = self.matrix.shape[1], widths
-            sums, products = np.zeros((m, k)), np.zeros((m, width))
-            totals = Features(sums if k else None, np.zeros(m), products if width else None)
+            totals = self._zeros(widths)
             for rows in groups[0]:
                 add(rows, totals)
             return totals
@@ -125,9 +141,9 @@ class Passes:
                 add(rows, part)
             return part
 
-        # Made here rather than by the threads, whose allocators would each keep what they free.
-        n_alive = min(len(groups), self.workers.n_jobs + 1)
-        spare = [self._zeros(widths) for _ in range(min(len(groups), n_alive + 1))]
+        # Allocated here, because allocators keep what is freed for the thread that asked for it.
+        n_alive = min(len(groups), self.workers.n_jobs + 2)
+        spare = [self._zeros(widths) for _ in range(n_alive)]
         parts = self.workers.ordered(one_group, groups)
         totals = next(parts)
         for part in parts:
@@ -135,32 +151,21 @@ class Passes:
             for table in part.tables():
                 table.fill(0.0)
             spare.append(part)
-        for part in spare:
-            self.scratch.give_back(*part.tables())
         return totals
 
     def _zeros(self, widths: tuple[int, int]) -> Features:
-        m = self.matrix.shape[1]
-        shapes = ((m, widths[0]), (m,), (m, widths[1]))
-        tables = [self.scratch.take(*shape) for shape in shapes]
-        for table in tables:
-            table.fill(0.0)
-        sums, squares, products = tables
-        return Features(sums if widths[0] else None, squares, products if widths[1] else None)
+        m, (k, width) = self.matrix.shape[1], widths
+        sums, products = np.zeros((m, k)), np.zeros((m, width))
+        return Features(sums if k else None, np.zeros(m), products if width else None)
 
     def _groups(self, widths: tuple[int, int]) -> list[list[Rows]]:
-        """Cut blocks into groups that outweigh tables of such widths."""
-        n_stored, m = self.matrix.n_stored, self.matrix.shape[1]
-        cells = _ENTRIES_PER_CELL * m * (sum(widths) + 1)
-        many = n_stored // max(_ROW_PASS_ENTRIES, cells)
-        n_groups = max(1, many, min(_FEW_BLOCKS, n_stored // max(_LEAST_ENTRIES, cells)))
-        self._grouped[widths] = _cut_evenly(self.matrix.partition(_CACHED_ENTRIES), n_groups)
+        """Group blocks so that each group outweighs the tables it is summed into."""
+        options, n_stored = self.options, self.matrix.n_stored
+        least = options.entries_per_cell * self.matrix.shape[1] * (sum(widths) + 1)
+        many = n_stored // max(options.row_block, least)
+        few = min(_FEW_BLOCKS, n_stored // max(options.smallest_block, least))
+        blocks = self.matrix.partition(options.column_block)
+        n_groups = max(1, min(max(many, few), len(blocks)))
+        edges = np.linspace(0, len(blocks), n_groups + 1).astype(int).tolist()
+        self._grouped[widths] = [blocks[slice(*ends)] for ends in pairwise(edges)]
         return self._grouped[widths]
-
-
-def _cut_evenly(blocks: list[Rows], n_groups: int) -> list[list[Rows]]:
-    """Split a list of row ranges into consecutive groups of about equal length."""
-    if n_groups == 1:
-        return [blocks]
-    edges = np.linspace(0, len(blocks), min(n_groups, len(blocks)) + 1).astype(int).tolist()
-    return [blocks[start:stop] for start, stop in pairwise(edges)]

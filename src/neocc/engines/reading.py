@@ -1,8 +1,8 @@
-"""From an array to a matrix that engines read: values checked, nothing copied that need not be.
+"""From an array to a matrix that engines read: values are checked, and copied only if necessary.
 
 The array has passed scikit-learn's `check_array` (or `validate_data`) with `READ_OPTIONS`: it is a
-two-dimensional NumPy array or a SciPy sparse matrix. Which cells are not finite is found here, so
-that the error can say where.
+two-dimensional NumPy array or a SciPy sparse matrix. Cells that are not finite are looked for here,
+so that the error can say where they are.
 """
 
 from __future__ import annotations
@@ -29,24 +29,21 @@ _LARGEST = 1e140
 def refuse_types(X: Any) -> None:
     """Refuse text, complex numbers and dates, naming the first such column or cell.
 
-    To be called before `check_array`, whose own messages do not say where.
+    Call it before `check_array`, whose messages do not say where.
     """
     if isinstance(X, str | PathLike):
         raise TypeError(
             f"Input X is the path {str(X)!r}, not data. Open a store with "
             "neocc.io.open_store(path), or read a file with neocc.io.read_matrix(path).data."
         )
-    columns = getattr(X, "columns", None)
-    if columns is not None and hasattr(X, "dtypes"):
-        for name in columns:
-            _refuse_values(np.asarray(X[name])[:, None], f" in column {str(name)!r}", 0)
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        for name in X.columns:
+            _refuse_values(np.asarray(X[name])[:, None], f" in column {str(name)!r}")
     elif sparse.issparse(X):
-        _refuse_values(np.empty((0, 0), dtype=X.dtype), "", None)
-    elif isinstance(X, np.ndarray):
-        _refuse_values(X, "", None)
-    elif isinstance(X, list | tuple):
+        _refuse_values(np.empty((0, 0), dtype=X.dtype))
+    elif isinstance(X, np.ndarray | list | tuple):
         try:
-            _refuse_values(np.asarray(X), "", None)
+            _refuse_values(np.asarray(X))
         except ValueError as error:
             if "inhomogeneous" in str(error):
                 raise ValueError(
@@ -56,7 +53,7 @@ def refuse_types(X: Any) -> None:
             raise
 
 
-def _refuse_values(values: AnyArray, where: str, column: int | None) -> None:
+def _refuse_values(values: AnyArray, where: str = "") -> None:
     kind = values.dtype.kind
     if kind == "c":
         raise ValueError(
@@ -68,13 +65,12 @@ def _refuse_values(values: AnyArray, where: str, column: int | None) -> None:
             f"Input X holds dates or times ({values.dtype}){where}. Turn them into numbers first."
         )
     if kind in "OUST" and values.ndim == 2:
-        for place in np.ndindex(values.shape):
-            value: Any = values[place]
+        for (row, column), value in np.ndenumerate(values):
             if isinstance(value, str) and not _is_number(value):
-                at = f"row {place[0]}" + (f", column {place[1]}" if column is None else where)
                 raise ValueError(
-                    f"could not convert string to float: {str(value)!r} at {at}. Drop or encode "
-                    "columns of text before fitting."
+                    f"could not convert string to float: {str(value)!r} at row {row}"
+                    f"{where or f', column {column}'}. Drop or encode columns of text before "
+                    "fitting."
                 )
 
 
@@ -103,9 +99,9 @@ def as_matrix(X: Any, names: Any = None) -> Matrix:
 
 
 def canonical(X: Any) -> Any:
-    """CSR with sorted, unique indices and float32 or float64 data.
+    """Return X as CSR with sorted, unique indices and float32 or float64 data.
 
-    The caller's matrix is not changed.
+    The given matrix is not changed.
     """
     given = X
     X = X.tocsr()

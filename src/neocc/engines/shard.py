@@ -1,32 +1,31 @@
-"""A shard: rows on one machine, and the sums and scores that an engine asks of them.
+"""A shard: rows on one machine, and the sums and scores that an engine computes from them.
 
-The rows lie in memory, or come from disk a block at a time: the matrix knows. `passes` says how a
-pass goes over them.
+The matrix knows whether its rows are in memory or on disk; `passes` says how they are traversed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import RLock
-from typing import Any
+from functools import cache
+from typing import Any, TypeVar
 
 import numpy as np
+from scipy import sparse
 
 from neocc._typing import FloatArray, IntArray
 from neocc.core.assign import Applied, Choices
 from neocc.core.overlap import OverlapModel, Scores
 from neocc.core.shards import Reads
 from neocc.core.thresholds import Thresholds
-from neocc.engines.matrix import DenseMatrix, Matrix
-from neocc.engines.passes import Passes, Rows, Scratch
+from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix
+from neocc.engines.passes import DEFAULTS, Passes, PassOptions, Rows, Scratch
 from neocc.engines.space import EVERYTHING, TableSpace
 from neocc.engines.workers import Workers
-from neocc.kernels import Features, Kernels, Memberships, SparseBlock, Terms, numpy_
+from neocc.kernels import Block, Features, Kernels, Memberships, SparseBlock, Terms, numpy_
 
 __all__ = ["Shard"]
 
-# Entries of rows that a function sees at a time.
-_COPIED_ENTRIES = 1 << 19
+Result = TypeVar("Result")
 
 
 class Shard:
@@ -38,20 +37,29 @@ class Shard:
         kernels: Kernels,
         workers: Workers,
         space: TableSpace = EVERYTHING,
-        scratch: Scratch | None = None,
         reads: Reads | None = None,
         *,
+        options: PassOptions = DEFAULTS,
         rewrites: bool = True,
     ) -> None:
         self.matrix, self.kernels, self.workers, self.space = matrix, kernels, workers, space
-        self.scratch, self.reads, self.shape = scratch or Scratch(), reads or Reads(), matrix.shape
-        self._passes = Passes(matrix, workers, self.scratch, self.reads)
-        # Made once and written over in every row step, unless results outlive it.
+        self.scratch, self.reads, self.shape = Scratch(), reads or Reads(), matrix.shape
+        self.options = options
+        # Returns rows `start` to `stop`, centred; blocks that are views or small are cached.
+        are_views = isinstance(matrix, SparseMatrix) and sparse.issparse(matrix.values)
+        is_light = are_views or matrix.n_stored <= options.cached
+        block: Callable[[int, int], Block] = matrix.block
+        self._block = cache(block) if is_light else block
+        self._passes = Passes(matrix, workers, self.reads, options)
+        # The table of distances is overwritten in every row step, unless results must outlive it.
         self._rewrites = rewrites
         self._distances: FloatArray | None = None
         self._row_squares: FloatArray | None = None
         self._column_squares: FloatArray | None = None
-        self._lock = RLock()
+
+    def over(self, matrix: Matrix) -> Shard:
+        """Return a shard of other rows, in memory, with the same kernels and threads."""
+        return Shard(matrix, self.kernels, self.workers, options=self.options)
 
     def choices(
         self,
@@ -61,9 +69,9 @@ class Shard:
         model: OverlapModel,
         distances: bool,
     ) -> Choices:
-        """Return what rows can choose from, given their memberships or where these were assigned.
+        """Return the choices of all rows, given their memberships so far or their assignment.
 
-        Without `distances` there is no table of them.
+        Without `distances` no table of distances is made.
         """
         members = members.members if isinstance(members, Applied) else members
         shape = (self.shape[0], len(terms.offset))
@@ -93,74 +101,75 @@ class Shard:
         labels, minima = np.empty(n, dtype=np.int32), np.empty(n)
         norms = np.empty(n) if squares else None
 
-        def one_block(rows: Rows) -> float:
-            features, some, at = self._features(rows, terms, V), members, slice(*rows)
+        def one_block(rows: Rows, features: Features) -> float:
+            some, at = members, slice(*rows)
             if members is not None and rows[1] - rows[0] < n:
                 some = members.slice(*rows)
             part = None if d is None else d[at]
-            total = self.kernels.score(features, terms, some, part, labels[at], minima[at])
             if norms is not None:
                 norms[at] = features.squares
-            self.scratch.give_back(features.sums, features.products)
-            return total
+            return self.kernels.score(features, terms, some, part, labels[at], minima[at])
 
-        totals = self._passes.over_rows(one_block)
-        total = float(sum(totals))
+        total = float(sum(self._over_features(terms, V, one_block)))
         return Scores(d, labels, minima, len(terms.offset), total, members, norms, terms.gram)
 
     def row_distances(self, terms: Terms, V: Memberships | None) -> FloatArray:
-        """Return the distance of every row to every row cluster, as it comes."""
+        """Return the distance of every row to every row cluster, not rounded."""
         d = self.space.empty(self.shape[0], terms.n_clusters)
 
-        def one_block(rows: Rows) -> None:
-            features = self._features(rows, terms, V)
+        def one_block(rows: Rows, features: Features) -> None:
             d[slice(*rows)] = numpy_.distances(features, terms)
-            self.scratch.give_back(features.sums, features.products)
 
-        self._passes.over_rows(one_block)
+        self._over_features(terms, V, one_block)
         return d
 
-    def _features(self, rows: Rows, terms: Terms, V: Memberships | None) -> Features:
-        """Return the features of a block of rows, in scratch memory."""
-        n, block, sums, products = rows[1] - rows[0], self.matrix.block(*rows), None, None
+    def _over_features(
+        self, terms: Terms, V: Memberships | None, function: Callable[[Rows, Features], Result]
+    ) -> list[Result]:
+        """Call a function of each block of rows and its features, which it must not keep."""
+        norms = None
         if V is None or V.is_partition:
-            norms = self._row_squares
-            squares = (self.row_squares() if norms is None else norms)[slice(*rows)]
-            weights = wanted = None
-        else:
-            squares = wanted = np.empty(n)
-            weights = V.weights
-        if V is not None:
-            sums = self.scratch.take(n, V.n_clusters)
-            self.kernels.gather(block, V, weights, sums, wanted)
-        if terms.table is not None:
-            products = self.scratch.take(n, terms.n_clusters)
-            self.kernels.multiply(block, terms.table, products)
-        return Features(sums, squares, products)
+            norms = self.row_squares() if self._row_squares is None else self._row_squares
+
+        def one_block(rows: Rows) -> Result:
+            n, block, sums, products = rows[1] - rows[0], self._block(*rows), None, None
+            squares = np.empty(n) if norms is None else norms[slice(*rows)]
+            if V is not None:
+                sums = self.scratch.take(n, V.n_clusters)
+                weights, wanted = (V.weights, squares) if norms is None else (None, None)
+                self.kernels.gather(block, V, weights, sums, wanted)
+            if terms.table is not None:
+                products = self.scratch.take(n, terms.n_clusters)
+                self.kernels.multiply(block, terms.table, products)
+            found = function(rows, Features(sums, squares, products))
+            self.scratch.give_back(sums, products)
+            return found
+
+        return self._passes.over_rows(one_block)
 
     def row_squares(self, weights: FloatArray | None = None) -> FloatArray:
         """Return the squared norm of every row, with a weight for each column.
 
-        Without weights they are computed once, by the first thread that asks.
+        Without weights they are computed once.
         """
-        with self._lock:
-            if weights is None and self._row_squares is not None:
-                return self._row_squares
-            found = np.empty(self.shape[0])
-            for rows in self._passes.row_blocks:
-                block = self.matrix.block(*rows)
-                self.kernels.gather(block, None, weights, None, found[slice(*rows)])
-            self.reads.passes += 1.0
-            if weights is None:
-                self._row_squares = found
-            return found
+        if weights is None and self._row_squares is not None:
+            return self._row_squares
+        found = np.empty(self.shape[0])
+
+        def one_block(rows: Rows) -> None:
+            self.kernels.gather(self._block(*rows), None, weights, None, found[slice(*rows)])
+
+        self._passes.over_rows(one_block)
+        if weights is None:
+            self._row_squares = found
+        return found
 
     def multiply(self, table: FloatArray) -> FloatArray:
         """Return X times a thin table."""
         products = np.empty((self.shape[0], table.shape[1]))
 
         def one_block(rows: Rows) -> None:
-            self.kernels.multiply(self.matrix.block(*rows), table, products[slice(*rows)])
+            self.kernels.multiply(self._block(*rows), table, products[slice(*rows)])
 
         self._passes.over_rows(one_block)
         return products
@@ -168,9 +177,9 @@ class Shard:
     def sum_applied(
         self, choices: Choices, thresholds: Thresholds, V: Memberships | None, squares: bool
     ) -> Features:
-        """Return the features of columns for memberships that are being applied.
+        """Return the column features of the memberships that thresholds allow.
 
-        They are found again, which takes less time than to wait for another task to send them.
+        Applying the thresholds again takes less time than waiting for another task's result.
         """
         return self.column_features(choices.apply(thresholds).members, V, squares)
 
@@ -181,7 +190,7 @@ class Shard:
         n, plain = self.shape[0], U is None or U.is_partition
 
         def add(rows: Rows, totals: Features) -> None:
-            block, members = self.matrix.block(*rows), U
+            block, members = self._block(*rows), U
             if U is not None and rows[1] - rows[0] < n:
                 members = U.slice(*rows)
             weights = None if plain or members is None else members.weights
@@ -212,7 +221,7 @@ class Shard:
 
         def add(rows: Rows, totals: Features) -> None:
             some = None if weights is None else weights[slice(*rows)]
-            self.kernels.scatter(self.matrix.block(*rows), None, some, None, totals.squares)
+            self.kernels.scatter(self._block(*rows), None, some, None, totals.squares)
 
         found = self._passes.down_columns((0, 0), add).squares
         if weights is None:
@@ -224,7 +233,7 @@ class Shard:
 
         def add(rows: Rows, totals: Features) -> None:
             assert totals.products is not None
-            block = self.matrix.block(*rows)
+            block = self._block(*rows)
             self.kernels.multiply_transposed(block, table[slice(*rows)], totals.products)
 
         products = self._passes.down_columns((0, table.shape[1]), add).products
@@ -236,11 +245,11 @@ class Shard:
     ) -> float:
         """Return the sum of a function of blocks of rows and their memberships.
 
-        Rows come as an array or a CSR matrix, few enough for copies.
+        Blocks are arrays or CSR matrices, small enough to be copied.
         """
         self.reads.passes += 1.0
         total = 0.0
-        step = max(1, _COPIED_ENTRIES // max(1, self.shape[1]))
+        step = max(1, self.options.copied // max(1, self.shape[1]))
         for start in range(0, self.shape[0], step):
             stop = min(start + step, self.shape[0])
             block = self.matrix.block(start, stop)
@@ -249,18 +258,18 @@ class Shard:
         return total
 
     def refresh(self) -> bool:
-        """Return False: nothing is kept that rounds differently."""
+        """Return False: no sums are updated, so none have rounded differently."""
         return False
 
     def raw_rows(self, rows: IntArray) -> Any:
         """Return some rows as given: an array or a CSR matrix."""
-        return self.matrix.raw_rows(rows)
+        return self.matrix.values[rows]
 
     def raw_columns(self, columns: IntArray) -> Any:
         """Return some columns as given."""
-        return self.matrix.take_columns(columns).raw_rows(np.arange(self.shape[0]))
+        return self.matrix.take_columns(columns).values
 
     def row_medians(self, columns: FloatArray) -> FloatArray:
-        """Return typical values of all rows that column effects were taken from."""
+        """Return the medians of all rows minus column effects."""
         assert isinstance(self.matrix, DenseMatrix)
         return self.matrix.row_medians(columns)

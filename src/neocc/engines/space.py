@@ -1,8 +1,8 @@
-"""How much of the memory a fit may take, and where its large tables go.
+"""How much memory a fit may use, and where its large tables go.
 
 Tables with a line per row (distances to clusters, sums over column clusters) can outgrow memory
-before the data does. Above a limit they are mapped from files without a name, which vanish with
-the process.
+before the data does. Above a limit they are mapped from unnamed files, which vanish with the
+process.
 """
 
 from __future__ import annotations
@@ -18,34 +18,23 @@ from neocc._sizes import as_bytes, in_words
 from neocc._typing import FloatArray
 from neocc.core.problem import Problem
 from neocc.engines.matrix import sampled_rows
-from neocc.engines.source import RowSource
-from neocc.engines.stored import COPIED_BYTES, SMALL_BYTES, block_bytes
+from neocc.engines.passes import DEFAULTS
+from neocc.engines.stored import CACHED_BYTES, COPIED_BYTES, RowSource, block_bytes, is_full
 
 __all__ = ["EVERYTHING", "MemoryLimitError", "NoRoomError", "TableSpace", "plan_space"]
 
-# Bytes of a row in the vectors that an assignment step may hold at the same time, and of each
-# membership beyond the first one; both with the memberships before and of the best solution so far.
-_ROW_BYTES = 120
-_EXTRA_BYTES = 120
-# Boolean tables of memberships that may be alive at the same time, a byte for a row and a cluster.
-_BOOLEANS = 3
-# Of all distances, the share from which the smallest are no longer found without a copy of all.
-_MANY_EXTRA = 0.4
-# Tables of projected rows, with a few dimensions more than clusters; they are not put on disk.
-_PROJECTIONS = 6
-# Tables of distances or sums that may be alive at the same time.
-_TABLES = 3
-# Rows of a piece of a pass, or entries where the data are dense; see `neocc.engines.passes`.
-_PIECE_ROWS, _PIECE_ENTRIES = 1 << 13, 1 << 19
-# Copies of the dense rows by which effects are judged.
-_SAMPLED_COPIES = 4
-
 # The interpreter, the libraries and the compiled kernels, compiled now rather than loaded.
 _PROGRAM = 250_000_000
+# Tables of distances or sums that may be alive at the same time.
+_TABLES = 3
 
 
 class MemoryLimitError(ValueError):
-    """The memory limit leaves no room for what a fit needs in any case."""
+    """The memory limit leaves no room for what a fit needs in any case: `needed` bytes."""
+
+    def __init__(self, message: str, needed: int = 0) -> None:
+        super().__init__(message)
+        self.needed = needed
 
 
 class NoRoomError(OSError):
@@ -59,13 +48,13 @@ class TableSpace:
     largest: float = np.inf
 
     def empty(self, n_rows: int, n_columns: int) -> FloatArray:
-        """Return a table of any content."""
+        """Return an uninitialised table."""
         n_bytes = 8 * n_rows * n_columns
         if n_bytes <= self.largest:
             return np.empty((n_rows, n_columns))
         try:
             with tempfile.TemporaryFile(prefix="neocc-") as file:
-                # A disk that is full later on, when the table is filled, would end the process.
+                # If the disk were full later on, filling the table would end the process.
                 if hasattr(os, "posix_fallocate"):
                     os.posix_fallocate(file.fileno(), 0, n_bytes)
                 table = np.memmap(file, np.float64, "w+", shape=(n_rows, n_columns))
@@ -90,101 +79,70 @@ def plan_space(
     n_held: int = 1,
     projected: bool = False,
 ) -> TableSpace:
-    """Divide the memory of a fit, or say which limit would do.
+    """Divide the memory of a fit on `n_jobs` threads, or say which limit would do.
 
-    Parameters
-    ----------
-    source : RowSource
-        Where the rows come from.
-    problem : Problem
-        What is asked for.
-    n_jobs : int
-        Number of threads.
-    limit : int, str or None
-        Bytes; None for no limit.
-    n_held : int, default=1
-        Number of solutions that a search holds at the same time.
-    projected : bool, default=False
-        Whether starts put all rows and columns into a space of few dimensions.
+    A search holds `n_held` solutions at the same time. Starts that are `projected` put all rows and
+    columns into a space of few dimensions.
     """
     if limit is None:
         return EVERYTHING
-    least = (
-        _PROGRAM
-        + _for_blocks(source, problem, n_jobs)
-        + _for_columns(source, problem, n_jobs, n_held)
-        + _for_rows(problem)
-        + _for_copies(source)
-    )
+    k, width = (0 if side is None else side.n_clusters for side in (problem.rows, problem.columns))
+    least = _PROGRAM + _block_bytes(source, k, width, n_jobs) + _row_bytes(problem)
+    least += 8 * source.shape[1] * _lines_per_column(problem, k, width, n_jobs, n_held)
     if projected:
-        least += _PROJECTIONS * 8 * sum(source.shape) * (max(_widths(problem)) + 8)
+        # Six tables, with a few dimensions more than clusters; they are not put on disk.
+        least += 6 * 8 * sum(source.shape) * (max(k, width) + 8)
     given = as_bytes(limit, "memory_limit")
     if given < least:
-        k = 0 if problem.rows is None else problem.rows.n_clusters
         raise MemoryLimitError(
             f"memory_limit={limit!r} is too small: with {n_jobs} threads, blocks of "
             f"{in_words(block_bytes(source))} and {k} clusters of {source.shape[0]} rows a fit "
             f"needs {in_words(least)}. Allow as much, take fewer threads (n_jobs), or write the "
-            "store with a smaller block_size."
+            "store with a smaller block_size.",
+            needed=least,
         )
     return TableSpace((given - least) / _TABLES)
 
 
-def _widths(problem: Problem) -> tuple[int, int]:
-    sides = (problem.rows, problem.columns)
-    k, width = (0 if side is None else side.n_clusters for side in sides)
-    return k, width
-
-
-def _for_blocks(source: RowSource, problem: Problem, n_jobs: int) -> int:
-    """Return the bytes for cached blocks, and for what a thread makes of a piece of one."""
+def _block_bytes(source: RowSource, k: int, width: int, n_jobs: int) -> int:
+    """Return the bytes of cached blocks, of copied rows, and of what a thread makes of a block."""
     n, m = source.shape
-    k, width = _widths(problem)
-    rows, working = _PIECE_ROWS, 0
-    if not source.is_sparse or source.n_stored == n * m:
-        # Turned into float64 a piece at a time, which cannot be less than a row.
-        working = 3 * 8 * max(_PIECE_ENTRIES, m)
-        rows = max(1, _PIECE_ENTRIES // m)
+    # A sample of the rows, and rows that changed.
+    copies, working, rows = 4 * COPIED_BYTES, 0, 1 << 13
+    if is_full(source):
+        # Blocks become float64, at least a row at a time; so do the rows that effects come from.
+        working, rows = 3 * 8 * max(DEFAULTS.row_block, m), max(1, DEFAULTS.row_block // m)
+        copies += 4 * 8 * m * len(range(n)[sampled_rows(n)])
     working += 8 * min(n, rows) * (3 * k + 3 * width + 8)
-    return max(SMALL_BYTES, (n_jobs + 2) * block_bytes(source)) + (n_jobs + 1) * working
+    cached = max(CACHED_BYTES, (n_jobs + 2) * block_bytes(source))
+    return cached + copies + (n_jobs + 1) * working
 
 
-def _for_columns(source: RowSource, problem: Problem, n_jobs: int, n_held: int) -> int:
-    """Return the bytes of tables with a line per column: sums of solutions, and of each thread."""
-    m = source.shape[1]
-    k, width = _widths(problem)
-    products = width if problem.needs_products else 0
-    sums = k + products + 1
-    # Parts of threads and two to spare; the sums before, what they gain, and those held.
-    tables = (n_jobs + 4 + n_held) * sums
+def _lines_per_column(problem: Problem, k: int, width: int, n_jobs: int, n_held: int) -> int:
+    """Return how many numbers per column all tables hold: sums of solutions, and of threads."""
+    sums = k + (width if problem.needs_products else 0) + 1
+    # One for each thread and two to spare; the sums before, what they gain, and those held.
+    numbers = (n_jobs + 4 + n_held) * sums
     if problem.objective.needs_products:
         # Sums of row clusters, weighted, and twice as many products with them.
-        tables += 3 * k
-    # Distances and copies of them, and of every solution held the memberships as numbers.
-    tables += (8 + n_held + n_held // 8) * width
-    return 8 * m * tables
+        numbers += 3 * k
+    # Distances and copies of them, and the memberships of every solution held.
+    return numbers + (8 + n_held + n_held // 8) * width
 
 
-def _for_rows(problem: Problem) -> int:
-    """Return the bytes of all that has a line per row, but for tables of numbers."""
+def _row_bytes(problem: Problem) -> int:
+    """Return the bytes of everything with a line per row except tables of numbers."""
     counts = problem.rows
     if counts is None:
         return 0
     n, k = counts.n_items, counts.n_clusters
-    n_bytes = n * (_BOOLEANS * k + _ROW_BYTES) + _EXTRA_BYTES * counts.n_extra
+    # Vectors of an assignment step for rows and for further memberships, with the memberships
+    # before and of the best solution so far; three boolean membership matrices.
+    n_bytes = 120 * (n + counts.n_extra) + 3 * n * k
     if problem.columns is None:
         # Distances to candidates for the next seed; co-clusters are seeded on a sample.
         n_bytes += n * 4 * 8 * (2 + int(log(k)))
-    if counts.n_extra > _MANY_EXTRA * n * k:
+    if counts.n_extra > 0.4 * n * k:
+        # So many of the smallest distances are found in a copy of all of them.
         n_bytes += 2 * 8 * n * k
-    return n_bytes
-
-
-def _for_copies(source: RowSource) -> int:
-    """Return the bytes of entries that are copied: a sample, and rows that changed."""
-    n, m = source.shape
-    is_dense = not source.is_sparse or source.n_stored == n * m
-    n_bytes = 4 * COPIED_BYTES
-    if is_dense:
-        n_bytes += _SAMPLED_COPIES * 8 * m * len(range(n)[sampled_rows(n)])
     return n_bytes

@@ -1,43 +1,82 @@
-"""Matrices whose rows stay where a source has them; a few blocks at a time are cached.
+"""Matrices whose rows stay in their source, of which a few blocks at a time are cached.
 
-They are cut where a matrix in memory would be cut, not where the source has its blocks, so that a
-fit adds the same numbers in the same order wherever the rows live.
+`neocc.io` has a source on disk; engines know it by the protocol `RowSource` alone. Passes cut such
+a matrix where they would cut it in memory, not at the edges of the source's blocks, so that a fit
+adds the same numbers in the same order wherever the rows live.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from collections import OrderedDict
+from concurrent.futures import Future, ThreadPoolExecutor
+from copy import copy
 from itertools import pairwise
-from typing import Any
+from threading import Lock
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from neocc._typing import FloatArray, IntArray
-from neocc.engines.block_cache import BlockCache
-from neocc.engines.matrix import DenseMatrix, SparseMatrix, cut_by_entries, stacked
-from neocc.engines.source import RowSource
-from neocc.kernels import SparseBlock
+from neocc._typing import IntArray
+from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix, slice_rows, split_rows, stacked
 
 __all__ = [
+    "CACHED_BYTES",
     "COPIED_BYTES",
-    "SMALL_BYTES",
-    "ChosenRows",
-    "StoredMatrix",
+    "BlockCache",
+    "RowSource",
     "StoredRows",
     "block_bytes",
+    "is_full",
     "open_source",
     "source_of",
 ]
 
 
-_CHUNK = 1 << 20
-
-SMALL_BYTES = 32_000_000
-"""Small blocks are kept up to so many bytes in all: opening them costs more than they do."""
+CACHED_BYTES = 32_000_000
+"""Blocks are cached up to this total size, and as many large ones as the threads need."""
 COPIED_BYTES = 32_000_000
-"""Some of the rows are copied up to so many bytes, and read whenever they are used beyond."""
+"""A selection of rows is copied up to this size; a larger one is read whenever it is used."""
+
+
+@runtime_checkable
+class RowSource(Protocol):
+    """Blocks of rows, one after the other.
+
+    A source is cheap to pickle: it tells a worker how to read the rows and does not hold them.
+    All values are finite, and sparse blocks are in canonical form.
+    """
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+
+    @property
+    def n_stored(self) -> int:
+        """Number of stored entries."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the numbers."""
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether blocks are row-compressed."""
+
+    @property
+    def edges(self) -> IntArray:
+        """Block i holds rows `edges[i]` to `edges[i + 1]`."""
+
+    @property
+    def entries(self) -> IntArray:
+        """Number of stored entries of each block."""
+
+    def load(self, index: int) -> Any:
+        """Return one block, a `csr_array` or an array; an error if it is damaged."""
+
+
+def is_full(source: RowSource) -> bool:
+    """Whether there is an entry in every cell."""
+    return not source.is_sparse or source.n_stored == source.shape[0] * source.shape[1]
 
 
 def block_bytes(source: RowSource) -> int:
@@ -47,208 +86,140 @@ def block_bytes(source: RowSource) -> int:
     return max(1, source.dtype.itemsize * entries + places)
 
 
-@dataclass(frozen=True, eq=False)
-class StoredRows:
-    """The rows of a source, sliced like those of an array.
+class BlockCache:
+    """Blocks of a source by number: those used last, and the next one, read in the background.
 
-    The blocks used last are kept: as many as threads work at the same time and one more, and more
-    of small ones.
+    A pass asks for blocks in their order, from several threads.
     """
 
-    source: RowSource
-    n_kept: int = 2
+    def __init__(self, source: RowSource, n_kept: int) -> None:
+        self._source, self._n_kept = source, max(1, n_kept)
+        self._blocks: OrderedDict[int, Future[Any]] = OrderedDict()
+        self._lock = Lock()
+        self._reader: ThreadPoolExecutor | None = None
 
-    @cached_property
-    def _blocks(self) -> BlockCache:
-        return BlockCache(self.source, self.n_kept)
+    def find(self, index: int) -> Any:
+        """Return a block if it has been read, else None."""
+        block = self._blocks.get(index)
+        if block is None or not block.done() or block.exception() is not None:
+            return None
+        return block.result()
+
+    def get(self, index: int) -> Any:
+        """Return a block, and have the next one read."""
+        with self._lock:
+            block = self._request(index)
+            self._read_ahead(index + 1)
+            self._blocks.move_to_end(index)
+            while len(self._blocks) > self._n_kept + 1:
+                self._blocks.popitem(last=False)
+        try:
+            return block.result()
+        except BaseException:
+            with self._lock:
+                self._blocks.pop(index, None)
+            raise
+
+    def _read_ahead(self, index: int) -> None:
+        if index < len(self._source.entries):
+            self._request(index)
+
+    def _request(self, index: int) -> Future[Any]:
+        """Have a block read, unless it is there or under way."""
+        if index not in self._blocks:
+            if self._reader is None:
+                self._reader = ThreadPoolExecutor(1, thread_name_prefix="neocc-reader")
+            # A source may have a cheaper way to read what a pass soon leaves behind.
+            read = getattr(self._source, "read", self._source.load)
+            self._blocks[index] = self._reader.submit(read, index)
+        return self._blocks[index]
+
+
+class StoredRows:
+    """The rows of a source, or `chosen` ones of them, sliced like those of an array.
+
+    The last `n_kept` blocks are cached. A selection of rows is copied up to `copied_bytes`; a
+    larger one is read whenever it is used, for it may not fit into memory.
+    """
+
+    chosen: IntArray | None = None
+
+    def __init__(
+        self, source: RowSource, n_kept: int = 2, copied_bytes: int = COPIED_BYTES
+    ) -> None:
+        self.source, self.copied_bytes = source, copied_bytes
+        self._blocks = BlockCache(source, n_kept)
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of rows and of columns."""
-        return self.source.shape
+        n, m = self.source.shape
+        return n if self.chosen is None else len(self.chosen), m
 
     def __getitem__(self, at: slice | IntArray) -> Any:
-        """Return rows as an array or a CSR matrix; many rows in any order as `ChosenRows`."""
+        """Return rows as an array or a CSR matrix; many rows in any order as `StoredRows`."""
         if isinstance(at, slice):
             start, stop, step = at.indices(self.shape[0])
-            if step == 1:
-                return self.between(start, stop)
-            return self.take(np.arange(start, stop, step))
-        return self.some(at, len(at) * self.shape[1])
+            if step == 1 and self.chosen is None:
+                return self._between(start, stop)
+            at = np.arange(start, stop, step)
+            return self.take(at if self.chosen is None else self.chosen[at])
+        rows = at if self.chosen is None else self.chosen[at]
+        # Rows of sparse data are taken to be of average length.
+        source, n_rows = self.source, max(1, self.source.shape[0])
+        entry = source.dtype.itemsize + (4 if source.is_sparse else 0)
+        if entry * source.n_stored * len(rows) / n_rows <= self.copied_bytes:
+            return self.take(rows)
+        some = copy(self)
+        some.chosen = rows
+        return some
 
-    def between(self, start: int, stop: int) -> Any:
-        """Return rows `start` to `stop`; views of a block unless they lie in several."""
-        pieces = [self.block(index)[low:high] for index, low, high in self.pieces_of(start, stop)]
-        return pieces[0] if len(pieces) == 1 else stacked(pieces)
+    def _between(self, start: int, stop: int) -> Any:
+        """Return rows `start` to `stop`; views, unless they lie in several blocks."""
+        edges = self.source.edges
+        first = np.searchsorted(edges[1:-1], start, side="right")
+        last = np.searchsorted(edges[1:-1], max(start, stop - 1), side="right")
+        return stacked(
+            [
+                slice_rows(self._blocks.get(index), start - edges[index], stop - edges[index])
+                for index in range(first, last + 1)
+            ]
+        )
 
     def take(self, rows: IntArray) -> Any:
-        """Return a copy of some rows."""
-        order = np.argsort(rows, kind="stable")
-        ordered = rows[order]
-        cuts = np.searchsorted(ordered, self.source.edges)
-        pieces = [
-            self._part(index)[ordered[low:high] - self.source.edges[index]]
-            for index, (low, high) in enumerate(pairwise(cuts))
-            if low < high
-        ]
-        if not pieces:
-            return self.block(0)[:0]
-        joined = stacked(pieces)
-        if (ordered == rows).all():
-            return joined
-        back = np.empty(len(rows), dtype=np.intp)
-        back[order] = np.arange(len(rows))
-        return joined[back]
-
-    def some(self, rows: IntArray, n_entries: int) -> Any:
-        """Return a copy of rows that hold so many entries, `ChosenRows` if it would be large."""
-        entry = self.source.dtype.itemsize + (4 if self.source.is_sparse else 0)
-        return self.take(rows) if entry * n_entries <= COPIED_BYTES else ChosenRows(self, rows)
-
-    def csr_block(self, start: int, stop: int) -> SparseBlock:
-        """Return rows of a sparse source, as views where they lie in one of its blocks."""
-        pieces = list(self.pieces_of(start, stop))
-        if len(pieces) > 1:
-            return _csr_block(self.between(start, stop))
-        index, low, high = pieces[0]
-        X = self.block(index)
-        return SparseBlock(X.indptr[low : high + 1], X.indices, X.data, self.shape[1])
-
-    def block(self, index: int) -> Any:
-        """Return a block of the source, from among those used last where it is there."""
-        return self._blocks.get(index)
+        """Return a copy of some rows of the source."""
+        parts, back = split_rows(rows, self.source.edges)
+        pieces = [self._part(index)[at] for index, at in enumerate(parts) if len(at)]
+        found = stacked(pieces or [self._blocks.get(0)[:0]])
+        return found if back is None else found[back]
 
     def _part(self, index: int) -> Any:
         """Return a block of which a few rows are wanted, without reading the rest if possible."""
-        kept = self._blocks.find(index)
-        if kept is not None:
-            return kept
-        return _part(self.source, index) if hasattr(self.source, "load_part") else self.block(index)
-
-    def pieces_of(self, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
-        """Yield the blocks that hold some rows, and where in them these lie."""
-        edges = self.source.edges
-        index = max(0, int(np.searchsorted(edges, start, side="right")) - 1)
-        index = min(index, len(edges) - 2)
-        while True:
-            low, high = int(edges[index]), int(edges[index + 1])
-            yield index, max(start, low) - low, max(start, min(stop, high)) - low
-            if stop <= high or index == len(edges) - 2:
-                return
-            index += 1
+        cached = self._blocks.find(index)
+        load = getattr(self.source, "load_part", self._blocks.get)
+        return load(index) if cached is None else cached
 
 
-@dataclass(frozen=True, eq=False)
-class ChosenRows:
-    """Some of the rows of a source, in any order, read whenever they are used.
-
-    The rows that change clusters, and those of a sample, may be more than memory holds.
-    """
-
-    rows: StoredRows
-    chosen: IntArray
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of rows and of columns."""
-        return len(self.chosen), self.rows.shape[1]
-
-    def __getitem__(self, at: slice | IntArray) -> Any:
-        """Return some of the rows, as `StoredRows` does."""
-        chosen = self.chosen[at]
-        return self.rows.take(chosen) if isinstance(at, slice) else self.rows[chosen]
-
-    def take(self, at: IntArray) -> Any:
-        """Return a copy of some of the rows."""
-        return self.rows.take(self.chosen[at])
-
-    def some(self, at: IntArray, n_entries: int) -> Any:
-        """Return some of the rows, as `StoredRows` does."""
-        return self.rows.some(self.chosen[at], n_entries)
-
-    def csr_block(self, start: int, stop: int) -> SparseBlock:
-        """Return a copy of some rows of a sparse source."""
-        return _csr_block(self[start:stop])
-
-
-@dataclass(frozen=True, eq=False)
-class StoredMatrix:
-    """A sparse matrix in a source; like `SparseMatrix`, it is never centred."""
-
-    rows: StoredRows | ChosenRows
-    indptr: IntArray
-
-    row_effects: None = None
-    column_effects: None = None
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of rows and of columns."""
-        return self.rows.shape
-
-    @property
-    def n_stored(self) -> int:
-        """Number of stored entries."""
-        return int(self.indptr[-1])
-
-    def centred(self, *_: object) -> StoredMatrix:
-        """Return the matrix itself; subtracting anything would fill it."""
-        return self
-
-    def block(self, start: int, stop: int) -> SparseBlock:
-        """Return rows `start` to `stop`, as views where they lie in one block of the source."""
-        return self.rows.csr_block(start, stop)
-
-    def take(self, rows: IntArray) -> SparseMatrix | StoredMatrix:
-        """Return some rows: a copy in memory, unless there are many."""
-        sizes = self.indptr[rows + 1] - self.indptr[rows]
-        some = self.rows.some(rows, int(sizes.sum()))
-        if isinstance(some, ChosenRows):
-            return StoredMatrix(some, np.concatenate([[0], np.cumsum(sizes)]))
-        return SparseMatrix.from_scipy(some)
-
-    def raw_rows(self, rows: IntArray) -> Any:
-        """Return a copy of some rows as given."""
-        return self.rows.take(rows)
-
-    def take_columns(self, columns: IntArray) -> SparseMatrix:
-        """Return a copy of some columns, in memory."""
-        blocks = (self.block(*rows) for rows in self.partition(_CHUNK))
-        return SparseMatrix.from_scipy(stacked([block.matrix()[:, columns] for block in blocks]))
-
-    def dense_rows(self, rows: IntArray) -> FloatArray:
-        """Return a few rows as a dense table."""
-        return SparseMatrix.from_scipy(self.rows.take(rows)).dense_rows(np.arange(len(rows)))
-
-    def partition(self, entries: int) -> list[tuple[int, int]]:
-        """Cut the rows into ranges of about `entries` entries, as in memory."""
-        return cut_by_entries(self.indptr, entries)
-
-
-def open_source(source: RowSource, n_kept: int = 2) -> StoredMatrix | DenseMatrix:
+def open_source(
+    source: RowSource,
+    n_kept: int = 2,
+    *,
+    cached_bytes: int = CACHED_BYTES,
+    copied_bytes: int = COPIED_BYTES,
+) -> Matrix:
     """Return the matrix of a source; one with an entry in every cell is dense, as in memory."""
-    rows = StoredRows(source, max(n_kept, SMALL_BYTES // block_bytes(source)))
-    n, m = source.shape
-    if not source.is_sparse or source.n_stored == n * m:
+    n_kept = max(n_kept, cached_bytes // block_bytes(source))
+    rows = StoredRows(source, n_kept, copied_bytes)
+    if is_full(source):
         return DenseMatrix(rows)
-    indptr = np.zeros(n + 1, dtype=np.int64)
-    for index, (start, stop) in enumerate(pairwise(source.edges)):
-        pointers = _part(source, index).indptr
-        indptr[start + 1 : stop + 1] = pointers[1:] + indptr[start]
-    return StoredMatrix(rows, indptr)
-
-
-def source_of(matrix: Any) -> RowSource | None:
-    """Return the source that a matrix reads from, None for one in memory."""
-    rows = matrix.values if isinstance(matrix, DenseMatrix) else getattr(matrix, "rows", None)
-    return rows.source if isinstance(rows, StoredRows) else None
-
-
-def _part(source: RowSource, index: int) -> Any:
-    """Return a block of a source; what is not touched is not read, if the source can do that."""
     load = getattr(source, "load_part", source.load)
-    return load(index)
+    indptr = np.zeros(source.shape[0] + 1, dtype=np.int64)
+    for index, (start, stop) in enumerate(pairwise(source.edges)):
+        indptr[start + 1 : stop + 1] = load(index).indptr[1:] + indptr[start]
+    return SparseMatrix(rows, indptr)
 
 
-def _csr_block(X: Any) -> SparseBlock:
-    return SparseBlock(X.indptr, X.indices, X.data, int(X.shape[1]))
+def source_of(matrix: Matrix) -> RowSource | None:
+    """Return the source that a matrix reads all rows of, None for one in memory."""
+    rows = matrix.values
+    return rows.source if isinstance(rows, StoredRows) and rows.chosen is None else None

@@ -12,8 +12,7 @@ from neocc._counts import Counts
 from neocc._typing import BoolArray
 from neocc.engines.matrix import Matrix
 from neocc.engines.reading import READ_OPTIONS, as_matrix, refuse_types
-from neocc.engines.source import RowSource
-from neocc.engines.stored import StoredRows, open_source
+from neocc.engines.stored import RowSource, StoredRows, open_source
 from neocc.engines.workers import effective_n_jobs
 from neocc.kernels import Memberships
 

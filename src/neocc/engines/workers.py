@@ -1,4 +1,4 @@
-"""Threads for blocks of rows, with results handed back in block order."""
+"""Threads for blocks of rows, with results returned in block order."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Lock
-from types import TracebackType
 from typing import Any, TypeVar
 
 import joblib
@@ -18,10 +17,9 @@ Result = TypeVar("Result")
 
 
 class _OneBlasThread:
-    """Holds BLAS to one thread while any fit of the process runs.
+    """Limits BLAS to one thread while any fit of the process runs.
 
-    The limit is the process's, so fits in several threads share it: the first sets it, the last
-    lifts it.
+    The limit is global, so fits in several threads share it: the first sets it, the last lifts it.
     """
 
     def __init__(self) -> None:
@@ -33,17 +31,15 @@ class _OneBlasThread:
     def enter(self) -> None:
         with self._lock:
             if self._n_users == 0:
-                if self._controller is None:
-                    self._controller = ThreadpoolController()
+                self._controller = self._controller or ThreadpoolController()
                 self._limit = self._controller.limit(limits=1, user_api="blas")
-                self._limit.__enter__()
             self._n_users += 1
 
     def leave(self) -> None:
         with self._lock:
             self._n_users -= 1
             if self._n_users == 0:
-                self._limit.__exit__(None, None, None)
+                self._limit.restore_original_limits()
 
 
 _one_blas_thread = _OneBlasThread()
@@ -66,7 +62,7 @@ def effective_n_jobs(n_jobs: int | None) -> int:
 class Workers:
     """A pool of threads that lives as long as one fit.
 
-    BLAS is held to one thread meanwhile: blocks are already spread over threads, and one thread
+    Meanwhile BLAS is limited to one thread: blocks already run in parallel, and a single thread
     adds the same numbers in the same order on every machine.
     """
 
@@ -80,12 +76,7 @@ class Workers:
             self._pool = ThreadPoolExecutor(self.n_jobs, thread_name_prefix="neocc")
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
@@ -94,14 +85,18 @@ class Workers:
     def ordered(
         self, function: Callable[[Task], Result], tasks: Sequence[Task]
     ) -> Iterator[Result]:
-        """Yield `function(task)` in the order of `tasks`, at most `n_jobs` of them under way."""
+        """Return `function(task)` of all tasks, in their order, with few of them under way."""
         if self._pool is None or len(tasks) == 1:
-            yield from map(function, tasks)
-            return
+            return map(function, tasks)
+        return self._in_threads(self._pool, function, tasks)
+
+    def _in_threads(
+        self, pool: ThreadPoolExecutor, function: Callable[[Task], Result], tasks: Sequence[Task]
+    ) -> Iterator[Result]:
         waiting: deque[Future[Result]] = deque()
         try:
             for task in tasks:
-                waiting.append(self._pool.submit(function, task))
+                waiting.append(pool.submit(function, task))
                 if len(waiting) > self.n_jobs:
                     yield waiting.popleft().result()
             while waiting:

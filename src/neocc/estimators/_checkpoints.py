@@ -81,9 +81,10 @@ def _digest(matrix: Matrix) -> str:
         known = getattr(source, "digest", None)
         return str(known or [source.n_stored, source.edges.tolist()])
     if isinstance(matrix, SparseMatrix):
-        parts: tuple[AnyArray, ...] = (matrix.indptr, matrix.indices, matrix.data)
+        X = matrix.values
+        parts: tuple[AnyArray, ...] = (X.indptr, X.indices, X.data)
     else:
-        values = matrix.values  # type: ignore[union-attr]
+        values = matrix.values
         parts = (values.toarray() if sparse.issparse(values) else values,)
     return " ".join(str(_crc(part)) for part in parts)
 

@@ -16,7 +16,7 @@ from neocc.core.engine import Engine
 from neocc.core.objectives import Centring, Terms
 from neocc.core.overlap import OVERLAP_MODELS, REPEAT
 from neocc.core.thresholds import Thresholds
-from neocc.engines import DenseMatrix, SparseMatrix, StoredMatrix, Workers
+from neocc.engines import DenseMatrix, SparseMatrix, Workers
 from neocc.engines.validation import read_matrix
 from neocc.estimators._engines import make_engine
 from neocc.kernels import Memberships
@@ -53,9 +53,8 @@ class RowsMixin(TransformerMixin):
         check_is_fitted(self)
         matrix = read_matrix(self, X, reset=False)
         model = self._row_model
-        if model.column_effects.any() and isinstance(matrix, SparseMatrix | StoredMatrix):
-            sparse_rows = matrix.scipy() if isinstance(matrix, SparseMatrix) else matrix.rows
-            matrix = DenseMatrix(sparse_rows)
+        if model.column_effects.any() and isinstance(matrix, SparseMatrix):
+            matrix = DenseMatrix(matrix.values)
         with Workers(self.n_jobs) as workers:
             engine = make_engine(matrix, self.kernel, workers)
             yield engine.centred(model.centring, model.column_effects)

@@ -253,7 +253,7 @@ class Memberships:
         )
 
     def changed_items(self, other: Memberships) -> IntArray:
-        """Return the items, in ascending order, whose clusters are others in `other`."""
+        """Return the items, in ascending order, whose clusters or weights differ in `other`."""
         changed = self.first != other.first
         one, two = self.extra_pairs, other.extra_pairs
         for only in (_absent(one, two), _absent(two, one)):
@@ -265,7 +265,10 @@ class Memberships:
         for only in (_absent(mine, others), _absent(others, mine)):
             changed[only // self.n_clusters] = True
         found: IntArray = candidates[changed]
-        return found
+        if self.scale is other.scale:
+            return found
+        old, new = (1.0 if each.scale is None else each.scale for each in (self, other))
+        return np.union1d(found, np.flatnonzero((old != new) & ~self.outliers))
 
     @property
     def pairs(self) -> IntArray:

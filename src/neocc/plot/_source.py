@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from neocc._typing import BoolArray, FloatArray, IntArray
-from neocc.engines import DenseMatrix, RowSource, SparseMatrix
+from neocc.engines import RowSource
 from neocc.engines.stored import StoredRows
 from neocc.engines.validation import read_matrix, read_memberships
 from neocc.kernels import inverse
@@ -170,11 +170,7 @@ def read_values(X: Any) -> Any:
     if isinstance(X, RowSource):
         return StoredRows(X)[:]
     X = X.data if _is_named(X) else X
-    matrix = read_matrix(None, X, reset=True)
-    if isinstance(matrix, SparseMatrix):
-        return matrix.scipy()
-    assert isinstance(matrix, DenseMatrix)
-    return matrix.values
+    return read_matrix(None, X, reset=True).values
 
 
 def _is_named(X: Any) -> bool:

@@ -17,7 +17,6 @@ from neocc.core.objectives.mean import residual_squares
 from neocc.core.problem import Counts, Problem
 from neocc.core.steps import distances
 from neocc.datasets import load_case_study
-from neocc.engines import shard
 from neocc.kernels import Memberships
 
 MAKERS = {"dense": np.asarray, "sparse": sparse.csr_array}
@@ -262,14 +261,15 @@ def test_numbers_of_free_parameters():
 # --------------------------------------------------------------------------- term by term
 
 
-def check_residual_squares(kind):
+def check_residual_squares(kind, **options):
     for seed in range(8):
         X, U, V = draw(kind, seed)
         rng = np.random.default_rng(seed)
         means = rng.normal(size=(U.shape[1], V.shape[1])) * np.abs(X).max()
         expected = oracle.residual_squares(X, means, U, V)
         for stored in (X, sparse.csr_array(X), sparse.csr_array(X.astype(np.float32))):
-            found = make_engine(stored).sum_blocks(residual_squares, members(U), means, members(V))
+            engine = make_engine(stored, **options)
+            found = engine.sum_blocks(residual_squares, members(U), means, members(V))
             single = sparse.issparse(stored) and stored.dtype == np.float32
             assert found == pytest.approx(expected, rel=1e-5 if single else 1e-12)
 
@@ -280,9 +280,8 @@ def test_residual_squares_of_dense_and_sparse_data_are_the_literal_ones(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_residual_squares_of_a_few_rows_at_a_time_are_the_literal_ones(kind, monkeypatch):
-    monkeypatch.setattr(shard, "_COPIED_ENTRIES", 20)
-    check_residual_squares(kind)
+def test_residual_squares_of_a_few_rows_at_a_time_are_the_literal_ones(kind):
+    check_residual_squares(kind, copied=20)
 
 
 def test_explicit_zeros_and_absent_ones_count_alike():

@@ -113,10 +113,8 @@ def test_more_starts_never_end_higher(X, init):
 
 
 @pytest.mark.parametrize("solver", ["admm", "alm"])
-def test_same_bits_for_any_number_of_threads(X, solver, monkeypatch):
-    monkeypatch.setattr("neocc.engines.passes._ROW_PASS_ENTRIES", 50)
-    monkeypatch.setattr("neocc.engines.passes._CACHED_ENTRIES", 50)
-    monkeypatch.setattr("neocc.engines.passes._ENTRIES_PER_CELL", 0)
+def test_same_bits_for_any_number_of_threads(X, solver, set_pass_options):
+    set_pass_options(row_block=50, column_block=50, entries_per_cell=0)
     one, three = (make_model(solver=solver, n_jobs=n, **OVERLAP).fit(X) for n in (1, 3))
     assert_same_bits(one, three)
 

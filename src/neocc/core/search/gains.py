@@ -106,7 +106,7 @@ def _mixed_gains(
         """Return what sets cost beyond what no cluster explains."""
         at = np.maximum(size - 1, 0)
         found = parts.own[at] * linear + parts.fixed[at] * base + parts.joint[at] * joint
-        return np.maximum(found - c, 0.0)
+        return np.asarray(np.maximum(found - c, 0.0))
 
     pulled, moved = u @ inverse, u @ gram
     leverage = np.minimum((pulled * u).sum(axis=1, keepdims=True), 1.0 - _LEAST_FREEDOM)
@@ -128,7 +128,7 @@ def _mixed_gains(
         own = scale**2 * leverage + 2.0 * scale * step * pulled + step**2 * np.diag(inverse)
         pull = cross / free
         residual = new + 2.0 * pull * dot + pull**2 * present
-        return np.maximum(residual, 0.0) / (1.0 + own + cross * pull)
+        return np.asarray(np.maximum(residual, 0.0) / (1.0 + own + cross * pull))
 
     now = np.where(sizes > 0, present / free, -c)
     return now - np.where(sizes == 1, -c, after(-1)), after(1) - now

@@ -1,59 +1,37 @@
-"""What workers hold and do: shards of rows, a few consecutive ones to a task.
+"""What workers hold and run: shards of rows, several consecutive ones to a task.
 
-Every function here is pure: given the same shards and the same tables it returns the same bits, on
-whichever worker and however often. That is what lets Dask make lost results again.
+All functions here are pure: for the same shards and tables they return the same bits on any worker,
+however often they run. This lets Dask recompute lost results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from scipy import sparse
 
 from neocc._typing import FloatArray
 from neocc.engines.matrix import DenseMatrix, SparseMatrix
-from neocc.engines.passes import Scratch
 from neocc.engines.shard import Shard
-from neocc.engines.source import RowSource
+from neocc.engines.stored import RowSource
 from neocc.engines.workers import Workers
 from neocc.kernels import get_kernels
 
-__all__ = [
-    "GivenRows",
-    "HeldShard",
-    "add",
-    "call_and_add",
-    "call_each",
-    "call_held",
-    "hold",
-    "the_same",
-]
-
-
-@dataclass(frozen=True, eq=False)
-class GivenRows:
-    """Rows that came with the call: they travel to the workers as they are."""
-
-    values: Any
-
-    def load(self, index: int) -> Any:  # noqa: ARG002
-        """Return the rows; there is one block."""
-        return self.values
+__all__ = ["HeldShard", "add", "call", "hold", "identity", "subtract"]
 
 
 @dataclass(frozen=True, eq=False)
 class HeldShard:
     """A shard on a worker, minus row and column effects if it is dense.
 
-    It travels between workers, and to their disks when memory is short, as the way to get the rows
-    from their source: the rows themselves are never sent.
+    It travels between workers, and to their disks when memory is short, as `load`, which reads the
+    rows from their source. Rows that came with the call are their own source.
     """
 
-    source: RowSource | GivenRows
-    index: int
+    load: Callable[[], Any]
     kernel: str
     is_dense: bool
     row_effects: FloatArray | None = None
@@ -62,7 +40,7 @@ class HeldShard:
     @cached_property
     def matrix(self) -> SparseMatrix | DenseMatrix:
         """The rows, read on first use."""
-        values = self.source.load(self.index)
+        values = self.load()
         if not self.is_dense:
             return SparseMatrix.from_scipy(values)
         if sparse.issparse(values):
@@ -71,77 +49,59 @@ class HeldShard:
 
     @cached_property
     def shard(self) -> Shard:
-        """The shard, on one thread; it rewrites nothing, for results may be asked for again."""
+        """The shard, on one thread; earlier results stay valid, for Dask may need them again."""
         kernels = get_kernels(self.kernel, 0)
-        return Shard(self.matrix, kernels, Workers(1), scratch=self.scratch, rewrites=False)
-
-    def with_effects(self, rows: FloatArray | None, columns: FloatArray | None) -> HeldShard:
-        """Return the same rows minus effects."""
-        return replace(self, row_effects=rows, column_effects=columns)
-
-    @cached_property
-    def scratch(self) -> Scratch:
-        """Memory for tasks on these rows, one after the other."""
-        return Scratch()
+        return Shard(self.matrix, kernels, Workers(1), rewrites=False)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: self.__dict__[name] for name in self.__dataclass_fields__}
 
     def __sizeof__(self) -> int:
-        matrix = self.__dict__.get("matrix")
-        if isinstance(matrix, SparseMatrix):
-            return int(matrix.indptr.nbytes + matrix.indices.nbytes + matrix.data.nbytes)
-        return int(matrix.values.nbytes) if isinstance(matrix, DenseMatrix) else 0
+        if "matrix" not in self.__dict__:
+            return 0
+        values = self.matrix.values
+        parts = (values,) if self.is_dense else (values.data, values.indices, values.indptr)
+        return sum(int(part.nbytes) for part in parts)
 
 
-def the_same(value: Any) -> Any:
-    """Return a value: a task that puts it on a worker, and again should it be lost."""
+def identity(value: Any) -> Any:
+    """Return a value: the task that puts it on a worker, again if it is lost."""
     return value
 
 
 def hold(
-    sources: Sequence[RowSource | GivenRows] | RowSource,
-    indices: Sequence[int],
-    kernel: str,
-    is_dense: bool,
+    rows: Sequence[Any], source: RowSource | None, kernel: str, is_dense: bool
 ) -> list[HeldShard]:
-    """Read the shards of a unit, from one source or from one for each."""
-    each = sources if isinstance(sources, Sequence) else [sources] * len(indices)
-    unit = [HeldShard(*where, kernel, is_dense) for where in zip(each, indices, strict=True)]
+    """Read the shards of a unit: rows as they are, or blocks of a source by number."""
+    get = identity if source is None else source.load
+    unit = [HeldShard(partial(get, each), kernel, is_dense) for each in rows]
     for held in unit:
         held.matrix  # noqa: B018
     return unit
 
 
-def call_each(method: str, n_each: int, *arguments: Any) -> list[Any]:
-    """Call a method for all shards of a unit.
+def subtract(
+    unit: Sequence[HeldShard], rows: Sequence[FloatArray | None], columns: FloatArray | None
+) -> list[HeldShard]:
+    """Return the shards of a unit minus row effects, a part for each shard, and column effects."""
+    return [
+        replace(held, row_effects=part, column_effects=columns)
+        for held, part in zip(unit, rows, strict=True)
+    ]
+
+
+def call(collect: Callable[[Iterable[Any]], Any], method: str, n_each: int, *arguments: Any) -> Any:
+    """Call a method for all shards of a unit; collect the results in a list, or `add` them.
 
     The first `n_each` arguments have a part for each shard, of which the first has the method; the
     others are common to all.
     """
-    return list(_calls(method, n_each, arguments))
-
-
-def call_held(method: str, _: int, unit: Sequence[HeldShard], *arguments: Any) -> list[Any]:
-    """Call a method of what is held of the shards of a unit; the first argument has parts."""
-    parts, *common = arguments
-    return [getattr(held, method)(part, *common) for held, part in zip(unit, parts, strict=True)]
-
-
-def call_and_add(method: str, n_each: int, *arguments: Any) -> Any:
-    """Call a method for all shards of a unit and add the results as they come."""
-    return add(_calls(method, n_each, arguments))
-
-
-def _calls(method: str, n_each: int, arguments: Sequence[Any]) -> Iterator[Any]:
     each, common = arguments[:n_each], arguments[n_each:]
-    with Workers(1):  # holds BLAS to one thread
-        for one, *parts in zip(*each, strict=True):
-            yield getattr(_opened(one), method)(*parts, *common)
-
-
-def _opened(argument: Any) -> Any:
-    return argument.shard if isinstance(argument, HeldShard) else argument
+    with Workers(1):  # limits BLAS to one thread
+        return collect(
+            getattr(one.shard if isinstance(one, HeldShard) else one, method)(*parts, *common)
+            for one, *parts in zip(*each, strict=True)
+        )
 
 
 def add(parts: Iterable[Any]) -> Any:

@@ -1,14 +1,16 @@
 """Shards on the workers of a Dask cluster: rows and distances stay there, small tables travel.
 
-One task per unit of a few shards. Column features are added up a fixed tree in the order of the
-shards, so that a fit depends on how the rows are cut into shards (in its last bits) and not on the
-number of workers, their speed or their deaths. What the coordinating process holds grows with the
-rows only through their memberships.
+There is one task per unit of a few shards. Column features are added along a fixed tree in shard
+order, so the last bits of a fit depend on how the rows are cut into shards, but not on the number
+of workers, their speed or their failures. The coordinating process holds nothing that grows with
+the rows except their memberships.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -27,6 +29,8 @@ from neocc.engines.matrix import (
     SparseMatrix,
     find_effects,
     sampled_rows,
+    slice_rows,
+    split_rows,
     stacked,
 )
 from neocc.engines.shard import Shard
@@ -36,7 +40,7 @@ from neocc.kernels import get_kernels
 
 __all__ = ["DaskShards", "on_cluster"]
 
-# A matrix in memory is cut into shards of so many entries.
+# Entries of a shard of a matrix in memory.
 GIVEN_ENTRIES = 1 << 19
 
 
@@ -55,71 +59,50 @@ def on_cluster(
     source = source_of(matrix)
     if source is not None:
         edges = np.asarray(source.edges)
+        rows: list[Any] = list(range(len(edges) - 1))
     else:
-        cut = matrix.partition(shard_entries)
-        edges = np.array([0, *(stop for _, stop in cut)])
-    tasks = Tasks(find_client(where), len(edges) - 1)
-    if source is not None:
-        sources: list[Any] = [tasks.share(source, "store")] * len(tasks.units)
-        indices = [list(unit) for unit in tasks.units]
-    else:
-        given = [remote.GivenRows(_between(matrix, *rows)) for rows in pairwise(edges.tolist())]
-        sources = tasks.by_unit(given)
-        indices = [[0] * len(unit) for unit in tasks.units]
+        edges = np.array([0, *(stop for _, stop in matrix.partition(shard_entries))])
+        rows = [slice_rows(matrix.values, *ends) for ends in pairwise(edges.tolist())]
+    tasks = Tasks(find_client(where), len(rows))
     is_dense = isinstance(matrix, DenseMatrix)
-    each = tasks.each("load", remote.hold, sources, indices, common=(kernel, is_dense))
+    each = tasks.each("load", remote.hold, tasks.by_unit(rows), common=(source, kernel, is_dense))
     nothing = DenseMatrix(np.empty((0, matrix.shape[1])))
     here = LocalShards(Shard(nothing, get_kernels(kernel, 0), workers))
-    engine = Engine(DaskShards(tasks, each, edges, is_dense, here, matrix.n_stored))
+    engine = Engine(DaskShards(tasks, each, edges, matrix, here))
     engine.reads.passes += 1.0
     tasks.submit()
     return engine
 
 
-def _between(matrix: Matrix, start: int, stop: int) -> Any:
-    """Return some rows of a matrix in memory, without copying."""
-    if isinstance(matrix, DenseMatrix):
-        return matrix.values[start:stop]
-    return matrix.block(start, stop).matrix()
-
-
 class DaskShards:
     """Shards on workers; see `neocc.core.shards.Shards`."""
 
-    # Every message takes its time: columns are summed in the same one that assigns the rows.
-    sums_ahead = True
+    # Messages are slow: the one that assigns rows also requests the column sums.
+    speculative_sums = True
 
     def __init__(
-        self,
-        tasks: Tasks,
-        each: Remote,
-        edges: IntArray,
-        is_dense: bool,
-        here: LocalShards,
-        n_stored: int,
-        effects: Effects = NO_EFFECTS,
+        self, tasks: Tasks, each: Remote, edges: IntArray, matrix: Matrix, here: LocalShards
     ) -> None:
-        self.tasks, self.each, self.edges, self.is_dense = tasks, each, edges, is_dense
-        self.here, self.n_columns, self.n_stored = here, here.n_columns, n_stored
-        self.kernels, self.effects, self.reads = here.kernels, effects, here.reads
+        self.tasks, self.each, self.edges, self.here = tasks, each, edges, here
+        self.is_dense = isinstance(matrix, DenseMatrix)
+        self.n_columns, self.n_stored = matrix.shape[1], matrix.n_stored
+        self.kernels, self.effects, self.reads = here.kernels, NO_EFFECTS, here.reads
 
     def call(self, method: str, objects: Any, *each: Any, common: Sequence[Any] = ()) -> Remote:
-        """Have a method called for every shard; it is sent with the next results wanted."""
-        return self._call(remote.call_each, method, (objects, *each), common)
+        """Call a method of every shard; calls are sent when results are gathered."""
+        return self._call(list, method, (objects, *each), common)
 
     def total(self, method: str, objects: Any, *each: Any, common: Sequence[Any] = ()) -> Remote:
-        """Have a method called for every shard, and the results added up a fixed tree."""
-        parts = self._call(remote.call_and_add, method, (objects, *each), common)
-        return self.tasks.total(remote.add, parts)
+        """Call a method of every shard, and add the results along a fixed tree."""
+        return self.tasks.total(self._call(remote.add, method, (objects, *each), common))
 
     def _call(
-        self, how: Callable[..., Any], method: str, each: Sequence[Any], common: Sequence[Any]
+        self, collect: Callable[..., Any], method: str, each: Sequence[Any], common: Sequence[Any]
     ) -> Remote:
         self.reads.passes += float(each[0] is self.each and method != "raw_rows")
         by_unit = [part if isinstance(part, Remote) else self.tasks.by_unit(part) for part in each]
-        n_units = len(self.tasks.units)
-        heads = [[method] * n_units, [len(each)] * n_units]
-        return self.tasks.each(method, how, *heads, *by_unit, common=common)
+        function = partial(remote.call, collect, method, len(each))
+        return self.tasks.each(method, function, *by_unit, common=common)
 
     def gather(self, results: Remote) -> list[Any]:
         """Wait for results and fetch them, in the order of the shards."""
@@ -130,7 +113,7 @@ class DaskShards:
         return self.tasks.gather(result)[0]
 
     def centred(self, centring: Centring, column_effects: FloatArray | None) -> DaskShards:
-        """Return shards of the same rows with effects subtracted on the fly."""
+        """Return shards of the same rows, with effects subtracted when they are read."""
         if not self.is_dense:
             return self
         n = int(self.edges[-1])
@@ -145,12 +128,13 @@ class DaskShards:
             np.ascontiguousarray(sample, dtype=np.float64), n, centring, column_effects, row_medians
         )
         parts = [None if rows is None else rows[slice(*at)].copy() for at in pairwise(self.edges)]
-        each = self._call(remote.call_held, "with_effects", (self.each, parts), (columns,))
-        effects = Effects(rows, columns)
-        found = DaskShards(
-            self.tasks, each, self.edges, self.is_dense, self.here, self.n_stored, effects
+        each = self.tasks.each(
+            "subtract", remote.subtract, self.each, self.tasks.by_unit(parts), common=(columns,)
         )
+        self.reads.passes += 1.0
         self.tasks.submit()
+        found = copy(self)
+        found.each, found.effects = each, Effects(rows, columns)
         return found
 
     def sample(self, side: Side, items: IntArray) -> LocalShards:
@@ -175,20 +159,13 @@ class DaskShards:
         return self.sample("rows", rows).dense_rows(np.arange(len(rows)))
 
     def refresh(self) -> bool:
-        """Return False: what workers keep rounds as it did."""
+        """Return False: workers do not update sums."""
         return False
 
     def _raw_rows(self, rows: IntArray) -> Any:
         """Fetch some rows as given, in the order asked for."""
         self.reads.passes += len(rows) / max(1, self.edges[-1])
-        order = np.argsort(rows, kind="stable")
-        ordered, edges = rows[order], self.edges
-        cuts = np.searchsorted(ordered, edges)
-        local = [
-            ordered[low:high] - at for (low, high), at in zip(pairwise(cuts), edges, strict=False)
-        ]
+        local, back = split_rows(rows, self.edges)
         parts = self.gather(self.call("raw_rows", self.each, local))
         found = stacked([part for part in parts if part.shape[0]] or parts[:1])
-        back = np.empty(len(rows), dtype=np.intp)
-        back[order] = np.arange(len(rows))
-        return found[back]
+        return found if back is None else found[back]

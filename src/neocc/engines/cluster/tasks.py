@@ -1,14 +1,16 @@
-"""Work handed to the workers of a Dask cluster, and what they found handed back.
+"""Tasks on the workers of a Dask cluster.
 
-Neighbouring blocks share a task: a unit. Which worker a task runs on is left to Dask, which prefers
-the one that holds the unit; it never changes what the task returns. (Tasks tied to workers wait for
-ever once these have died.) Sums are added up a tree that depends on the number of blocks alone.
+Consecutive blocks share a task and form a unit. Dask decides which worker runs a task, and prefers
+the one that holds the unit; the result is the same anywhere. (Tasks tied to workers would wait
+forever for workers that have died.) Sums are added along a tree that depends only on the number of
+blocks.
 """
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from itertools import count
@@ -19,11 +21,11 @@ import numpy as np
 
 from neocc.engines.cluster import remote
 
-# Sums of so many units are added at a time: a power of two, as the sizes of units are.
+# Sums of this many units are added at a time: a power of two, as the sizes of units are.
 _FAN_IN = 4
-# What is sent along with every task may be so large, all of them together.
+# Total bytes of a value that may be sent along with every task.
 _SMALL_BYTES = 1_000_000
-# Units are as large as they can be while the busiest thread has so much more to do than need be.
+# Units are as large as possible while the busiest thread has at most this factor too much work.
 _UNEVEN = 1.25
 
 
@@ -58,7 +60,7 @@ def find_client(where: Any) -> Any:
 
 
 def cut_units(n_blocks: int, n_threads: int) -> list[range]:
-    """Put blocks into units of 1, 2, 4, ... consecutive ones: few tasks, evenly spread."""
+    """Group blocks into units of 1, 2, 4, ... consecutive ones: few tasks, evenly distributed."""
     most_blocks = _UNEVEN * -(-n_blocks // n_threads)
     size, larger = 1, 2
     while larger < 2 * n_blocks:
@@ -70,7 +72,7 @@ def cut_units(n_blocks: int, n_threads: int) -> list[range]:
 
 
 class Remote:
-    """Results of all units, wherever they are: keys of calls, and once these are sent, futures."""
+    """Results of all units, which stay on the workers: keys of calls, then futures once sent."""
 
     def __init__(self, tasks: Tasks, keys: list[Any]) -> None:
         self.keys = keys
@@ -81,7 +83,7 @@ class Remote:
 
 
 class Tasks:
-    """A Dask client with what all tasks of an engine have in common."""
+    """A Dask client, and the calls of an engine that have not been sent to it yet."""
 
     def __init__(self, client: Any, n_blocks: int) -> None:
         self.client = client
@@ -101,20 +103,20 @@ class Tasks:
         self.units = cut_units(n_blocks, sum(n_threads.values()))
 
     def by_unit(self, parts: Sequence[Any]) -> list[list[Any]]:
-        """Sort what belongs to shards by the units they are in."""
+        """Group parts that belong to shards by unit."""
         return [list(parts[unit.start : unit.stop]) for unit in self.units]
 
-    def share(self, value: Any, word: str = "tables") -> Any:
-        """Tell all units of a value; return what is to be given to them.
+    def share(self, value: Any) -> Any:
+        """Return a value as an argument for all units.
 
-        A small one travels with every task, and any if there is one unit to a worker. Otherwise it
-        is put on a worker, from where the others fetch it: the scheduler would have to send it
-        several times to each.
+        It is sent with every task if it is small or if each worker has one unit. Otherwise it is
+        put on a worker, from which the others fetch it: the scheduler would send it several times
+        to each.
         """
         n_units = len(self.units)
         if n_units <= self._n_workers or _size(value) * n_units <= _SMALL_BYTES:
             return value
-        return self.each(word, remote.the_same, [value], units=[0]).keys[0]
+        return self.each("tables", remote.identity, [value]).keys[0]
 
     def each(
         self,
@@ -122,40 +124,34 @@ class Tasks:
         function: Callable[..., Any],
         *arguments: Any,
         common: Sequence[Any] = (),
-        units: Sequence[int] | None = None,
     ) -> Remote:
-        """Have a function called for all units, or for those with given numbers.
+        """Call a function for each unit.
 
-        An argument has a part for each unit, or is the results of earlier calls; those in common
-        come last. Nothing is sent before `submit` or `gather`: all calls until then go to the
-        scheduler in one message, for Dask lets the next one wait ten milliseconds.
+        An argument is a list with a part for each unit, or the results of earlier calls; common
+        ones come last. All calls until `submit` or `gather` are sent to the scheduler in a single
+        message, because Dask delays a second one by ten milliseconds.
         """
-        numbers = range(len(self.units)) if units is None else units
         shared = [self.share(value) for value in common]
-        name = f"neocc-{word}-{self._token}-{next(self._serial)}"
-        results = Remote(self, [(name, number) for number in numbers])
         lists = [part.keys if isinstance(part, Remote) else part for part in arguments]
+        name = f"neocc-{word}-{self._token}-{next(self._serial)}"
+        results = Remote(self, [(name, number) for number in range(len(lists[0]))])
         for key, *given in zip(results.keys, *lists, strict=True):
             self._graph[key] = (function, *given, *shared)
         self._wanted.add(results)
         return results
 
-    def total(self, add: Callable[..., Any], parts: Remote) -> Remote:
-        """Have results of all units added up a fixed tree, in their order."""
-        keys, width = parts.keys, 1
-        while len(keys) > 1:
-            groups = [keys[at : at + _FAN_IN] for at in range(0, len(keys), _FAN_IN)]
-            width *= _FAN_IN
-            firsts = [at * width for at in range(len(groups))]
-            parts = self.each("add", add, groups, units=firsts)
-            keys = parts.keys
+    def total(self, parts: Remote) -> Remote:
+        """Add the results of all units along a fixed tree, in their order."""
+        while len(parts.keys) > 1:
+            ranges = range(0, len(parts.keys), _FAN_IN)
+            parts = self.each("add", remote.add, [parts.keys[at : at + _FAN_IN] for at in ranges])
         return parts
 
     def submit(self) -> None:
-        """Send all calls; results that nobody refers to are given up once they have been used."""
+        """Send all calls; results that are no longer referenced are released after use."""
         import dask
 
-        # Rows that are given have to be sent, whatever Dask thinks of their size.
+        # Rows in memory have to be sent, however large Dask finds the graph.
         quiet = dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"})
         graph, self._graph = self._graph, {}
         wanted = [each for each in self._wanted if isinstance(each.keys[0], tuple)]
@@ -163,14 +159,14 @@ class Tasks:
         with self.translated(), quiet:
             futures = self.client.get(graph, keys, sync=False)
         self._wanted.clear()
-        # Given up together with this message: one of their own would hold it up.
+        # Released now: a message of their own would have delayed this one.
         self._given_up.clear()
         of_key = dict(zip(keys, futures, strict=True))
         for each in wanted:
             each.keys = [of_key[key] for key in each.keys]
 
     def give_up(self, keys: list[Any]) -> None:
-        """Hold futures until the next message."""
+        """Release futures with the next message."""
         self._given_up.append(keys)
 
     def gather(self, results: Remote) -> list[Any]:
@@ -183,8 +179,9 @@ class Tasks:
 
     @contextmanager
     def translated(self) -> Iterator[None]:
-        """Say what a lost connection or dead workers mean for a fit."""
+        """Translate errors about lost connections and dead workers."""
         from distributed import KilledWorker
+        from distributed.comm import CommClosedError
 
         try:
             yield
@@ -196,20 +193,14 @@ class Tasks:
                 "distributed.scheduler.allowed-failures."
             ) from error
         except Exception as error:
-            if isinstance(error, ClusterLostError) or not self._is_lost(error):
+            is_lost = isinstance(error, CancelledError | CommClosedError)
+            is_lost = is_lost or self.client.status not in ("running", "newly-created")
+            if isinstance(error, ClusterLostError) or not is_lost:
                 raise
             raise ClusterLostError(
                 f"The connection to the cluster at {_address(self.client)} ended during a fit "
                 f"({type(error).__name__}: {error}). Connect again and repeat the fit."
             ) from error
-
-    def _is_lost(self, error: Exception) -> bool:
-        from concurrent.futures import CancelledError
-
-        from distributed.comm import CommClosedError
-
-        lost = isinstance(error, CancelledError | CommClosedError)
-        return lost or self.client.status not in ("running", "newly-created")
 
 
 def _size(value: Any) -> int:

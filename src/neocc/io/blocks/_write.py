@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from neocc._sizes import as_bytes
-from neocc.engines.source import RowSource
+from neocc.engines.stored import RowSource
 from neocc.io._matrix import Matrix
 from neocc.io._whole import whole_folder
 from neocc.io.blocks._cutting import Cutter
