@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from instances import make_counts, make_membership, members
 
-import neocc.core.assign as module
 from neocc.core.assign import Guess, Thresholds, assign, fill_empty, find_thresholds, first_query
 from neocc.core.overlap import OVERLAP_MODELS, REPEAT, Scores
 from neocc.core.problem import Counts
@@ -166,7 +165,7 @@ def test_the_papers_overlap_model_is_known_by_name_and_weighs_nothing():
 # -------------------------------------------------------------------------------------- blocks
 
 
-def by_counting(d, edges, counts, guess=None):
+def by_counting(d, edges, counts, *options):
     """What the engine for a cluster does, without a cluster."""
     blocks = [choices_of(d[a:b]) for a, b in pairwise(edges)]
     queries = []
@@ -175,7 +174,7 @@ def by_counting(d, edges, counts, guess=None):
         queries.append(query)
         return [block.count(query) for block in blocks]
 
-    thresholds = find_thresholds(ask, counts, len(blocks), guess)
+    thresholds = find_thresholds(ask, counts, len(blocks), *options)
     parts = [block.apply(each) for block, each in zip(blocks, thresholds, strict=True)]
     assert len({each.pair for each in thresholds}) == 1
 
@@ -204,10 +203,10 @@ def by_sorting(d, counts):
     return U, tuple(limits)
 
 
-def assert_same(d, edges, counts, guess=None):
+def assert_same(d, edges, counts, *options):
     """Blocks give the bits of one block, which are those of a stable sort."""
     whole = run(d, counts)
-    found, thresholds, _ = by_counting(d, edges, counts, guess)
+    found, thresholds, _ = by_counting(d, edges, counts, *options)
     np.testing.assert_array_equal(found.first, whole.members.first)
     np.testing.assert_array_equal(found.extra_items, whole.members.extra_items)
     np.testing.assert_array_equal(found.extra_clusters, whole.members.extra_clusters)
@@ -228,9 +227,7 @@ def draw_blocks(rng, kind, largest=40):
 @each_kind
 @given(seed=st.integers(0, 2**32 - 1), few=st.sampled_from([0, 3, 1 << 15]))
 def test_blocks_give_the_answer_of_one_block(kind, seed, few):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_FEW", few)
-        assert_same(*draw_blocks(np.random.default_rng(seed), kind))
+    assert_same(*draw_blocks(np.random.default_rng(seed), kind), None, few)
 
 
 @each_kind
@@ -243,9 +240,8 @@ def test_blocks_give_the_answer_of_one_block(kind, seed, few):
 def test_a_guess_changes_nothing(kind, seed, few, share, off):
     d, edges, counts = draw_blocks(np.random.default_rng(seed), kind)
     nearest, extra = run(d, counts).thresholds
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_FEW", few)
-        assert_same(d, edges, counts, Guess((nearest * (1 + off), extra * (1 - off)), share))
+    guess = Guess((nearest * (1 + off), extra * (1 - off)), share)
+    assert_same(d, edges, counts, guess, few)
 
 
 @pytest.fixture(scope="module")

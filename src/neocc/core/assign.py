@@ -149,15 +149,17 @@ def find_thresholds(
     counts: Counts,
     n_blocks: int,
     guess: Guess | None = None,
+    few: int = _FEW,
 ) -> list[Thresholds]:
     """Return what every block may take.
 
-    `ask` puts a query to all blocks and returns their counts in the order of their items.
+    `ask` puts a query to all blocks and returns their counts in the order of their items. Up to
+    `few` distances are told apart at once, more of them are counted by bins first.
     """
     if counts.is_partition:
         return [ANY] * n_blocks
-    search = _Search(counts)
-    query = first_query(counts, guess)
+    search = _Search(counts, few)
+    query = first_query(counts, guess, few)
     for _ in range(_MOST_QUERIES):
         answers = ask(query)
         narrower = search.narrowed(query, answers)
@@ -167,17 +169,17 @@ def find_thresholds(
     raise RuntimeError("Blocks of items contradict themselves: their counts lead to no threshold.")
 
 
-def first_query(counts: Counts, guess: Guess | None = None) -> Query:
+def first_query(counts: Counts, guess: Guess | None = None, few: int = _FEW) -> Query:
     """Return the query to begin with."""
     asked = (counts.n_covered < counts.n_items, counts.n_extra > 0)
     if guess is not None and guess.thresholds is not None:
         pairs = list(zip(guess.thresholds, asked, strict=True))
         if all(np.isfinite(value) for value, yes in pairs if yes):
             near = [Window.around(value, guess.share) if yes else None for value, yes in pairs]
-            return Query(near[0], near[1], 0, _FEW)
+            return Query(near[0], near[1], 0, few)
     nearest, extra = (EVERYTHING if yes else None for yes in asked)
-    few = counts.n_items * counts.n_clusters <= _SORTED
-    return Query(nearest, extra, 0 if few else _FIRST_SHIFT)
+    at_once = counts.n_items * counts.n_clusters <= _SORTED
+    return Query(nearest, extra, 0 if at_once else _FIRST_SHIFT)
 
 
 class _Search:
@@ -186,8 +188,8 @@ class _Search:
     Extra memberships are chosen among all distances but those that first memberships took.
     """
 
-    def __init__(self, counts: Counts) -> None:
-        self.counts = counts
+    def __init__(self, counts: Counts, few: int) -> None:
+        self.counts, self.few = counts, few
         self.nearest_bin: int | None = None
         self.extra_bin: int | None = None
         self.nearest_within = self.extra_within = 0
@@ -218,7 +220,7 @@ class _Search:
             extra, size = Window.of_bin(self.extra_bin, asked.shift), max(size, extra_size)
         if asked.shift == 0:
             return None
-        return Query(nearest, extra, 0 if size <= _FEW else max(0, asked.shift - _NARROWING))
+        return Query(nearest, extra, 0 if size <= self.few else max(0, asked.shift - _NARROWING))
 
     def _used(self, bins: Keys, smallest: Keys, within: int | Keys) -> Keys:
         """Return how many of the smallest distances in each bin first memberships have taken."""

@@ -18,19 +18,30 @@ from neocc.core.solve import Solution, solve
 from neocc.core.steps import Pair, join, make_features, make_terms, with_side
 from neocc.kernels import Memberships
 
-__all__ = ["Sample", "draw_sample", "extend_to_all", "sampled_start", "searched_sample"]
+__all__ = ["SAMPLING", "Sample", "Sampling", "draw_sample", "extend_to_all", "sampled_start"]
 
 _ITERATIONS = 30
 _TOL = 1e-4
-# A sample holds a tenth of the entries within these bounds, and at least so many items per cluster.
-_ENTRIES = (100_000, 1_000_000)
-_ITEMS_PER_CLUSTER = 50
 # A sample is at most this share of all items.
 _LARGEST_SHARE = 0.25
-# A search of a matrix with more entries runs on a sample.
-_LARGEST_SEARCHED = 1 << 19
 # Rows of sparser data share too few columns for one-way clusters to mean anything.
 _ONE_WAY_DENSITY = 0.1
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """When to sample, and how much.
+
+    A sample holds a tenth of the entries within the bounds `entries`, and at least
+    `items_per_cluster`. A search runs on one if there are more entries than `largest_searched`.
+    """
+
+    entries: tuple[int, int] = (100_000, 1_000_000)
+    items_per_cluster: int = 50
+    largest_searched: int = 1 << 19
+
+
+SAMPLING = Sampling()
 
 
 @dataclass(frozen=True)
@@ -45,17 +56,21 @@ class Sample:
 
 
 def draw_sample(
-    engine: Engine, data: Engine, problem: Problem, rng: np.random.Generator
+    engine: Engine,
+    data: Engine,
+    problem: Problem,
+    rng: np.random.Generator,
+    sampling: Sampling = SAMPLING,
 ) -> Sample | None:
     """Draw items to start on, or None if the matrix is not large; `data` is `engine` centred."""
     if problem.rows is None or problem.columns is None:
         return None
     n_clusters = max(problem.rows.n_clusters, problem.columns.n_clusters)
-    share = float(np.clip(engine.n_stored / 10, *_ENTRIES)) / max(1, engine.n_stored)
+    share = float(np.clip(engine.n_stored / 10, *sampling.entries)) / max(1, engine.n_stored)
     for side in problem.sides:
         counts = problem.counts(side)
         n = counts.n_items
-        size = max(int(np.ceil(share * n)), _ITEMS_PER_CLUSTER * n_clusters)
+        size = max(int(np.ceil(share * n)), sampling.items_per_cluster * n_clusters)
         if size > _LARGEST_SHARE * n:
             continue
         items = np.sort(rng.choice(n, size=size, replace=False))
@@ -66,15 +81,6 @@ def draw_sample(
         few = some if data.shards is engine.shards else data.sample(side, items)
         return Sample(some, few, smaller, side, items)
     return None
-
-
-def searched_sample(
-    engine: Engine, data: Engine, problem: Problem, rng: np.random.Generator
-) -> Sample | None:
-    """Draw the items that a search runs on, or None if it runs on all of them."""
-    if engine.n_stored <= _LARGEST_SEARCHED:
-        return None
-    return draw_sample(engine, data, problem, rng)
 
 
 def extend_to_all(sample: Sample, solution: Solution, data: Engine, problem: Problem) -> Pair:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import (
@@ -22,6 +22,7 @@ from neocc.core.checkpoints import NO_JOURNAL, Journal
 from neocc.core.engine import Engine
 from neocc.core.initialise import NO_WARM_START, WarmStart
 from neocc.core.problem import Problem
+from neocc.core.samples import SAMPLING, Sampling
 from neocc.core.search import Init, least_gain, n_search_steps, run_starts, search
 from neocc.core.solve import Solution, checked
 from neocc.engines import ENGINE_NAMES, ClusterLostError, Matrix, Workers
@@ -71,6 +72,8 @@ class BaseNEO(
 ):
     """Base of all estimators that run the solver of `neocc.core`."""
 
+    _sampling: ClassVar[Sampling] = SAMPLING
+
     def _solve(
         self, matrix: Matrix, problem: Problem, init: Init, warm: WarmStart = NO_WARM_START
     ) -> None:
@@ -117,7 +120,7 @@ class BaseNEO(
         journal: Journal = NO_JOURNAL,
     ) -> Iterator[Solution]:
         """Yield solutions as they are found, and report each step."""
-        options: dict[str, Any] = {"warm": warm, "journal": journal}
+        options: dict[str, Any] = {"warm": warm, "journal": journal, "sampling": self._sampling}
         if self._searches:
             n_steps = n_search_steps(init, self.n_init)
             progress = Progress(self, "step", n_steps, 0, self.verbose, ends_itself=True)

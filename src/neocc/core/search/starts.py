@@ -18,7 +18,7 @@ from neocc.core.initialise import (
 )
 from neocc.core.problem import Problem
 from neocc.core.projections import sketched_start, spectral_start
-from neocc.core.samples import draw_sample, sampled_start
+from neocc.core.samples import SAMPLING, Sampling, draw_sample, sampled_start
 from neocc.core.solve import Report, Solution, solve
 from neocc.core.steps import Pair
 
@@ -49,6 +49,7 @@ def run_starts(
     begin: Begin = silently,
     warm: WarmStart = NO_WARM_START,
     journal: Journal = NO_JOURNAL,
+    sampling: Sampling = SAMPLING,
 ) -> Iterator[Solution]:
     """Solve the problem once per generator and yield each solution as it is found.
 
@@ -62,7 +63,9 @@ def run_starts(
         begin()
         pair: Pair = (None, None)
         if journal.found("run") is None:
-            sample = draw_sample(engine, data, problem, rng) if init == "neo-kmeans" else None
+            sample = None
+            if init == "neo-kmeans":
+                sample = draw_sample(engine, data, problem, rng, sampling)
             if sample is None:
                 first = warm if i == 0 else NO_WARM_START
                 pair = make_start(engine, data, problem, init, rng, first)

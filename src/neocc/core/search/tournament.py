@@ -15,31 +15,50 @@ from neocc.core.checkpoints import NO_JOURNAL, Journal
 from neocc.core.engine import Engine
 from neocc.core.initialise import NO_WARM_START, WarmStart, pressurised
 from neocc.core.problem import Problem
-from neocc.core.samples import Sample, extend_to_all, searched_sample
+from neocc.core.samples import SAMPLING, Sample, Sampling, draw_sample, extend_to_all
 from neocc.core.search.local import SAME_BASIN, local_search, rounds
 from neocc.core.search.perturb import Bandit
 from neocc.core.search.starts import Begin, Init, make_start, silently
 from neocc.core.solve import Solution, continued, solve
 from neocc.core.steps import Pair
 
-__all__ = ["n_search_steps", "search"]
+__all__ = ["Schedule", "n_search_steps", "search"]
 
-# How n_init starts are spent: short runs per start, one in so many of them by the chosen way; then
-# stages of (share of n_init that is kept, patience of the rounds of each).
+# Short runs per start, and one in so many of them by the chosen way.
 _SHORT_RUNS = 5
 _CHOSEN_SHARE = 2
 # Starts that are functions of their own (semidefinite ones) take as long as hundreds of others, and
 # hardly differ among themselves.
 _COSTLY_SHARE = 50
 _SHORT_TOL = 1e-3
-_STAGES = ((1.0, 3), (0.5, 8), (0.3, 12))
 # How patient the rounds on all rows are that follow a search on a sample.
 _LAST_PATIENCE = 6
-# Where so many runs agree on the lowest value, one stage that finds none lower ends the search.
-_ENOUGH_ALIKE = 3
 _SAME = 1e-9
 
 _SHORT_STAGE = -1
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How a search goes on from its short runs.
+
+    Attributes
+    ----------
+    stages : tuple of (float, int)
+        Share of `n_init` solutions that are refined in each stage, and the patience of their
+        rounds.
+    enough_alike : int
+        If so many runs agree on the lowest value, a stage that finds none lower is the last.
+    same_basin : float
+        Of solutions that differ by less than this share, only the best is refined.
+    """
+
+    stages: tuple[tuple[float, int], ...] = ((1.0, 3), (0.5, 8), (0.3, 12))
+    enough_alike: int = 3
+    same_basin: float = SAME_BASIN
+
+
+SCHEDULE = Schedule()
 
 
 def search(
@@ -53,6 +72,8 @@ def search(
     stopped: Callable[[], bool] = lambda: False,
     warm: WarmStart = NO_WARM_START,
     journal: Journal = NO_JOURNAL,
+    sampling: Sampling = SAMPLING,
+    schedule: Schedule = SCHEDULE,
 ) -> Iterator[Solution | None]:
     """Search with the effort of `n_init` starts; yield the best solution so far after each step.
 
@@ -64,14 +85,17 @@ def search(
     data = engine.centred(problem.centring)
     # Of its own, for a search that goes on where it was interrupted.
     (later,) = rng.spawn(1)
-    sample = None if isinstance(init, tuple) else searched_sample(engine, data, problem, rng)
+    sample = None
+    if engine.n_stored > sampling.largest_searched and not isinstance(init, tuple):
+        sample = draw_sample(engine, data, problem, rng, sampling)
     if sample is None:
         whole = Sample(engine, data, problem)
-        yield from _refined(whole, init, n_init, rng, begin, stopped, warm, journal)
+        yield from _refined(whole, init, n_init, rng, begin, stopped, warm, journal, schedule)
         return
     best: Solution | None = None
     try:
-        steps = _refined(sample, init, n_init, rng, begin, stopped, NO_WARM_START, journal)
+        cold = NO_WARM_START
+        steps = _refined(sample, init, n_init, rng, begin, stopped, cold, journal, schedule)
         for on_sample in steps:
             best = on_sample
             yield None
@@ -101,13 +125,14 @@ def _refined(
     stopped: Callable[[], bool],
     warm: WarmStart,
     journal: Journal,
+    schedule: Schedule,
 ) -> Iterator[Solution]:
     """Play the tournament and search around its winner; yield the best so far after each step."""
     best: Solution | None = journal.found("refined")
     if best is not None:
         yield best
         return
-    tournament = _Tournament.resumed(journal, rng)
+    tournament = _Tournament.resumed(journal, rng, schedule)
     if tournament.pool:
         # All its steps may be done already.
         best = _ranked(tournament.pool)[0]
@@ -123,10 +148,10 @@ def _refined(
     journal.note(refined=best, tournament=None)
 
 
-def n_search_steps(init: Init, n_init: int) -> int:
+def n_search_steps(init: Init, n_init: int, schedule: Schedule = SCHEDULE) -> int:
     """Return the largest number of steps that `search` yields."""
     n_init = 1 if isinstance(init, tuple) else n_init
-    return _SHORT_RUNS * n_init + sum(_kept(share, n_init) for share, _ in _STAGES) + 4
+    return _SHORT_RUNS * n_init + sum(_kept(share, n_init) for share, _ in schedule.stages) + 4
 
 
 @dataclass
@@ -149,6 +174,7 @@ class _Tournament:
         Whether the solution that led when the stage began is still the first in the pool.
     """
 
+    schedule: Schedule
     stage: int = _SHORT_STAGE
     index: int = 0
     pool: list[Solution] = field(default_factory=list)
@@ -161,18 +187,20 @@ class _Tournament:
         return {
             **vars(self),
             "pool": list(self.pool),
+            "schedule": None,
             "bandit": self.bandit.record,
             "rng": dict(rng.bit_generator.state),
         }
 
     @classmethod
-    def resumed(cls, journal: Journal, rng: np.random.Generator) -> _Tournament:
+    def resumed(cls, journal: Journal, rng: np.random.Generator, schedule: Schedule) -> _Tournament:
         """Return the tournament that a journal knows, or a new one; put the generator there."""
         noted = dict(journal.found("tournament") or {})
         if not noted:
-            return cls()
+            return cls(schedule)
         rng.bit_generator.state = noted.pop("rng")
-        return cls(bandit=Bandit.from_record(*noted.pop("bandit")), **noted)
+        noted |= {"schedule": schedule, "bandit": Bandit.from_record(*noted["bandit"])}
+        return cls(**noted)
 
     def play(
         self,
@@ -188,7 +216,7 @@ class _Tournament:
         problem, data = where.problem, where.data
         n_init = 1 if isinstance(init, tuple) else n_init
         steps = self._short_runs(where, init, n_init, rng, warm)
-        while self.stage < len(_STAGES):
+        while self.stage < len(self.schedule.stages):
             if self.stage == _SHORT_STAGE:
                 begin()
                 yield next(steps)
@@ -222,7 +250,7 @@ class _Tournament:
         self.pool = _ranked([continued(data, problem, each) for each in self.pool])
         # Where enough runs ended at the lowest value, there is hardly one lower.
         alike = sum(_alike(self.pool[0], each) for each in self.pool)
-        self.agreed = not given and alike >= _ENOUGH_ALIKE
+        self.agreed = not given and alike >= self.schedule.enough_alike
         self.stage, self.index = 0, 0
         yield self.pool[0]
 
@@ -230,14 +258,14 @@ class _Tournament:
         """Choose the solutions of a stage; False if nothing is left to gain."""
         if self.pool[0].objective <= self.pool[0].noise:
             return False
-        share, _ = _STAGES[self.stage]
-        self.pool = _distinct(self.pool)[: _kept(share, n_init)]
+        share, _ = self.schedule.stages[self.stage]
+        self.pool = _distinct(self.pool, self.schedule.same_basin)[: _kept(share, n_init)]
         self.is_led_as_before = True
         return True
 
     def _round(self, data: Engine, problem: Problem, rng: np.random.Generator) -> Solution:
         """Refine the next solution of a stage."""
-        i, (_, patience) = self.index, _STAGES[self.stage]
+        i, (_, patience) = self.index, self.schedule.stages[self.stage]
         found = rounds(data, problem, self.pool[i], patience, rng, self.bandit)
         self.is_led_as_before &= i > 0 or found is self.pool[i]
         self.pool = [*self.pool[:i], found, *self.pool[i + 1 :]]
@@ -268,11 +296,11 @@ def _alike(best: Solution, other: Solution, within: float = _SAME) -> bool:
     return other.objective <= best.objective * (1.0 + within) + best.noise
 
 
-def _distinct(pool: list[Solution]) -> list[Solution]:
+def _distinct(pool: list[Solution], same_basin: float) -> list[Solution]:
     """Keep the best solution of every basin; `pool` is ranked."""
     kept = pool[:1]
     for each in pool[1:]:
-        if not _alike(kept[-1], each, SAME_BASIN):
+        if not _alike(kept[-1], each, same_basin):
             kept.append(each)
     return kept
 
