@@ -117,6 +117,7 @@ def _merged(data: Engine, problem: Problem, solution: Solution) -> Pair:
         assert members is not None
         while members.n_clusters > counts.n_clusters:
             members = _merge(members, distances(data, problem, side, pair))  # type: ignore[arg-type]
+            members = problem.overlap_model.weighted(members)
             pair = with_side(pair, side, members)  # type: ignore[arg-type]
     for side, at in (("rows", 0), ("columns", 1)):
         members = pair[at]

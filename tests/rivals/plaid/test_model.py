@@ -55,7 +55,7 @@ def test_moments_are_counts_and_sums_over_entries(share, K):
     field = state.residual
     seen = np.ones(field.shape) if field.observed is None else field.observed
     blocks = np.einsum("ki,kj->kij", state.rows, state.columns)
-    shared, sums = field.moments(state.sets, chunk=4)
+    shared, sums = field.moments(state.sets, chunk=2)
     np.testing.assert_allclose(shared, np.einsum("kij,lij,ij->kl", blocks, blocks, seen))
     np.testing.assert_allclose(sums, (blocks * field.values).sum(axis=(1, 2)))
     counts, again = field.totals(state.sets)

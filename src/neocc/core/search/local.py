@@ -18,10 +18,9 @@ from neocc.core.engine import Engine
 from neocc.core.objectives import Features, Side, Terms
 from neocc.core.problem import Problem
 from neocc.core.search.moves import Exchange, independent_swaps
-from neocc.core.search.perturb import Bandit, perturb
+from neocc.core.search.perturb import Bandit, perturb, replaced
 from neocc.core.solve import Solution, continued, improved, solve
-from neocc.core.steps import Pair, assigned, make_features, make_terms, score, with_side
-from neocc.kernels import Memberships
+from neocc.core.steps import Pair, assigned, make_features, make_terms, score
 
 __all__ = ["SAME_BASIN", "exchange", "least_gain", "local_search", "ping_pong", "rounds"]
 
@@ -145,7 +144,7 @@ def chain(
         gain += swap.gain
         if gain > best_gain:
             best_gain, best_members = gain, swaps.members.copy()
-        pair = with_side(pair, side, Memberships.from_dense(swaps.members))
+        pair = replaced(problem, pair, side, swaps.members)
         features = make_features(engine, problem, pair)
     if best_members is None or best_gain <= least_gain(solution):
         return solution
@@ -156,7 +155,7 @@ def _resolved(
     engine: Engine, problem: Problem, solution: Solution, side: Side, members: BoolArray
 ) -> Solution:
     """Run the alternation from changed memberships; return the better solution."""
-    pair = with_side(solution.pair, side, Memberships.from_dense(members))
+    pair = replaced(problem, solution.pair, side, members)
     found = solve(engine, problem, pair)
     return improved(solution, found) if found.objective < solution.objective else solution
 
@@ -196,7 +195,7 @@ def _try(
     own side.
     """
     for members in trials:
-        pair = with_side(solution.pair, side, Memberships.from_dense(members))
+        pair = replaced(problem, solution.pair, side, members)
         if side == "rows" and problem.columns is not None:
             pair = assigned(engine, problem, "columns", pair)
         found = solve(engine, _loosely(problem), pair)

@@ -16,7 +16,7 @@ from neocc.core.solve import Solution
 from neocc.core.steps import Pair, assigned, distances, with_side
 from neocc.kernels import Memberships
 
-__all__ = ["Bandit", "perturb", "relocate", "shake"]
+__all__ = ["Bandit", "perturb", "relocate", "replaced", "shake"]
 
 # Fractions of row and column memberships that a round moves at random.
 _SHAKES = ((0.1, 0.3), (0.1, 0.1), (0.03, 0.3))
@@ -117,12 +117,18 @@ def relocate(
     members = best.pair[0 if side == "rows" else 1]
     assert members is not None
     moved = _moved(engine, side, members, d, rng)
-    return assigned(engine, problem, side, with_side(best.pair, side, moved))
+    return assigned(engine, problem, side, replaced(problem, best.pair, side, moved))
+
+
+def replaced(problem: Problem, pair: Pair, side: Side, members: BoolArray) -> Pair:
+    """Return a pair with other memberships on one side, weighted as the overlap model has it."""
+    weighted = problem.overlap_model.weighted(Memberships.from_dense(members))
+    return with_side(pair, side, weighted)
 
 
 def _moved(
     engine: Engine, side: Side, members: Memberships, d: FloatArray, rng: np.random.Generator
-) -> Memberships:
+) -> BoolArray:
     """Let a cluster that can be spared consist of an item that fits badly, or of some like it.
 
     Distances below 0 are changed to 0 in `d`.
@@ -141,7 +147,7 @@ def _moved(
     if n_alike > 0:
         alike = np.argsort(-_cosines(engine, side, item), kind="stable")[:n_alike]
         matrix[alike, cluster] = True
-    return Memberships.from_dense(matrix)
+    return matrix
 
 
 def _cosines(engine: Engine, side: Side, item: int) -> FloatArray:
