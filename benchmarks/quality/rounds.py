@@ -78,10 +78,10 @@ def _times(X: Any, problem: Problem, rng: np.random.Generator) -> tuple[float, f
         (found,) = run_starts(where.engine, where.problem, "random", [rng])
         iteration = (time.perf_counter() - begin) / max(1, found.n_iter)
         bandit = Bandit()
-        before = bandit.record[0].sum()
+        before = bandit.tries.sum()
         begin = time.perf_counter()
         better = rounds(where.data, where.problem, found, _PATIENCE, rng, bandit)
-        one_round = (time.perf_counter() - begin) / (bandit.record[0].sum() - before)
+        one_round = (time.perf_counter() - begin) / (bandit.tries.sum() - before)
         begin = time.perf_counter()
         local_search(where.data, where.problem, better)
         return iteration, one_round, time.perf_counter() - begin

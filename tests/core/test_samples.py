@@ -152,7 +152,7 @@ def test_all_items_join_the_clusters_of_a_sample(side, objective, make):
     engine, rng = make_engine(make(X)), np.random.default_rng(0)
     data = engine.centred(problem.centring)
     sample, found = solved_sample(engine, data, problem, rng)
-    pair = extend_to_all(sample, found, data, problem)
+    pair = extend_to_all(sample, found.pair, data, problem)
     mine, other = turned(side, *pair)
     assert other is turned(side, *found.pair)[1]
     assert_feasible_and_full(mine, problem.counts(side))
@@ -177,7 +177,7 @@ def test_items_join_by_their_literal_distances_to_the_clusters_of_the_sample(
     given = turned(side, labels, turned(side, *found.pair)[1].dense)
     literal = {"rows": oracle.distances_rows, "columns": oracle.distances_columns}[side]
     d = literal(X, *given, objective)
-    mine = turned(side, *extend_to_all(sample, found, data, problem))[0]
+    mine = turned(side, *extend_to_all(sample, found.pair, data, problem))[0]
     gaps = np.diff(np.sort(d, axis=1)[:, :2], axis=1)[:, 0]
     clear = gaps > 1e-6 * (X**2).sum() / 300
     assert clear.mean() > 0.9
@@ -199,7 +199,7 @@ def test_extending_a_solution_to_items_like_those_of_the_sample_finds_the_plante
         if found.objective > 2 * 0.01**2 * 24 * 12:
             continue  # a poor start on the sample
         n_good += 1
-        U, V = extend_to_all(sample, found, data, problem)
+        U, V = extend_to_all(sample, found.pair, data, problem)
         assert oracle.objective(X, U.dense, V.dense, objective) < 2 * 0.01**2 * X.size
     assert n_good > 1
 

@@ -8,16 +8,17 @@ random table, which keeps distances between rows in expectation (Johnson and Lin
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from neocc._typing import FloatArray
 from neocc.core.engine import Engine
-from neocc.core.initialise import seeded_start
-from neocc.core.objectives import KMEANS, Side
+from neocc.core.initialise import COLD, seeded_start
+from neocc.core.objectives import KMEANS
 from neocc.core.problem import Problem
 from neocc.core.solve import solve
-from neocc.core.steps import Pair
-from neocc.kernels import Memberships
+from neocc.core.steps import Pair, with_side
 
 _OVERSAMPLING = 8
 _POWER_ITERATIONS = 4
@@ -42,10 +43,8 @@ def spectral_start(data: Engine, problem: Problem, rng: np.random.Generator) -> 
         basis = np.linalg.qr(times(np.linalg.qr(transposed_times(basis))[0]))[0]
     right, values, rotation = np.linalg.svd(transposed_times(basis), full_matrices=False)
     left = basis @ rotation.T
-    return (
-        _cluster(data, problem, "rows", left[:, :rank] * values[:rank], rng),
-        _cluster(data, problem, "columns", right[:, :rank] * values[:rank], rng),
-    )
+    both = left[:, :rank] * values[:rank], right[:, :rank] * values[:rank]
+    return _clustered(data, problem, both, rng)
 
 
 def sketched_start(data: Engine, problem: Problem, rng: np.random.Generator) -> Pair:
@@ -54,27 +53,23 @@ def sketched_start(data: Engine, problem: Problem, rng: np.random.Generator) -> 
     width = 2 * _most_clusters(problem) + _OVERSAMPLING
     by_rows = data.multiply(rng.normal(size=(m, min(width, m))) / np.sqrt(width))
     by_columns = data.multiply_transposed(rng.normal(size=(n, min(width, n))) / np.sqrt(width))
-    return (
-        _cluster(data, problem, "rows", by_rows, rng),
-        _cluster(data, problem, "columns", by_columns, rng),
-    )
+    return _clustered(data, problem, (by_rows, by_columns), rng)
 
 
-def _cluster(
-    data: Engine, problem: Problem, side: Side, table: FloatArray, rng: np.random.Generator
-) -> Memberships:
-    """Cluster the items of a side, of which `table` has a row each."""
-    one_way = Problem(
-        KMEANS,
-        problem.counts(side),
-        None,
-        max_iter=_ITERATIONS,
-        overlap_model=problem.overlap_model,
-    )
-    points = data.over_table(table)
-    U = solve(points, one_way, seeded_start(points, one_way, rng)).U
-    assert U is not None
-    return U
+def _clustered(
+    data: Engine, problem: Problem, tables: tuple[FloatArray, FloatArray], rng: np.random.Generator
+) -> Pair:
+    """Cluster rows and columns by tables that have a row for each of them."""
+    pair = COLD
+    for side, table in zip(problem.sides, tables, strict=True):
+        # Columns are the rows of their table.
+        one_way = Problem(KMEANS, problem.counts(side), None, max_iter=_ITERATIONS)
+        one_way = replace(one_way, overlap_model=problem.overlap_model)
+        points = data.over_table(table)
+        U = solve(points, one_way, seeded_start(points, one_way, rng)).U
+        assert U is not None
+        pair = with_side(pair, side, U)
+    return pair
 
 
 def _most_clusters(problem: Problem) -> int:

@@ -1,6 +1,6 @@
 """Starts on a sample, for large matrices: the problem on some of the rows, or of the columns.
 
-The side that is sampled is the one that has many items; all of them then join the clusters found.
+The side with many items is sampled; all of its items are then assigned to the clusters found.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from neocc.core.engine import Engine
 from neocc.core.initialise import one_way_start, random_pair
 from neocc.core.objectives import Side
 from neocc.core.problem import Problem
-from neocc.core.solve import Solution, solve
+from neocc.core.solve import solve
 from neocc.core.steps import Pair, join, make_features, make_terms, with_side
 from neocc.kernels import Memberships
 
@@ -83,25 +83,20 @@ def draw_sample(
     return None
 
 
-def extend_to_all(sample: Sample, solution: Solution, data: Engine, problem: Problem) -> Pair:
-    """Let all items join the clusters found on a sample."""
-    side, pair = sample.side, solution.pair
-    features = solution.features
-    if side == "rows":
-        terms = make_terms(sample.problem, side, features, pair)
-        step = join(data, problem, side, terms, None, pair[1])
-        return with_side(pair, side, step.assignment.members)
-    features = make_features(sample.data, sample.problem, pair)
-    terms = make_terms(sample.problem, side, features, pair)
-    V = pair[1]
-    assert V is not None and sample.items is not None
-    labels = np.full(data.shape[1], -1, dtype=np.int32)
-    labels[sample.items] = V.first
-    alike = Memberships(labels, sample.items[V.extra_items], V.extra_clusters, V.n_clusters)
-    alike = problem.overlap_model.weighted(alike)
-    features = make_features(data, problem, (pair[0], alike))
-    step = join(data, problem, side, terms, None, pair[0], features)
-    return with_side(pair, side, step.assignment.members)
+def extend_to_all(sample: Sample, pair: Pair, data: Engine, problem: Problem) -> Pair:
+    """Assign all items to the clusters found on a sample."""
+    (U, V), features = pair, make_features(sample.data, sample.problem, pair)
+    terms = make_terms(sample.problem, sample.side, features, pair)
+    if sample.side == "columns":
+        # Columns outside the sample are in no cluster yet.
+        assert V is not None and sample.items is not None
+        labels = np.full(data.shape[1], -1, dtype=np.int32)
+        labels[sample.items] = V.first
+        wide = Memberships(labels, sample.items[V.extra_items], V.extra_clusters, V.n_clusters)
+        features = make_features(data, problem, (U, problem.overlap_model.weighted(wide)))
+    other = V if sample.side == "rows" else U
+    step = join(data, problem, sample.side, terms, None, other, features)
+    return with_side(pair, sample.side, step.assignment.members)
 
 
 def sampled_start(sample: Sample, data: Engine, problem: Problem, rng: np.random.Generator) -> Pair:
@@ -116,4 +111,5 @@ def sampled_start(sample: Sample, data: Engine, problem: Problem, rng: np.random
     if sample.engine.n_stored > _ONE_WAY_DENSITY * n * m:
         starts.append(one_way_start(sample.engine, short, rng))
     found = [solve(sample.data, short, pair) for pair in starts]
-    return extend_to_all(sample, min(found, key=lambda each: each.objective), data, problem)
+    best = min(found, key=lambda each: each.objective)
+    return extend_to_all(sample, best.pair, data, problem)

@@ -20,11 +20,12 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from neocc.core.checkpoints import NO_JOURNAL, Journal
 from neocc.core.engine import Engine
-from neocc.core.initialise import NO_WARM_START, WarmStart
+from neocc.core.initialise import COLD
 from neocc.core.problem import Problem
 from neocc.core.samples import SAMPLING, Sampling
 from neocc.core.search import Init, least_gain, n_search_steps, run_starts, search
 from neocc.core.solve import Solution, checked
+from neocc.core.steps import Pair
 from neocc.engines import ENGINE_NAMES, ClusterLostError, Matrix, Workers
 from neocc.engines.space import EVERYTHING
 from neocc.estimators._checkpoints import open_journal
@@ -74,9 +75,7 @@ class BaseNEO(
 
     _sampling: ClassVar[Sampling] = SAMPLING
 
-    def _solve(
-        self, matrix: Matrix, problem: Problem, init: Init, warm: WarmStart = NO_WARM_START
-    ) -> None:
+    def _solve(self, matrix: Matrix, problem: Problem, init: Init, warm: Pair = COLD) -> None:
         """Run all starts and publish the best; an interrupted fit keeps the best start it has."""
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         rng = np.random.default_rng(seed)
@@ -116,7 +115,7 @@ class BaseNEO(
         problem: Problem,
         init: Init,
         rng: np.random.Generator,
-        warm: WarmStart,
+        warm: Pair,
         journal: Journal = NO_JOURNAL,
     ) -> Iterator[Solution]:
         """Yield solutions as they are found, and report each step."""

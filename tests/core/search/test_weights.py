@@ -14,7 +14,7 @@ from neocc.core.initialise import one_way_start
 from neocc.core.overlap import REPEAT
 from neocc.core.problem import Counts
 from neocc.core.projections import sketched_start, spectral_start
-from neocc.core.search.local import chain, local_search
+from neocc.core.search.local import OneSide, local_search
 from neocc.core.search.perturb import relocate
 
 
@@ -55,13 +55,13 @@ def weights(monkeypatch):
 @pytest.mark.parametrize(
     "way",
     [
-        lambda setting, start, rng: chain(setting.engine, setting.problem, start, "rows"),
-        lambda setting, start, rng: chain(setting.engine, setting.problem, start, "columns"),
-        lambda setting, start, rng: local_search(setting.engine, setting.problem, start),
-        lambda setting, start, rng: relocate(setting.engine, setting.problem, start, "rows", rng),
-        lambda setting, start, rng: one_way_start(setting.engine, setting.problem, rng),
-        lambda setting, start, rng: spectral_start(setting.engine, setting.problem, rng),
-        lambda setting, start, rng: sketched_start(setting.engine, setting.problem, rng),
+        lambda at, start, rng: OneSide(at.engine, at.problem, "rows").chain(start),
+        lambda at, start, rng: OneSide(at.engine, at.problem, "columns").chain(start),
+        lambda at, start, rng: local_search(at.engine, at.problem, start),
+        lambda at, start, rng: relocate(at.engine, at.problem, start, "rows", rng),
+        lambda at, start, rng: one_way_start(at.engine, at.problem, rng),
+        lambda at, start, rng: spectral_start(at.engine, at.problem, rng),
+        lambda at, start, rng: sketched_start(at.engine, at.problem, rng),
     ],
     ids=[
         "chain_of_rows",
