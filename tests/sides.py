@@ -20,7 +20,7 @@ from scipy import sparse
 import neocc.core.solve as loop
 from neocc.core.objectives import KMEANS, OBJECTIVES
 from neocc.core.problem import Problem
-from neocc.core.search.local import exchange
+from neocc.core.search.local import OneSide
 from neocc.core.solve import solve
 from neocc.core.steps import make_features, with_side
 
@@ -83,7 +83,7 @@ class Setting:
     def exchange(self, side, U=None, V=None):
         pair = self.pair if U is None and V is None else (U, V)
         features = make_features(self.engine, self.problem, pair)
-        return exchange(self.engine, self.problem, pair, features, side)
+        return OneSide(self.engine, self.problem, side).exchange(pair, features)
 
     def objective(self, U, V) -> float:
         """The literal objective; sides that are not clustered are not looked at."""

@@ -14,7 +14,7 @@ from benchmarks.pages import Line
 from benchmarks.quality.yeast import SETTING
 from neocc.core.objectives import OBJECTIVES
 from neocc.core.problem import Counts, Problem
-from neocc.core.samples import Sample, searched_sample
+from neocc.core.samples import SAMPLING, Sample, draw_sample
 from neocc.core.search.local import local_search, rounds
 from neocc.core.search.perturb import Bandit
 from neocc.core.search.starts import run_starts
@@ -70,16 +70,18 @@ def _times(X: Any, problem: Problem, rng: np.random.Generator) -> tuple[float, f
     with Workers() as workers:
         engine = open_engine(matrix, get_kernels("auto", matrix.n_stored), workers)
         data = engine.centred(problem.centring)
-        sample = searched_sample(engine, data, problem, rng)
-        where = sample or Sample(engine, data, problem)
+        where = None
+        if engine.n_stored > SAMPLING.largest_searched:
+            where = draw_sample(engine, data, problem, rng)
+        where = where or Sample(engine, data, problem)
         begin = time.perf_counter()
         (found,) = run_starts(where.engine, where.problem, "random", [rng])
         iteration = (time.perf_counter() - begin) / max(1, found.n_iter)
         bandit = Bandit()
-        before = bandit.record[0].sum()
+        before = bandit.tries.sum()
         begin = time.perf_counter()
         better = rounds(where.data, where.problem, found, _PATIENCE, rng, bandit)
-        one_round = (time.perf_counter() - begin) / (bandit.record[0].sum() - before)
+        one_round = (time.perf_counter() - begin) / (bandit.tries.sum() - before)
         begin = time.perf_counter()
         local_search(where.data, where.problem, better)
         return iteration, one_round, time.perf_counter() - begin

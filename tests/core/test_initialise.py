@@ -9,7 +9,6 @@ from instances import OBJECTIVES as NAMES
 from scipy import sparse
 
 from neocc.core.initialise import (
-    WarmStart,
     one_way_start,
     plus_plus,
     pressurised,
@@ -171,7 +170,7 @@ def partition(counts):
 def test_one_way_start_can_begin_with_clusters_that_a_caller_has(seed):
     X, rows, columns, _ = draw("gaussian", seed)
     problem = Problem(OBJECTIVES["mean"], rows, columns)
-    warm = WarmStart(*(partition(counts) for counts in (rows, columns)))
+    warm = tuple(partition(counts) for counts in (rows, columns))
     rngs = [np.random.default_rng(i) for i in (0, 1)]
     pairs = [one_way_start(make_engine(X), problem, rng, warm) for rng in rngs]
     for U, V in pairs:

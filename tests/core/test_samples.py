@@ -10,12 +10,11 @@ from instances import make_counts, make_engine, planted
 from scipy import sparse
 from sides import assert_feasible as assert_feasible_and_full
 
-from neocc.core import samples
 from neocc.core.engine import Engine
 from neocc.core.initialise import random_pair
 from neocc.core.objectives import KMEANS, OBJECTIVES
 from neocc.core.problem import Counts, Problem
-from neocc.core.samples import draw_sample, extend_to_all, sampled_start, searched_sample
+from neocc.core.samples import Sampling, draw_sample, extend_to_all, sampled_start
 from neocc.core.solve import solve
 
 MAKERS = {"dense": np.asarray, "sparse": sparse.csr_array}
@@ -25,17 +24,14 @@ each_maker = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 each_objective = pytest.mark.parametrize("objective", NAMES)
 
 
+# Samples of 24 items do for three clusters.
+SMALL = Sampling(entries=(100, 100), items_per_cluster=8)
+
+
 def assert_feasible(members, counts):
     assert members.dense.shape == (counts.n_items, counts.n_clusters)
     assert members.dense.sum() == members.n_total == counts.n_memberships
     assert members.outliers.sum() <= counts.max_outliers
-
-
-@pytest.fixture
-def small_samples(monkeypatch):
-    """Let samples of 24 items do for three clusters."""
-    monkeypatch.setattr(samples, "_ENTRIES", (100, 100))
-    monkeypatch.setattr(samples, "_ITEMS_PER_CLUSTER", 8)
 
 
 def turned(side, *pair):
@@ -56,7 +52,7 @@ def long_data(side, noise=0.1, objective="mean"):
 
 
 def start_on_a_sample(engine, data, problem, rng):
-    sample = draw_sample(engine, data, problem, rng)
+    sample = draw_sample(engine, data, problem, rng, SMALL)
     assert sample is not None
     return sampled_start(sample, data, problem, rng)
 
@@ -65,7 +61,6 @@ def start_on_a_sample(engine, data, problem, rng):
 
 
 @each_side
-@pytest.mark.usefixtures("small_samples")
 def test_a_sample_holds_distinct_items_and_is_much_smaller(side, monkeypatch):
     X = long_data(side)
     engine = make_engine(X)
@@ -75,7 +70,7 @@ def test_a_sample_holds_distinct_items_and_is_much_smaller(side, monkeypatch):
     )
     problem = long_problem(side)
     data = engine.centred(problem.centring)
-    sample = draw_sample(engine, data, problem, np.random.default_rng(0))
+    sample = draw_sample(engine, data, problem, np.random.default_rng(0), SMALL)
     assert sample.side == side
     items = sample.items
     assert len(items) == 24
@@ -125,53 +120,39 @@ def test_small_matrices_are_not_sampled():
 
 
 @each_side
-@pytest.mark.usefixtures("small_samples")
 def test_a_sample_with_few_items_for_its_clusters_is_not_drawn(side):
     engine = make_engine(long_data(side))
     many = {n: long_problem(side, many=(300, n, 300, 0)) for n in (9, 10)}
     rng = np.random.default_rng(0)
-    assert len(draw_sample(engine, engine, many[9], rng).items) == 72
-    assert draw_sample(engine, engine, many[10], rng) is None  # more than a quarter of all
+    assert len(draw_sample(engine, engine, many[9], rng, SMALL).items) == 72
+    assert draw_sample(engine, engine, many[10], rng, SMALL) is None  # more than a quarter of all
 
 
-@pytest.mark.usefixtures("small_samples")
 def test_one_way_problems_are_not_sampled():
     engine, rng = make_engine(np.random.default_rng(0).normal(size=(300, 12))), None
     rows, columns = Counts(300, 3, 300, 0), Counts(12, 3, 12, 0)
-    assert draw_sample(engine, engine, Problem(KMEANS, rows, None), rng) is None
-    assert draw_sample(engine, engine, Problem(KMEANS, None, columns), rng) is None
-
-
-@each_side
-@pytest.mark.usefixtures("small_samples")
-def test_a_search_runs_on_a_sample_only_where_there_is_much_to_read(side, monkeypatch):
-    engine, rng = make_engine(long_data(side)), np.random.default_rng(0)
-    assert searched_sample(engine, engine, long_problem(side), rng) is None
-    monkeypatch.setattr(samples, "_LARGEST_SEARCHED", 300 * 12 - 1)
-    assert searched_sample(engine, engine, long_problem(side), rng).side == side
-    monkeypatch.setattr(samples, "_LARGEST_SEARCHED", 300 * 12)
-    assert searched_sample(engine, engine, long_problem(side), rng) is None
+    assert draw_sample(engine, engine, Problem(KMEANS, rows, None), rng, SMALL) is None
+    assert draw_sample(engine, engine, Problem(KMEANS, None, columns), rng, SMALL) is None
 
 
 # ------------------------------------------------------------------------------------ extending
 
 
 def solved_sample(engine, data, problem, rng):
-    sample = draw_sample(engine, data, problem, rng)
+    sample = draw_sample(engine, data, problem, rng, SMALL)
     return sample, solve(sample.data, sample.problem, random_pair(sample.problem, rng))
 
 
 @each_side
 @each_objective
 @each_maker
-@pytest.mark.usefixtures("small_samples")
 def test_all_items_join_the_clusters_of_a_sample(side, objective, make):
     X = long_data(side, 0.01, objective)
     problem = long_problem(side, objective, (300, 3, 330, 15), (12, 3, 13, 1))
     engine, rng = make_engine(make(X)), np.random.default_rng(0)
     data = engine.centred(problem.centring)
     sample, found = solved_sample(engine, data, problem, rng)
-    pair = extend_to_all(sample, found, data, problem)
+    pair = extend_to_all(sample, found.pair, data, problem)
     mine, other = turned(side, *pair)
     assert other is turned(side, *found.pair)[1]
     assert_feasible_and_full(mine, problem.counts(side))
@@ -181,7 +162,6 @@ def test_all_items_join_the_clusters_of_a_sample(side, objective, make):
 @each_objective
 @each_maker
 @pytest.mark.parametrize("offset", [0.0, 500.0])
-@pytest.mark.usefixtures("small_samples")
 def test_items_join_by_their_literal_distances_to_the_clusters_of_the_sample(
     side, objective, make, offset
 ):
@@ -197,7 +177,7 @@ def test_items_join_by_their_literal_distances_to_the_clusters_of_the_sample(
     given = turned(side, labels, turned(side, *found.pair)[1].dense)
     literal = {"rows": oracle.distances_rows, "columns": oracle.distances_columns}[side]
     d = literal(X, *given, objective)
-    mine = turned(side, *extend_to_all(sample, found, data, problem))[0]
+    mine = turned(side, *extend_to_all(sample, found.pair, data, problem))[0]
     gaps = np.diff(np.sort(d, axis=1)[:, :2], axis=1)[:, 0]
     clear = gaps > 1e-6 * (X**2).sum() / 300
     assert clear.mean() > 0.9
@@ -206,7 +186,6 @@ def test_items_join_by_their_literal_distances_to_the_clusters_of_the_sample(
 
 @each_side
 @each_objective
-@pytest.mark.usefixtures("small_samples")
 def test_extending_a_solution_to_items_like_those_of_the_sample_finds_the_planted_ones(
     side, objective
 ):
@@ -220,7 +199,7 @@ def test_extending_a_solution_to_items_like_those_of_the_sample_finds_the_plante
         if found.objective > 2 * 0.01**2 * 24 * 12:
             continue  # a poor start on the sample
         n_good += 1
-        U, V = extend_to_all(sample, found, data, problem)
+        U, V = extend_to_all(sample, found.pair, data, problem)
         assert oracle.objective(X, U.dense, V.dense, objective) < 2 * 0.01**2 * X.size
     assert n_good > 1
 
@@ -232,7 +211,6 @@ def test_extending_a_solution_to_items_like_those_of_the_sample_finds_the_plante
 @each_maker
 @each_objective
 @pytest.mark.parametrize("offset", [0.0, 1000.0])
-@pytest.mark.usefixtures("small_samples")
 def test_a_start_on_a_sample_is_feasible_and_near_the_best(side, make, objective, offset):
     X = long_data(side, 0.1, objective)
     engine = make_engine(make(X + offset))
@@ -251,7 +229,6 @@ def test_a_start_on_a_sample_is_feasible_and_near_the_best(side, make, objective
 
 @each_side
 @each_objective
-@pytest.mark.usefixtures("small_samples")
 def test_a_start_on_a_sample_meets_counts_with_overlap_and_outliers(side, objective):
     X = np.random.default_rng(0).normal(size=turned(side, 300, 12))
     engine = make_engine(X)
@@ -264,7 +241,6 @@ def test_a_start_on_a_sample_meets_counts_with_overlap_and_outliers(side, object
         assert_feasible(V, problem.columns)
 
 
-@pytest.mark.usefixtures("small_samples")
 def test_a_start_on_a_sample_reads_the_sample_and_the_data_alike():
     # Every tenth row, from which the engine judges the offset of the data, lies around zero.
     X = 100.0 + planted(np.random.default_rng(0), 1280, 12, 3, 3, noise=0.1)

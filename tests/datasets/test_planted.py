@@ -13,6 +13,7 @@ from scipy import sparse
 from neocc import NEOCC, datasets, objective_value
 from neocc._counts import Counts, round_half_away
 from neocc.datasets import _planting, make_coclusters
+from neocc.datasets._planting import Cells, Draw, plant
 from neocc.metrics import omega_index
 
 BOTH = {"row_overlap": 0.2, "row_outliers": 0.1, "column_overlap": 0.3, "column_outliers": 0.05}
@@ -190,11 +191,18 @@ def test_float32_is_float64_rounded(density):
     np.testing.assert_array_equal(single, double.astype(np.float32))
 
 
-def test_large_matrices_are_drawn_in_parts_with_the_same_result(monkeypatch):
-    whole = [planted(density=density, **BOTH).data for density in (0.3, 1.0)]
-    monkeypatch.setattr(_planting, "_CELLS_AT_A_TIME", 100)
-    for density, before in zip((0.3, 1.0), whole, strict=True):
-        np.testing.assert_allclose(planted(density=density, **BOTH).data, before, rtol=1e-13)
+def test_large_matrices_are_drawn_in_parts_with_the_same_result():
+    rng = np.random.default_rng
+    sides = Counts.from_fractions(60, 3, 0.2, 0.1), Counts.from_fractions(40, 2, 0.3, 0.05)
+    U, V = (plant(counts, rng(seed), shuffle=True) for seed, counts in enumerate(sides))
+    cells = Cells.planted(U, V, rng(2).normal(size=(3, 2)), 1.0, 0.5, rng(3))
+
+    def drawn(at_a_time):
+        draws = [Draw(cells, 1.0, False, np.dtype(float), rng(4), rng(5), at_a_time) for _ in "ab"]
+        return draws[0].all(), draws[1].some(700, rng(6)).toarray()
+
+    for part, whole in zip(drawn(100), drawn(1 << 17), strict=True):
+        np.testing.assert_allclose(part, whole, rtol=1e-13)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32, np.uint8])

@@ -13,10 +13,10 @@ from instances import make_counts, make_engine, make_membership, members, plante
 from scipy import sparse
 
 from neocc import NEOCC, NEOKMeans
-from neocc.core import samples
 from neocc.core.objectives import KMEANS, OBJECTIVES
 from neocc.core.objectives.mean import residual_squares
 from neocc.core.problem import Counts, Problem
+from neocc.core.samples import Sampling
 from neocc.core.solve import solve
 from neocc.core.steps import make_features, make_terms
 from neocc.datasets import fetch_movielens_1m
@@ -298,14 +298,15 @@ def test_neokmeans_runs_on_the_current_client(client):
 
 
 @pytest.mark.parametrize("objective", NAMES)
-def test_a_search_on_a_sample_ends_on_the_cluster(client, objective, monkeypatch):
-    monkeypatch.setattr(samples, "_ENTRIES", (100, 1000))
-    monkeypatch.setattr(samples, "_LARGEST_SEARCHED", 0)
+def test_a_search_on_a_sample_ends_on_the_cluster(client, objective):
+    class Sampled(NEOCC):
+        _sampling = Sampling(entries=(100, 1000), largest_searched=0)
+
     X = sparse.csr_array(planted(np.random.default_rng(0), 700, 8, 2, 2))
-    model = NEOCC(2, 2, objective=objective, n_init=1, max_iter=4).set_params(**SETTINGS)
+    model = Sampled(2, 2, objective=objective, n_init=1, max_iter=4).set_params(**SETTINGS)
     model.set_params(init="random")
     expected = model.fit(X)
-    found = NEOCC(**{**model.get_params(), "engine": client}).fit(X)
+    found = Sampled(**{**model.get_params(), "engine": client}).fit(X)
     assert_same_fit(found, expected)
 
 

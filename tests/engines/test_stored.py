@@ -10,9 +10,9 @@ from scipy import sparse
 from stores import CONTAINERS, planted
 
 from neocc import MSSR, NEOCC, NEOKMeans
-from neocc.core import samples
 from neocc.core.objectives import OBJECTIVES
 from neocc.core.problem import Counts, Problem
+from neocc.core.samples import Sampling
 from neocc.engines import MemoryLimitError, RowSource, SparseMatrix, space
 from neocc.engines.stored import StoredRows, open_source
 from neocc.io import open_store, write_store
@@ -81,12 +81,14 @@ def test_rows_that_are_read_instead_of_copied_change_nothing(
     X, tmp_path, objective, monkeypatch, set_store_options
 ):
     """Those of a sample may be more than memory holds."""
-    monkeypatch.setattr(samples, "_ENTRIES", (100, 200))
-    monkeypatch.setattr(samples, "_ITEMS_PER_CLUSTER", 2)
+
+    class Sampled(NEOCC):
+        _sampling = Sampling(entries=(100, 200), items_per_cluster=2)
+
     store = write_store(tmp_path / "matrix", X, rows_per_block=23)
     options = {**OPTIONS, "objective": objective, "n_init": 2, "refine": False}
-    wanted = NEOCC(4, 3, random_state=0, **options).fit(store)
-    assert same_fit(wanted, NEOCC(4, 3, random_state=0, **options).fit(X))
+    wanted = Sampled(4, 3, random_state=0, **options).fit(store)
+    assert same_fit(wanted, Sampled(4, 3, random_state=0, **options).fit(X))
     set_store_options(copied_bytes=0)
     read, real = [], StoredRows.__getitem__
 
@@ -96,7 +98,7 @@ def test_rows_that_are_read_instead_of_copied_change_nothing(
         return real(self, at)
 
     monkeypatch.setattr(StoredRows, "__getitem__", noted)
-    assert same_bits(NEOCC(4, 3, random_state=0, **options).fit(store), wanted)
+    assert same_bits(Sampled(4, 3, random_state=0, **options).fit(store), wanted)
     assert read
 
 

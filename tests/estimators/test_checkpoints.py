@@ -17,7 +17,7 @@ import pytest
 from stores import flip, planted
 
 from neocc import NEOCC, NEOKMeans
-from neocc.core import samples
+from neocc.core.samples import Sampling
 from neocc.io import (
     Checkpoint,
     CheckpointError,
@@ -70,12 +70,10 @@ def same(one, other):
         assert np.array_equal(one[name], other[name]), name
 
 
-@pytest.fixture
-def on_a_sample(monkeypatch):
-    """Make the search run on a sample of the rows, though there are few."""
-    monkeypatch.setattr(samples, "_ENTRIES", (1000, 2000))
-    monkeypatch.setattr(samples, "_LARGEST_SEARCHED", 0)
-    monkeypatch.setattr(samples, "_ITEMS_PER_CLUSTER", 5)
+class Sampled(NEOCC):
+    """Searches on a sample of the rows, though there are few."""
+
+    _sampling = Sampling(entries=(1000, 2000), items_per_cluster=5, largest_searched=0)
 
 
 @pytest.mark.parametrize("objective", ["mean", "residue"])
@@ -130,14 +128,13 @@ def test_so_has_one_that_is_killed_in_the_middle_of_a_run(tmp_path, objective, w
     assert n_fits > len(at)
 
 
-@pytest.mark.usefixtures("on_a_sample")
 @pytest.mark.parametrize("container", ["dense", "sparse"])
 @pytest.mark.parametrize("refine", [True, False])
 def test_so_has_one_that_searches_on_a_sample(tmp_path, container, refine):
     X = planted(container, n=400)
 
     def make(**more):
-        return NEOCC(4, 3, refine=refine, **OPTIONS, **more)
+        return Sampled(4, 3, refine=refine, **OPTIONS, **more)
 
     store = write_store(tmp_path / "store", X, rows_per_block=90)
     found, n_fits = fit_in_pieces(make, store, tmp_path / "kept", 3)

@@ -13,7 +13,8 @@ from models import NAMES, TWO_WAY_NAMES, make_model, row_members
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from neocc.core import samples
+from neocc import NEOCC
+from neocc.core.samples import Sampling
 from neocc.core.search import local, n_search_steps, starts, tournament
 from neocc.estimators import _base
 
@@ -125,12 +126,18 @@ def assert_nested(events):
     assert not open_tasks
 
 
+class Sampled(NEOCC):
+    """Searches on a sample of 24 rows."""
+
+    _sampling = Sampling(entries=(100, 100), items_per_cluster=8, largest_searched=0)
+
+
+def sampled_model():
+    return Sampled(**make_model("NEOCC mean", refine=True).get_params())
+
+
 @pytest.fixture
-def sampled(monkeypatch):
-    """Return a matrix whose fits search on a sample of its rows."""
-    monkeypatch.setattr(samples, "_ENTRIES", (100, 100))
-    monkeypatch.setattr(samples, "_LARGEST_SEARCHED", 0)
-    monkeypatch.setattr(samples, "_ITEMS_PER_CLUSTER", 8)
+def long():
     return planted(np.random.default_rng(0), 200, 12, 3, 3, noise=1.0)
 
 
@@ -150,9 +157,9 @@ def test_callbacks_see_every_step_of_a_search(X, name):
 
 
 @pytest.mark.usefixtures("callbacks")
-def test_callbacks_see_every_step_of_a_search_on_a_sample(sampled):
+def test_callbacks_see_every_step_of_a_search_on_a_sample(long):
     recorder = Recorder()
-    model = make_model("NEOCC mean", refine=True).set_callbacks(recorder).fit(sampled)
+    model = sampled_model().set_callbacks(recorder).fit(long)
     n_steps = recorder.count("begin", "step")
     assert n_steps == recorder.count("end", "step")
     assert 1 < n_steps <= n_search_steps(model.init, model.n_init)
@@ -178,10 +185,10 @@ def test_a_callback_can_stop_a_search(X):
 
 
 @pytest.mark.usefixtures("callbacks")
-def test_a_callback_that_stops_a_search_on_a_sample_leaves_a_fit(sampled):
-    model = make_model("NEOCC mean", refine=True).set_callbacks(Recorder(stop_at=("step", 2)))
-    check_is_fitted(model.fit(sampled))
-    assert model.predict(sampled).shape == (200,)
+def test_a_callback_that_stops_a_search_on_a_sample_leaves_a_fit(long):
+    model = sampled_model().set_callbacks(Recorder(stop_at=("step", 2)))
+    check_is_fitted(model.fit(long))
+    assert model.predict(long).shape == (200,)
 
 
 @pytest.mark.parametrize("name", TWO_WAY_NAMES)

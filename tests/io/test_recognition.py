@@ -265,14 +265,16 @@ class TestMissing:
         assert matrix.row_names == tuple("wxyz")
         assert any(note.startswith("3 missing") for note in matrix.notes)
 
-    def test_zero_with_blanks_far_down(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("neocc.io.readers._delimited._BLOCK_BYTES", 4096)
-        rows = [[i, i + 0.5, i % 7] for i in range(5000)]
-        lines = [",".join(map(str, row)) + "\n" for row in rows]
-        lines[4000] = "4000, ,3\n"
-        rows[4000][1] = 0
-        matrix = read(tmp_path, "".join(lines), missing="zero", layout="table")
-        np.testing.assert_array_equal(matrix.data, [*rows[:4000], [4000, 0, 3], *rows[4001:]])
+    def test_zero_with_blanks_far_down(self, tmp_path):
+        numbers = [f"{i}.125" for i in range(100)]
+        expected = np.tile(np.array(numbers, dtype=float), (20_000, 1))
+        lines = [",".join(numbers) + "\n"] * len(expected)
+        lines[-2] = ",".join(["0.125", " ", *numbers[2:]]) + "\n"
+        expected[-2, 1] = 0
+        content = "".join(lines)
+        assert len(content) > 12 << 20  # in more than one block
+        matrix = read(tmp_path, content, missing="zero", layout="table")
+        np.testing.assert_array_equal(matrix.data, expected)
 
     def test_zero_in_triplets_keeps_the_ids(self, tmp_path):
         matrix = read(tmp_path, "u,i,v\na,x,1\nb,y,\n", missing="zero")

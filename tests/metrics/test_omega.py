@@ -114,21 +114,20 @@ def test_disjoint_clusters_give_the_adjusted_rand_index(seed, n_items):
     assert omega_index(*covers) == pytest.approx(adjusted_rand_score(*labels), abs=1e-12)
 
 
-def test_small_blocks_meet_without_gaps(monkeypatch):
-    monkeypatch.setattr(_shared, "_BLOCK", (7, 5))
-    monkeypatch.setattr(_shared, "_CACHED", 11)
+def test_small_blocks_meet_without_gaps():
     true, found = random_covers(0, 60, 5, 6, 0.5)
     profiles = profiles_of(true, found)
-    same_table(_shared.count_by_blocks(profiles), table_over_all_pairs(true, found))
+    counted = _shared.count_by_blocks(profiles, block=(7, 5), cached=11)
+    same_table(counted, table_over_all_pairs(true, found))
 
 
 @pytest.mark.parametrize("n_clusters", [(3, 70), (64, 65), (128, 1), (130, 200)])
 @pytest.mark.parametrize("fraction", [0.01, 0.5, 1.0])
-def test_more_clusters_than_bits_in_a_word(monkeypatch, n_clusters, fraction):
-    monkeypatch.setattr(_shared, "_ROWS_OF_A_TASK", 16)
+def test_more_clusters_than_bits_in_a_word(n_clusters, fraction):
     true, found = random_covers(3, 50, *n_clusters, fraction)
     profiles = profiles_of(true, found)
-    same_table(_shared.count_by_bits(profiles), table_over_all_pairs(true, found))
+    counted = _shared.count_by_bits(profiles, rows_of_a_task=16)
+    same_table(counted, table_over_all_pairs(true, found))
 
 
 @pytest.mark.parametrize("n_items", [1024, 1025, 1026, 2600])
@@ -150,16 +149,14 @@ def test_all_ways_of_counting_are_used(monkeypatch, fraction, many_pairs, way):
 
     for name in ("bits", "blocks"):
         monkeypatch.setattr(_shared, f"count_by_{name}", noted(name))
-    monkeypatch.setattr(_shared, "_MANY_PAIRS", many_pairs)
-    monkeypatch.setattr(_shared, "_SUBSET_COST", {"blocks": 15, "bits": 15})
     true, found = random_covers(1, 2000, 20, 20, fraction)
-    value = omega_index(true, found)
+    covers = (sparse.csr_array(cover.astype(int)) for cover in (true, found))
+    table = _shared.shared_clusters(*covers, many_pairs, subset_cost=15)
     assert used == ([] if way == "subsets" else [way])
     T, F = true.astype(int) @ true.T, found.astype(int) @ found.T
     upper = np.triu_indices(2000, 1)
-    t, f = T[upper], F[upper]
-    expected = sum(np.mean(t == j) * np.mean(f == j) for j in range(21))
-    assert value == pytest.approx((np.mean(t == f) - expected) / (1 - expected))
+    wanted = np.bincount(21 * T[upper] + F[upper], minlength=21 * 21).reshape(21, 21)
+    same_table(table, wanted)
 
 
 def test_a_small_index_compiles_nothing():

@@ -228,18 +228,15 @@ def test_degenerate_memberships(n_items, n_clusters, value):
     assert [side.n_items for side in both] == [n_items, n_items]
 
 
-def test_rare_patterns_follow_the_common_one_that_differs_least(monkeypatch):
-    monkeypatch.setattr(_seriate, "_MOST_COMPARED", 4)
+def test_rare_patterns_follow_the_common_one_that_differs_least():
     common = np.eye(4, 6, dtype=bool)
     rare = np.array(list(product([False, True], repeat=6)))
     rare = rare[rare.sum(axis=1) == 2]
-    membership = np.vstack([np.repeat(common, 3, axis=0), rare])
-    parts = arrange(membership).segments
-    assert sum(len(part.items) for part in parts) == len(membership)
-    sets = [set(part.clusters) for part in parts if not part.is_outlier]
+    patterns, counts = np.vstack([rare, common]), np.repeat([1, 3], [len(rare), 4])
+    order = _seriate.seriate(patterns, counts, most_compared=4)
+    assert sorted(order) == list(range(len(patterns)))
+    sets = [set(np.flatnonzero(pattern).tolist()) for pattern in patterns[order]]
     is_common = [len(clusters) == 1 for clusters in sets]
-    if not is_common[0]:
-        sets, is_common = sets[::-1], is_common[::-1]
     assert sum(is_common) == 4
     for clusters, single in zip(sets, is_common, strict=True):
         if single:

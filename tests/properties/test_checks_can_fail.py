@@ -28,10 +28,10 @@ import neocc.core.engine as engines
 import neocc.core.solve as loop
 import neocc.core.steps as stepping
 from neocc import NEOCC
-from neocc.core.initialise import random_start
+from neocc.core.initialise import random_pair, random_start
 from neocc.core.objectives import KMEANS, OBJECTIVES
 from neocc.core.problem import Counts
-from neocc.core.search import local, search
+from neocc.core.search import search
 from neocc.core.thresholds import EVERY
 from neocc.kernels import Memberships
 
@@ -294,14 +294,15 @@ def test_wrong_steps_of_an_estimator_are_reported(monkeypatch, objective, side):
         check_refined_history(setting.X, model.history_, steps)
 
 
-def test_a_search_that_takes_worse_solutions_is_reported(monkeypatch):
-    # Every half-step is right, but a round that ended higher is taken for an improvement.
+def test_a_search_that_takes_worse_solutions_is_reported():
+    # Every half-step is right, but a run that ended higher is taken for an improvement.
     setting = setting_of("mean")
-    stuck = setting.solve()
-    monkeypatch.setattr(local, "least_gain", lambda solution: -np.inf)
+    best = setting.solve()
     with watched() as steps:
-        rng = np.random.default_rng(0)
-        found = local.rounds(setting.engine, setting.problem, stuck, 2, rng)
+        start = random_pair(setting.problem, np.random.default_rng(0))
+        worse = loop.solve(setting.engine, replace(setting.problem, max_iter=1), start)
+    assert worse.objective > best.objective
+    found = loop.improved(best, worse)
     check_half_steps(setting.X, steps)
     with pytest.raises(AssertionError):
         check_refined_history(setting.X, found.history, [*steps, *_steps_to(setting)])

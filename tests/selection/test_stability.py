@@ -88,14 +88,21 @@ def test_runs_of_the_same_seed_are_the_same(planted):
     assert np.array_equal(one.co_association, two.co_association)
 
 
-def test_pairs_are_counted_on_request_or_up_to_a_size(planted, monkeypatch):
-    X = planted[0]
-    assert stability(X, 3, 2, n_runs=1, co_association=False).co_association is None
-    monkeypatch.setattr("neocc.selection._stability._PAIRS_UP_TO", 50)
-    assert stability(X, 3, 2, n_runs=1).co_association is None
-    table = stability(X, 3, 2, n_runs=1, co_association=True).co_association
-    assert table.shape == (90, 90)
-    assert (np.diagonal(table) == 1).all()
+@pytest.mark.parametrize(
+    ("n", "asked", "counted"),
+    [(2000, None, True), (2000, False, False), (2001, None, False), (2001, True, True)],
+)
+def test_pairs_are_counted_on_request_or_up_to_a_size(n, asked, counted):
+    labels = np.arange(n) % 2
+    X = np.array([[0.0, 5.0], [5.0, 0.0]])[labels]
+    reference = np.eye(2)[labels], np.eye(2)
+    table = stability(
+        X, 2, 2, n_runs=1, reference=reference, co_association=asked, random_state=0
+    ).co_association
+    assert (table is not None) == counted
+    if counted:
+        assert table.shape == (n, n)
+        assert (np.diagonal(table) == 1).all()
 
 
 def test_agreement_by_hand():

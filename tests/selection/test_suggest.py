@@ -13,6 +13,7 @@ from neocc import objective_value
 from neocc.core.objectives import OBJECTIVES
 from neocc.core.problem import Counts, Problem
 from neocc.datasets import make_coclusters
+from neocc.engines.reading import as_matrix
 from neocc.kernels import Memberships
 from neocc.selection import stability, suggest_n_clusters
 from neocc.selection._criteria import Fit, hull, icl, pseudo_f
@@ -292,12 +293,21 @@ def test_an_early_end_says_what_is_missing():
     assert "the largest numbers are tried first" in str(found)
 
 
-def test_cells_on_threads_are_those_of_one_thread(monkeypatch):
-    X = np.random.default_rng(0).normal(size=(40, 25))
-    one = suggest_n_clusters(X, range(2, 5), range(2, 5), random_state=0, n_jobs=1).table
-    monkeypatch.setattr("neocc.selection._grid._SMALL", 0)
-    other = suggest_n_clusters(X, range(2, 5), range(2, 5), random_state=0, n_jobs=2).table
-    assert np.array_equal(one, other)
+def test_cells_on_threads_are_those_of_one_thread():
+    matrix = as_matrix(np.random.default_rng(0).normal(size=(40, 25)))
+    problems = [
+        [Problem(OBJECTIVES["mean"], Counts(40, k, 40, 0), Counts(25, m, 25, 0)) for m in (2, 3, 4)]
+        for k in (2, 3, 4)
+    ]
+    one, other = (
+        list(solve_grid(matrix, problems, Effort(2, 2), np.random.default_rng(0), n_jobs, small=0))
+        for n_jobs in (1, 2)
+    )
+    assert len(one) == 9
+    for (at, found), (same_place, same) in zip(one, other, strict=True):
+        assert at == same_place
+        assert np.array_equal(found.history, same.history)
+        assert np.array_equal(found.U.dense, same.U.dense)
 
 
 @pytest.mark.parametrize("analyse", [suggest_n_clusters, partial(stability, n_runs=1)])

@@ -1,8 +1,8 @@
-"""What a long fit has reached, for whoever keeps it, and how it goes on from there.
+"""The state of a long fit, for whoever stores it, and how a fit resumes from it.
 
-A fit is a chain of steps that depend on nothing but the data, the problem and a generator. What it
-notes after each step, memberships of running and finished solutions and the state of the
-generator, is therefore all that another process needs to end with the same bits.
+The steps of a fit depend on nothing but the data, the problem and a generator. What it notes after
+each step, memberships of running and finished solutions and the state of the generator, is
+therefore all that another process needs to end with the same bits.
 """
 
 from __future__ import annotations
@@ -32,14 +32,10 @@ class Checkpoint(Protocol):
 
 @dataclass
 class Journal:
-    """Notes what a fit has reached, and says what an earlier attempt had reached.
+    """Keeps the state of a fit, at first that of an interrupted attempt.
 
-    Attributes
-    ----------
-    state : dict
-        The parts noted last, by name; at first those of the attempt to go on from.
-    write : callable or None
-        Called with the state after each note; it decides whether to write a checkpoint.
+    `write` is called with the whole state after each note, and decides whether to save it. Without
+    it nothing is kept.
     """
 
     write: Callable[[dict[str, Any]], None] | None = None
@@ -56,8 +52,8 @@ class Journal:
 
     def note(self, **parts: Any) -> None:
         """Change parts of the state at a point from which a fit can go on."""
+        self.hold(**parts)
         if self.write is not None:
-            self.state.update(parts)
             self.write(self.state)
 
 

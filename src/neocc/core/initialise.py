@@ -1,43 +1,33 @@
-"""Feasible starts for U and V.
-
-* `random_start`: memberships drawn at random with the exact counts.
-* `seeded_start`: a one-way problem from its greedy k-means++ seeds.
-* `one_way_start`: the paper's way, one-way NEO-K-Means on the rows and on the columns.
-"""
+"""Feasible starts for U and V: at random, from k-means++ seeds, from one-way NEO-K-Means."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from neocc._typing import BoolArray, FloatArray, IntArray, LabelArray
+from neocc._typing import FloatArray, IntArray, LabelArray
 from neocc.core.assign import fill_empty
 from neocc.core.engine import Engine
 from neocc.core.objectives import Features, Side, Terms
 from neocc.core.objectives.kmeans import centre_terms
 from neocc.core.problem import Counts, Problem
 from neocc.core.solve import solve
-from neocc.core.steps import Pair, assigned, join, make_terms
+from neocc.core.steps import Pair, assigned, join, make_terms, with_side
 from neocc.kernels import Memberships, numpy_
 
-__all__ = [
-    "NO_WARM_START",
-    "WarmStart",
-    "one_way_start",
-    "pressurised",
-    "random_pair",
-    "random_start",
-    "seeded_start",
-]
+__all__ = ["COLD", "one_way_start", "pressurised", "random_pair", "random_start", "seeded_start"]
 
 # A start need not have converged: the alternation takes over from wherever it stands.
 _ONE_WAY_ITERATIONS = 10
 _SAME_SUM = 1e-9
-# Shares of the allowed outliers that are let go one after the other.
-_PRESSURE = (0.0, 0.5, 0.75)
+# Fractions of the allowed outliers that are admitted one after the other.
+_PRESSURE = (0.0, 0.5, 0.75, 1.0)
 _PRESSURE_ITERATIONS = 3
+
+COLD: Pair = (None, None)
+"""No clusters to begin with."""
 
 
 def random_start(counts: Counts, rng: np.random.Generator) -> Memberships:
@@ -71,24 +61,13 @@ def _draw_pairs(first: LabelArray, counts: Counts, rng: np.random.Generator) -> 
     return np.asarray(picks + np.searchsorted(gaps, picks, side="right"), dtype=np.intp)
 
 
-@dataclass(frozen=True)
-class WarmStart:
-    """k-means clusters of the rows and of the columns, where the caller has them already."""
-
-    rows: Memberships | None = None
-    columns: Memberships | None = None
-
-
-NO_WARM_START = WarmStart()
-
-
 def one_way_start(
-    engine: Engine,
-    problem: Problem,
-    rng: np.random.Generator,
-    warm: WarmStart = NO_WARM_START,
+    engine: Engine, problem: Problem, rng: np.random.Generator, warm: Pair = COLD
 ) -> Pair:
-    """Start both sides from one-way NEO-K-Means, itself started from warm clusters or seeds."""
+    """Start both sides from one-way NEO-K-Means, as in the paper.
+
+    NEO-K-Means itself starts from the `warm` k-means clusters, if given, or from seeds.
+    """
 
     def one_side(side: Side, clusters: Memberships | None) -> Pair:
         one_way = problem.one_way(side, _ONE_WAY_ITERATIONS)
@@ -96,27 +75,23 @@ def one_way_start(
         if clusters is None:
             start = seeded_start(data, one_way, rng)
         else:
-            start = assigned(data, one_way, side, _alone(side, clusters))
+            start = assigned(data, one_way, side, with_side(COLD, side, clusters))
         return solve(data, one_way, start).pair
 
-    U, _ = one_side("rows", warm.rows)
-    return U, one_side("columns", warm.columns)[1]
-
-
-def _alone(side: Side, members: Memberships) -> Pair:
-    return (members, None) if side == "rows" else (None, members)
+    U, _ = one_side("rows", warm[0])
+    return U, one_side("columns", warm[1])[1]
 
 
 def pressurised(data: Engine, problem: Problem, pair: Pair) -> Pair:
-    """Let outliers go a few at a time, instead of freezing those that a poor start makes.
+    """Admit outliers gradually, so that those of a poor start are not frozen.
 
-    The alternation runs for a little while with every number of outliers from none to the largest
+    The alternation runs for a few iterations with no outliers, then with more and more of those
     allowed, each time closing half of the gap (Bregman bubble clustering, Gupta and Ghosh 2006).
     """
-    for share in (*_PRESSURE, 1.0):
-        sides = (side and side.with_outliers(share) for side in (problem.rows, problem.columns))
-        rows, columns = sides
-        phase = replace(problem, rows=rows, columns=columns, max_iter=_PRESSURE_ITERATIONS)
+    for share in _PRESSURE:
+        phase = replace(problem, max_iter=_PRESSURE_ITERATIONS)
+        for side in problem.sides:
+            phase = phase.with_counts(side, problem.counts(side).with_outliers(share))
         pair = solve(data, phase, pair).pair
     return pair
 
@@ -138,15 +113,13 @@ def seeded_start(engine: Engine, problem: Problem, rng: np.random.Generator) -> 
 
     def distances_to(seeds: IntArray) -> FloatArray:
         terms, features = around(seeds)
-        return (
-            engine.row_distances(terms, None)
-            if features is None
-            else numpy_.distances(features, terms)
-        )
+        if features is None:
+            return engine.row_distances(terms, None)
+        return numpy_.distances(features, terms)
 
     terms, features = around(plus_plus(counts, distances_to, rng))
     step = join(engine, problem, side, terms, None, None, features)
-    return _alone(side, step.members)
+    return with_side(COLD, side, step.members)
 
 
 def plus_plus(
@@ -159,14 +132,10 @@ def plus_plus(
     many of the farthest items as may become outliers are passed over and not summed, or they would
     be the likeliest seeds of all. `distances_to` gives a column of distances per candidate.
     """
-    n = counts.n_items
-    n_candidates = 2 + int(np.log(counts.n_clusters))
-    seeds = [int(rng.integers(n))]
-    free: BoolArray = np.ones(n, dtype=bool)
-    free[seeds] = False
+    seeds = [int(rng.integers(counts.n_items))]
     closest = np.maximum(distances_to(np.array(seeds))[:, 0], 0.0)
     while len(seeds) < counts.n_clusters:
-        candidates = _draw_far(np.where(free, closest, 0.0), free, counts, n_candidates, rng)
+        candidates = _draw_far(closest, seeds, counts, rng)
         left = np.minimum(closest[:, None], np.maximum(distances_to(candidates), 0.0))
         kept = left
         if counts.max_outliers > 0:
@@ -175,24 +144,21 @@ def plus_plus(
         # Of sums that differ by rounding alone the first is taken, for dense and sparse data alike.
         best = int(np.argmax(sums <= sums.min() + _SAME_SUM * sums.max()))
         seeds.append(int(candidates[best]))
-        free[candidates[best]] = False
         closest = left[:, best]
     return np.array(seeds)
 
 
 def _draw_far(
-    weights: FloatArray,
-    free: BoolArray,
-    counts: Counts,
-    n_candidates: int,
-    rng: np.random.Generator,
+    closest: FloatArray, seeds: list[int], counts: Counts, rng: np.random.Generator
 ) -> IntArray:
-    """Draw distinct items in proportion to their weights, but for as many as may be outliers."""
+    """Draw distinct items in proportion to their distances, but for as many as may be outliers."""
+    weights = closest.copy()
+    weights[seeds] = 0.0
     if counts.max_outliers > 0:
         weights[np.argpartition(weights, counts.n_covered - 1)[counts.n_covered :]] = 0.0
     cumulative = np.cumsum(weights)
     if cumulative[-1] <= 0:
-        return rng.choice(np.flatnonzero(free), size=1)
-    draws = rng.random(n_candidates) * cumulative[-1]
+        return rng.choice(np.delete(np.arange(counts.n_items), seeds), size=1)
+    draws = rng.random(2 + int(np.log(counts.n_clusters))) * cumulative[-1]
     draws = np.minimum(draws, np.nextafter(cumulative[-1], 0.0))
     return np.unique(np.searchsorted(cumulative, draws, side="right"))

@@ -8,16 +8,17 @@ random table, which keeps distances between rows in expectation (Johnson and Lin
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from neocc._typing import FloatArray
 from neocc.core.engine import Engine
-from neocc.core.initialise import seeded_start
+from neocc.core.initialise import COLD, seeded_start
 from neocc.core.objectives import KMEANS
-from neocc.core.problem import Counts, Problem
+from neocc.core.problem import Problem
 from neocc.core.solve import solve
-from neocc.core.steps import Pair
-from neocc.kernels import Memberships
+from neocc.core.steps import Pair, with_side
 
 _OVERSAMPLING = 8
 _POWER_ITERATIONS = 4
@@ -26,10 +27,9 @@ _ITERATIONS = 20
 
 def spectral_start(data: Engine, problem: Problem, rng: np.random.Generator) -> Pair:
     """Start from clusters of the leading left and right singular vectors of the scaled matrix."""
-    rows, columns = _both(problem)
     row_scale = _inverse_root(data.row_squares())
     column_scale = _inverse_root(data.column_squares())
-    rank = min(max(rows.n_clusters, columns.n_clusters), *data.shape)
+    rank = min(_most_clusters(problem), *data.shape)
     width = min(rank + _OVERSAMPLING, *data.shape)
 
     def times(table: FloatArray) -> FloatArray:
@@ -43,35 +43,37 @@ def spectral_start(data: Engine, problem: Problem, rng: np.random.Generator) -> 
         basis = np.linalg.qr(times(np.linalg.qr(transposed_times(basis))[0]))[0]
     right, values, rotation = np.linalg.svd(transposed_times(basis), full_matrices=False)
     left = basis @ rotation.T
-    return (
-        _cluster(data, left[:, :rank] * values[:rank], rows, rng),
-        _cluster(data, right[:, :rank] * values[:rank], columns, rng),
-    )
+    both = left[:, :rank] * values[:rank], right[:, :rank] * values[:rank]
+    return _clustered(data, problem, both, rng)
 
 
 def sketched_start(data: Engine, problem: Problem, rng: np.random.Generator) -> Pair:
     """Start from clusters of random projections of the rows and of the columns."""
-    rows, columns = _both(problem)
     n, m = data.shape
-    width = 2 * max(rows.n_clusters, columns.n_clusters) + _OVERSAMPLING
+    width = 2 * _most_clusters(problem) + _OVERSAMPLING
     by_rows = data.multiply(rng.normal(size=(m, min(width, m))) / np.sqrt(width))
     by_columns = data.multiply_transposed(rng.normal(size=(n, min(width, n))) / np.sqrt(width))
-    return _cluster(data, by_rows, rows, rng), _cluster(data, by_columns, columns, rng)
+    return _clustered(data, problem, (by_rows, by_columns), rng)
 
 
-def _cluster(
-    data: Engine, table: FloatArray, counts: Counts, rng: np.random.Generator
-) -> Memberships:
-    one_way = Problem(KMEANS, counts, None, max_iter=_ITERATIONS)
-    points = data.over_table(table)
-    U = solve(points, one_way, seeded_start(points, one_way, rng)).U
-    assert U is not None
-    return U
+def _clustered(
+    data: Engine, problem: Problem, tables: tuple[FloatArray, FloatArray], rng: np.random.Generator
+) -> Pair:
+    """Cluster rows and columns by tables that have a row for each of them."""
+    pair = COLD
+    for side, table in zip(problem.sides, tables, strict=True):
+        # Columns are the rows of their table.
+        one_way = Problem(KMEANS, problem.counts(side), None, max_iter=_ITERATIONS)
+        one_way = replace(one_way, overlap_model=problem.overlap_model)
+        points = data.over_table(table)
+        U = solve(points, one_way, seeded_start(points, one_way, rng)).U
+        assert U is not None
+        pair = with_side(pair, side, U)
+    return pair
 
 
-def _both(problem: Problem) -> tuple[Counts, Counts]:
-    assert problem.rows is not None and problem.columns is not None
-    return problem.rows, problem.columns
+def _most_clusters(problem: Problem) -> int:
+    return max(problem.counts(side).n_clusters for side in problem.sides)
 
 
 def _inverse_root(squares: FloatArray) -> FloatArray:

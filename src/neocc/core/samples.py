@@ -1,6 +1,6 @@
 """Starts on a sample, for large matrices: the problem on some of the rows, or of the columns.
 
-The side that is sampled is the one that has many items; all of them then join the clusters found.
+The side with many items is sampled; all of its items are then assigned to the clusters found.
 """
 
 from __future__ import annotations
@@ -14,23 +14,34 @@ from neocc.core.engine import Engine
 from neocc.core.initialise import one_way_start, random_pair
 from neocc.core.objectives import Side
 from neocc.core.problem import Problem
-from neocc.core.solve import Solution, solve
+from neocc.core.solve import solve
 from neocc.core.steps import Pair, join, make_features, make_terms, with_side
 from neocc.kernels import Memberships
 
-__all__ = ["Sample", "draw_sample", "extend_to_all", "sampled_start", "searched_sample"]
+__all__ = ["SAMPLING", "Sample", "Sampling", "draw_sample", "extend_to_all", "sampled_start"]
 
 _ITERATIONS = 30
 _TOL = 1e-4
-# A sample holds a tenth of the entries within these bounds, and at least so many items per cluster.
-_ENTRIES = (100_000, 1_000_000)
-_ITEMS_PER_CLUSTER = 50
 # A sample is at most this share of all items.
 _LARGEST_SHARE = 0.25
-# A search of a matrix with more entries runs on a sample.
-_LARGEST_SEARCHED = 1 << 19
 # Rows of sparser data share too few columns for one-way clusters to mean anything.
 _ONE_WAY_DENSITY = 0.1
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """When to sample, and how much.
+
+    A sample holds a tenth of the entries within the bounds `entries`, and at least
+    `items_per_cluster`. A search runs on one if there are more entries than `largest_searched`.
+    """
+
+    entries: tuple[int, int] = (100_000, 1_000_000)
+    items_per_cluster: int = 50
+    largest_searched: int = 1 << 19
+
+
+SAMPLING = Sampling()
 
 
 @dataclass(frozen=True)
@@ -45,17 +56,21 @@ class Sample:
 
 
 def draw_sample(
-    engine: Engine, data: Engine, problem: Problem, rng: np.random.Generator
+    engine: Engine,
+    data: Engine,
+    problem: Problem,
+    rng: np.random.Generator,
+    sampling: Sampling = SAMPLING,
 ) -> Sample | None:
     """Draw items to start on, or None if the matrix is not large; `data` is `engine` centred."""
     if problem.rows is None or problem.columns is None:
         return None
     n_clusters = max(problem.rows.n_clusters, problem.columns.n_clusters)
-    share = float(np.clip(engine.n_stored / 10, *_ENTRIES)) / max(1, engine.n_stored)
+    share = float(np.clip(engine.n_stored / 10, *sampling.entries)) / max(1, engine.n_stored)
     for side in problem.sides:
         counts = problem.counts(side)
         n = counts.n_items
-        size = max(int(np.ceil(share * n)), _ITEMS_PER_CLUSTER * n_clusters)
+        size = max(int(np.ceil(share * n)), sampling.items_per_cluster * n_clusters)
         if size > _LARGEST_SHARE * n:
             continue
         items = np.sort(rng.choice(n, size=size, replace=False))
@@ -68,34 +83,20 @@ def draw_sample(
     return None
 
 
-def searched_sample(
-    engine: Engine, data: Engine, problem: Problem, rng: np.random.Generator
-) -> Sample | None:
-    """Draw the items that a search runs on, or None if it runs on all of them."""
-    if engine.n_stored <= _LARGEST_SEARCHED:
-        return None
-    return draw_sample(engine, data, problem, rng)
-
-
-def extend_to_all(sample: Sample, solution: Solution, data: Engine, problem: Problem) -> Pair:
-    """Let all items join the clusters found on a sample."""
-    side, pair = sample.side, solution.pair
-    features = solution.features
-    if side == "rows":
-        terms = make_terms(sample.problem, side, features, pair)
-        step = join(data, problem, side, terms, None, pair[1])
-        return with_side(pair, side, step.members)
-    features = make_features(sample.data, sample.problem, pair)
-    terms = make_terms(sample.problem, side, features, pair)
-    V = pair[1]
-    assert V is not None and sample.items is not None
-    labels = np.full(data.shape[1], -1, dtype=np.int32)
-    labels[sample.items] = V.first
-    alike = Memberships(labels, sample.items[V.extra_items], V.extra_clusters, V.n_clusters)
-    alike = problem.overlap_model.weighted(alike)
-    features = make_features(data, problem, (pair[0], alike))
-    step = join(data, problem, side, terms, None, pair[0], features)
-    return with_side(pair, side, step.members)
+def extend_to_all(sample: Sample, pair: Pair, data: Engine, problem: Problem) -> Pair:
+    """Assign all items to the clusters found on a sample."""
+    (U, V), features = pair, make_features(sample.data, sample.problem, pair)
+    terms = make_terms(sample.problem, sample.side, features, pair)
+    if sample.side == "columns":
+        # Columns outside the sample are in no cluster yet.
+        assert V is not None and sample.items is not None
+        labels = np.full(data.shape[1], -1, dtype=np.int32)
+        labels[sample.items] = V.first
+        wide = Memberships(labels, sample.items[V.extra_items], V.extra_clusters, V.n_clusters)
+        features = make_features(data, problem, (U, problem.overlap_model.weighted(wide)))
+    other = V if sample.side == "rows" else U
+    step = join(data, problem, sample.side, terms, None, other, features)
+    return with_side(pair, sample.side, step.members)
 
 
 def sampled_start(sample: Sample, data: Engine, problem: Problem, rng: np.random.Generator) -> Pair:
@@ -110,4 +111,5 @@ def sampled_start(sample: Sample, data: Engine, problem: Problem, rng: np.random
     if sample.engine.n_stored > _ONE_WAY_DENSITY * n * m:
         starts.append(one_way_start(sample.engine, short, rng))
     found = [solve(sample.data, short, pair) for pair in starts]
-    return extend_to_all(sample, min(found, key=lambda each: each.objective), data, problem)
+    best = min(found, key=lambda each: each.objective)
+    return extend_to_all(sample, best.pair, data, problem)

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from neocc._counts import Counts
 from neocc._typing import AnyArray, BoolArray, FloatArray
 
-# Cells whose values are drawn at a time: bounds the memory beyond the result.
-_CELLS_AT_A_TIME = 1 << 17
 # Orders of the block means that are tried; the one with the least spread is kept.
 _N_ORDERS = 20
 
@@ -149,7 +147,10 @@ class Cells:
 
 @dataclass(frozen=True)
 class Draw:
-    """Values of cells: their means, signs of outlying cells, noise, rounding."""
+    """Values of cells: their means, signs of outlying cells, noise, rounding.
+
+    So many are drawn at a time as `cells_at_a_time` says: it bounds the memory beyond the result.
+    """
 
     cells: Cells
     noise: float
@@ -157,12 +158,13 @@ class Draw:
     dtype: np.dtype[Any]
     noise_rng: np.random.Generator
     sign_rng: np.random.Generator
+    cells_at_a_time: int = 1 << 17
 
     def all(self) -> AnyArray:
         """Draw the full matrix."""
         cells = self.cells
         X = np.empty((cells.row_outliers.size, cells.column_outliers.size), dtype=self.dtype)
-        step = max(1, _CELLS_AT_A_TIME // X.shape[1])
+        step = max(1, self.cells_at_a_time // X.shape[1])
         for start in range(0, X.shape[0], step):
             part = slice(start, start + step)
             means = cells.row_factors[part] @ cells.column_factors.T
@@ -180,8 +182,8 @@ class Draw:
         index_type = np.int32 if max(n_cells, *shape) <= np.iinfo(np.int32).max else np.int64
         columns = np.empty(n_cells, dtype=index_type)
         per_row = np.zeros(shape[0], dtype=np.int64)
-        for start in range(0, n_cells, _CELLS_AT_A_TIME):
-            part = slice(start, start + _CELLS_AT_A_TIME)
+        for start in range(0, n_cells, self.cells_at_a_time):
+            part = slice(start, start + self.cells_at_a_time)
             row, column = np.divmod(places[part], shape[1])
             means = np.einsum("ij,ij->i", cells.row_factors[row], cells.column_factors[column])
             data[part] = self._values(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import (
@@ -20,12 +20,13 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from neocc.core.checkpoints import NO_JOURNAL, Journal
 from neocc.core.engine import Engine
-from neocc.core.initialise import NO_WARM_START, WarmStart
+from neocc.core.initialise import COLD
 from neocc.core.overlap import OVERLAP_MODELS, REPEAT, OverlapModel, make_overlap_model
 from neocc.core.problem import Problem
+from neocc.core.samples import SAMPLING, Sampling
 from neocc.core.search import Init, least_gain, n_search_steps, run_starts, search
 from neocc.core.solve import Solution, checked
-from neocc.core.steps import make_terms
+from neocc.core.steps import Pair, make_terms
 from neocc.engines import ENGINE_NAMES, ClusterLostError, Matrix, Workers
 from neocc.engines.space import EVERYTHING
 from neocc.estimators._checkpoints import open_journal
@@ -81,9 +82,9 @@ class BaseNEO(
 ):
     """Base of all estimators that run the solver of `neocc.core`."""
 
-    def _solve(
-        self, matrix: Matrix, problem: Problem, init: Init, warm: WarmStart = NO_WARM_START
-    ) -> None:
+    _sampling: ClassVar[Sampling] = SAMPLING
+
+    def _solve(self, matrix: Matrix, problem: Problem, init: Init, warm: Pair = COLD) -> None:
         """Run all starts and publish the best; an interrupted fit keeps the best start it has."""
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         rng = np.random.default_rng(seed)
@@ -123,11 +124,11 @@ class BaseNEO(
         problem: Problem,
         init: Init,
         rng: np.random.Generator,
-        warm: WarmStart,
+        warm: Pair,
         journal: Journal = NO_JOURNAL,
     ) -> Iterator[Solution]:
         """Yield solutions as they are found, and report each step."""
-        options: dict[str, Any] = {"warm": warm, "journal": journal}
+        options: dict[str, Any] = {"warm": warm, "journal": journal, "sampling": self._sampling}
         if self._searches:
             n_steps = n_search_steps(init, self.n_init)
             progress = Progress(self, "step", n_steps, 0, self.verbose, ends_itself=True)

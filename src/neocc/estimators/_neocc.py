@@ -11,7 +11,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from neocc.core.engine import Engine
-from neocc.core.initialise import WarmStart
 from neocc.core.objectives import COCLUSTERING, OBJECTIVES
 from neocc.core.problem import Counts, Problem
 from neocc.core.solve import Solution
@@ -258,7 +257,7 @@ class NEOCC(BaseCoclusterer):
             objective = OBJECTIVES[self.objective]
             model = self._overlap_model(self.objective)
             problem = Problem(objective, rows, columns, self.max_iter, self.tol, model)
-            warm = WarmStart(row_kmeans, column_kmeans)
+            warm = row_kmeans, column_kmeans
             self._solve(matrix, problem, self._read_init(matrix, problem), warm)
             self.row_estimate_, self.column_estimate_ = row_estimate, column_estimate
         return self

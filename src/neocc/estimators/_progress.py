@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from neocc.core.solve import Solution
@@ -33,6 +34,7 @@ logger = logging.getLogger("neocc")
 Found = TypeVar("Found", bound=Solution | None)
 
 
+@dataclass
 class Progress:
     """Reports the steps of a fit, and the iterations in them, to callbacks and to the log.
 
@@ -40,30 +42,22 @@ class Progress:
     (`ends_itself`) may still have something to finish; others are simply not asked for.
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        word: str,
-        n_steps: int,
-        max_iter: int,
-        verbose: int,
-        *,
-        ends_itself: bool = False,
-    ) -> None:
-        self.stopped = False
-        self._ends_itself = ends_itself
-        self._estimator = estimator
-        self._word = word
-        self._max_iter = max_iter
-        self._n_steps = n_steps
-        self._verbose = verbose
-        self._root: Any = None
-        self._step: Any = None
-        self._number = 0
+    estimator: Any
+    word: str
+    n_steps: int
+    max_iter: int
+    verbose: int
+    ends_itself: bool = False
+    stopped: bool = field(default=False, init=False)
+    _root: Any = field(default=None, init=False)
+    _step: Any = field(default=None, init=False)
+    _number: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
         if HAS_CALLBACKS:
-            self._root = estimator._init_callback_context(max_subtasks=n_steps)
-            self._root.call_on_fit_task_begin(estimator=estimator)
-        if verbose:
+            self._root = self.estimator._init_callback_context(max_subtasks=self.n_steps)
+            self._root.call_on_fit_task_begin(estimator=self.estimator)
+        if self.verbose:
             _make_visible()
 
     def around(self, steps: Iterator[Found]) -> Iterator[Found]:
@@ -71,52 +65,52 @@ class Progress:
         for found in steps:
             yield found
             self._end(found)
-            if self.stopped and not self._ends_itself:
+            if self.stopped and not self.ends_itself:
                 return
 
     def begin(self) -> None:
         """Open a step."""
         self._number += 1
         if self._root is not None:
-            self._step = self._root.subcontext(task_name=self._word, max_subtasks=self._max_iter)
-            self._step.call_on_fit_task_begin(estimator=self._estimator)
+            self._step = self._root.subcontext(task_name=self.word, max_subtasks=self.max_iter)
+            self._step.call_on_fit_task_begin(estimator=self.estimator)
 
     def iteration(self, iteration: int, objective: float) -> bool:
         """Report an iteration; True when a callback asks for no further ones."""
-        if self._verbose > 1:
+        if self.verbose > 1:
             logger.info(
                 "%s %d/%d, iteration %d: objective %.6g",
-                self._word,
+                self.word,
                 self._number,
-                self._n_steps,
+                self.n_steps,
                 iteration,
                 objective,
             )
         if self._step is None:
             return False
         task = self._step.subcontext(task_name="iteration")
-        task.call_on_fit_task_begin(estimator=self._estimator)
-        return bool(task.call_on_fit_task_end(estimator=self._estimator))
+        task.call_on_fit_task_begin(estimator=self.estimator)
+        return bool(task.call_on_fit_task_end(estimator=self.estimator))
 
     def _end(self, solution: Solution | None) -> None:
-        if self._verbose and solution is not None:
+        if self.verbose and solution is not None:
             logger.info(
                 "%s %d/%d: objective %.6g after %d iterations%s",
-                self._word,
+                self.word,
                 self._number,
-                self._n_steps,
+                self.n_steps,
                 solution.objective,
                 solution.n_iter,
                 "" if solution.converged else " (not converged)",
             )
         if self._step is not None:
             step, self._step = self._step, None
-            self.stopped |= bool(step.call_on_fit_task_end(estimator=self._estimator))
+            self.stopped |= bool(step.call_on_fit_task_end(estimator=self.estimator))
 
     def end(self) -> None:
         """Close the fit."""
         if self._root is not None:
-            self._root.call_on_fit_task_end(estimator=self._estimator)
+            self._root.call_on_fit_task_end(estimator=self.estimator)
 
 
 def _make_visible() -> None:

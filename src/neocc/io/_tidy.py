@@ -155,7 +155,9 @@ def _one_way_blocks(model: Any, matrix: Matrix, U: BoolArray, found: FloatArray)
     }
 
 
-def block_errors(X: Any, U: BoolArray, V: BoolArray, objective: str) -> FloatArray:
+def block_errors(
+    X: Any, U: BoolArray, V: BoolArray, objective: str, cells_at_once: int = _CELLS_AT_ONCE
+) -> FloatArray:
     """Return each block's part of the objective, from sums over the block.
 
     What is common to all cells of a dense matrix is subtracted first, for accuracy.
@@ -172,7 +174,7 @@ def block_errors(X: Any, U: BoolArray, V: BoolArray, objective: str) -> FloatArr
     squares, sums, row_part = (np.zeros((len(n), len(m))) for _ in range(3))
     by_columns = np.zeros((len(n), X.shape[1]))
     # Squares of a sparse matrix take no more room than itself; of a dense one, a part at a time.
-    step = step if is_sparse else max(1, _CELLS_AT_ONCE // X.shape[1])
+    step = step if is_sparse else max(1, cells_at_once // X.shape[1])
     for start in range(0, X.shape[0], step):
         members = u[start : start + step]
         part = X[start : start + step].astype(np.float64)

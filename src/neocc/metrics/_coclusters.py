@@ -161,12 +161,13 @@ def _best_jaccard(
     columns: Overlaps,
     scored: tuple[IntArray, IntArray],
     others: tuple[IntArray, IntArray],
+    table_size: int = _TABLE_SIZE,
 ) -> FloatArray:
     """Best Jaccard index of each scored (true) co-cluster with any of the others (found)."""
     areas = rows.true_sizes[scored[0]] * columns.true_sizes[scored[1]]
     other_areas = rows.found_sizes[others[0]] * columns.found_sizes[others[1]]
     best = np.zeros(areas.size)
-    step = max(1, _TABLE_SIZE // max(1, other_areas.size))
+    step = max(1, table_size // max(1, other_areas.size))
     for start in range(0, areas.size, step):
         part = slice(start, start + step)
         common = rows.common[np.ix_(scored[0][part], others[0])]

@@ -39,12 +39,15 @@ _CACHED = 1 << 16
 _ROWS_OF_A_TASK = 1024
 
 
-def shared_clusters(true: Any, found: Any) -> NDArray[np.int64]:
+def shared_clusters(
+    true: Any, found: Any, many_pairs: float = _MANY_PAIRS, subset_cost: int | None = None
+) -> NDArray[np.int64]:
     """Count pairs of items by the numbers of clusters they share in `true` and in `found`."""
     profiles = Profiles.of(true, found)
     n_pairs = comb(profiles.n_profiles, 2)
-    otherwise = "bits" if n_pairs >= _MANY_PAIRS else "blocks"
-    table = count_by_subsets(profiles, budget=n_pairs // _SUBSET_COST[otherwise])
+    otherwise = "bits" if n_pairs >= many_pairs else "blocks"
+    cost = _SUBSET_COST[otherwise] if subset_cost is None else subset_cost
+    table = count_by_subsets(profiles, budget=n_pairs // cost)
     if table is not None:
         return table
     return count_by_bits(profiles) if otherwise == "bits" else count_by_blocks(profiles)
@@ -176,7 +179,9 @@ def _signed_binomials(size: int) -> AnyArray:
     return table
 
 
-def count_by_blocks(profiles: Profiles) -> NDArray[np.int64]:
+def count_by_blocks(
+    profiles: Profiles, block: tuple[int, int] = _BLOCK, cached: int = _CACHED
+) -> NDArray[np.int64]:
     """Table of :func:`shared_clusters` from products of blocks of the membership matrices."""
     shape = profiles.shape
     n_codes = shape[0] * shape[1]
@@ -188,26 +193,31 @@ def count_by_blocks(profiles: Profiles) -> NDArray[np.int64]:
     left[:, : profiles.n_true] *= shape[1]
     weights = profiles.weights.astype(np.float64)
     n_profiles, table = weights.size, np.zeros(n_codes)
-    for start in range(0, n_profiles, _BLOCK[0]):
-        rows = slice(start, min(start + _BLOCK[0], n_profiles))
+    for start in range(0, n_profiles, block[0]):
+        rows = slice(start, min(start + block[0], n_profiles))
         # Inside the square on the diagonal each pair occurs twice, and each item with itself.
         itself = np.einsum("ij,ij->i", left[rows], right[rows])
-        square = _histogram(left[rows] @ right[rows].T, weights[rows], weights[rows], n_codes)
+        product = left[rows] @ right[rows].T
+        square = _histogram(product, weights[rows], weights[rows], n_codes, cached)
         square -= np.bincount(itself.astype(np.intp), weights[rows], n_codes)
         table += square / 2
-        for begin in range(rows.stop, n_profiles, _BLOCK[1]):
-            columns = slice(begin, begin + _BLOCK[1])
+        for begin in range(rows.stop, n_profiles, block[1]):
+            columns = slice(begin, begin + block[1])
             product = left[rows] @ right[columns].T
-            table += _histogram(product, weights[rows], weights[columns], n_codes)
+            table += _histogram(product, weights[rows], weights[columns], n_codes, cached)
     return table.astype(np.int64).reshape(shape)
 
 
 def _histogram(
-    codes: AnyArray, row_weights: FloatArray, column_weights: FloatArray, n_codes: int
+    codes: AnyArray,
+    row_weights: FloatArray,
+    column_weights: FloatArray,
+    n_codes: int,
+    cached: int,
 ) -> FloatArray:
     """Sum the products of weights of each code, a few rows at a time to stay in the cache."""
     total = np.zeros(n_codes)
-    step = max(1, _CACHED // max(1, column_weights.size))
+    step = max(1, cached // max(1, column_weights.size))
     for start in range(0, row_weights.size, step):
         part = slice(start, start + step)
         pairs = np.outer(row_weights[part], column_weights).ravel()
@@ -215,7 +225,7 @@ def _histogram(
     return total
 
 
-def count_by_bits(profiles: Profiles) -> NDArray[np.int64]:
+def count_by_bits(profiles: Profiles, rows_of_a_task: int = _ROWS_OF_A_TASK) -> NDArray[np.int64]:
     """Table of :func:`shared_clusters` from the bits that the words of two profiles share."""
     from neocc.metrics._pairs import count_pairs
 
@@ -227,13 +237,13 @@ def count_by_bits(profiles: Profiles) -> NDArray[np.int64]:
 
     def count(start: int) -> NDArray[np.int64]:
         counts = np.zeros(shape[0] * shape[1], dtype=np.int64)
-        stop = min(start + _ROWS_OF_A_TASK, n_profiles)
+        stop = min(start + rows_of_a_task, n_profiles)
         count_pairs(words, scales, profiles.weights, start, stop, counts)
         return counts
 
     table = np.zeros(shape, dtype=np.int64)
     with Workers() as workers:
-        for counts in workers.ordered(count, range(0, n_profiles, _ROWS_OF_A_TASK)):
+        for counts in workers.ordered(count, range(0, n_profiles, rows_of_a_task)):
             table += counts.reshape(shape)
     # Two items of the same profile share all its clusters.
     np.add.at(table, profiles.sizes, profiles.weights * (profiles.weights - 1) // 2)

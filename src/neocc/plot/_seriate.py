@@ -19,7 +19,6 @@ from neocc.plot._pqtree import contiguous_order
 
 __all__ = ["seriate"]
 
-# The most common patterns are ordered as well as can be, each of the others goes to its nearest.
 _MOST_COMPARED = 400
 _RARE_AT_ONCE = 1000
 # No two features are this far apart: directions are at most 2, lengths and leanings 1.
@@ -34,6 +33,7 @@ def seriate(
     counts: IntArray,
     profiles: FloatArray | None = None,
     leanings: FloatArray | None = None,
+    most_compared: int = _MOST_COMPARED,
 ) -> IntArray:
     """Order patterns so that clusters fall into few pieces, then so that neighbours are alike.
 
@@ -47,6 +47,9 @@ def seriate(
         What similarity is judged by: the direction of a profile, then its length.
     leanings : ndarray of shape (n_patterns,), default=None
         Numbers from 0 to 1 that are best sorted, as far as similarity leaves it open.
+    most_compared : int, default=400
+        The most common patterns are ordered as well as can be; each of the others follows the one
+        of these that is nearest to it.
 
     Returns
     -------
@@ -60,8 +63,8 @@ def seriate(
         np.zeros((n_patterns, 1)) if profiles is None else profiles,
         np.zeros(n_patterns) if leanings is None else leanings,
     )
-    if n_patterns > _MOST_COMPARED:
-        return _with_rare_ones(patterns, counts, features)
+    if n_patterns > most_compared:
+        return _with_rare_ones(patterns, counts, features, most_compared)
     return _shortest(patterns, counts, features)
 
 
@@ -88,9 +91,11 @@ def _shortest(patterns: BoolArray, counts: IntArray, features: FloatArray) -> In
     return np.roll(best, -empty - 1)[:-1]
 
 
-def _with_rare_ones(patterns: BoolArray, counts: IntArray, features: FloatArray) -> IntArray:
+def _with_rare_ones(
+    patterns: BoolArray, counts: IntArray, features: FloatArray, most_compared: int
+) -> IntArray:
     """Order the common patterns, and put each rare one behind the common one that is nearest."""
-    common = np.sort(np.argsort(-counts, kind="stable")[:_MOST_COMPARED])
+    common = np.sort(np.argsort(-counts, kind="stable")[:most_compared])
     common = common[_shortest(patterns[common], counts[common], features[common])]
     rare = np.setdiff1d(np.arange(len(patterns)), common)
     place, rank = np.empty((2, len(patterns)), dtype=np.intp)

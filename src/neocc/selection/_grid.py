@@ -55,11 +55,13 @@ def solve_grid(
     effort: Effort,
     rng: np.random.Generator,
     n_jobs: int | None,
+    small: int = _SMALL,
 ) -> Iterator[tuple[tuple[int, int], Solution]]:
     """Yield the position and the solution of every cell, from the last one down to (0, 0).
 
     `problems[i][j]` grows in k with i and in l with j. The solutions depend on the generator, not
-    on the number of threads.
+    on the number of threads. Cells of a matrix with fewer than `small` entries are solved one
+    after the other.
     """
     height, width = len(problems), len(problems[0])
     rngs = rng.spawn(height * width)
@@ -67,7 +69,7 @@ def solve_grid(
     solved: dict[tuple[int, int], Solution] = {}
     with Workers(n_jobs) as workers:
         share_rows = matrix.n_stored >= _LARGE
-        one_by_one = share_rows or matrix.n_stored < _SMALL
+        one_by_one = share_rows or matrix.n_stored < small
 
         def one_cell(task: Task) -> Solution:
             own = workers if share_rows else Workers(1)
@@ -115,6 +117,7 @@ def _merged(data: Engine, problem: Problem, solution: Solution) -> Pair:
         assert members is not None
         while members.n_clusters > counts.n_clusters:
             members = _merge(members, distances(data, problem, side, pair))  # type: ignore[arg-type]
+            members = problem.overlap_model.weighted(members)
             pair = with_side(pair, side, members)  # type: ignore[arg-type]
     for side, at in (("rows", 0), ("columns", 1)):
         members = pair[at]

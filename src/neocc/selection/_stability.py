@@ -16,7 +16,7 @@ from neocc.core.problem import Problem
 from neocc.core.samples import Sample, extend_to_all
 from neocc.core.search import run_starts, search
 from neocc.core.solve import Solution, solve
-from neocc.core.steps import Pair, make_features
+from neocc.core.steps import Pair
 from neocc.kernels import Memberships
 from neocc.selection._agreement import SideAgreement
 from neocc.selection._data import (
@@ -171,10 +171,8 @@ class _Runs:
         some = self.engine.sample("rows", rows)
         found = self.searched(rng, some)
         # Centred like the whole, so that its clusters can be compared with all rows.
-        few = self.data.sample("rows", rows)
-        found = replace(found, features=make_features(few, self.problem, found.pair))
-        pair = extend_to_all(Sample(some, few, self.problem), found, self.data, self.problem)
-        return self.judged(pair)
+        few = Sample(some, self.data.sample("rows", rows), self.problem)
+        return self.judged(extend_to_all(few, found.pair, self.data, self.problem))
 
 
 def _lowest(solutions: Iterable[Solution]) -> Solution:

@@ -20,8 +20,16 @@ from sides import (
 )
 
 from neocc.core.problem import Counts
-from neocc.core.search import local
-from neocc.core.search.local import chain, least_gain, local_search, ping_pong, rounds
+from neocc.core.search.local import OneSide, least_gain, local_search, ping_pong, rounds
+
+
+def chain(engine, problem, solution, side, *length):
+    return OneSide(engine, problem, side).chain(solution, *length)
+
+
+def reassign_singletons(engine, problem, solution, side):
+    return OneSide(engine, problem, side).reassign_singletons(solution)
+
 
 each_case = pytest.mark.parametrize("case", CASES)
 CHAIN_LENGTH = 6
@@ -275,8 +283,7 @@ def test_a_chain_climbs_before_it_falls():
             max_iter=0,
         )
         start = setting.solve()
-        exchange = setting.exchange("rows")
-        single = exchange.best(np.ones(8, dtype=bool), np.ones(2, dtype=bool))
+        single = setting.exchange("rows").best()
         found = chain(setting.engine, setting.problem, start, "rows")
         assert found.objective <= start.objective
         n_climbs += single.gain < 0 and found.objective < start.objective
@@ -324,6 +331,6 @@ def test_the_item_that_is_alone_changes_where_that_pays():
     setting = Setting("residue", Instance("two strangers", X, rows, columns, U, V))
     stuck = setting.solve()
     np.testing.assert_array_equal(np.flatnonzero(stuck.U.dense[:, 2]), [80])
-    found = refined(setting, stuck, local._reassign_singletons, "rows", literally=False)
+    found = refined(setting, stuck, reassign_singletons, "rows", literally=False)
     np.testing.assert_array_equal(np.flatnonzero(found.U.dense[:, 2]), [81])
     assert found.objective < 0.5 * stuck.objective

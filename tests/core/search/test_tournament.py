@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import oracle
 import pytest
@@ -30,20 +32,32 @@ from neocc.core import samples
 from neocc.core.initialise import random_pair
 from neocc.core.objectives import OBJECTIVES
 from neocc.core.problem import Counts, Problem
-from neocc.core.search import n_search_steps, run_starts, search, starts, tournament
+from neocc.core.samples import Sampling
+from neocc.core.search import Schedule, n_search_steps, run_starts, search, starts, tournament
 
 INITS = ("neo-kmeans", "random")
 ROWS, COLUMNS = Counts(40, 3, 44, 2), Counts(30, 3, 33, 1)
 
 
-def run(X, problem, init="neo-kmeans", n_init=3, seed=0):
+# No two runs of a search count as alike.
+DISAGREEMENT = Schedule(enough_alike=10**9, same_basin=-1.0)
+# Samples of 24 rows do for three clusters.
+SMALL_SAMPLES = Sampling(entries=(100, 100), items_per_cluster=8, largest_searched=0)
+
+
+def run(X, problem, init="neo-kmeans", n_init=3, seed=0, **options):
     """Return all that a search yields."""
-    return list(search(make_engine(X), problem, init, n_init, np.random.default_rng(seed)))
+    rng = np.random.default_rng(seed)
+    return list(search(make_engine(X), problem, init, n_init, rng, **options))
 
 
-def lowest_of_starts(X, problem, init="neo-kmeans", n_init=3, seed=0):
+def run_on_sample(*args, **options):
+    return run(*args, sampling=SMALL_SAMPLES, **options)
+
+
+def lowest_of_starts(X, problem, init="neo-kmeans", n_init=3, seed=0, **options):
     rngs = np.random.default_rng(seed).spawn(n_init)
-    found = run_starts(make_engine(X), problem, init, rngs)
+    found = run_starts(make_engine(X), problem, init, rngs, **options)
     return min(solution.objective for solution in found)
 
 
@@ -75,20 +89,6 @@ def calls(monkeypatch):
 
     monkeypatch.setattr(tournament, "rounds", spy)
     return seen
-
-
-@pytest.fixture
-def disagreement(monkeypatch):
-    """Let no two runs of a search count as alike."""
-    monkeypatch.setattr(tournament, "_alike", lambda best, other, within=0.0: False)
-
-
-@pytest.fixture
-def small_samples(monkeypatch):
-    """Let samples of 24 rows do for three clusters."""
-    monkeypatch.setattr(samples, "_ENTRIES", (100, 100))
-    monkeypatch.setattr(samples, "_ITEMS_PER_CLUSTER", 8)
-    monkeypatch.setattr(samples, "_LARGEST_SEARCHED", 0)
 
 
 # -------------------------------------------------------------------------------- whole search
@@ -176,18 +176,17 @@ def test_a_search_takes_no_more_steps_than_announced(init, n_init):
     assert 1 < len(run(X, problem, init, n_init)) <= n_search_steps(init, n_init)
 
 
-@pytest.mark.usefixtures("disagreement")
 def test_a_search_without_agreement_takes_nearly_all_steps(X):
     for n_init in (1, 2, 3, 5):
-        n_steps = len(run(X, problem_of("mean"), n_init=n_init))
+        n_steps = len(run(X, problem_of("mean"), n_init=n_init, schedule=DISAGREEMENT))
         assert n_steps == n_search_steps("neo-kmeans", n_init) - 2  # two follow on a sample
 
 
-@pytest.mark.usefixtures("small_samples", "disagreement")
 def test_a_search_on_a_sample_takes_all_steps_without_agreement():
     X = np.random.default_rng(0).normal(size=(300, 12))
     problem = Problem(OBJECTIVES["mean"], Counts(300, 3, 300, 0), Counts(12, 3, 12, 0))
-    assert len(run(X, problem)) == n_search_steps("neo-kmeans", 3)
+    n_steps = len(run_on_sample(X, problem, schedule=DISAGREEMENT))
+    assert n_steps == n_search_steps("neo-kmeans", 3)
 
 
 # ------------------------------------------------------------------- starts that a caller brings
@@ -245,7 +244,7 @@ def test_given_memberships_are_run_once(X, calls):
     problem = Problem(OBJECTIVES["mean"], Counts(40, 3, 40, 0), Counts(30, 3, 30, 0))
     assert n_search_steps(pair, 1) == n_search_steps(pair, 50)
     run(X, problem, pair, n_init=50)
-    assert len(calls) == len(tournament._STAGES)
+    assert len(calls) == len(Schedule().stages)
 
 
 # ------------------------------------------------------------------------------- early ends
@@ -260,10 +259,16 @@ def test_runs_that_agree_end_the_search_after_one_stage(calls):
     assert found[-1].objective < 0.011 * X.size
 
 
-@pytest.mark.usefixtures("disagreement")
 def test_runs_that_disagree_are_refined(X, calls):
-    run(X, problem_of("mean"), n_init=10)
+    run(X, problem_of("mean"), n_init=10, schedule=DISAGREEMENT)
     assert [call[3] for call in calls] == [3] * 10 + [8] * 5 + [12] * 3
+
+
+def test_stages_refine_a_share_of_the_starts_with_their_patience(X, calls):
+    schedule = replace(DISAGREEMENT, stages=((0.5, 2), (0.1, 1)))
+    n_steps = len(run(X, problem_of("mean"), n_init=10, schedule=schedule))
+    assert [call[3] for call in calls] == [2] * 5 + [1]
+    assert n_steps == n_search_steps("neo-kmeans", 10, schedule) - 2
 
 
 def test_alike_solutions_are_refined_once(X, calls):
@@ -298,11 +303,10 @@ def test_constant_data_end_the_search(objective, calls):
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("objective", NAMES)
 @pytest.mark.parametrize("init", INITS)
-@pytest.mark.usefixtures("small_samples")
 def test_a_search_on_a_sample_ends_with_a_solution_of_the_whole(init, objective, make):
     X = planted(np.random.default_rng(0), 300, 12, 3, 3, noise=0.5)
     problem = Problem(OBJECTIVES[objective], Counts(300, 3, 315, 6), Counts(12, 3, 13, 0))
-    *before, extended, last = run(make(X), problem, init)
+    *before, extended, last = run_on_sample(make(X), problem, init)
     assert len(before) > 1
     assert all(each is None for each in before)
     assert_feasible(last, problem)
@@ -313,7 +317,6 @@ def test_a_search_on_a_sample_ends_with_a_solution_of_the_whole(init, objective,
 
 
 @pytest.mark.parametrize("objective", NAMES)
-@pytest.mark.usefixtures("small_samples")
 def test_a_wide_matrix_is_searched_on_some_of_its_columns(objective, monkeypatch):
     sides, draw = [], samples.Sample
 
@@ -325,7 +328,7 @@ def test_a_wide_matrix_is_searched_on_some_of_its_columns(objective, monkeypatch
     monkeypatch.setattr(samples, "Sample", spy)
     X = planted(np.random.default_rng(0), 12, 300, 3, 3, noise=0.5)
     problem = Problem(OBJECTIVES[objective], Counts(12, 3, 13, 0), Counts(300, 3, 315, 6))
-    *before, extended, last = run(X, problem)
+    *before, extended, last = run_on_sample(X, problem)
     assert sides == ["columns"]
     assert len(before) > 1
     assert all(each is None for each in before)
@@ -336,42 +339,51 @@ def test_a_wide_matrix_is_searched_on_some_of_its_columns(objective, monkeypatch
     )
 
 
-@pytest.mark.usefixtures("small_samples")
+@pytest.mark.parametrize("shape", [(300, 12), (12, 300)])
+def test_a_search_runs_on_a_sample_only_where_there_is_much_to_read(shape):
+    X = planted(np.random.default_rng(0), *shape, 3, 3, noise=0.5)
+    problem = Problem(OBJECTIVES["mean"], *(Counts(size, 3, size, 0) for size in shape))
+    for largest, is_sampled in ((X.size - 1, True), (X.size, False)):
+        sampling = replace(SMALL_SAMPLES, largest_searched=largest)
+        assert (run(X, problem, sampling=sampling)[0] is None) == is_sampled
+    assert run(X, problem)[0] is not None
+
+
 def test_a_search_on_a_sample_is_reproducible():
     X = planted(np.random.default_rng(0), 300, 12, 3, 3, noise=1.0)
     problem = Problem(OBJECTIVES["mean"], Counts(300, 3, 300, 0), Counts(12, 3, 12, 0))
-    first, second = (run(X, problem)[-1] for _ in range(2))
+    first, second = (run_on_sample(X, problem)[-1] for _ in range(2))
     np.testing.assert_array_equal(first.history, second.history)
     np.testing.assert_array_equal(first.U.dense, second.U.dense)
 
 
-@pytest.mark.usefixtures("small_samples")
 def test_rounds_on_the_whole_follow_a_search_on_a_sample():
     lower = 0
     for seed in range(5):
         X = planted(np.random.default_rng(seed), 300, 12, 3, 3, noise=4.0)
         problem = Problem(OBJECTIVES["residue"], Counts(300, 3, 330, 0), Counts(12, 3, 12, 0))
-        extended, last = run(X, problem)[-2:]
+        extended, last = run_on_sample(X, problem)[-2:]
         lower += last.objective < extended.objective
     assert lower >= 3
 
 
-@pytest.mark.usefixtures("small_samples")
 def test_given_memberships_are_not_sampled():
     rng = np.random.default_rng(0)
     rows, columns = Counts(300, 3, 300, 0), Counts(12, 3, 12, 0)
     pair = tuple(members(make_membership(rng, counts)) for counts in (rows, columns))
-    found = run(rng.normal(size=(300, 12)), Problem(OBJECTIVES["mean"], rows, columns), pair)
+    problem = Problem(OBJECTIVES["mean"], rows, columns)
+    found = run_on_sample(rng.normal(size=(300, 12)), problem, pair)
     assert all(each is not None for each in found)
 
 
-@pytest.mark.usefixtures("small_samples")
 def test_plain_starts_use_samples_too(monkeypatch):
-    n_samples, draw = [], starts.draw_sample
-    monkeypatch.setattr(starts, "draw_sample", lambda *args: n_samples.append(None) or draw(*args))
+    n_samples, sampled = [], starts.sampled_start
+    monkeypatch.setattr(
+        starts, "sampled_start", lambda *args: n_samples.append(None) or sampled(*args)
+    )
     X = planted(np.random.default_rng(0), 300, 12, 3, 3, noise=0.1)
     problem = Problem(OBJECTIVES["mean"], Counts(300, 3, 300, 0), Counts(12, 3, 12, 0))
-    assert lowest_of_starts(X, problem, n_init=8) < 0.011 * X.size
+    assert lowest_of_starts(X, problem, n_init=8, sampling=SMALL_SAMPLES) < 0.011 * X.size
     assert len(n_samples) == 8
-    lowest_of_starts(X, problem, "random")
+    lowest_of_starts(X, problem, "random", sampling=SMALL_SAMPLES)
     assert len(n_samples) == 8

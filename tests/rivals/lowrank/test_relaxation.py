@@ -24,7 +24,6 @@ from neocc.core import objectives
 from neocc.core.initialise import random_start
 from neocc.core.problem import Counts, Problem
 from neocc.core.solve import solve
-from neocc.rivals.lowrank import relaxation as relaxation_module
 from neocc.rivals.lowrank import rounding
 from neocc.rivals.lowrank.lagrangians import FullLagrangian, SplitLagrangian
 from neocc.rivals.lowrank.multipliers import Relaxed, relax
@@ -574,14 +573,17 @@ def test_semidefinite_start_is_feasible_on_degenerate_data(kind, objective):
 # ----------------------------------------------------------------------------------------- size
 
 
-def test_large_problems_are_refused_with_their_size(monkeypatch):
-    monkeypatch.setattr(relaxation_module, "MOST_VARIABLES", 100)
-    check_size(Counts(50, 2, 50, 0), 2, "rows")
+def test_large_problems_are_refused_with_their_size():
+    check_size(Counts(50, 2, 50, 0), 2, "rows", most=100)
     with pytest.raises(ValueError, match=r"51 rows in 2 clusters has 102 variables.*at most 100"):
-        check_size(Counts(51, 2, 51, 0), 2, "rows")
-    problem = Problem(objectives.OBJECTIVES["mean"], Counts(8, 2, 8, 0), Counts(51, 2, 51, 0))
-    with pytest.raises(ValueError, match="51 columns"):
-        sdp_start(make_engine(np.ones((8, 51))), problem, np.random.default_rng(0))
+        check_size(Counts(51, 2, 51, 0), 2, "rows", most=100)
+
+
+def test_a_start_of_too_many_columns_is_refused():
+    n = 1_500_000
+    problem = Problem(objectives.OBJECTIVES["mean"], Counts(2, 2, 2, 0), Counts(n, 4, n, 0))
+    with pytest.raises(ValueError, match=r"1,500,000 columns.*at most 5,000,000"):
+        sdp_start(make_engine(np.ones((2, n))), problem, np.random.default_rng(0))
 
 
 def test_costs_below_zero_from_rounding_count_as_zero():

@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from benchmarks.plaid.simulate import draw_clear_state
 from neocc import InfinitePlaid
 from neocc.metrics import matched_f1
-from neocc.rivals.plaid import chain, results
+from neocc.rivals.plaid import chain
 
 QUICK = {"n_sweeps": 12, "burn_in": 4, "thin": 2, "n_moves": 2, "n_init": 2, "random_state": 0}
 
@@ -108,9 +108,12 @@ def test_comemberships(X):
     np.testing.assert_array_equal(model.comembership("rows", [3, -1]), rows[[3, -1]])
 
 
-def test_comemberships_of_many_items_are_given_for_some(X, monkeypatch):
-    model = InfinitePlaid(**QUICK).fit(X)
-    monkeypatch.setattr(results, "_LARGEST_TABLE", 25)
+class SmallTables(InfinitePlaid):
+    _largest_table = 25
+
+
+def test_comemberships_of_many_items_are_given_for_some(X):
+    model = SmallTables(**QUICK).fit(X)
     assert model.column_comembership_.shape == (20, 20)
     with pytest.raises(ValueError, match=r"30 x 30.*comembership\(\"rows\", items"):
         model.comembership("rows")

@@ -11,7 +11,6 @@ from scipy.stats import multivariate_normal
 
 from benchmarks.plaid import simulate
 from neocc.rivals.plaid import model
-from neocc.rivals.plaid import state as state_module
 from neocc.rivals.plaid.model import Parameters, Prior
 from neocc.rivals.plaid.state import Field, Sample, State
 
@@ -51,13 +50,12 @@ def test_mean_number_of_sub_matrices(gamma1, gamma2):
 
 @pytest.mark.parametrize("K", [0, 1, 4])
 @pytest.mark.parametrize("share", [1.0, 0.8, 0.3, 0.0], ids=lambda share: f"{share} observed")
-def test_moments_are_counts_and_sums_over_entries(share, K, monkeypatch):
-    monkeypatch.setattr(state_module, "_CHUNK", 4)
+def test_moments_are_counts_and_sums_over_entries(share, K):
     state = make_state(0, K=K, share=share)
     field = state.residual
     seen = np.ones(field.shape) if field.observed is None else field.observed
     blocks = np.einsum("ki,kj->kij", state.rows, state.columns)
-    shared, sums = field.moments(state.sets)
+    shared, sums = field.moments(state.sets, chunk=2)
     np.testing.assert_allclose(shared, np.einsum("kij,lij,ij->kl", blocks, blocks, seen))
     np.testing.assert_allclose(sums, (blocks * field.values).sum(axis=(1, 2)))
     counts, again = field.totals(state.sets)

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from neocc._typing import BoolArray, FloatArray, IntArray
-from neocc.core.overlap import OverlapModel
+from neocc._typing import FloatArray, IntArray
+from neocc.core.overlap import OverlapModel, Scores
 from neocc.kernels import Memberships
 
 __all__ = ["single_gains"]
@@ -28,23 +28,20 @@ _LEAST_FREEDOM = 1e-9
 
 
 def single_gains(
-    members: Memberships,
-    d: FloatArray,
-    constant: FloatArray,
-    model: OverlapModel,
-    squares: FloatArray | None = None,
-    gram: FloatArray | None = None,
+    members: Memberships, scores: Scores, constant: FloatArray, model: OverlapModel
 ) -> tuple[FloatArray, FloatArray]:
     """Return what removing each membership saves, and what adding each further one costs.
 
     Savings are -inf where there is none, or where it is the last of its cluster; costs inf where
     there is one already, or where the item has as many as the model allows.
     """
-    table = members.dense
+    d, table = scores.d, members.dense
+    assert d is not None
     numbers = members.sums_of(None)
+    # An item that begins an empty cluster is explained as far as it can be.
     excess = np.where(numbers > 0, np.maximum(d - constant[:, None], 0.0), 0.0)
-    of_sets = _mixed_gains if model.mixed else _mean_gains
-    savings, costs = of_sets(members, table, excess, constant, model, squares, gram)
+    gains = _mixed_gains if model.mixed else _mean_gains
+    savings, costs = gains(members, excess, constant, model, scores)
     savings[~table | (numbers <= 1)] = -np.inf
     costs[table] = np.inf
     if model.most is not None:
@@ -54,13 +51,13 @@ def single_gains(
 
 def _mean_gains(
     members: Memberships,
-    table: BoolArray,
     excess: FloatArray,
     constant: FloatArray,
     model: OverlapModel,
-    *_: FloatArray | None,
+    _: Scores,
 ) -> tuple[FloatArray, FloatArray]:
     """Gains where each cluster has a (weighted) mean of its own."""
+    table = members.dense
     sizes, n = model.weighted(members).sizes, members.numbers[:, None].astype(np.float64)
 
     def rise(change: FloatArray) -> FloatArray:
@@ -83,14 +80,13 @@ def _mean_gains(
 
 def _mixed_gains(
     members: Memberships,
-    table: BoolArray,
     excess: FloatArray,
     constant: FloatArray,
     model: OverlapModel,
-    squares: FloatArray | None,
-    gram: FloatArray | None,
+    scores: Scores,
 ) -> tuple[FloatArray, FloatArray]:
     """Gains where items are combinations of prototypes that are fitted together."""
+    table, squares, gram = members.dense, scores.squares, scores.gram
     assert gram is not None
     n, k = table.shape
     weighted, c = model.weighted(members), constant[:, None]

@@ -9,39 +9,45 @@ they move a fraction of the memberships at random, or a whole cluster.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain, count
 
 import numpy as np
 
-from neocc._typing import BoolArray, FloatArray
+from neocc._typing import BoolArray
 from neocc.core.engine import Engine
 from neocc.core.objectives import Features, Side, Terms
+from neocc.core.overlap import Scores
 from neocc.core.problem import Problem
+from neocc.core.search.gains import single_gains
 from neocc.core.search.moves import Exchange, independent_swaps
-from neocc.core.search.perturb import Bandit, perturb
+from neocc.core.search.perturb import Bandit, perturb, replaced
 from neocc.core.solve import Solution, continued, improved, solve
-from neocc.core.steps import Pair, assigned, make_features, make_terms, score, with_side
-from neocc.kernels import Memberships
+from neocc.core.steps import Pair, assigned, make_features, make_terms, score
 
-__all__ = ["SAME_BASIN", "exchange", "least_gain", "local_search", "ping_pong", "rounds"]
+__all__ = ["SAME_BASIN", "OneSide", "least_gain", "local_search", "ping_pong", "rounds"]
 
 _LEAST_GAIN = 1e-9
 _CHAIN_LENGTH = 6
 _PROBES = 4
-# A round is abandoned when, loosely converged, it is still this far above the best, or would have
-# to fall by more than so many times its last step.
+# A trial is abandoned if, loosely converged, it is still this far above the best, or would have to
+# fall by more than this multiple of its last step.
 _LOOSE_TOL = 1e-4
 _HOPELESS = 5e-4
 _STEPS_LEFT = 4.0
-# At most so many times its patience a search goes on, however well it does.
+# Rounds end after this multiple of their patience, however successful they are.
 _MOST_ROUNDS = 4
 
 SAME_BASIN = 1e-5
-"""Solutions that differ by less than this share lie in one basin."""
+"""Solutions whose objectives differ by less than this fraction count as one basin."""
+
+Move = Callable[[Solution], Solution]
 
 
 def least_gain(solution: Solution) -> float:
-    """Return how much lower than a solution another must be to be better than rounding makes it."""
+    """Return how much lower another solution must be to count as better."""
     return _LEAST_GAIN * solution.objective + solution.noise
 
 
@@ -53,18 +59,15 @@ def rounds(
     rng: np.random.Generator,
     bandit: Bandit | None = None,
 ) -> Solution:
-    """Perturb the best solution so far and solve again, until `patience` rounds brought little.
+    """Perturb the best solution so far and solve again: iterated local search.
 
-    A round in vain costs patience, one that reaches another basin restores it.
+    It ends after `patience` rounds in a row that reached no lower basin.
     """
     bandit = bandit or Bandit()
-    loose = _loosely(problem)
     in_vain = 0
     for _ in range(_MOST_ROUNDS * patience):
         way = bandit.choose(problem, rng)
-        found = solve(engine, loose, perturb(engine, problem, best, way, rng))
-        if _promises(found, best):
-            found = continued(engine, problem, found)
+        found = _attempt(engine, problem, perturb(engine, problem, best, way, rng), best)
         gain = best.objective - found.objective
         success = gain > least_gain(best)
         bandit.learn(way, success=success)
@@ -76,27 +79,21 @@ def rounds(
     return best
 
 
-def _loosely(problem: Problem) -> Problem:
-    return replace(problem, tol=max(problem.tol, _LOOSE_TOL))
-
-
-def _promises(found: Solution, best: Solution) -> bool:
-    """Tell whether a loosely converged run may end below the best if it is carried on."""
+def _attempt(engine: Engine, problem: Problem, pair: Pair, best: Solution) -> Solution:
+    """Run the alternation loosely, then to convergence if it may end below the best solution."""
+    found = solve(engine, replace(problem, tol=max(problem.tol, _LOOSE_TOL)), pair)
     last_step = found.history[-3] - found.history[-1] if found.n_iter > 1 else np.inf
     near = best.objective * (1.0 + _HOPELESS)
-    return bool(found.objective < min(near, best.objective + _STEPS_LEFT * last_step))
+    if found.objective < min(near, best.objective + _STEPS_LEFT * last_step):
+        found = continued(engine, problem, found)
+    return found
 
 
 def local_search(engine: Engine, problem: Problem, solution: Solution) -> Solution:
-    """Alternate exact swaps and chains with the alternation until neither lowers the objective."""
-    while True:
-        found = solution
-        for side in reversed(problem.sides):
-            for move in (_swap, chain, _probe, _reassign_singletons):
-                found = move(engine, problem, found, side)
-        if found.objective >= solution.objective - least_gain(solution):
-            return solution
-        solution = found
+    """Alternate exact moves with the alternation until neither lowers the objective."""
+    sides = [OneSide(engine, problem, side) for side in reversed(problem.sides)]
+    moves = [(one.swap, one.chain, one.probe, one.reassign_singletons) for one in sides]
+    return _while_lower(solution, [*chain.from_iterable(moves)], count())
 
 
 def ping_pong(
@@ -107,132 +104,123 @@ def ping_pong(
     The local search of MSSR's authors: every chain that lowers the objective is followed by the
     alternation, and another round by at most `n_rounds`.
     """
-    for _ in range(n_rounds):
+    sides = [OneSide(engine, problem, side) for side in problem.sides]
+    chains = [partial(one.chain, length=length) for one in sides]
+    return _while_lower(solution, chains, range(n_rounds))
+
+
+def _while_lower(solution: Solution, moves: Sequence[Move], turns: Iterable[int]) -> Solution:
+    """Make all moves in each turn, while that lowers the objective."""
+    for _ in turns:
         found = solution
-        for side in problem.sides:
-            found = chain(engine, problem, found, side, length)
+        for move in moves:
+            found = move(found)
         if found.objective >= solution.objective - least_gain(solution):
             break
         solution = found
     return solution
 
 
-def _swap(engine: Engine, problem: Problem, solution: Solution, side: Side) -> Solution:
-    """Make the best swaps that share no cluster, and run the alternation."""
-    swaps = exchange(engine, problem, solution.pair, solution.features, side)
-    if independent_swaps(swaps, least_gain(solution)) <= 0.0:
+@dataclass(frozen=True)
+class OneSide:
+    """Moves of memberships of one side, each to a solution that is no higher."""
+
+    engine: Engine
+    problem: Problem
+    side: Side
+
+    def swap(self, solution: Solution) -> Solution:
+        """Make the best swaps that share no cluster, and run the alternation."""
+        swaps = self.exchange(solution.pair, solution.features)
+        members, gain = independent_swaps(swaps, least_gain(solution))
+        return self._resolved(solution, members) if gain > 0.0 else solution
+
+    def chain(self, solution: Solution, length: int = _CHAIN_LENGTH) -> Solution:
+        """Make the best swaps in a row, each from exact gains, and keep the best prefix."""
+        pair, features = solution.pair, solution.features
+        gain = best_gain = 0.0
+        best_members = None
+        moved: list[int] = []
+        for _ in range(length):
+            swaps = self.exchange(pair, features).without(moved)
+            swap = swaps.best()
+            if swap is None:
+                break
+            members = swaps.after([swap])
+            moved += [swap.source[0], swap.target[0]]
+            gain += swap.gain
+            if gain > best_gain:
+                best_gain, best_members = gain, members
+            pair = replaced(self.problem, pair, self.side, members)
+            features = make_features(self.engine, self.problem, pair)
+        if best_members is None or best_gain <= least_gain(solution):
+            return solution
+        return self._resolved(solution, best_members)
+
+    def probe(self, solution: Solution) -> Solution:
+        """Try moves of small loss: the other side may more than make up for it.
+
+        Items near the border of two clusters often have to move together, so the best moves are
+        tried one by one and several at once.
+        """
+        swaps = self.exchange(solution.pair, solution.features)
+        moves = swaps.moves_within(_PROBES)
+        trials = [[swap] for swap in (*swaps.swaps_between(_PROBES), *moves)]
+        trials += [moves[:n] for n in range(2, len(moves) + 1)]
+        return self._first_lower(solution, map(swaps.after, trials))
+
+    def reassign_singletons(self, solution: Solution) -> Solution:
+        """Let another item be the only member of a cluster that has just one.
+
+        Such a cluster holds the item that costs most elsewhere, and which one that is depends on
+        all others: no sequence of small steps leads from one such item to the next.
+        """
+        swaps = self.exchange(solution.pair, solution.features)
+        return self._first_lower(solution, swaps.other_singletons(_PROBES))
+
+    def _resolved(self, solution: Solution, members: BoolArray) -> Solution:
+        """Run the alternation from changed memberships; return the better solution."""
+        pair = replaced(self.problem, solution.pair, self.side, members)
+        found = solve(self.engine, self.problem, pair)
+        return improved(solution, found) if found.objective < solution.objective else solution
+
+    def _first_lower(self, solution: Solution, trials: Iterable[BoolArray]) -> Solution:
+        """Run the alternation from each of some memberships, up to the first that ends lower.
+
+        The columns answer changed rows first: what loses a little would be taken back at once by
+        its own side.
+        """
+        engine, problem = self.engine, self.problem
+        for members in trials:
+            pair = replaced(problem, solution.pair, self.side, members)
+            if self.side == "rows" and problem.columns is not None:
+                pair = assigned(engine, problem, "columns", pair)
+            found = _attempt(engine, problem, pair, solution)
+            if found.objective < solution.objective - least_gain(solution):
+                return improved(solution, found)
         return solution
-    return _resolved(engine, problem, solution, side, swaps.members)
 
+    def exchange(self, pair: Pair, features: Features) -> Exchange:
+        """Return the gains of all swaps.
 
-def chain(
-    engine: Engine, problem: Problem, solution: Solution, side: Side, length: int = _CHAIN_LENGTH
-) -> Solution:
-    """Make the best swaps one after the other, each from exact gains, and keep the best prefix."""
-    pair, features = solution.pair, solution.features
-    gain = best_gain = 0.0
-    best_members = None
-    counts = problem.counts(side)
-    open_items = np.ones(counts.n_items, dtype=bool)
-    open_clusters = np.ones(counts.n_clusters, dtype=bool)
-    for _ in range(length):
-        swaps = exchange(engine, problem, pair, features, side)
-        swap = swaps.best(open_items, open_clusters)
-        if swap is None:
-            break
-        swaps.apply(swap)
-        open_items[[swap.source[0], swap.target[0]]] = False
-        gain += swap.gain
-        if gain > best_gain:
-            best_gain, best_members = gain, swaps.members.copy()
-        pair = with_side(pair, side, Memberships.from_dense(swaps.members))
-        features = make_features(engine, problem, pair)
-    if best_members is None or best_gain <= least_gain(solution):
-        return solution
-    return _resolved(engine, problem, solution, side, best_members)
+        Distances are comparable, so that dense and sparse data, which round differently, swap
+        alike.
+        """
+        members, other = pair if self.side == "rows" else pair[::-1]
+        assert members is not None
+        if self.side == "columns" and self.problem.needs_products:
+            features = make_features(self.engine, self.problem, pair)
 
+        def comparable(terms: Terms) -> Scores:
+            if self.side == "rows":
+                return self.engine.row_scores(terms, other)
+            return score(self.engine.kernels, features, terms, None)
 
-def _resolved(
-    engine: Engine, problem: Problem, solution: Solution, side: Side, members: BoolArray
-) -> Solution:
-    """Run the alternation from changed memberships; return the better solution."""
-    pair = with_side(solution.pair, side, Memberships.from_dense(members))
-    found = solve(engine, problem, pair)
-    return improved(solution, found) if found.objective < solution.objective else solution
-
-
-def _probe(engine: Engine, problem: Problem, solution: Solution, side: Side) -> Solution:
-    """Try what loses a little as the other side stands: it may make up for it.
-
-    Items near the border of two clusters often want to go together: the moves of smallest loss are
-    tried one by one and all at once.
-    """
-    swaps = exchange(engine, problem, solution.pair, solution.features, side)
-    trials = [swaps.after([swap]) for swap in swaps.swaps_between(_PROBES)]
-    moves = swaps.moves_within(_PROBES)
-    trials += [swaps.after([move]) for move in moves]
-    trials += [swaps.after(moves[:n]) for n in range(2, len(moves) + 1)]
-    return _try(engine, problem, solution, side, trials)
-
-
-def _reassign_singletons(
-    engine: Engine, problem: Problem, solution: Solution, side: Side
-) -> Solution:
-    """Let another item be the only member of a cluster that has just one.
-
-    Such clusters hold the item that costs most elsewhere, but which that is depends on all others.
-    No sequence of small steps leads from one such item to the next.
-    """
-    swaps = exchange(engine, problem, solution.pair, solution.features, side)
-    return _try(engine, problem, solution, side, swaps.other_singletons(_PROBES))
-
-
-def _try(
-    engine: Engine, problem: Problem, solution: Solution, side: Side, trials: list[BoolArray]
-) -> Solution:
-    """Run the alternation from each of some memberships; stop at the first that ends lower.
-
-    The columns answer changed rows first: what loses a little would be taken back at once by its
-    own side.
-    """
-    for members in trials:
-        pair = with_side(solution.pair, side, Memberships.from_dense(members))
-        if side == "rows" and problem.columns is not None:
-            pair = assigned(engine, problem, "columns", pair)
-        found = solve(engine, _loosely(problem), pair)
-        if _promises(found, solution):
-            found = continued(engine, problem, found)
-        if found.objective < solution.objective - least_gain(solution):
-            return improved(solution, found)
-    return solution
-
-
-def exchange(
-    engine: Engine, problem: Problem, pair: Pair, features: Features, side: Side
-) -> Exchange:
-    """Return the gains of all swaps on one side.
-
-    Distances are comparable, so that dense and sparse data, which round differently, swap alike.
-    """
-    members, other = pair if side == "rows" else pair[::-1]
-    assert members is not None
-    if side == "columns" and problem.needs_products:
-        features = make_features(engine, problem, pair)
-    d = _comparable(engine, side, make_terms(problem, side, features, pair), pair, features)
-    constant = np.zeros(len(d))
-    if other is not None:
-        unexplained = problem.objective.unexplained(other)
+        scores = comparable(make_terms(self.problem, self.side, features, pair))
+        unexplained = None if other is None else self.problem.objective.unexplained(other)
+        constant = np.zeros(len(scores.labels))
         if unexplained is not None:
-            constant = _comparable(engine, side, unexplained, pair, features)[:, 0]
-    return Exchange.of(members.dense.copy(), d, constant, problem.counts(side))
-
-
-def _comparable(
-    engine: Engine, side: Side, terms: Terms, pair: Pair, features: Features
-) -> FloatArray:
-    if side == "rows":
-        scores = engine.row_scores(terms, pair[1])
-    else:
-        scores = score(engine.kernels, features, terms, None)
-    assert scores.d is not None
-    return scores.d
+            constant = comparable(unexplained).minima
+        gains = single_gains(members, scores, constant, self.problem.overlap_model)
+        outliers = self.problem.counts(self.side).max_outliers
+        return Exchange(members.dense, *gains, constant, outliers)

@@ -1,10 +1,12 @@
 """Ways to leave a basin: shake memberships, or move a whole cluster.
 
-Which way works depends on the data. Borders that are a little off want a shake; a cluster in the
-wrong place wants to be dissolved and begun elsewhere. A `Bandit` finds out during a search.
+Which of them works depends on the data. Slightly misplaced borders call for a shake; a cluster in
+the wrong place has to be dissolved and begun elsewhere. A `Bandit` learns it during a search.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -16,15 +18,18 @@ from neocc.core.solve import Solution
 from neocc.core.steps import Pair, assigned, distances, with_side
 from neocc.kernels import Memberships
 
-__all__ = ["Bandit", "perturb", "relocate", "shake"]
+__all__ = ["Bandit", "perturb", "relocate", "replaced", "shake"]
 
 # Fractions of row and column memberships that a round moves at random.
 _SHAKES = ((0.1, 0.3), (0.1, 0.1), (0.03, 0.3))
-# Powers of the distance that an item is drawn by to begin a cluster.
+_N_WAYS = len(_SHAKES) + 2
+# The item that begins a cluster is drawn in proportion to a power of its distance: a high one takes
+# nearly the worst item, which may be alone of its kind.
 _POWERS = (1.0, 4.0)
-# Numbers of similar items that may join it there.
+# Numbers of similar items that join it.
 _GROUPS = (0, 4, 16)
-# A cluster that costs nothing to dissolve is so much likelier to be than the dearest one.
+# Bounds the odds: a cluster that costs nothing to dissolve is a thousand times as likely to be
+# dissolved as the most expensive one.
 _LEAST_COST = 1e-3
 # Cells of a table that are copied at a time: a copy of all rows is significant next to X.
 _CHUNK = 1 << 20
@@ -33,41 +38,30 @@ _DIGITS = 10
 _TINY = np.finfo(float).tiny
 
 
+@dataclass
 class Bandit:
-    """How often each way has led to a lower solution, to choose the next one by.
+    """Chooses among the ways by how often each has led to a lower solution.
 
     Ways are numbered: the fractions of `_SHAKES`, then the relocation of a cluster of rows and of
-    columns. A way is chosen in proportion to its rate of success so far.
+    columns. A way is chosen in proportion to its rate of success so far. The arrays are replaced,
+    never modified.
     """
 
-    def __init__(self) -> None:
-        n_ways = len(_SHAKES) + 2
-        self._tries: FloatArray = np.full(n_ways, 2.0)
-        self._successes: FloatArray = np.ones(n_ways)
-
-    @property
-    def record(self) -> tuple[FloatArray, FloatArray]:
-        """Copies of all tries and successes."""
-        return self._tries.copy(), self._successes.copy()
-
-    @classmethod
-    def from_record(cls, tries: FloatArray, successes: FloatArray) -> Bandit:
-        """Go on from a record."""
-        bandit = cls()
-        bandit._tries, bandit._successes = tries.copy(), successes.copy()
-        return bandit
+    tries: FloatArray = field(default_factory=lambda: np.full(_N_WAYS, 2.0))
+    successes: FloatArray = field(default_factory=lambda: np.ones(_N_WAYS))
 
     def choose(self, problem: Problem, rng: np.random.Generator) -> int:
         """Draw one of the ways that the problem allows."""
         moved = [len(_SHAKES) + int(side == "columns") for side in problem.sides]
         ways: list[int] = [*range(len(_SHAKES)), *moved]
-        rates = (self._successes / self._tries)[ways]
+        rates = (self.successes / self.tries)[ways]
         return ways[int(rng.choice(len(ways), p=rates / rates.sum()))]
 
     def learn(self, way: int, *, success: bool) -> None:
         """Count a try."""
-        self._tries[way] += 1.0
-        self._successes[way] += success
+        tried = np.arange(_N_WAYS) == way
+        self.tries = self.tries + tried
+        self.successes = self.successes + (tried & success)
 
 
 def perturb(
@@ -82,6 +76,12 @@ def perturb(
         for members, fraction in zip(best.pair, _SHAKES[way], strict=True)
     )
     return U, V
+
+
+def replaced(problem: Problem, pair: Pair, side: Side, members: BoolArray) -> Pair:
+    """Return a pair with other memberships on one side, weighted as the overlap model has it."""
+    weighted = problem.overlap_model.weighted(Memberships.from_dense(members))
+    return with_side(pair, side, weighted)
 
 
 def shake(members: Memberships, fraction: float, rng: np.random.Generator) -> Memberships:
@@ -108,30 +108,18 @@ def relocate(
     """Dissolve a cluster that others can replace, and begin one with items that fit badly.
 
     Shaking moves the borders of clusters; this moves a whole cluster to where one is missing (as
-    the random swaps of Fraenti, 2018, do). A single item is a poor centre where items are mostly
-    noise, so that a cluster is begun with a few that resemble it as often as with one.
+    the random swaps of Fränti, 2018, do). A single item is a poor centre where items are mostly
+    noise, so a cluster often begins with a few that resemble it.
     """
     # Products of a solution may be those of an earlier V; rows do without them.
     features = best.features if side == "rows" else None
     d = distances(engine, problem, side, best.pair, features)
+    np.maximum(d, 0.0, out=d)
     members = best.pair[0 if side == "rows" else 1]
     assert members is not None
-    moved = _moved(engine, side, members, d, rng)
-    return assigned(engine, problem, side, with_side(best.pair, side, moved))
-
-
-def _moved(
-    engine: Engine, side: Side, members: Memberships, d: FloatArray, rng: np.random.Generator
-) -> Memberships:
-    """Let a cluster that can be spared consist of an item that fits badly, or of some like it.
-
-    Distances below 0 are changed to 0 in `d`.
-    """
     matrix = members.dense.copy()
-    np.maximum(d, 0.0, out=d)
     costs = _costs_of_dissolving(matrix, d)
     cluster = _draw(1.0 / (_LEAST_COST + costs / max(float(costs.max()), _TINY)), rng)
-    # Sometimes nearly the worst, sometimes any: an item that costs much may stand for many or none.
     power = _POWERS[int(rng.integers(len(_POWERS)))]
     worst = d.min(axis=1)
     item = _draw((worst / max(float(worst.max()), _TINY)) ** power, rng)
@@ -141,7 +129,7 @@ def _moved(
     if n_alike > 0:
         alike = np.argsort(-_cosines(engine, side, item), kind="stable")[:n_alike]
         matrix[alike, cluster] = True
-    return Memberships.from_dense(matrix)
+    return assigned(engine, problem, side, replaced(problem, best.pair, side, matrix))
 
 
 def _cosines(engine: Engine, side: Side, item: int) -> FloatArray:

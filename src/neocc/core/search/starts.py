@@ -9,20 +9,14 @@ import numpy as np
 
 from neocc.core.checkpoints import NO_JOURNAL, Journal
 from neocc.core.engine import Engine
-from neocc.core.initialise import (
-    NO_WARM_START,
-    WarmStart,
-    one_way_start,
-    random_pair,
-    seeded_start,
-)
+from neocc.core.initialise import COLD, one_way_start, random_pair, seeded_start
 from neocc.core.problem import Problem
 from neocc.core.projections import sketched_start, spectral_start
-from neocc.core.samples import draw_sample, sampled_start
+from neocc.core.samples import SAMPLING, Sampling, draw_sample, sampled_start
 from neocc.core.solve import Report, Solution, solve
 from neocc.core.steps import Pair
 
-__all__ = ["Begin", "Init", "Start", "make_start", "run_starts", "silently"]
+__all__ = ["Begin", "Init", "Start", "make_start", "run_starts"]
 
 Start: TypeAlias = Callable[[Engine, Problem, np.random.Generator], Pair]
 """A start that looks at both sides at once, on centred data."""
@@ -32,11 +26,11 @@ Init: TypeAlias = Literal["neo-kmeans", "random", "spectral", "sketch"] | Start 
 
 Begin: TypeAlias = Callable[[], None]
 
-_STARTS: dict[str, Start] = {"spectral": spectral_start, "sketch": sketched_start}
-
-
-def silently() -> None:
-    """Begin a step without telling anyone."""
+_STARTS: dict[str, Start] = {
+    "random": lambda _, problem, rng: random_pair(problem, rng),
+    "spectral": spectral_start,
+    "sketch": sketched_start,
+}
 
 
 def run_starts(
@@ -46,9 +40,10 @@ def run_starts(
     rngs: list[np.random.Generator],
     report: Report | None = None,
     *,
-    begin: Begin = silently,
-    warm: WarmStart = NO_WARM_START,
+    begin: Begin = lambda: None,
+    warm: Pair = COLD,
     journal: Journal = NO_JOURNAL,
+    sampling: Sampling = SAMPLING,
 ) -> Iterator[Solution]:
     """Solve the problem once per generator and yield each solution as it is found.
 
@@ -60,14 +55,10 @@ def run_starts(
     n_done = journal.found("n_starts") or 0
     for i, rng in enumerate(rngs[n_done:], start=n_done):
         begin()
-        pair: Pair = (None, None)
+        pair = COLD
         if journal.found("run") is None:
-            sample = draw_sample(engine, data, problem, rng) if init == "neo-kmeans" else None
-            if sample is None:
-                first = warm if i == 0 else NO_WARM_START
-                pair = make_start(engine, data, problem, init, rng, first)
-            else:
-                pair = sampled_start(sample, data, problem, rng)
+            first = warm if i == 0 else COLD
+            pair = make_start(engine, data, problem, init, rng, first, sampling)
         found = solve(data, problem, pair, report, journal)
         journal.hold(run=None)
         yield found
@@ -80,17 +71,22 @@ def make_start(
     problem: Problem,
     init: Init,
     rng: np.random.Generator,
-    warm: WarmStart,
+    warm: Pair = COLD,
+    sampling: Sampling | None = None,
 ) -> Pair:
-    """Return feasible memberships; `data` is `engine` centred."""
+    """Return feasible memberships; `data` is `engine` centred.
+
+    One-way starts begin with `warm` clusters, or on a sample where `sampling` says so.
+    """
     if isinstance(init, tuple):
         return init
-    if init == "random":
-        return random_pair(problem, rng)
-    if not isinstance(init, str):
-        return init(data, problem, rng)
-    if init in _STARTS:
-        return _STARTS[init](data, problem, rng)
+    start = _STARTS.get(init) if isinstance(init, str) else init
+    if start is not None:
+        return start(data, problem, rng)
     if len(problem.sides) == 1:
         return seeded_start(data, problem, rng)
+    if sampling is not None:
+        sample = draw_sample(engine, data, problem, rng, sampling)
+        if sample is not None:
+            return sampled_start(sample, data, problem, rng)
     return one_way_start(engine, problem, rng, warm)

@@ -1,6 +1,7 @@
-"""A search: many short runs, of which the best are refined, of which the best is carried on.
+"""A search: many short runs, the best of them refined, and the best of these polished.
 
-It spends the effort of a number of plain starts better. On large matrices it runs on a sample.
+It makes better use of the effort of a number of plain starts. On large matrices it runs on a
+sample.
 """
 
 from __future__ import annotations
@@ -13,33 +14,42 @@ import numpy as np
 
 from neocc.core.checkpoints import NO_JOURNAL, Journal
 from neocc.core.engine import Engine
-from neocc.core.initialise import NO_WARM_START, WarmStart, pressurised
+from neocc.core.initialise import COLD, pressurised
 from neocc.core.problem import Problem
-from neocc.core.samples import Sample, extend_to_all, searched_sample
+from neocc.core.samples import SAMPLING, Sample, Sampling, draw_sample, extend_to_all
 from neocc.core.search.local import SAME_BASIN, local_search, rounds
 from neocc.core.search.perturb import Bandit
-from neocc.core.search.starts import Begin, Init, make_start, silently
+from neocc.core.search.starts import Begin, Init, make_start
 from neocc.core.solve import Solution, continued, solve
 from neocc.core.steps import Pair
 
-__all__ = ["n_search_steps", "search"]
+__all__ = ["Schedule", "n_search_steps", "search"]
 
-# How n_init starts are spent: short runs per start, one in so many of them by the chosen way; then
-# stages of (share of n_init that is kept, patience of the rounds of each).
+# Short runs per start; every second one uses the chosen `init`, the others are random.
 _SHORT_RUNS = 5
 _CHOSEN_SHARE = 2
-# Starts that are functions of their own (semidefinite ones) take as long as hundreds of others, and
-# hardly differ among themselves.
+# Starts that are functions (semidefinite ones) cost as much as hundreds of others and hardly
+# differ: one in fifty will do.
 _COSTLY_SHARE = 50
 _SHORT_TOL = 1e-3
-_STAGES = ((1.0, 3), (0.5, 8), (0.3, 12))
-# How patient the rounds on all rows are that follow a search on a sample.
+# Patience of the rounds on all of the data that follow a search on a sample.
 _LAST_PATIENCE = 6
-# Where so many runs agree on the lowest value, one stage that finds none lower ends the search.
-_ENOUGH_ALIKE = 3
 _SAME = 1e-9
 
-_SHORT_STAGE = -1
+
+@dataclass(frozen=True)
+class Schedule:
+    """How a search goes on from its short runs."""
+
+    # For each stage, the share of `n_init` solutions to refine and the patience of their rounds.
+    stages: tuple[tuple[float, int], ...] = ((1.0, 3), (0.5, 8), (0.3, 12))
+    # Once this many runs agree on the lowest value, a stage that finds nothing lower is the last.
+    enough_alike: int = 3
+    # Of solutions whose objectives differ by less than this fraction, only the best is refined.
+    same_basin: float = SAME_BASIN
+
+
+SCHEDULE = Schedule()
 
 
 def search(
@@ -49,10 +59,12 @@ def search(
     n_init: int,
     rng: np.random.Generator,
     *,
-    begin: Begin = silently,
+    begin: Begin = lambda: None,
     stopped: Callable[[], bool] = lambda: False,
-    warm: WarmStart = NO_WARM_START,
+    warm: Pair = COLD,
     journal: Journal = NO_JOURNAL,
+    sampling: Sampling = SAMPLING,
+    schedule: Schedule = SCHEDULE,
 ) -> Iterator[Solution | None]:
     """Search with the effort of `n_init` starts; yield the best solution so far after each step.
 
@@ -62,29 +74,31 @@ def search(
     unless it is made on a sample. Steps that `journal` knows to be done are not made again.
     """
     data = engine.centred(problem.centring)
-    # Of its own, for a search that goes on where it was interrupted.
+    # Spawned before anything is drawn, so that a resumed search gets the same one.
     (later,) = rng.spawn(1)
-    sample = None if isinstance(init, tuple) else searched_sample(engine, data, problem, rng)
-    if sample is None:
-        whole = Sample(engine, data, problem)
-        yield from _refined(whole, init, n_init, rng, begin, stopped, warm, journal)
-        return
-    best: Solution | None = None
+    sample = None
+    if engine.n_stored > sampling.largest_searched and not isinstance(init, tuple):
+        sample = draw_sample(engine, data, problem, rng, sampling)
+    where = sample or Sample(engine, data, problem)
+    tournament = _Tournament.resumed(journal.found("tournament"), rng)
     try:
-        steps = _refined(sample, init, n_init, rng, begin, stopped, NO_WARM_START, journal)
-        for on_sample in steps:
-            best = on_sample
-            yield None
+        first = warm if sample is None else COLD
+        for _ in tournament.steps(where, init, n_init, rng, begin, first, schedule):
+            yield tournament.best if sample is None else None
+            journal.note(tournament=tournament.noted(rng))
+            if stopped():
+                break
     except KeyboardInterrupt:
-        if best is not None:
-            as_is = replace(problem, max_iter=0)
-            yield solve(data, as_is, extend_to_all(sample, best, data, problem))
+        if sample is not None and tournament.pool:
+            pair = extend_to_all(sample, tournament.best.pair, data, problem)
+            yield solve(data, replace(problem, max_iter=0), pair)
         raise
-    assert best is not None
+    if sample is None:
+        return
     begin()
-    pair: Pair = (None, None)
+    pair = COLD
     if journal.found("run") is None:
-        pair = extend_to_all(sample, best, data, problem)
+        pair = extend_to_all(sample, tournament.best.pair, data, problem)
     found = solve(data, problem, pair, journal=journal)
     yield found
     if not stopped():
@@ -92,166 +106,100 @@ def search(
         yield rounds(data, problem, found, _LAST_PATIENCE, later)
 
 
-def _refined(
-    where: Sample,
-    init: Init,
-    n_init: int,
-    rng: np.random.Generator,
-    begin: Begin,
-    stopped: Callable[[], bool],
-    warm: WarmStart,
-    journal: Journal,
-) -> Iterator[Solution]:
-    """Play the tournament and search around its winner; yield the best so far after each step."""
-    best: Solution | None = journal.found("refined")
-    if best is not None:
-        yield best
-        return
-    tournament = _Tournament.resumed(journal, rng)
-    if tournament.pool:
-        # All its steps may be done already.
-        best = _ranked(tournament.pool)[0]
-    for found in tournament.play(where, init, n_init, rng, begin, warm, journal):
-        best = found
-        yield best
-        if stopped():
-            return
-    assert best is not None
-    begin()
-    best = local_search(where.data, where.problem, best)
-    yield best
-    journal.note(refined=best, tournament=None)
-
-
-def n_search_steps(init: Init, n_init: int) -> int:
+def n_search_steps(init: Init, n_init: int, schedule: Schedule = SCHEDULE) -> int:
     """Return the largest number of steps that `search` yields."""
     n_init = 1 if isinstance(init, tuple) else n_init
-    return _SHORT_RUNS * n_init + sum(_kept(share, n_init) for share, _ in _STAGES) + 4
+    return _SHORT_RUNS * n_init + sum(_kept(share, n_init) for share, _ in schedule.stages) + 4
 
 
 @dataclass
 class _Tournament:
-    """How far a tournament has come: all that it needs to go on.
+    """The state of a search on the data at hand: all that another process needs to resume it.
 
-    Attributes
-    ----------
-    stage : int
-        `_SHORT_STAGE`, that of short runs, then stages of refinement from 0.
-    index : int
-        Number of solutions that the stage is done with.
-    pool : list of Solution
-        The solutions still in it.
-    bandit : Bandit
-        Which perturbations have worked so far.
-    agreed : bool
-        Whether enough short runs ended at the lowest value.
-    is_led_as_before : bool
-        Whether the solution that led when the stage began is still the first in the pool.
+    Lists and arrays are replaced, never modified.
     """
 
-    stage: int = _SHORT_STAGE
-    index: int = 0
-    pool: list[Solution] = field(default_factory=list)
+    n_runs: int = 0  # short runs made
+    stage: int = -1  # of the schedule, -1 before the first
+    index: int = 0  # of the next solution to refine
+    pool: list[Solution] = field(default_factory=list)  # solutions still in the running
+    lowest: float = 0.0  # lowest objective when the stage began
+    agreed: bool = False  # enough short runs ended at the lowest value
+    polished: bool = False  # local search has been done
     bandit: Bandit = field(default_factory=Bandit)
-    agreed: bool = False
-    is_led_as_before: bool = True
 
     def noted(self, rng: np.random.Generator) -> dict[str, Any]:
-        """Return what `resumed` needs, all of it copies or never changed."""
-        return {
-            **vars(self),
-            "pool": list(self.pool),
-            "bandit": self.bandit.record,
-            "rng": dict(rng.bit_generator.state),
-        }
+        """Return what `resumed` needs."""
+        state = dict(rng.bit_generator.state)
+        return {**vars(self), "bandit": dict(vars(self.bandit)), "rng": state}
 
     @classmethod
-    def resumed(cls, journal: Journal, rng: np.random.Generator) -> _Tournament:
-        """Return the tournament that a journal knows, or a new one; put the generator there."""
-        noted = dict(journal.found("tournament") or {})
-        if not noted:
+    def resumed(cls, noted: dict[str, Any] | None, rng: np.random.Generator) -> _Tournament:
+        """Return the noted tournament with the generator where it was, or a new one."""
+        if noted is None:
             return cls()
-        rng.bit_generator.state = noted.pop("rng")
-        return cls(bandit=Bandit.from_record(*noted.pop("bandit")), **noted)
+        state = dict(noted)
+        rng.bit_generator.state = state.pop("rng")
+        return cls(**{**state, "bandit": Bandit(**state["bandit"])})
 
-    def play(
+    @property
+    def best(self) -> Solution:
+        return _ranked(self.pool)[0]
+
+    def steps(
         self,
         where: Sample,
         init: Init,
         n_init: int,
         rng: np.random.Generator,
         begin: Begin,
-        warm: WarmStart,
-        journal: Journal,
-    ) -> Iterator[Solution]:
-        """Go on; yield the best so far after each step."""
-        problem, data = where.problem, where.data
-        n_init = 1 if isinstance(init, tuple) else n_init
-        steps = self._short_runs(where, init, n_init, rng, warm)
-        while self.stage < len(_STAGES):
-            if self.stage == _SHORT_STAGE:
-                begin()
-                yield next(steps)
-            elif self.index == 0 and not self._entered(n_init):
-                return
-            elif self.index < len(self.pool):
-                begin()
-                yield self._round(data, problem, rng)
-            elif self._finished():
-                return
-            else:
-                continue
-            journal.note(tournament=self.noted(rng))
-
-    def _short_runs(
-        self, where: Sample, init: Init, n_init: int, rng: np.random.Generator, warm: WarmStart
-    ) -> Iterator[Solution]:
-        """Make short runs, and carry the best on; yield the best so far after each step."""
-        problem, data = where.problem, where.data
+        warm: Pair,
+        schedule: Schedule,
+    ) -> Iterator[None]:
+        """Make short runs, refine the best in stages, polish the winner; yield after each step."""
+        problem, data, stages = where.problem, where.data, schedule.stages
         given = isinstance(init, tuple)
-        short = replace(problem, tol=max(problem.tol, _SHORT_TOL))
+        n_init = 1 if given else n_init
         every = _COSTLY_SHARE if callable(init) else _CHOSEN_SHARE
-        while self.index < (1 if given else _SHORT_RUNS * n_init):
-            kind: Init = init if given or self.index % every == 0 else "random"
-            first = warm if self.index == 0 else NO_WARM_START
+        short = replace(problem, tol=max(problem.tol, _SHORT_TOL))
+        while self.n_runs < (1 if given else _SHORT_RUNS * n_init):
+            begin()
+            kind: Init = init if given or self.n_runs % every == 0 else "random"
+            first = warm if self.n_runs == 0 else COLD
             pair = make_start(where.engine, data, problem, kind, rng, first)
             found = _short_run(data, short, pair, pressure=not given)
             self.pool = _ranked([*self.pool, found])[:n_init]
+            self.n_runs += 1
+            yield
+        if self.stage < 0:
+            begin()
+            self.pool = _ranked([continued(data, problem, each) for each in self.pool])
+            alike = sum(_alike(self.pool[0], each.objective) for each in self.pool)
+            self.agreed = not given and alike >= schedule.enough_alike
+            self.stage = 0
+            yield
+        while self.stage < len(stages):
+            share, patience = stages[self.stage]
+            if self.index == 0:
+                self.pool = _distinct(self.pool, schedule.same_basin)[: _kept(share, n_init)]
+                self.lowest = self.pool[0].objective
+                if self.lowest <= self.pool[0].noise:
+                    break  # nothing is left to gain
+            begin()
+            i = self.index
+            found = rounds(data, problem, self.pool[i], patience, rng, self.bandit)
+            self.pool = [*self.pool[:i], found, *self.pool[i + 1 :]]
             self.index += 1
-            yield self.pool[0]
-        self.pool = _ranked([continued(data, problem, each) for each in self.pool])
-        # Where enough runs ended at the lowest value, there is hardly one lower.
-        alike = sum(_alike(self.pool[0], each) for each in self.pool)
-        self.agreed = not given and alike >= _ENOUGH_ALIKE
-        self.stage, self.index = 0, 0
-        yield self.pool[0]
-
-    def _entered(self, n_init: int) -> bool:
-        """Choose the solutions of a stage; False if nothing is left to gain."""
-        if self.pool[0].objective <= self.pool[0].noise:
-            return False
-        share, _ = _STAGES[self.stage]
-        self.pool = _distinct(self.pool)[: _kept(share, n_init)]
-        self.is_led_as_before = True
-        return True
-
-    def _round(self, data: Engine, problem: Problem, rng: np.random.Generator) -> Solution:
-        """Refine the next solution of a stage."""
-        i, (_, patience) = self.index, _STAGES[self.stage]
-        found = rounds(data, problem, self.pool[i], patience, rng, self.bandit)
-        self.is_led_as_before &= i > 0 or found is self.pool[i]
-        self.pool = [*self.pool[:i], found, *self.pool[i + 1 :]]
-        self.index += 1
-        return _ranked(self.pool)[0]
-
-    def _finished(self) -> bool:
-        """End a stage; whether it was the last."""
-        leader = self.pool[0]
-        self.pool = _ranked(self.pool)
-        if self.agreed and self.is_led_as_before and self.pool[0] is leader:
-            return True
-        self.stage, self.index = self.stage + 1, 0
-        return False
+            if self.index == len(self.pool):
+                self.pool = _ranked(self.pool)
+                is_last = self.agreed and _alike(self.pool[0], self.lowest)
+                self.stage, self.index = len(stages) if is_last else self.stage + 1, 0
+            yield
+        if not self.polished:
+            begin()
+            self.pool = [local_search(data, problem, self.pool[0])]
+            self.polished = True
+            yield
 
 
 def _short_run(data: Engine, short: Problem, pair: Pair, *, pressure: bool) -> Solution:
@@ -264,15 +212,15 @@ def _short_run(data: Engine, short: Problem, pair: Pair, *, pressure: bool) -> S
     return found
 
 
-def _alike(best: Solution, other: Solution, within: float = _SAME) -> bool:
-    return other.objective <= best.objective * (1.0 + within) + best.noise
+def _alike(best: Solution, objective: float, within: float = _SAME) -> bool:
+    return objective <= best.objective * (1.0 + within) + best.noise
 
 
-def _distinct(pool: list[Solution]) -> list[Solution]:
+def _distinct(pool: list[Solution], same_basin: float) -> list[Solution]:
     """Keep the best solution of every basin; `pool` is ranked."""
     kept = pool[:1]
     for each in pool[1:]:
-        if not _alike(kept[-1], each, SAME_BASIN):
+        if not _alike(kept[-1], each.objective, same_basin):
             kept.append(each)
     return kept
 
@@ -282,13 +230,14 @@ def _kept(share: float, n_init: int) -> int:
 
 
 def _ranked(pool: list[Solution]) -> list[Solution]:
-    """Sort by objective; of those that differ by rounding alone the one found first leads.
+    """Sort by objective; of solutions that differ by rounding alone, the first found comes first.
 
-    Else dense and sparse data, whose sums round differently, would number clusters differently.
+    Otherwise dense and sparse data, whose sums round differently, would number clusters
+    differently.
     """
     order = sorted(range(len(pool)), key=lambda i: pool[i].objective)
     ranks, rank = {}, 0
     for before, i in zip([order[0], *order], order, strict=False):
-        rank += not _alike(pool[before], pool[i])
+        rank += not _alike(pool[before], pool[i].objective)
         ranks[i] = rank
     return [pool[i] for i in sorted(order, key=lambda i: (ranks[i], i))]

@@ -12,10 +12,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from neocc.core.checkpoints import NO_JOURNAL, Journal
 from neocc.core.engine import Engine
-from neocc.core.initialise import WarmStart, random_start
+from neocc.core.initialise import random_start
 from neocc.core.problem import Problem
 from neocc.core.search import Init, run_starts
 from neocc.core.solve import Solution
+from neocc.core.steps import Pair
 from neocc.estimators._base import SHARED_CONSTRAINTS, STORE_CONSTRAINTS
 from neocc.estimators._neokmeans import NEOKMeans
 from neocc.estimators._progress import Progress
@@ -199,7 +200,7 @@ class LowRankNEOKMeans(NEOKMeans):
         problem: Problem,
         init: Init,
         rng: np.random.Generator,
-        warm: WarmStart,
+        warm: Pair,
         journal: Journal = NO_JOURNAL,
     ) -> Iterator[Solution]:
         n_starts = 1 if isinstance(init, tuple) else self.n_init
@@ -231,7 +232,7 @@ class LowRankNEOKMeans(NEOKMeans):
         problem: Problem,
         init: Init,
         rng: np.random.Generator,
-        warm: WarmStart,
+        warm: Pair,
     ) -> list[Memberships]:
         """Return the memberships that the relaxation starts from the average of."""
         assert problem.rows is not None

@@ -22,7 +22,7 @@ Product: TypeAlias = Callable[[FloatArray], FloatArray]
 Point: TypeAlias = tuple[FloatArray, FloatArray]
 """Y, of shape (n, rank), and f, of shape (n,)."""
 
-MOST_VARIABLES = 5_000_000
+_MOST_VARIABLES = 5_000_000
 """Entries of Y beyond which a problem is refused: L-BFGS-B keeps some 25 vectors of that length."""
 
 # Totals are met up to this share of the sums behind them, or after so many steps.
@@ -96,13 +96,13 @@ def average(points: Sequence[Point]) -> Point:
     return np.hstack(tables) / np.sqrt(len(points)), np.mean(numbers, axis=0)
 
 
-def check_size(counts: Counts, n_columns: int, items: str) -> None:
+def check_size(counts: Counts, n_columns: int, items: str, most: int = _MOST_VARIABLES) -> None:
     """Refuse problems whose Y would be too large; `items` names what is clustered."""
     size = counts.n_items * n_columns
-    if size > MOST_VARIABLES:
+    if size > most:
         raise ValueError(
             f"The semidefinite relaxation of {counts.n_items:,} {items} in {counts.n_clusters:,} "
-            f"clusters has {size:,} variables; it is meant for at most {MOST_VARIABLES:,}. Fit a "
+            f"clusters has {size:,} variables; it is meant for at most {most:,}. Fit a "
             f"sample of the {items}, or use the alternation alone (NEOKMeans, or another init of "
             "NEOCC)."
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import BiclusterMixin
@@ -13,12 +13,12 @@ from neocc.rivals.plaid.data import Units
 from neocc.rivals.plaid.state import State, areas
 from neocc.rivals.plaid.trace import Trace, comembership, support
 
-# Co-memberships of more items than this are given for some of them at a time.
-_LARGEST_TABLE = 5_000
-
 
 class PlaidResults(BiclusterMixin):
     """What is known after a fit; more of it is derived when it is asked for."""
+
+    # Co-memberships of more items than this are given for some of them at a time.
+    _largest_table: ClassVar[int] = 5_000
 
     _trace: Trace
 
@@ -96,7 +96,7 @@ class PlaidResults(BiclusterMixin):
         samples = self._trace.rows if side == "rows" else self._trace.columns
         members = self.row_membership_ if side == "rows" else self.column_membership_
         n_items = len(members)
-        if items is None and n_items > _LARGEST_TABLE:
+        if items is None and n_items > self._largest_table:
             raise ValueError(
                 f"Co-memberships of {n_items:,} {side} are a table of {n_items:,} x {n_items:,} "
                 f"entries, {n_items**2 * 8 / 1e9:.3g} GB. Ask for some of them: "

@@ -98,7 +98,7 @@ class Field:
         counts: FloatArray = ((rows @ self.observed) * sets[1]).sum(axis=1)
         return counts, sums
 
-    def moments(self, sets: Sets) -> Moments:
+    def moments(self, sets: Sets, chunk: int = _CHUNK) -> Moments:
         """Observed entries that pairs of K sub-matrices share, and sums over each of them."""
         counts, sums = self.totals(sets)
         if len(counts) == 1:
@@ -106,9 +106,9 @@ class Field:
         if self.observed is None:
             U, V = (members.astype(float) for members in sets)
             return (U @ U.T) * (V @ V.T), sums
-        return self._shared(sets), sums
+        return self._shared(sets, chunk), sums
 
-    def _shared(self, sets: Sets) -> FloatArray:
+    def _shared(self, sets: Sets, chunk: int) -> FloatArray:
         """Observed entries that pairs of K sub-matrices share, where some are missing."""
         assert self.observed is not None
         rows, columns = sets
@@ -117,8 +117,8 @@ class Field:
         few_missing = 2 * int(is_missing.sum()) < is_missing.size
         i, j = np.nonzero(is_missing if few_missing else self.observed)
         shared = np.zeros((len(rows), len(rows)))
-        for begin in range(0, len(i), _CHUNK):
-            part = slice(begin, begin + _CHUNK)
+        for begin in range(0, len(i), chunk):
+            part = slice(begin, begin + chunk)
             inside = (rows[:, i[part]] & columns[:, j[part]]).astype(np.float32)
             shared += inside @ inside.T
         if few_missing:

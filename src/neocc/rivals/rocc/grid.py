@@ -77,15 +77,18 @@ class Grid:
         """Numbers of row and of column clusters."""
         return len(self.row_sizes), len(self.column_sizes)
 
-    def errors(self, rows: BoolArray, columns: BoolArray) -> FloatArray:
+    def errors(
+        self, rows: BoolArray, columns: BoolArray, *, table_cells: int = _TABLE_CELLS
+    ) -> FloatArray:
         """Return the squared error per degree of freedom of many rectangles.
 
         Rectangle c holds the row clusters `rows[c]` and the column clusters `columns[c]`. Degrees
         of freedom are its entries less the means fitted to them: per entry, small blocks would
-        look better than they are. Infinite where there are none.
+        look better than they are. Infinite where there are none. Tables hold `table_cells` at a
+        time.
         """
         errors = np.empty(len(rows))
-        step = max(1, _TABLE_CELLS // sum(size * size for size in self.shape))
+        step = max(1, table_cells // sum(size * size for size in self.shape))
         for start in range(0, len(rows), step):
             part = slice(start, start + step)
             errors[part] = self._errors(rows[part], columns[part])
