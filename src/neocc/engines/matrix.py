@@ -93,12 +93,12 @@ class DenseMatrix:
     row_effects: FloatArray | None = None
     column_effects: FloatArray | None = None
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, int]:
         """Number of rows and of columns."""
         return int(self.values.shape[0]), int(self.values.shape[1])
 
-    @property
+    @cached_property
     def n_stored(self) -> int:
         """Number of entries."""
         return self.shape[0] * self.shape[1]

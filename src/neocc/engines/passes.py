@@ -41,6 +41,8 @@ _CACHED_ENTRIES = 1 << 18
 _ENTRIES_PER_CELL = 4
 # An array of scratch memory is not used for so much less.
 _TOO_LARGE = 4
+# Smaller ones come from the heap, which is quicker than to look for one.
+_LEAST_KEPT = 1 << 13
 
 
 class Scratch:
@@ -57,6 +59,8 @@ class Scratch:
     def take(self, *shape: int) -> FloatArray:
         """Return an array of any content."""
         size = prod(shape)
+        if size < _LEAST_KEPT:
+            return np.empty(shape)
         with self._lock:
             for place, array in enumerate(self._free):
                 if size <= array.size <= _TOO_LARGE * size:
@@ -68,11 +72,12 @@ class Scratch:
 
     def give_back(self, *arrays: FloatArray | None) -> None:
         """Say that arrays, or what they are views of, are needed no more."""
-        with self._lock:
-            for array in arrays:
-                whole = None if array is None else array if array.base is None else array.base
-                if whole is not None and whole.ndim == 1 and whole.size:
-                    self._free.append(whole)
+        for array in arrays:
+            if array is not None and array.size >= _LEAST_KEPT:
+                whole = array if array.base is None else array.base
+                if whole.ndim == 1:
+                    with self._lock:
+                        self._free.append(whole)
 
 
 @dataclass

@@ -144,9 +144,10 @@ def scatter_dense(
     scale: FloatArray,
     extra_items: IntArray,
     extra_clusters: LabelArray,
-    lines: FloatArray,
+    sums: FloatArray,
 ) -> None:
-    """Add rows to the lines of their clusters."""
+    """Add rows to lines of their clusters, and these to the sums, which lie column by column."""
+    lines = np.zeros((sums.shape[1], sums.shape[0]))
     for p in range(len(X)):
         if first[p] >= 0:
             line, weight = lines[first[p]], scale[p] if len(scale) else 1.0
@@ -157,6 +158,9 @@ def scatter_dense(
         line, weight = lines[extra_clusters[a]], scale[p] if len(scale) else 1.0
         for t in range(X.shape[1]):
             line[t] += weight * X[p, t]
+    for t in range(len(sums)):
+        for q in range(len(lines)):
+            sums[t, q] += lines[q, t]
 
 
 @compiled
@@ -216,10 +220,10 @@ def score(
     d: FloatArray,
     labels: LabelArray,
     minima: FloatArray,
-    row: FloatArray,
 ) -> float:
     """Score items one by one; see `neocc.kernels.numpy_.score`."""
     n_clusters = len(offset)
+    row = np.empty(n_clusters)
     total = 0.0
     a = 0
     for p in range(len(squares)):

@@ -16,8 +16,12 @@ import numpy as np
 
 from neocc._typing import BoolArray, FloatArray, IntArray, LabelArray
 
+# Of few clusters, whose memberships are made so often that a call of `np.eye` would show.
+_IDENTITIES: list[FloatArray] = [np.eye(n) for n in range(33)]
 
-@dataclass(frozen=True)
+
+# Nobody changes them; freezing would cost more than the rest of making them, in every half-step.
+@dataclass
 class Memberships:
     """Memberships of `n_items` items in `n_clusters` clusters.
 
@@ -61,7 +65,9 @@ class Memberships:
     def partition(cls, labels: LabelArray, n_clusters: int) -> Memberships:
         """One cluster for every item."""
         members = cls(labels, _NO_ITEMS, _NO_LABELS, n_clusters)
-        members.__dict__["is_partition"] = True
+        sizes = np.bincount(labels, minlength=n_clusters).astype(np.float64)
+        has_empty = int(np.count_nonzero(sizes)) < n_clusters
+        members.__dict__.update(is_partition=True, sizes=sizes, has_empty=has_empty)
         return members
 
     @classmethod
@@ -101,17 +107,14 @@ class Memberships:
     def indicator(self) -> FloatArray:
         """The matrix of weighted memberships, for matrix products."""
         if self.is_partition:
-            matrix = np.zeros((len(self.first), self.n_clusters))
-            matrix.reshape(-1)[np.arange(0, matrix.size, self.n_clusters) + self.first] = 1.0
-            return matrix
+            k = self.n_clusters
+            return (_IDENTITIES[k] if k < len(_IDENTITIES) else np.eye(k)).take(self.first, axis=0)
         matrix = self.dense.astype(np.float64)
         return matrix if self.scale is None else matrix * self.scale[:, None]
 
     @cached_property
     def sizes(self) -> FloatArray:
         """Total weight of the members of each cluster, n_i in the paper."""
-        if self.is_partition:
-            return np.bincount(self.first, minlength=self.n_clusters).astype(np.float64)
         return self.sums_of(self.scale)
 
     @cached_property

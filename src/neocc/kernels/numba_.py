@@ -33,7 +33,10 @@ def gather(
 ) -> None:
     """Write the sums of each row over column clusters, and its weighted squares."""
     if not isinstance(block, SparseBlock):
-        numpy_.gather(block, columns, weights, sums, squares)
+        if squares is not None:
+            numpy_.gather(block, None, weights, None, squares)
+        if sums is not None and columns is not None:
+            block.dot(columns.indicator, out=sums)
         return
     if squares is not None and (columns is None or weights is None):
         numpy_.gather(block, None, weights, None, squares)
@@ -73,11 +76,9 @@ def scatter(
             numpy_.scatter(block, None, weights, None, squares)
         if sums is not None and rows is not None:
             scale = _NO_LINE if rows.scale is None else rows.scale
-            lines = np.zeros((rows.n_clusters, block.shape[1]))
             loops.scatter_dense(
-                block, rows.first, scale, rows.extra_items, rows.extra_clusters, lines
+                block, rows.first, scale, rows.extra_items, rows.extra_clusters, sums
             )
-            sums += lines.T
         return
     rows = _NOBODY if rows is None or sums is None else rows
     if squares is not None and weights is None:
@@ -147,6 +148,5 @@ def score(
         _NO_TABLE if d is None else d,
         labels,
         minima,
-        np.empty(len(terms.offset)),
     )
     return total

@@ -40,7 +40,7 @@ def gather(
     """Write the sums of each row over column clusters, and its weighted squares."""
     X = _matrix(block)
     if sums is not None and columns is not None:
-        sums[...] = X @ columns.indicator
+        sums[...] = X.dot(columns.indicator)
     if squares is not None:
         weights = np.ones(X.shape[1]) if weights is None else weights
         for at, squared in _squared(block):
@@ -57,7 +57,7 @@ def scatter(
     """Add the sums of each column over row clusters, and its weighted squares."""
     X = _matrix(block)
     if sums is not None and rows is not None:
-        sums += X.T @ rows.indicator
+        sums += X.T.dot(rows.indicator)
     if squares is not None:
         weights = np.ones(X.shape[0]) if weights is None else weights
         for at, squared in _squared(block):

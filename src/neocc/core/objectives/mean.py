@@ -22,7 +22,7 @@ __all__ = ["MEAN", "Mean", "block_means", "residual_squares"]
 def block_means(features: Features, U: Memberships, V: Memberships) -> FloatArray:
     """Return M, of shape (row clusters, column clusters); 0 for a block without entries."""
     assert features.sums is not None
-    blocks = features.sums.T @ V.indicator
+    blocks: FloatArray = features.sums.T.dot(V.indicator)
     blocks *= U.inverse_sizes[:, None]
     blocks *= V.inverse_sizes
     return blocks
@@ -96,8 +96,10 @@ class Mean(Objective):
 
 
 def _terms(M: FloatArray, own: Memberships, other: Memberships) -> Terms:
-    explained = (M * M) @ other.sizes
-    slope = np.multiply(M.T, -2.0, order="C")
+    # Of tables this small `dot` takes half the time of `@`.
+    explained = (M * M).dot(other.sizes)
+    slope = M.T.copy()
+    slope *= -2.0
     # Asked here already: most iterations have no empty cluster.
     magnitude = bound(explained, own) if own.has_empty else explained
     return Terms(explained, slope, None, None, magnitude)

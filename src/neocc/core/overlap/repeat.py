@@ -36,7 +36,7 @@ class RepeatChoices:
         every other one within that of extra memberships.
         """
         labels, minima, k = self.scores.labels, self.scores.minima, self.scores.n_clusters
-        if thresholds == ANY:
+        if thresholds is ANY or thresholds == ANY:
             return Applied(Memberships.partition(labels, k), self.scores.objective)
         kept = _taken(minima, thresholds.nearest, thresholds.n_nearest_ties)
         first = np.where(kept, labels, np.int32(-1))
