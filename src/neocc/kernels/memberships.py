@@ -16,8 +16,8 @@ import numpy as np
 
 from neocc._typing import BoolArray, FloatArray, IntArray, LabelArray
 
-# Of few clusters, whose memberships are made so often that a call of `np.eye` would show.
-_IDENTITIES: list[FloatArray] = [np.eye(n) for n in range(33)]
+# A line of zeros comes last; `np.eye` would show, so often are memberships in few clusters made.
+_LINES: list[FloatArray] = [np.eye(k + 1, k) for k in range(33)]
 
 
 # Nobody changes them; freezing would cost more than the rest of making them, in every half-step.
@@ -106,10 +106,10 @@ class Memberships:
     @cached_property
     def indicator(self) -> FloatArray:
         """The matrix of weighted memberships, for matrix products."""
-        if self.is_partition:
-            k = self.n_clusters
-            return (_IDENTITIES[k] if k < len(_IDENTITIES) else np.eye(k)).take(self.first, axis=0)
-        matrix = self.dense.astype(np.float64)
+        k = self.n_clusters
+        matrix = (_LINES[k] if k < len(_LINES) else np.eye(k + 1, k)).take(self.first, axis=0)
+        if len(self.extra_items):
+            matrix[self.extra_items, self.extra_clusters] = 1.0
         return matrix if self.scale is None else matrix * self.scale[:, None]
 
     @cached_property
@@ -125,7 +125,7 @@ class Memberships:
     @cached_property
     def has_empty(self) -> bool:
         """Whether some cluster has no members."""
-        return not self.sizes.all()
+        return int(np.count_nonzero(self.sizes)) < self.n_clusters
 
     def sums_of(self, values: FloatArray | None) -> FloatArray:
         """Return the sum of a number per item (1 for None) over the members of each cluster."""

@@ -92,22 +92,18 @@ def score(
     are written to `d` if it is given.
     """
     exact = distances(features, terms)
-    total = 0.0
-    if members is not None:
-        covered = np.flatnonzero(members.first >= 0)
-        at = np.concatenate([covered, members.extra_items])
-        costs = exact[at, np.concatenate([members.first[covered], members.extra_clusters])]
-        total = float(costs.sum() if members.scale is None else costs @ members.scale[at])
+    total = 0.0 if members is None else float(np.vdot(exact, members.indicator))
     anchor = np.add.outer(features.squares * NOISE_SCALE, terms.magnitude * NOISE_SCALE)
     np.maximum(anchor, np.abs(exact) * TIE_SCALE, out=anchor)
+    empty = np.isinf(terms.magnitude)
+    if empty.any():
+        anchor[:, empty], exact[:, empty] = 0.0, np.inf
     exact += anchor
-    with np.errstate(invalid="ignore"):
-        exact -= anchor
-    exact[:, np.isinf(terms.magnitude)] = np.inf
+    exact -= anchor
     if d is not None:
         d[...] = exact
     labels[:] = exact.argmin(axis=1)
-    minima[:] = exact[np.arange(len(exact)), labels]
+    minima[:] = exact.take(labels + np.arange(0, exact.size, exact.shape[1]))
     return total
 
 

@@ -44,7 +44,7 @@ class RepeatChoices:
         if thresholds.extra > -np.inf:
             assert self.scores.d is not None
             flat = self.scores.d.reshape(-1)
-            near = np.flatnonzero(flat <= thresholds.extra)
+            near = (flat <= thresholds.extra).nonzero()[0]
             items = near // k
             near = near[(near - items * k != labels[items]) | ~kept[items]]
             extra = near[_taken(flat[near], thresholds.extra, thresholds.n_extra_ties)]
@@ -63,7 +63,7 @@ class RepeatChoices:
 def _taken(values: FloatArray, threshold: float, n_ties: int) -> BoolArray:
     """Tell which values are below a threshold, or among the first few that equal it."""
     taken: BoolArray = values < threshold
-    equal = np.flatnonzero(values == threshold)
+    equal = (values == threshold).nonzero()[0]
     taken[equal[:n_ties]] = True
     return taken
 
