@@ -55,7 +55,7 @@ _NARROWING = 20
 # So few distances are told apart at once.
 _FEW = 1 << 15
 # Of so few all are: sorting them takes less time than another query.
-_SORTED = 1 << 12
+_SORTED = 1 << 10
 # A guess that fails, bins of 2**44 keys, and of 2**20 times fewer until they are single keys.
 _MOST_QUERIES = 8
 # Of a threshold, the shares by which it may move from one step to the next.

@@ -118,8 +118,8 @@ class Passes:
         groups = self._grouped.get(widths) or self._groups(widths)
         if len(groups) == 1:
             m, (k, width) = self.matrix.shape[1], widths
-            sums, products = np.zeros((m, k)), np.zeros((m, width))
-            totals = Features(sums if k else None, np.zeros(m), products if width else None)
+            products = np.zeros((m, width)) if width else None
+            totals = Features(np.zeros((m, k)) if k else None, np.zeros(m), products)
             for rows in groups[0]:
                 add(rows, totals)
             return totals
