@@ -60,6 +60,7 @@ class Progress:
         self._root: Any = None
         self._step: Any = None
         self._number = 0
+        self._is_heard = bool(getattr(estimator, "_skl_callbacks", None))
         if HAS_CALLBACKS:
             self._root = estimator._init_callback_context(max_subtasks=n_steps)
             self._root.call_on_fit_task_begin(estimator=estimator)
@@ -92,7 +93,7 @@ class Progress:
                 iteration,
                 objective,
             )
-        if self._step is None:
+        if self._step is None or not self._is_heard:
             return False
         task = self._step.subcontext(task_name="iteration")
         task.call_on_fit_task_begin(estimator=self._estimator)

@@ -68,6 +68,8 @@ class Memberships:
         sizes = np.bincount(labels, minlength=n_clusters).astype(np.float64)
         has_empty = int(np.count_nonzero(sizes)) < n_clusters
         members.__dict__.update(is_partition=True, sizes=sizes, has_empty=has_empty)
+        if not has_empty:
+            members.__dict__["inverse_sizes"] = np.reciprocal(sizes)
         return members
 
     @classmethod
