@@ -7,8 +7,9 @@ leading bits number the bins.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from struct import Struct
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +30,12 @@ __all__ = [
 Keys: TypeAlias = NDArray[np.int64]
 
 _ALL_BUT_SIGN = np.int64(np.iinfo(np.int64).max)
+_INTEGER, _FLOAT = Struct("=q"), Struct("=d")
 _NO_KEYS: Keys = np.empty(0, dtype=np.int64)
 # Values that are counted at a time.
 _PART = 1 << 20
+# So few are sorted, whatever bins they lie in.
+_SORTED = 1 << 10
 
 
 def ordered_keys(values: FloatArray) -> Keys:
@@ -52,12 +56,11 @@ def key_of(value: float) -> int:
 
 def value_of(key: int) -> float:
     """Return the value that has a key."""
-    bits = np.int64(key)
-    return float((bits ^ ((bits >> np.int64(63)) & _ALL_BUT_SIGN)).view(np.float64))
+    (value,) = _FLOAT.unpack(_INTEGER.pack(key if key >= 0 else key ^ int(_ALL_BUT_SIGN)))
+    return float(value)
 
 
-@dataclass(frozen=True)
-class Window:
+class Window(NamedTuple):
     """The keys from `low` to `high`, both included."""
 
     low: int
@@ -98,16 +101,15 @@ class Query:
     rank: int = 0
 
 
-@dataclass(frozen=True)
-class Histogram:
+class Histogram(NamedTuple):
     """The bins of a window that hold any keys, in order, and how many they hold.
 
     `below` is the number of keys below the window. If too many keys were in it, they are not
     `counted`.
     """
 
-    bins: Keys = field(default_factory=lambda: _NO_KEYS)
-    counts: Keys = field(default_factory=lambda: _NO_KEYS)
+    bins: Keys = _NO_KEYS
+    counts: Keys = _NO_KEYS
     below: int = 0
     counted: bool = True
 
@@ -123,7 +125,7 @@ class Histogram:
             for start in range(0, size, _PART)
         ]
         found = cls.merged(parts)
-        if sum(int(part.counts.sum()) for part in parts) > query.most:
+        if flat.size > query.most < sum(int(part.counts.sum()) for part in parts):
             return cls(below=found.below, counted=False)
         return found
 
@@ -145,14 +147,20 @@ class Histogram:
         if keys.size == 0:
             return cls(below=below)
         bins = keys >> shift
-        low, high = int(bins.min()), int(bins.max())
-        if high - low > max(1 << 16, keys.size):
-            some, counts = np.unique(bins, return_counts=True)
-            return cls(some, counts, below)
-        bins -= low
-        counts = np.bincount(bins)
-        some = np.flatnonzero(counts)
-        return cls(some + low, counts[some], below)
+        if keys.size > _SORTED:
+            low, high = int(bins.min()), int(bins.max())
+            if high - low <= max(1 << 16, keys.size):
+                bins -= low
+                counts = np.bincount(bins)
+                some = counts.nonzero()[0]
+                return cls(some + low, counts[some], below)
+        # What `np.unique` does, which takes twice the time for few keys.
+        bins.sort()
+        begins = np.empty(len(bins) + 1, dtype=bool)
+        begins[0] = begins[-1] = True
+        np.not_equal(bins[1:], bins[:-1], out=begins[1:-1])
+        edges = begins.nonzero()[0]
+        return cls(bins[edges[:-1]], edges[1:] - edges[:-1], below)
 
     @classmethod
     def merged(cls, parts: list[Histogram]) -> Histogram:
@@ -168,7 +176,7 @@ class Histogram:
         """Return the counts of given bins."""
         if len(self.bins) == 0:
             return np.zeros(len(bins), dtype=np.int64)
-        place = np.minimum(np.searchsorted(self.bins, bins), len(self.bins) - 1)
+        place = np.minimum(self.bins.searchsorted(bins), len(self.bins) - 1)
         return np.where(self.bins[place] == bins, self.counts[place], 0)
 
     def rank(self, rank: int) -> tuple[int, int, int] | None:
@@ -176,10 +184,10 @@ class Histogram:
 
         None if that key lies outside the window, or was not counted.
         """
-        within, total = rank - self.below, np.cumsum(self.counts)
+        within, total = rank - self.below, self.counts.cumsum()
         if not self.counted or len(total) == 0 or not 1 <= within <= total[-1]:
             return None
-        place = int(np.searchsorted(total, within))
+        place = int(total.searchsorted(within))
         size = int(self.counts[place])
         return int(self.bins[place]), within - (int(total[place]) - size), size
 

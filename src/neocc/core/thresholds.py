@@ -36,7 +36,7 @@ _NARROWING = 20
 # So few distances are told apart at once.
 FEW = 1 << 15
 # Of so few all are: sorting them takes less time than another query.
-_SORTED = 1 << 12
+_SORTED = 1 << 10
 # A guess that fails, bins of 2**44 keys, and of 2**20 times fewer until they are single keys.
 _MOST_QUERIES = 8
 # Of a threshold, the shares by which it may move from one step to the next.
@@ -82,7 +82,7 @@ ANY = Thresholds()
 def taken(values: FloatArray, threshold: float, n_ties: int) -> BoolArray:
     """Tell which values are below a threshold, or among the first few that equal it."""
     below: BoolArray = values < threshold
-    equal = np.flatnonzero(values == threshold)
+    equal = (values == threshold).reshape(-1).nonzero()[0]
     below.reshape(-1)[equal[:n_ties]] = True
     return below
 

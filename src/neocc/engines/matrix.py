@@ -101,7 +101,7 @@ class DenseMatrix:
         """Number of rows and of columns."""
         return int(self.values.shape[0]), int(self.values.shape[1])
 
-    @property
+    @cached_property
     def n_stored(self) -> int:
         """Number of entries."""
         return self.shape[0] * self.shape[1]

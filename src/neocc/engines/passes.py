@@ -33,6 +33,8 @@ Result = TypeVar("Result")
 _FEW_BLOCKS = 8
 # Scratch arrays that are this many times too large are not used.
 _TOO_LARGE = 4
+# Smaller ones come from the heap, which is quicker than to look for one.
+_LEAST_KEPT = 1 << 13
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,8 @@ class Scratch:
     def take(self, *shape: int) -> FloatArray:
         """Return an uninitialised array."""
         size = prod(shape)
+        if size < _LEAST_KEPT:
+            return np.empty(shape)
         with self._lock:
             for place, array in enumerate(self._free):
                 if size <= array.size <= _TOO_LARGE * size:
@@ -90,9 +94,9 @@ class Scratch:
 
     def give_back(self, *arrays: FloatArray | None) -> None:
         """Let others have arrays that were taken."""
-        with self._lock:
-            for array in arrays:
-                if array is not None and array.base is not None:
+        for array in arrays:
+            if array is not None and array.size >= _LEAST_KEPT and array.base is not None:
+                with self._lock:
                     self._free.append(array.base)
 
 

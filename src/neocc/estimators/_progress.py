@@ -52,8 +52,10 @@ class Progress:
     _root: Any = field(default=None, init=False)
     _step: Any = field(default=None, init=False)
     _number: int = field(default=0, init=False)
+    _is_heard: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
+        self._is_heard = bool(getattr(self.estimator, "_skl_callbacks", None))
         if HAS_CALLBACKS:
             self._root = self.estimator._init_callback_context(max_subtasks=self.n_steps)
             self._root.call_on_fit_task_begin(estimator=self.estimator)
@@ -86,7 +88,7 @@ class Progress:
                 iteration,
                 objective,
             )
-        if self._step is None:
+        if self._step is None or not self._is_heard:
             return False
         task = self._step.subcontext(task_name="iteration")
         task.call_on_fit_task_begin(estimator=self.estimator)

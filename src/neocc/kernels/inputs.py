@@ -42,7 +42,8 @@ Block: TypeAlias = SparseBlock | FloatArray
 """Rows as CSR views, or dense in float64."""
 
 
-@dataclass(frozen=True)
+# Nobody changes these; freezing them would cost more than making them, in every half-step.
+@dataclass(slots=True)
 class Features:
     """What the distances of some items need from the data; None for what is not needed.
 
@@ -78,7 +79,7 @@ class Features:
         return self
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Terms:
     """The small tables of one half-step: everything in the distance but the features.
 

@@ -156,19 +156,29 @@ def scatter_dense(
     scale: FloatArray,
     extra_items: IntArray,
     extra_clusters: LabelArray,
-    lines: FloatArray,
+    weights: FloatArray,
+    sums: FloatArray,
+    squares: FloatArray,
 ) -> None:
-    """Add rows to the lines of their clusters."""
-    for p in range(len(X)):
+    """Add rows to lines of their clusters, and these to the sums, which lie column by column."""
+    lines = np.zeros((sums.shape[1], sums.shape[0]))
+    for p in range(len(weights)):
+        if weights[p] != 0.0:
+            for t in range(len(squares)):
+                squares[t] += weights[p] * X[p, t] * X[p, t]
+    for p in range(len(first)):
         if first[p] >= 0:
             line, weight = lines[first[p]], scale[p] if len(scale) else 1.0
-            for t in range(X.shape[1]):
+            for t in range(len(line)):
                 line[t] += weight * X[p, t]
     for a in range(len(extra_items)):
         p = extra_items[a]
         line, weight = lines[extra_clusters[a]], scale[p] if len(scale) else 1.0
-        for t in range(X.shape[1]):
+        for t in range(len(line)):
             line[t] += weight * X[p, t]
+    for t in range(len(sums)):
+        for q in range(len(lines)):
+            sums[t, q] += lines[q, t]
 
 
 @compiled
@@ -228,10 +238,10 @@ def score(
     d: FloatArray,
     labels: LabelArray,
     minima: FloatArray,
-    row: FloatArray,
 ) -> float:
     """Score items one by one; see `neocc.kernels.numpy_.score`."""
     n_clusters = len(offset)
+    row = np.empty(n_clusters)
     total = 0.0
     a = 0
     for p in range(len(squares)):

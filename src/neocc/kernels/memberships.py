@@ -16,8 +16,12 @@ import numpy as np
 
 from neocc._typing import BoolArray, FloatArray, IntArray, LabelArray
 
+# A line of zeros comes last; `np.eye` would show, so often are memberships in few clusters made.
+_LINES: list[FloatArray] = [np.eye(k + 1, k) for k in range(33)]
 
-@dataclass(frozen=True)
+
+# Nobody changes them; freezing would cost more than the rest of making them, in every half-step.
+@dataclass
 class Memberships:
     """Memberships of `n_items` items in `n_clusters` clusters.
 
@@ -65,7 +69,11 @@ class Memberships:
     def partition(cls, labels: LabelArray, n_clusters: int) -> Memberships:
         """One cluster for every item."""
         members = cls(labels, _NO_ITEMS, _NO_LABELS, n_clusters)
-        members.__dict__["is_partition"] = True
+        sizes = np.bincount(labels, minlength=n_clusters).astype(np.float64)
+        has_empty = int(np.count_nonzero(sizes)) < n_clusters
+        members.__dict__.update(is_partition=True, sizes=sizes, has_empty=has_empty)
+        if not has_empty:
+            members.__dict__["inverse_sizes"] = np.reciprocal(sizes)
         return members
 
     @classmethod
@@ -105,18 +113,15 @@ class Memberships:
     @cached_property
     def indicator(self) -> FloatArray:
         """The matrix of weighted memberships, for matrix products."""
-        if self.is_partition:
-            matrix = np.zeros((len(self.first), self.n_clusters))
-            matrix.reshape(-1)[np.arange(0, matrix.size, self.n_clusters) + self.first] = 1.0
-            return matrix
-        matrix = self.dense.astype(np.float64)
+        k = self.n_clusters
+        matrix = (_LINES[k] if k < len(_LINES) else np.eye(k + 1, k)).take(self.first, axis=0)
+        if len(self.extra_items):
+            matrix[self.extra_items, self.extra_clusters] = 1.0
         return matrix if self.scale is None else matrix * self.scale[:, None]
 
     @cached_property
     def sizes(self) -> FloatArray:
         """Total weight of the members of each cluster, n_i in the paper."""
-        if self.is_partition:
-            return np.bincount(self.first, minlength=self.n_clusters).astype(np.float64)
         return self.sums_of(self.scale)
 
     @cached_property
@@ -127,7 +132,7 @@ class Memberships:
     @cached_property
     def has_empty(self) -> bool:
         """Whether some cluster has no members."""
-        return not self.sizes.all()
+        return int(np.count_nonzero(self.sizes)) < self.n_clusters
 
     def sums_of(self, values: FloatArray | None) -> FloatArray:
         """Return the sum of a number per item (1 for None) over the members of each cluster."""

@@ -33,7 +33,10 @@ def gather(
 ) -> None:
     """Write the sums of each row over column clusters, and its weighted squares."""
     if not isinstance(block, SparseBlock):
-        numpy_.gather(block, columns, weights, sums, squares)
+        if squares is not None:
+            numpy_.gather(block, None, weights, None, squares)
+        if sums is not None and columns is not None:
+            block.dot(columns.indicator, out=sums)
         return
     if squares is not None and (columns is None or weights is None):
         numpy_.gather(block, None, weights, None, squares)
@@ -68,24 +71,10 @@ def scatter(
     squares: FloatArray | None,
 ) -> None:
     """Add the sums of each column over row clusters, and its weighted squares."""
-    if not isinstance(block, SparseBlock):
-        if squares is not None:
-            numpy_.scatter(block, None, weights, None, squares)
-        if sums is not None and rows is not None:
-            scale = _NO_LINE if rows.scale is None else rows.scale
-            lines = np.zeros((rows.n_clusters, block.shape[1]))
-            loops.scatter_dense(
-                block, rows.first, scale, rows.extra_items, rows.extra_clusters, lines
-            )
-            sums += lines.T
-        return
     rows = _NOBODY if rows is None or sums is None else rows
     if squares is not None and weights is None:
-        weights = np.ones(block.n_rows)
-    loops.scatter_sparse(
-        block.indptr,
-        block.indices.view(_UNSIGNED[block.indices.itemsize]),
-        block.data,
+        weights = np.ones(block.n_rows if isinstance(block, SparseBlock) else len(block))
+    common = (
         rows.first,
         _NO_LINE if rows.scale is None else rows.scale,
         rows.extra_items,
@@ -94,6 +83,11 @@ def scatter(
         _NO_TABLE if sums is None else sums,
         _NO_LINE if squares is None else squares,
     )
+    if isinstance(block, SparseBlock):
+        indices = block.indices.view(_UNSIGNED[block.indices.itemsize])
+        loops.scatter_sparse(block.indptr, indices, block.data, *common)
+    else:
+        loops.scatter_dense(block, *common)
 
 
 def multiply(block: Block, table: FloatArray, out: FloatArray) -> None:
@@ -153,7 +147,6 @@ def score(
         _NO_TABLE if d is None else d,
         labels,
         minima,
-        np.empty(len(terms.offset)),
     )
     return total
 

@@ -40,7 +40,7 @@ def gather(
     """Write the sums of each row over column clusters, and its weighted squares."""
     X = _matrix(block)
     if sums is not None and columns is not None:
-        sums[...] = X @ columns.indicator
+        sums[...] = X.dot(columns.indicator)
     if squares is not None:
         weights = np.ones(X.shape[1]) if weights is None else weights
         for at, squared in _squared(block):
@@ -57,7 +57,7 @@ def scatter(
     """Add the sums of each column over row clusters, and its weighted squares."""
     X = _matrix(block)
     if sums is not None and rows is not None:
-        sums += X.T @ rows.indicator
+        sums += X.T.dot(rows.indicator)
     if squares is not None:
         weights = np.ones(X.shape[0]) if weights is None else weights
         for at, squared in _squared(block):
@@ -92,22 +92,18 @@ def score(
     are written to `d` if it is given.
     """
     exact = distances(features, terms)
-    total = 0.0
-    if members is not None:
-        covered = np.flatnonzero(members.first >= 0)
-        at = np.concatenate([covered, members.extra_items])
-        costs = exact[at, np.concatenate([members.first[covered], members.extra_clusters])]
-        total = float(costs.sum() if members.scale is None else costs @ members.scale[at])
+    total = 0.0 if members is None else float(np.vdot(exact, members.indicator))
     anchor = np.add.outer(features.squares * NOISE_SCALE, terms.magnitude * NOISE_SCALE)
     np.maximum(anchor, np.abs(exact) * TIE_SCALE, out=anchor)
+    empty = np.isinf(terms.magnitude)
+    if empty.any():
+        anchor[:, empty], exact[:, empty] = 0.0, np.inf
     exact += anchor
-    with np.errstate(invalid="ignore"):
-        exact -= anchor
-    exact[:, np.isinf(terms.magnitude)] = np.inf
+    exact -= anchor
     if d is not None:
         d[...] = exact
     labels[:] = exact.argmin(axis=1)
-    minima[:] = exact[np.arange(len(exact)), labels]
+    minima[:] = exact.take(labels + np.arange(0, exact.size, exact.shape[1]))
     return total
 
 

@@ -35,7 +35,7 @@ def block_means(features: Features, U: Memberships, V: Memberships) -> FloatArra
 def block_sums(features: Features, V: Memberships) -> FloatArray:
     """Return U'XV, the sum over each block."""
     assert features.sums is not None
-    sums: FloatArray = features.sums.T @ V.indicator
+    sums: FloatArray = features.sums.T.dot(V.indicator)
     return sums
 
 
@@ -119,8 +119,10 @@ class Mean(Objective):
 
 
 def _terms(M: FloatArray, own: Memberships, other: Memberships, *, pairs: bool) -> Terms:
-    explained = other.norms(M)
-    slope = np.multiply(M.T, -2.0, order="C")
+    # Of tables this small `dot` takes half the time of `@`.
+    explained = other.norms(M) if other.mixed else (M * M).dot(other.sizes)
+    slope = M.T.copy()
+    slope *= -2.0
     # Asked here already: most iterations have no empty cluster.
     magnitude = bound(explained, own) if own.has_empty else explained
     gram = other.inner(M, M) if pairs else None

@@ -45,7 +45,7 @@ class DistanceChoices:
         if thresholds.extra > -np.inf:
             assert self.scores.d is not None
             flat = self.scores.d.reshape(-1)
-            near = np.flatnonzero(flat <= thresholds.extra)
+            near = (flat <= thresholds.extra).nonzero()[0]
             items = near // k
             near = near[(near - items * k != labels[items]) | ~kept[items]]
             extra = near[taken(flat[near], thresholds.extra, thresholds.n_extra_ties)]
