@@ -33,7 +33,7 @@ Result = TypeVar("Result")
 _FEW_BLOCKS = 8
 # Scratch arrays that are this many times too large are not used.
 _TOO_LARGE = 4
-# Smaller ones come from the heap, which is quicker than to look for one.
+# Smaller arrays come from the heap, which is faster than searching for one.
 _LEAST_KEPT = 1 << 13
 
 
@@ -95,7 +95,7 @@ class Scratch:
     def give_back(self, *arrays: FloatArray | None) -> None:
         """Let others have arrays that were taken."""
         for array in arrays:
-            if array is not None and array.size >= _LEAST_KEPT and array.base is not None:
+            if array is not None and array.base is not None:
                 with self._lock:
                     self._free.append(array.base)
 
@@ -159,8 +159,8 @@ class Passes:
 
     def _zeros(self, widths: tuple[int, int]) -> Features:
         m, (k, width) = self.matrix.shape[1], widths
-        sums, products = np.zeros((m, k)), np.zeros((m, width))
-        return Features(sums if k else None, np.zeros(m), products if width else None)
+        products = np.zeros((m, width)) if width else None
+        return Features(np.zeros((m, k)) if k else None, np.zeros(m), products)
 
     def _groups(self, widths: tuple[int, int]) -> list[list[Rows]]:
         """Group blocks so that each group outweighs the tables it is summed into."""
