@@ -181,6 +181,13 @@ def test_one_way_start_can_begin_with_clusters_that_a_caller_has(seed):
     np.testing.assert_array_equal(pairs[0][1].dense, pairs[1][1].dense)
 
 
+def test_seeds_are_distinct_even_if_items_differ_from_themselves_by_rounding():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        found = plus_plus(Counts(6, 6, 6, 0), lambda some: np.full((6, len(some)), 1e-12), rng)
+        assert sorted(found) == list(range(6))
+
+
 def test_the_farthest_items_are_no_seeds_where_they_may_become_outliers():
     X = np.append(np.random.default_rng(0).normal(size=20), [1e6, -1e6])[:, None]
     n_hit = 0

@@ -1,4 +1,4 @@
-"""The state of a long fit, for whoever stores it, and how a fit resumes from it.
+"""The state of a long fit, as a checkpoint stores it, and how the fit resumes from it.
 
 The steps of a fit depend on nothing but the data, the problem and a generator. What it notes after
 each step, memberships of running and finished solutions and the state of the generator, is

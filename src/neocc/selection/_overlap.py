@@ -165,11 +165,11 @@ def estimate_overlap_and_outliers(
         the items of that cluster usually are. Averages, for separated clusters, puts each item into
         the clusters whose average centre explains it best (Cleuziou, 2008).
     delta_overlap : float, default=1.9
-        What "usually" means for the first rule: mean plus so many standard deviations. Between -1
+        What "usually" means for the first rule: mean plus this many standard deviations. Between -1
         and 3.5; smaller values give less overlap.
     delta_outliers : float, default=6.0
         An item is an outlier if it is farther from its nearest centre than the mean over all items
-        plus so many standard deviations. At least 0; smaller values give more outliers. A fraction
+        plus this many standard deviations. At least 0; smaller values give more outliers. A share
         of 1 / (1 + delta_outliers^2) or more can never be found: 2.7 % for 6, 10 % for 3. Averages
         uses median and median absolute deviation of the residual distances, and has no such bound.
     count_home : bool, default=True

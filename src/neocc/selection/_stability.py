@@ -76,8 +76,8 @@ def stability(
     n_runs : int, default=20
         Number of restarts or samples.
     n_init : int, default=1
-        Effort of each run. Restarts: the best of so many starts. Samples: a search as `NEOCC` makes
-        with so many starts. More effort separates real alternatives from merely poor solutions.
+        Effort of each run. Restarts: the best of this many starts. Samples: a search like that of
+        `NEOCC` with this many starts. More effort separates real alternatives from poor solutions.
     objective : {"mean", "residue"}, default="mean"
         NEO-CC-M or NEO-CC-RCM.
     row_overlap, row_outliers, column_overlap, column_outliers : float, default=0.0

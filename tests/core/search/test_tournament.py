@@ -264,6 +264,21 @@ def test_runs_that_disagree_are_refined(X, calls):
     assert [call[3] for call in calls] == [3] * 10 + [8] * 5 + [12] * 3
 
 
+def test_runs_that_agree_go_on_while_a_stage_finds_lower_values(calls):
+    # One run agrees with itself: only what a stage finds decides whether another follows.
+    problem = Problem(OBJECTIVES["mean"], Counts(40, 5, 44, 2), Counts(30, 5, 33, 1))
+    X, n_further = np.random.default_rng(0).normal(size=(40, 30)), 0
+    for seed in range(4):
+        calls.clear()
+        run(X, problem, n_init=1, seed=seed, schedule=Schedule(enough_alike=1))
+        leaders = {}
+        for _, _, solution, patience, *_ in calls:
+            leaders.setdefault(patience, solution.objective)
+        assert (np.diff(list(leaders.values())) < 0).all()
+        n_further += len(leaders) > 1
+    assert n_further > 0
+
+
 def test_stages_refine_a_share_of_the_starts_with_their_patience(X, calls):
     schedule = replace(DISAGREEMENT, stages=((0.5, 2), (0.1, 1)))
     n_steps = len(run(X, problem_of("mean"), n_init=10, schedule=schedule))

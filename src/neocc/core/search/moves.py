@@ -56,7 +56,7 @@ class Exchange:
         return replace(self, savings=savings, costs=costs)
 
     def best(self) -> Swap | None:
-        """Return the swap of largest gain, be it negative."""
+        """Return the swap of largest gain, even if it is negative."""
         outliers = ~self.members.any(axis=1, keepdims=True)
         found = [
             *self.moves_within(1),

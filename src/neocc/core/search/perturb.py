@@ -33,7 +33,7 @@ _GROUPS = (0, 4, 16)
 _LEAST_COST = 1e-3
 # Cells of a table that are copied at a time: a copy of all rows is significant next to X.
 _CHUNK = 1 << 20
-# Cosines that agree in so many digits are equal: dense and sparse data round them differently.
+# Cosines are compared to this many digits: dense and sparse data round them differently.
 _DIGITS = 10
 _TINY = np.finfo(float).tiny
 
