@@ -170,8 +170,10 @@ class Engine:
         assigned = found[0].members
         if len(found) > 1:
             assigned = Memberships.joined([each.members for each in found])
+        objective, gain = found[0].objective, found[0].gain
+        for each in found[1:]:
+            objective, gain = objective + each.objective, gain + each.gain
         filled = assigned
-        gain = sum(each.gain for each in found)
         if U is not None and gain < 0.0 and is_feasible(U, counts, model.most):
             filled = U
         elif assigned.has_empty:
@@ -183,9 +185,6 @@ class Engine:
             self._n_links = (self._n_links + 1) % _MOST_LINKS
             parts = applied if self._n_links else None
             self._held = _Held(filled, *wanted, ahead, parts) if filled is assigned else None
-        objective = found[0].objective
-        for each in found[1:]:
-            objective += each.objective
         return Step(objective, filled, thresholds[0].pair)
 
     def sum_blocks(self, function: Callable[..., float], U: Memberships, *common: Any) -> float:

@@ -22,7 +22,7 @@ from neocc.kernels import Memberships
 __all__ = ["Checkpoint", "CheckpointError"]
 
 _FORMAT = "neocc checkpoint"
-_VERSION = 1
+_VERSION = 2
 _HEADER = "checkpoint.json"
 _REMEDY = "Remove the file to start over, or name another one."
 

@@ -117,7 +117,7 @@ def test_the_unexplained_part_is_what_a_cluster_of_one_leaves(kind, side):
     features = make_engine(X).column_features(members(U), None)
     if side == "rows":
         features = make_engine(X.T).column_features(members(V), None)
-    terms = OBJECTIVES["mean"].unexplained(members(other).sizes)
+    terms = OBJECTIVES["mean"].unexplained(members(other))
     found = numpy_.distances(features, terms)[:, 0]
     alone = [
         oracle.objective_mean(Y, np.arange(len(Y))[:, None] == p, other) for p in range(len(Y))
@@ -127,7 +127,7 @@ def test_the_unexplained_part_is_what_a_cluster_of_one_leaves(kind, side):
 
 @pytest.mark.parametrize("name", ["residue", "kmeans"])
 def test_a_cluster_of_one_explains_all_of_an_item_where_it_follows_a_pattern(name):
-    assert OBJECTIVES[name].unexplained(np.ones(3)) is None
+    assert OBJECTIVES[name].unexplained(members(np.eye(3))) is None
 
 
 # ------------------------------------------------------------------------------- real weights

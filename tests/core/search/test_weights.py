@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from instances import Instance, make_membership, planted
@@ -11,32 +9,11 @@ from sides import Setting
 
 from neocc.core.engine import Engine
 from neocc.core.initialise import one_way_start
-from neocc.core.overlap import REPEAT
+from neocc.core.overlap import OVERLAP_MODELS
 from neocc.core.problem import Counts
 from neocc.core.projections import sketched_start, spectral_start
 from neocc.core.search.local import OneSide, local_search
 from neocc.core.search.perturb import relocate
-
-
-class Shares:
-    """The choices of "repeat", with memberships that share the weight of their item."""
-
-    name = "shares"
-
-    def weighted(self, members):
-        return replace(members, scale=1.0 / np.maximum(replace(members, scale=None).weights, 1.0))
-
-    def choices(self, scores):
-        return ShareChoices(REPEAT.choices(scores))
-
-
-class ShareChoices:
-    def __init__(self, repeat):
-        self.count, self.costs, self._apply = repeat.count, repeat.costs, repeat.apply
-
-    def apply(self, thresholds):
-        applied = self._apply(thresholds)
-        return applied._replace(members=Shares().weighted(applied.members))
 
 
 @pytest.fixture
@@ -79,7 +56,9 @@ def test_every_sum_over_clusters_is_weighted(case, way, weights):
     rows, columns = Counts(30, 3, 45, 2), Counts(20, 3, 30, 0)
     U, V = make_membership(rng, rows), make_membership(rng, columns)
     X = planted(rng, 30, 20, 3, 3, noise=1.0)
-    setting = Setting(case, Instance("shared", X, rows, columns, U, V), overlap_model=Shares())
+    setting = Setting(
+        case, Instance("shared", X, rows, columns, U, V), overlap_model=OVERLAP_MODELS["share"]()
+    )
     start = setting.solve()
     weights.clear()
     way(setting, start, rng)

@@ -5,6 +5,7 @@ C(A) = sum_{i in A} d_i
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -19,15 +20,15 @@ from neocc.kernels import Kernels, Memberships, SetCosts
 __all__ = ["REPEAT", "Repeat"]
 
 
+@dataclass(frozen=True)
 class Repeat(OverlapModel):
     """The sum of the distances to an item's clusters."""
 
     name: ClassVar[str] = "repeat"
 
-    @property
-    def prices_first(self) -> bool:
-        """Whether memberships are bounded: else each has a price of its own."""
-        return self.most is not None
+    def __post_init__(self) -> None:
+        # Without a bound each membership has a price of its own.
+        object.__setattr__(self, "prices_first", self.most is not None)
 
     def costs(self, sizes: FloatArray, gram: FloatArray | None) -> SetCosts:  # noqa: ARG002
         """Return the parts of the cost of sets, by size."""

@@ -52,6 +52,8 @@ class OverlapModel(ABC):
         on the squares of the item.
     keeps_shifts : bool
         Whether a constant added to the data changes nothing.
+    prices_first : bool
+        Whether it depends on the price of extra memberships who is left out.
     """
 
     most: int | None = None
@@ -62,11 +64,7 @@ class OverlapModel(ABC):
     needs_pairs: ClassVar[bool] = False
     needs_squares: ClassVar[bool] = False
     keeps_shifts: ClassVar[bool] = True
-
-    @property
-    def prices_first(self) -> bool:
-        """Whether an item may be left out or not depending on the price of extra memberships."""
-        return True
+    prices_first: ClassVar[bool] = True
 
     @abstractmethod
     def costs(self, sizes: FloatArray, gram: FloatArray | None) -> SetCosts:
