@@ -49,7 +49,7 @@ NO_EFFECTS = Effects()
 
 
 def _means(values: FloatArray, members: Memberships) -> FloatArray:
-    """Return what clusters make of a number per item: its weighted mean, or that of least squares."""
+    """Return weighted means of a number per item over clusters, or what fits mixed ones best."""
     weighted = values if members.scale is None else values * members.scale
     return members.fitted(members.sums_of(weighted))
 
