@@ -137,26 +137,25 @@ def mssr2(A, row_labels, column_labels) -> float:
 OVERLAP_MODELS = ("repeat", "share", "average", "sum")
 
 
-def cell_cost(x: float, block, model: str) -> float:
-    """What an entry costs, given the part of the block table M for its sets A x B."""
-    return float(
-        {
-            "repeat": ((x - block) ** 2).sum(),
-            "share": ((x - block) ** 2).mean(),
-            "average": (x - block.mean()) ** 2,
-            "sum": (x - block.sum()) ** 2,
-        }[model]
-    )
+_CELL_COSTS = {
+    "repeat": lambda x, block: ((x - block) ** 2).sum(),
+    "share": lambda x, block: ((x - block) ** 2).mean(),
+    "average": lambda x, block: (x - block.mean()) ** 2,
+    "sum": lambda x, block: (x - block.sum()) ** 2,
+}
+"""What an entry costs, given the part of the block table M for its sets A x B."""
 
 
 def table_cost(X, U, V, M, model: str) -> float:
     """What all entries cost for a given block table."""
     X, M = _floats(X, M)
-    return sum(
-        cell_cost(X[p, t], M[np.ix_(np.flatnonzero(U[p]), np.flatnonzero(V[t]))], model)
-        for p in np.flatnonzero(np.any(U, axis=1))
-        for t in np.flatnonzero(np.any(V, axis=1))
-    )
+    rows, columns = ([np.flatnonzero(each) for each in members] for members in (U, V))
+    total = 0.0
+    for p, A in enumerate(rows):
+        for t, B in enumerate(columns):
+            if len(A) and len(B):
+                total += _CELL_COSTS[model](X[p, t], M[A[:, None], B])
+    return float(total)
 
 
 def membership_weights(U, model: str) -> np.ndarray:
