@@ -7,13 +7,13 @@ import pickle
 import numpy as np
 import pytest
 from scipy import sparse
-from stores import CONTAINERS, planted
+from stores import CONTAINERS, cut_into_many_blocks, planted, same_bits, same_fit
 
 from neocc import MSSR, NEOCC, NEOKMeans
 from neocc.core import samples
 from neocc.core.objectives import OBJECTIVES
 from neocc.core.problem import Counts, Problem
-from neocc.engines import MemoryLimitError, RowSource, SparseMatrix, matrix, passes, space, stored
+from neocc.engines import MemoryLimitError, RowSource, SparseMatrix, space, stored
 from neocc.engines.stored import StoredRows, open_source
 from neocc.io import open_store, write_store
 
@@ -69,12 +69,7 @@ def test_the_partition_is_that_of_a_matrix_in_memory(tmp_path):
 
 @pytest.fixture
 def many_blocks(monkeypatch):
-    monkeypatch.setattr(passes, "_ROW_PASS_ENTRIES", 300)
-    monkeypatch.setattr(passes, "_CACHED_ENTRIES", 300)
-    monkeypatch.setattr(passes, "_LEAST_ENTRIES", 300)
-    monkeypatch.setattr(passes, "_ENTRIES_PER_CELL", 0)
-    # Small dense matrices would be read into memory at once.
-    monkeypatch.setattr(matrix, "_SMALL", 0)
+    cut_into_many_blocks(monkeypatch)
 
 
 @pytest.mark.usefixtures("many_blocks")
@@ -94,25 +89,6 @@ def test_rows_that_are_read_instead_of_copied_change_nothing(X, tmp_path, object
     )
     assert same_bits(NEOCC(4, 3, random_state=0, **options).fit(store), wanted)
     assert read
-
-
-def same_fit(one, other):
-    """The same answer in the same number of steps; objectives may round differently."""
-    assert (one.row_membership_ == other.row_membership_).all()
-    assert (one.column_membership_ == other.column_membership_).all()
-    assert one.n_iter_ == other.n_iter_
-    np.testing.assert_allclose(one.history_, other.history_, rtol=1e-12)
-    assert one.objective_ == pytest.approx(other.objective_, rel=1e-12)
-    np.testing.assert_allclose(one.block_means_, other.block_means_, rtol=1e-9, atol=1e-12)
-    return True
-
-
-def same_bits(one, other):
-    assert same_fit(one, other)
-    assert one.objective_ == other.objective_
-    assert (one.history_ == other.history_).all()
-    assert (one.block_means_ == other.block_means_).all()
-    return True
 
 
 @pytest.mark.usefixtures("many_blocks")
