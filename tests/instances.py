@@ -48,13 +48,13 @@ def make_data(kind: str, rng: np.random.Generator, n: int, m: int) -> np.ndarray
     return X
 
 
-def make_counts(rng: np.random.Generator, n: int, k: int) -> Counts:
-    """Draw feasible counts: overlap and outliers.
+def make_counts(rng: np.random.Generator, n: int, k: int, most: int | None = None) -> Counts:
+    """Draw feasible counts: overlap and outliers, at most `most` memberships of an item.
 
     A third of them with fewer memberships than items.
     """
     b = int(rng.integers(0, n))
-    low, high = n - b, n * k
+    low, high = n - b, n * min(k, most or k)
     if rng.random() < 0.3:
         high = min(high, n)
     elif rng.random() < 0.6:
@@ -62,7 +62,9 @@ def make_counts(rng: np.random.Generator, n: int, k: int) -> Counts:
     return Counts(n, k, int(rng.integers(low, high + 1)), b)
 
 
-def make_membership(rng: np.random.Generator, counts: Counts) -> np.ndarray:
+def make_membership(
+    rng: np.random.Generator, counts: Counts, most: int | None = None
+) -> np.ndarray:
     """Draw a feasible membership matrix; some clusters may be empty, some items in none."""
     n, k, T = counts.n_items, counts.n_clusters, counts.n_memberships
     fewest = -(-T // n)
@@ -71,8 +73,11 @@ def make_membership(rng: np.random.Generator, counts: Counts) -> np.ndarray:
     for item in rng.permutation(n)[: counts.n_covered]:
         U[item, rng.choice(clusters)] = True
     free = [(i, j) for i in range(n) for j in clusters if not U[i, j]]
-    for at in rng.permutation(len(free))[: counts.n_extra]:
-        U[free[at]] = True
+    n_left = counts.n_extra
+    for at in rng.permutation(len(free)):
+        if n_left > 0 and U[free[at][0]].sum() < (most or k):
+            U[free[at]] = True
+            n_left -= 1
     return U
 
 
@@ -95,17 +100,18 @@ class Instance:
     V: np.ndarray
 
 
-def make_instance(rng: np.random.Generator, kind: str | None = None, largest: int = 9) -> Instance:
+def make_instance(
+    rng: np.random.Generator, kind: str | None = None, largest: int = 9, most: int | None = None
+) -> Instance:
     kind = str(rng.choice(KINDS)) if kind is None else kind
     X = make_data(kind, rng, *rng.integers(1, largest + 1, size=2))
     n, m = X.shape
     sizes = [int(rng.integers(1, min(size, 4) + 1)) for size in (n, m)]
     if kind == "one_cluster_per_item":
         sizes = [n, m]
-    rows, columns = make_counts(rng, n, sizes[0]), make_counts(rng, m, sizes[1])
-    return Instance(
-        kind, X, rows, columns, make_membership(rng, rows), make_membership(rng, columns)
-    )
+    rows, columns = make_counts(rng, n, sizes[0], most), make_counts(rng, m, sizes[1], most)
+    U, V = make_membership(rng, rows, most), make_membership(rng, columns, most)
+    return Instance(kind, X, rows, columns, U, V)
 
 
 def instances(kinds=KINDS, largest: int = 8) -> st.SearchStrategy[Instance]:

@@ -129,6 +129,166 @@ def mssr2(A, row_labels, column_labels) -> float:
     return float(np.sum((A - R @ R.T @ A - A @ C @ C.T + R @ R.T @ A @ C @ C.T) ** 2))
 
 
+# --------------------------------------------------------------------------- overlap models
+#
+# x_pt is explained by the clusters A_p of its row and B_t of its column. An item in no cluster
+# costs nothing, whatever the model.
+
+OVERLAP_MODELS = ("repeat", "share", "average", "sum")
+
+
+_CELL_COSTS = {
+    "repeat": lambda x, block: ((x - block) ** 2).sum(),
+    "share": lambda x, block: ((x - block) ** 2).mean(),
+    "average": lambda x, block: (x - block.mean()) ** 2,
+    "sum": lambda x, block: (x - block.sum()) ** 2,
+}
+"""What an entry costs, given the part of the block table M for its sets A x B."""
+
+
+def table_cost(X, U, V, M, model: str) -> float:
+    """What all entries cost for a given block table."""
+    X, M = _floats(X, M)
+    rows, columns = ([np.flatnonzero(each) for each in members] for members in (U, V))
+    total = 0.0
+    for p, A in enumerate(rows):
+        for t, B in enumerate(columns):
+            if len(A) and len(B):
+                total += _CELL_COSTS[model](X[p, t], M[A[:, None], B])
+    return float(total)
+
+
+def membership_weights(U, model: str) -> np.ndarray:
+    """Each item divided over its memberships, for the models that do so."""
+    (U,) = _floats(U)
+    if model in ("repeat", "sum"):
+        return U
+    return U / np.maximum(U.sum(axis=1, keepdims=True), 1.0)
+
+
+def block_table(X, U, V, model: str) -> np.ndarray:
+    """The M of least cost: weighted means; or least squares over all entries that are covered, one
+    equation each (the shortest solution where there are several)."""
+    (X,) = _floats(X)
+    A, B = membership_weights(U, model), membership_weights(V, model)
+    k, n_columns = A.shape[1], B.shape[1]
+    M = np.zeros((k, n_columns))
+    if model in ("repeat", "share"):
+        for i, j in np.ndindex(M.shape):
+            weight = A[:, i].sum() * B[:, j].sum()
+            if weight > 0:
+                M[i, j] = A[:, i] @ X @ B[:, j] / weight
+        return M
+    cells = [(p, t) for p in np.flatnonzero(A.any(axis=1)) for t in np.flatnonzero(B.any(axis=1))]
+    if not cells:
+        return M
+    design = np.array([np.kron(A[p], B[t]) for p, t in cells])
+    values = np.array([X[p, t] for p, t in cells])
+    return np.linalg.lstsq(design, values, rcond=1e-10)[0].reshape(M.shape)
+
+
+def prototypes(X, U, model: str) -> np.ndarray:
+    """The lines C, one per row cluster, that explain rows best."""
+    return block_table(X, U, np.eye(np.shape(X)[1]), model)
+
+
+def overlap_objective(X, U, V, name: str, model: str) -> float:
+    """J of any objective ("mean", "residue", or "kmeans" with V = None) and overlap model."""
+    if name == "kmeans":
+        return table_cost(X, U, np.eye(np.shape(X)[1]), prototypes(X, U, model), model)
+    if name == "mean":
+        return table_cost(X, U, V, block_table(X, U, V, model), model)
+    A, B = membership_weights(U, model), membership_weights(V, model)
+    if model in ("repeat", "share"):
+        return objective_weighted(X, A, B, "residue")
+    (X,) = _floats(X)
+    A, B, X = A[A.any(axis=1)], B[B.any(axis=1)], X[np.ix_(A.any(axis=1), B.any(axis=1))]
+    return float(np.sum((_beside(A) @ X @ _beside(B)) ** 2))
+
+
+def set_pricer(X, U, V, name: str, model: str):
+    """A function of a row and a set of clusters: what the row would cost in them, all prototypes
+    staying as they are."""
+    (X,) = _floats(X)
+    U, n_columns = np.asarray(U, dtype=bool), X.shape[1]
+    V = np.eye(n_columns, dtype=bool) if name == "kmeans" else np.asarray(V, dtype=bool)
+    M = block_table(X, U, V, model) if name != "residue" else None
+    C = prototypes(X, U, model) if name == "residue" else None
+    B = membership_weights(V, model)
+    inside = B.any(axis=1)
+
+    def residue(rest) -> float:
+        """What column clusters leave of a line: its deviations from its means over them."""
+        if model == "average":
+            return float(np.sum((rest[inside] @ _beside(B[inside])) ** 2))
+        return float(sum(b @ (rest - rest @ b / b.sum()) ** 2 for b in B.T if b.any()))
+
+    def price(row: int, chosen) -> float:
+        chosen = list(chosen)
+        if not U[:, chosen].any(axis=0).all():
+            return np.inf  # an empty cluster has no prototype
+        if name != "residue":
+            alone = np.isin(np.arange(U.shape[1]), chosen)[None]
+            return table_cost(X[[row]], alone, V, M, model)
+        if model == "average":
+            return residue(X[row] - C[chosen].mean(axis=0))
+        costs = [residue(X[row] - C[i]) for i in chosen]
+        return sum(costs) if model == "repeat" else sum(costs) / len(costs)
+
+    return price
+
+
+def set_costs(X, U, V, name: str, model: str, most: int) -> list[dict[tuple[int, ...], float]]:
+    """The cost of every set of at most `most` clusters, for each row."""
+    n, k = np.shape(U)
+    price = set_pricer(X, U, V, name, model)
+    sets = [
+        chosen for size in range(1, most + 1) for chosen in itertools.combinations(range(k), size)
+    ]
+    return [{chosen: price(row, chosen) for chosen in sets} for row in range(n)]
+
+
+def lowest_total(costs, n_memberships: int, max_outliers: int) -> float:
+    """The least sum of the costs of one set (or none) per item, with exact counts.
+
+    All numbers of memberships of all items are tried; of the sets of one size an item takes the
+    cheapest.
+    """
+    by_size = _cheapest_by_size(costs)
+    least = np.inf
+    for sizes in itertools.product(*by_size):
+        if sum(sizes) == n_memberships and sizes.count(0) <= max_outliers:
+            least = min(least, sum(each[s] for each, s in zip(by_size, sizes, strict=True)))
+    return least
+
+
+def lowest_total_of_many(costs, n_memberships: int, max_outliers: int) -> float:
+    """The same for many items, one after the other: the least cost of every pair of counts."""
+    least = {(0, 0): 0.0}
+    for each in _cheapest_by_size(costs):
+        new: dict[tuple[int, int], float] = {}
+        for (total, outliers), so_far in least.items():
+            for size, cost in each.items():
+                at = total + size, outliers + (size == 0)
+                if at[0] <= n_memberships and at[1] <= max_outliers:
+                    new[at] = min(so_far + cost, new.get(at, np.inf))
+        least = new
+    return min(cost for (total, _), cost in least.items() if total == n_memberships)
+
+
+def _cheapest_by_size(costs) -> list[dict[int, float]]:
+    by_size = [{0: 0.0} for _ in costs]
+    for cheapest, each in zip(by_size, costs, strict=True):
+        for chosen, cost in each.items():
+            cheapest[len(chosen)] = min(cost, cheapest.get(len(chosen), np.inf))
+    return by_size
+
+
+def _beside(A) -> np.ndarray:
+    """I - P: what is left of a vector when its projection on the columns of A is subtracted."""
+    return np.eye(len(A)) - A @ np.linalg.pinv(A, rcond=1e-10)
+
+
 # -------------------------------------------------------------------------------- distances
 
 

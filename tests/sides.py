@@ -87,7 +87,7 @@ class Setting:
 
     def objective(self, U, V) -> float:
         """The literal objective; sides that are not clustered are not looked at."""
-        return literal_objective(self.case, self.X, U, V)
+        return literal_objective(self.case, self.X, U, V, self.problem.overlap_model.name)
 
     def of_side(self, side, members) -> float:
         """The literal objective where only one side differs from the given memberships."""
@@ -105,7 +105,7 @@ class Setting:
     def assert_feasible(self, solution):
         for side, found in zip(("rows", "columns"), solution.pair, strict=True):
             if side in self.sides:
-                assert_feasible(found, self.counts[side])
+                assert_feasible(found, self.counts[side], self.problem.overlap_model.most)
 
 
 def make_problem(case, rows, columns, objective=None, **options) -> Problem:
@@ -125,20 +125,27 @@ def dense(pair):
     return tuple(None if each is None else each.dense for each in pair)
 
 
-def assert_feasible(found, counts) -> None:
-    """Counts are exact, and no cluster is empty where the number of memberships allows."""
+def assert_feasible(found, counts, most=None) -> None:
+    """Counts are exact, no item is in more than `most` clusters, and no cluster is empty where the
+    number of memberships allows."""
     U = found.dense
     assert U.shape == (counts.n_items, counts.n_clusters)
     assert U.sum() == found.n_total == counts.n_memberships
     assert (~U.any(axis=1)).sum() <= counts.max_outliers
+    assert most is None or U.sum(axis=1).max() <= most
     assert U.any(axis=0).sum() == min(counts.n_clusters, counts.n_memberships)
 
 
 # -------------------------------------------------------------------------- literal formulas
 
 
-def literal_objective(case: str, X, U, V) -> float:
-    """The paper's objective; sides that are not clustered are not looked at."""
+def literal_objective(case: str, X, U, V, model: str = "repeat") -> float:
+    """The objective of an overlap model; sides that are not clustered are not looked at."""
+    if model != "repeat":
+        if case in ("rows", "columns"):
+            X, U = (X, U) if case == "rows" else (X.T, V)
+            return oracle.overlap_objective(X, U, None, "kmeans", model)
+        return oracle.overlap_objective(X, U, V, case, model)
     if case == "rows":
         return oracle.objective_neo_kmeans(X, U)
     if case == "columns":
@@ -195,30 +202,36 @@ def watched() -> Iterator[list[HalfStep]]:
 
 
 def check_half_steps(X, steps: list[HalfStep]) -> float:
-    """Assert that every half-step does as the paper says, and return the largest energy of all.
+    """Assert that every half-step does as it should, and return the largest energy of all.
 
-    * The objective is the literal one of the memberships at that moment.
-    * The memberships after it have exactly the counts asked for.
+    * The objective is the literal one, of the overlap model, of the memberships at that moment.
+    * The memberships after it have exactly the counts asked for, none of an item more than allowed.
     * Their literal objective is no higher, but for `ROUNDING`. (Only a half-step that is to change
       the counts may raise it: runs under pressure begin with fewer memberships than they end with.)
-    * They are those of the paper's loop, where no two distances tie and no cluster is left empty.
+    * For the paper's model, they are those of the paper's loop, where no two distances tie and no
+      cluster is left empty.
     """
     assert steps
     largest = 0.0
     for at, step in enumerate(steps):
         assert step.shape == X.shape, "a half-step on other data, of a sample or a projection"
         case, counts = case_of(step.problem), step.problem.counts(step.side)
+        model, most = step.problem.overlap_model.name, step.problem.overlap_model.most
         place = 0 if step.side == "rows" else 1
         U, V = dense(step.before)
-        before, after = (literal_objective(case, X, *dense(p)) for p in (step.before, step.after))
+        before, after = (
+            literal_objective(case, X, *dense(pair), model) for pair in (step.before, step.after)
+        )
         size = max(energy(case, X, *dense(pair)) for pair in (step.before, step.after))
         largest = max(largest, size)
-        where = f"half-step {at}, of {step.side} in {case}"
+        where = f"half-step {at}, of {step.side} in {case}, {model}"
         error = abs(step.objective - before)
         assert error <= ROUNDING * size, f"{where}: {step.objective} for {before}"
-        assert_feasible(step.after[place], counts)
-        if _is_feasible(step.before[place], counts):
+        assert_feasible(step.after[place], counts, most)
+        if _is_feasible(step.before[place], counts, most):
             assert after <= before + ROUNDING * size, f"{where} rises from {before} to {after}"
+        if model != "repeat" or most is not None:
+            continue
         d = literal_distances(case, step.side, X, U, V)
         if _no_ties(d, ROUNDING * size):
             expected = oracle.two_stage(d, counts.n_memberships, counts.n_covered)
@@ -228,8 +241,13 @@ def check_half_steps(X, steps: list[HalfStep]) -> float:
     return largest
 
 
-def _is_feasible(found, counts) -> bool:
-    return found.n_total == counts.n_memberships and found.outliers.sum() <= counts.max_outliers
+def _is_feasible(found, counts, most) -> bool:
+    numbers = found.dense.sum(axis=1)
+    return (
+        numbers.sum() == counts.n_memberships
+        and (numbers == 0).sum() <= counts.max_outliers
+        and (most is None or numbers.max() <= most)
+    )
 
 
 def _no_ties(d: np.ndarray, gap: float) -> bool:

@@ -17,6 +17,7 @@ from neocc.core.initialise import (
     seeded_start,
 )
 from neocc.core.objectives import KMEANS, OBJECTIVES
+from neocc.core.overlap.share import Share
 from neocc.core.problem import Counts, Problem
 from neocc.kernels import Memberships
 
@@ -66,6 +67,33 @@ def test_random_start_reaches_every_feasible_pair():
     rng = np.random.default_rng(0)
     mean = np.mean([random_start(counts, rng).dense for _ in range(600)], axis=0)
     np.testing.assert_allclose(mean, 5 / 12, atol=0.1)
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_random_start_respects_a_bound_of_memberships(most):
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(1, 12))
+        counts = make_counts(rng, n, int(rng.integers(1, n + 1)), most)
+        start = random_start(counts, rng, most)
+        assert_feasible(start, counts)
+        assert_no_empty_cluster(start, counts)
+        assert start.dense.sum(axis=1).max() <= most
+
+
+def test_bounded_random_starts_reach_every_feasible_pair():
+    counts = Counts(4, 3, 5, 1)
+    rng = np.random.default_rng(0)
+    mean = np.mean([random_start(counts, rng, 2).dense for _ in range(600)], axis=0)
+    np.testing.assert_allclose(mean, 5 / 12, atol=0.1)
+
+
+def test_random_memberships_of_both_sides_respect_the_bound_of_the_overlap_model():
+    rows, columns = Counts(6, 4, 12, 2), Counts(5, 3, 10, 1)
+    problem = Problem(OBJECTIVES["mean"], rows, columns, overlap_model=Share(2))
+    for seed in range(20):
+        for start in random_pair(problem, np.random.default_rng(seed)):
+            assert start.dense.sum(axis=1).max() == 2
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from scipy import sparse
-from stores import CONTAINERS, planted
+from stores import CONTAINERS, planted, same_bits, same_fit
 
 from neocc import MSSR, NEOCC, NEOKMeans
 from neocc.core.objectives import OBJECTIVES
@@ -69,10 +69,7 @@ def test_the_partition_is_that_of_a_matrix_in_memory(tmp_path):
 
 @pytest.fixture
 def many_blocks(set_pass_options):
-    # Dense matrices that may be cached would be read into memory at once.
-    set_pass_options(
-        row_block=300, column_block=300, smallest_block=300, entries_per_cell=0, cached=0
-    )
+    set_pass_options(**MANY_BLOCKS)
 
 
 @pytest.mark.usefixtures("many_blocks")
@@ -100,25 +97,6 @@ def test_rows_that_are_read_instead_of_copied_change_nothing(
     monkeypatch.setattr(StoredRows, "__getitem__", noted)
     assert same_bits(Sampled(4, 3, random_state=0, **options).fit(store), wanted)
     assert read
-
-
-def same_fit(one, other):
-    """The same answer in the same number of steps; objectives may round differently."""
-    assert (one.row_membership_ == other.row_membership_).all()
-    assert (one.column_membership_ == other.column_membership_).all()
-    assert one.n_iter_ == other.n_iter_
-    np.testing.assert_allclose(one.history_, other.history_, rtol=1e-12)
-    assert one.objective_ == pytest.approx(other.objective_, rel=1e-12)
-    np.testing.assert_allclose(one.block_means_, other.block_means_, rtol=1e-9, atol=1e-12)
-    return True
-
-
-def same_bits(one, other):
-    assert same_fit(one, other)
-    assert one.objective_ == other.objective_
-    assert (one.history_ == other.history_).all()
-    assert (one.block_means_ == other.block_means_).all()
-    return True
 
 
 @pytest.mark.usefixtures("many_blocks")

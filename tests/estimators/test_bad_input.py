@@ -118,6 +118,32 @@ BAD_NEOCC = {
     "unknown objective": ({"objective": "median"}, r"'objective' parameter.*'median'"),
     "objective of the solver": ({"objective": "kmeans"}, r"'objective' parameter"),
 }
+# Four clusters to a side, but no more than so many memberships.
+BAD_BOUNDS = {
+    "rows": (
+        {"row_overlap": 2.5, "max_memberships": 3},
+        r"row_overlap=2\.5 is above max_memberships - 1 = 2.*raise max_memberships",
+    ),
+    "columns": (
+        {"column_overlap": 1.2, "max_memberships": 2},
+        r"column_overlap=1\.2 is above max_memberships - 1 = 1",
+    ),
+    "default of other models": (
+        {"n_row_clusters": 6, "row_overlap": 3.5, "overlap_model": "share"},
+        r"row_overlap=3\.5 is above max_memberships - 1 = 3",
+    ),
+    "residue and sum": (
+        {"objective": "residue", "overlap_model": "sum"},
+        r"overlap_model='sum' makes no sense for objective='residue'",
+    ),
+}
+BAD_OVERLAP_MODELS = {
+    "unknown overlap model": ({"overlap_model": "borrow"}, r"'overlap_model' parameter.*'borrow'"),
+    "overlap model None": ({"overlap_model": None}, r"'overlap_model' parameter"),
+    "no memberships": ({"max_memberships": 0}, r"'max_memberships' parameter"),
+    "half a membership": ({"max_memberships": 1.5}, r"'max_memberships' parameter"),
+    "memberships as text": ({"max_memberships": "2"}, r"'max_memberships' parameter"),
+}
 BAD_NEOKMEANS = {
     "more clusters than rows": ({"n_clusters": 13}, r"n_clusters=13 .*12"),
     "no clusters": ({"n_clusters": 0}, r"'n_clusters' parameter"),
@@ -151,8 +177,14 @@ BAD_FOR_ALL = {
     "verbose negative": ({"verbose": -1}, r"'verbose' parameter"),
 }
 BAD_PARAMETERS = [
-    *(("NEOCC mean", bad, *case) for bad, case in {**BAD_NEOCC, **BAD_FOR_ALL}.items()),
-    *(("NEOKMeans", bad, *case) for bad, case in {**BAD_NEOKMEANS, **BAD_FOR_ALL}.items()),
+    *(
+        ("NEOCC mean", bad, *case)
+        for bad, case in {**BAD_NEOCC, **BAD_OVERLAP_MODELS, **BAD_FOR_ALL}.items()
+    ),
+    *(
+        ("NEOKMeans", bad, *case)
+        for bad, case in {**BAD_NEOKMEANS, **BAD_OVERLAP_MODELS, **BAD_FOR_ALL}.items()
+    ),
     *(("MSSR mean", bad, *case) for bad, case in {**BAD_MSSR, **BAD_FOR_ALL}.items()),
 ]
 
@@ -168,6 +200,29 @@ def test_bad_parameters(name, parameters, message):
     with pytest.raises(ValueError, match=message):
         model.fit(GOOD)
     assert_usable(model.set_params(**{key: good[key] for key in parameters}))
+
+
+@pytest.mark.parametrize("bad", BAD_BOUNDS)
+def test_bad_bounds_of_memberships(bad):
+    parameters, message = BAD_BOUNDS[bad]
+    model = NEOCC(**{"n_row_clusters": 4, "n_column_clusters": 4, "random_state": 0, **parameters})
+    with pytest.raises(ValueError, match=message):
+        model.fit(GOOD)
+    good = NEOCC(4, 4, random_state=0, n_init=2, refine=False).get_params()
+    assert_usable(model.set_params(**good))
+
+
+def test_bad_bound_of_memberships_of_neokmeans():
+    model = NEOKMeans(4, overlap=1.5, max_memberships=2, random_state=0)
+    message = r"^overlap=1\.5 is above max_memberships - 1 = 1: 12 rows with at most"
+    with pytest.raises(ValueError, match=message):
+        model.fit(GOOD)
+    assert_usable(model.set_params(max_memberships=3))
+
+
+def test_the_largest_overlap_that_a_bound_allows_is_taken():
+    U = NEOKMeans(4, overlap=1.0, max_memberships=2, random_state=0).fit(GOOD).membership_
+    assert (U.sum(axis=1) == 2).all()
 
 
 # -------------------------------------------------------------------------- given memberships
@@ -234,6 +289,40 @@ def test_bad_given_memberships_of_neokmeans(init, message):
     with pytest.raises(ValueError, match=message):
         model.fit(GOOD)
     assert_usable(model.set_params(init=U3))
+
+
+@pytest.mark.parametrize("side", ["row", "column"])
+def test_given_memberships_of_more_clusters_than_allowed(side):
+    crowded = [changed(each, (5, 0, 1), (5, 1, 1), (5, 2, 1)) for each in (U3, V3)]
+    U, V = (crowded[0], V3) if side == "row" else (U3, crowded[1])
+    overlap = {f"{side}_overlap": 2 / 12 if side == "row" else 2 / 9}
+    model = NEOCC(3, 3, init=(U, V), max_memberships=2, refine=False, **overlap)
+    letter = "U" if side == "row" else "V"
+    message = rf"{letter} puts item 5 into 3 clusters, but max_memberships allows at most 2"
+    with pytest.raises(ValueError, match=message):
+        model.fit(GOOD)
+    assert_usable(model.set_params(max_memberships=3))
+
+
+def test_given_memberships_of_neokmeans_of_more_clusters_than_allowed():
+    crowded = changed(U3, (5, 0, 1), (5, 1, 1))
+    model = NEOKMeans(3, init=crowded, overlap=2 / 12, max_memberships=2)
+    with pytest.raises(ValueError, match=r"init puts item 5 into 3 clusters.*max_memberships=3"):
+        model.fit(GOOD)
+    assert_usable(model.set_params(max_memberships=None))
+
+
+@pytest.mark.parametrize(
+    ("objective", "overlap_model", "message"),
+    [
+        ("mean", "borrow", r"overlap_model must be one of 'repeat', 'share'.*'borrow'"),
+        ("mean", None, r"overlap_model must be one of"),
+        ("residue", "sum", r"overlap_model='sum' makes no sense for objective='residue'"),
+    ],
+)
+def test_bad_overlap_models_of_objective_value(objective, overlap_model, message):
+    with pytest.raises(ValueError, match=message):
+        objective_value(GOOD, U3, V3, objective, overlap_model)
 
 
 @pytest.mark.parametrize(

@@ -165,3 +165,62 @@ def test_only_the_lists_travel(matrix):
     _ = members.dense, members.indicator, members.sizes, members.weights, members.has_extra
     assert len(pickle.dumps(members)) == before
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(members)).indicator, members.indicator)
+
+
+# ------------------------------------------------------------------- weighted and mixed memberships
+
+
+def weighted(matrix, mixed, divided=True):
+    members = Memberships.from_dense(matrix)
+    scale = 1.0 / np.maximum(matrix.sum(axis=1), 1) if divided else None
+    return replace(members, scale=scale, mixed=mixed)
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+@pytest.mark.parametrize("divided", [False, True])
+def test_tables_of_weighted_memberships_are_those_of_the_weighted_matrix(matrix, mixed, divided):
+    members = weighted(matrix, mixed, divided)
+    W = matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1) if divided else matrix * 1.0
+    np.testing.assert_array_equal(members.indicator, W)
+    np.testing.assert_allclose(members.sizes, W.sum(axis=0), rtol=1e-14)
+    np.testing.assert_allclose(members.gram, W.T @ W, rtol=1e-14, atol=1e-14)
+    once = matrix.any(axis=1).astype(float)
+    np.testing.assert_allclose(members.weights, once if mixed else W.sum(axis=1), rtol=1e-14)
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(3, matrix.shape[1]))
+    inner = W.T @ W if mixed else np.diag(W.sum(axis=0))
+    np.testing.assert_allclose(members.inner(values, values), values @ inner @ values.T)
+    np.testing.assert_allclose(members.norms(values), np.diag(values @ inner @ values.T))
+    data = rng.normal(size=(len(matrix), 4))
+    wanted = np.linalg.lstsq(W, data, rcond=1e-10)[0]
+    if not mixed:
+        wanted = W.T @ data / np.where(W.any(axis=0), W.sum(axis=0), 1.0)[:, None]
+    np.testing.assert_allclose(members.fitted(W.T @ data), wanted, rtol=1e-9, atol=1e-12)
+
+
+def test_clusters_that_say_the_same_share_what_they_explain():
+    """Equal clusters, and one that is the sum of two others: the shortest of all solutions."""
+    matrix = np.array([[1, 1, 0, 1], [1, 1, 0, 1], [0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 0]]) > 0
+    data = np.random.default_rng(0).normal(size=(5, 3))
+    for divided in (False, True):
+        members = weighted(matrix, True, divided)
+        W = members.indicator
+        wanted = np.linalg.lstsq(W, data, rcond=1e-10)[0]
+        np.testing.assert_allclose(members.fitted(W.T @ data), wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize("divided", [False, True])
+def test_parts_of_which_some_have_no_extra_memberships_are_joined(divided):
+    matrix = np.array([[1, 0], [0, 1], [1, 1], [0, 0], [1, 1], [1, 0]]) > 0
+    whole = weighted(matrix, True, divided)
+    for cut in range(1, 6):
+        parts = [weighted(matrix[at], True, divided) for at in (slice(0, cut), slice(cut, 6))]
+        # As an overlap model leaves them.
+        parts = [
+            part if len(part.extra_items) else replace(part, scale=None, mixed=False)
+            for part in parts
+        ]
+        joined = Memberships.joined(parts)
+        assert joined.mixed
+        np.testing.assert_array_equal(joined.indicator, whole.indicator)
+        np.testing.assert_array_equal(joined.weights, whole.weights)

@@ -30,23 +30,30 @@ COLD: Pair = (None, None)
 """No clusters to begin with."""
 
 
-def random_start(counts: Counts, rng: np.random.Generator) -> Memberships:
-    """Draw memberships with the exact counts, without empty clusters where the counts allow."""
+def random_start(counts: Counts, rng: np.random.Generator, most: int | None = None) -> Memberships:
+    """Draw memberships with the exact counts, without empty clusters where the counts allow.
+
+    No item has more than `most`.
+    """
     n, k = counts.n_items, counts.n_clusters
     order = rng.permutation(n)
     labels = np.concatenate([rng.permutation(k)[:n], rng.integers(k, size=max(0, n - k))])
     first = np.full(n, -1, dtype=np.int32)
     kept = order[: counts.n_covered]
     first[kept] = labels[: counts.n_covered]
-    extra = _draw_pairs(first, counts, rng)
+    if most is None or most >= k:
+        extra = _draw_pairs(first, counts, rng)
+    else:
+        extra = _draw_bounded_pairs(first, counts, rng, most)
     members = Memberships(first, extra // k, (extra % k).astype(np.int32), k)
     return fill_empty(members, np.zeros(members.n_total))
 
 
 def random_pair(problem: Problem, rng: np.random.Generator) -> Pair:
     """Draw memberships of the sides that are clustered."""
-    rows = None if problem.rows is None else random_start(problem.rows, rng)
-    return rows, None if problem.columns is None else random_start(problem.columns, rng)
+    most = problem.overlap_model.most
+    rows = None if problem.rows is None else random_start(problem.rows, rng, most)
+    return rows, None if problem.columns is None else random_start(problem.columns, rng, most)
 
 
 def _draw_pairs(first: LabelArray, counts: Counts, rng: np.random.Generator) -> IntArray:
@@ -59,6 +66,25 @@ def _draw_pairs(first: LabelArray, counts: Counts, rng: np.random.Generator) -> 
     picks = np.sort(rng.choice(n_free, size=counts.n_extra, replace=False, shuffle=False))
     gaps = taken - np.arange(len(taken))
     return np.asarray(picks + np.searchsorted(gaps, picks, side="right"), dtype=np.intp)
+
+
+def _draw_bounded_pairs(
+    first: LabelArray, counts: Counts, rng: np.random.Generator, most: int
+) -> IntArray:
+    """Draw them so that no item has more than `most`: places of items, then other clusters."""
+    n, k = counts.n_items, counts.n_clusters
+    places = np.repeat(np.arange(n), most - (first >= 0))
+    chosen = rng.choice(len(places), size=counts.n_extra, replace=False, shuffle=False)
+    numbers = np.bincount(places[chosen], minlength=n)
+    some = np.flatnonzero(numbers)
+    # Clusters of each item in a random order, its own last.
+    keys = rng.random((len(some), k))
+    inside = np.flatnonzero(first[some] >= 0)
+    keys[inside, first[some[inside]]] = np.inf
+    order = np.argsort(keys, axis=1, kind="stable")
+    wanted = np.arange(k) < numbers[some, None]
+    pairs = (some[:, None] * k + order)[wanted]
+    return np.sort(pairs).astype(np.intp, copy=False)
 
 
 def one_way_start(

@@ -49,9 +49,9 @@ NO_EFFECTS = Effects()
 
 
 def _means(values: FloatArray, members: Memberships) -> FloatArray:
-    """Return the weighted mean of a number per item over each cluster."""
+    """Return weighted means of a number per item over clusters, or what fits mixed ones best."""
     weighted = values if members.scale is None else values * members.scale
-    return members.sums_of(weighted) * members.inverse_sizes
+    return members.fitted(members.sums_of(weighted))
 
 
 @dataclass

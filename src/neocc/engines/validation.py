@@ -66,12 +66,17 @@ def _read_names(estimator: Any, source: RowSource, *, reset: bool) -> None:
 
 
 def make_counts(
-    side: str, n_items: int, n_clusters: int | None, overlap: float = 0.0, outliers: float = 0.0
+    side: str,
+    n_items: int,
+    n_clusters: int | None,
+    overlap: float = 0.0,
+    outliers: float = 0.0,
+    most: int | None = None,
 ) -> Counts:
     """Turn a side's parameters into exact counts, or say why no membership matrix meets them.
 
     `side` is "row" or "column" (parameters `n_row_clusters`, `row_overlap`, ...), or "" for
-    one-way estimators (`n_clusters`, `overlap`, `outliers`).
+    one-way estimators (`n_clusters`, `overlap`, `outliers`); `most` is `max_memberships`.
     """
     if n_clusters is None:
         n_clusters = min(_DEFAULT_CLUSTERS, n_items)
@@ -105,6 +110,13 @@ def make_counts(
             f"{n_items} {items} in {n_clusters} clusters have at most {n_items * n_clusters} "
             f"memberships, not {counts.n_memberships}. Lower {prefix}overlap."
         )
+    if most is not None and counts.n_memberships > n_items * most:
+        raise ValueError(
+            f"{prefix}overlap={overlap} is above max_memberships - 1 = {most - 1}: {n_items} "
+            f"{items} with at most max_memberships={most} each have at most {n_items * most} "
+            f"memberships, not {counts.n_memberships}. Lower {prefix}overlap or raise "
+            "max_memberships."
+        )
     return counts
 
 
@@ -134,7 +146,9 @@ def read_memberships(matrix: Any, name: str, n_items: int, n_clusters: int | Non
     return Memberships.from_dense(members)
 
 
-def check_feasible(members: Memberships, counts: Counts, name: str, prefix: str) -> None:
+def check_feasible(
+    members: Memberships, counts: Counts, name: str, prefix: str, most: int | None = None
+) -> None:
     """Refuse given memberships that do not meet the counts asked for."""
     if members.n_total != counts.n_memberships:
         raise ValueError(
@@ -148,4 +162,11 @@ def check_feasible(members: Memberships, counts: Counts, name: str, prefix: str)
             f"{name} leaves {n_outliers} items in no cluster, but {prefix}outliers allows at "
             f"most {counts.max_outliers}. Change {name}, or set {prefix}outliers="
             f"{n_outliers / counts.n_items:.6g}."
+        )
+    numbers = members.numbers
+    if most is not None and numbers.max(initial=0) > most:
+        item = int(np.argmax(numbers > most))
+        raise ValueError(
+            f"{name} puts item {item} into {numbers[item]} clusters, but max_memberships allows at "
+            f"most {most}. Change {name}, or set max_memberships={numbers.max()}."
         )

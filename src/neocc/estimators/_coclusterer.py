@@ -39,8 +39,9 @@ class BaseCoclusterer(BiclusterMixin, BaseNEO):
         assert problem.rows is not None and problem.columns is not None
         U = read_memberships(self.init[0], "U", matrix.shape[0], problem.rows.n_clusters)
         V = read_memberships(self.init[1], "V", matrix.shape[1], problem.columns.n_clusters)
-        check_feasible(U, problem.rows, "U", "row_")
-        check_feasible(V, problem.columns, "V", "column_")
+        most = problem.overlap_model.most
+        check_feasible(U, problem.rows, "U", "row_", most)
+        check_feasible(V, problem.columns, "V", "column_", most)
         return U, V
 
     def _publish(self, engine: Engine, problem: Problem, solution: Solution) -> None:

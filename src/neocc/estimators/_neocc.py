@@ -252,10 +252,10 @@ class NEOCC(BaseCoclusterer):
         """
         with self._keeping_earlier_fit():
             matrix = read_matrix(self, X, reset=True)
-            rows, row_estimate, row_kmeans = self._counts("rows", matrix)
-            columns, column_estimate, column_kmeans = self._counts("columns", matrix)
             objective = OBJECTIVES[self.objective]
             model = self._overlap_model(self.objective)
+            rows, row_estimate, row_kmeans = self._counts("rows", matrix, model.most)
+            columns, column_estimate, column_kmeans = self._counts("columns", matrix, model.most)
             problem = Problem(objective, rows, columns, self.max_iter, self.tol, model)
             warm = row_kmeans, column_kmeans
             self._solve(matrix, problem, self._read_init(matrix, problem), warm)
@@ -263,7 +263,7 @@ class NEOCC(BaseCoclusterer):
         return self
 
     def _counts(
-        self, side: Literal["rows", "columns"], matrix: Matrix
+        self, side: Literal["rows", "columns"], matrix: Matrix, most: int | None
     ) -> tuple[Counts, OverlapEstimate | None, Memberships | None]:
         """Return the counts of one side, its fractions estimated where they are "auto".
 
@@ -275,7 +275,7 @@ class NEOCC(BaseCoclusterer):
             for prefix, suffix in (("n_", "_clusters"), ("", "_overlap"), ("", "_outliers"))
         )
         if "auto" not in (overlap, outliers):
-            return make_counts(word, n_items, n_clusters, overlap, outliers), None, None
+            return make_counts(word, n_items, n_clusters, overlap, outliers, most), None, None
         k = make_counts(word, n_items, n_clusters).n_clusters
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         with Workers(self.n_jobs) as workers:
@@ -284,7 +284,7 @@ class NEOCC(BaseCoclusterer):
             found = estimate(engine, side, k, rng, members=members)
         overlap = found.overlap if overlap == "auto" else overlap
         outliers = found.outliers if outliers == "auto" else outliers
-        return make_counts(word, n_items, k, overlap, outliers), found, members
+        return make_counts(word, n_items, k, overlap, outliers, most), found, members
 
     def _publish(self, engine: Engine, problem: Problem, solution: Solution) -> None:
         super()._publish(engine, problem, solution)

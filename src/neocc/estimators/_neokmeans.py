@@ -189,17 +189,19 @@ class NEOKMeans(BaseNEO):
         """
         with self._keeping_earlier_fit():
             matrix = read_matrix(self, X, reset=True)
-            counts = make_counts("", matrix.shape[0], self.n_clusters, self.overlap, self.outliers)
             model = self._overlap_model(KMEANS.name)
+            counts = make_counts(
+                "", matrix.shape[0], self.n_clusters, self.overlap, self.outliers, model.most
+            )
             problem = Problem(KMEANS, counts, None, self.max_iter, self.tol, model)
-            self._solve(matrix, problem, self._read_init(counts))
+            self._solve(matrix, problem, self._read_init(counts, model.most))
         return self
 
-    def _read_init(self, counts: Counts) -> Init:
+    def _read_init(self, counts: Counts, most: int | None) -> Init:
         if isinstance(self.init, str):
             return "random" if self.init == "random" else "neo-kmeans"
         U = read_memberships(self.init, "init", counts.n_items, counts.n_clusters)
-        check_feasible(U, counts, "init", "")
+        check_feasible(U, counts, "init", "", most)
         return U, None
 
     def _publish(self, engine: Engine, problem: Problem, solution: Solution) -> None:

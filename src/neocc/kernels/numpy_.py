@@ -176,6 +176,8 @@ def best_sets(
             else:
                 found[chosen] = np.inf
                 best = found.argmin(axis=1)
+                # Where all that are left are infinitely far, the first of them.
+                best = np.where(np.isinf(found[lines, best]), chosen.argmin(axis=1), best)
                 chosen[lines, best] = True
             curves[at, size - 1] = found[lines, best]
             sets[at, size - 1, :size] = np.nonzero(chosen)[1].reshape(-1, size)

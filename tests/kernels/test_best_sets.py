@@ -1,0 +1,113 @@
+"""Best sets of clusters: the compiled kernel against the reference, and both against all sets."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from neocc.core.overlap import OVERLAP_MODELS
+from neocc.kernels import get_kernels, numba_, numpy_
+
+MODELS = tuple(OVERLAP_MODELS)
+# Of the parts that a cost is made of: what it is rounded by, so that equal ones compare equal.
+ROUNDING = 2.0**-40
+each_model = pytest.mark.parametrize("name", MODELS)
+
+
+def draw(name, seed, kind="normal"):
+    """Distances of items from prototypes, and what makes sets of them cost something."""
+    rng = np.random.default_rng(seed)
+    n, k, width = int(rng.integers(1, 9)), int(rng.integers(1, 13)), int(rng.integers(1, 5))
+    items, prototypes = rng.normal(size=(n, width)), rng.normal(size=(k, width))
+    if kind == "tied":
+        items, prototypes = (rng.integers(-1, 2, size=x.shape) * 1.0 for x in (items, prototypes))
+    d = np.square(items[:, None] - prototypes).sum(axis=2)
+    if kind == "empty":
+        d[:, rng.random(k) < 0.5] = np.inf
+    squares = np.square(items).sum(axis=1)
+    costs = OVERLAP_MODELS[name]().costs(np.arange(1.0, k + 1), prototypes @ prototypes.T)
+    return d, squares, costs, int(rng.integers(1, k + 1))
+
+
+def best_sets(kernels, d, squares, costs, largest):
+    curves = np.full((len(d), largest), np.nan)
+    sets = np.full((len(d), largest, largest), -1, dtype=np.int32)
+    kernels.best_sets(d, squares, costs, curves, sets)
+    return curves, sets
+
+
+def cost_of(chosen, d, squares, costs):
+    """The formula of a set's cost, word for word, and what the kernels may round it by."""
+    at = len(chosen) - 1
+    parts = [costs.own[at] * sum(d[i] for i in chosen), costs.fixed[at] * squares]
+    if costs.pairs is not None:
+        parts.append(costs.joint[at] * sum(costs.pairs[i, j] for i, j in combinations(chosen, 2)))
+    return sum(parts), ROUNDING * sum(abs(part) for part in parts)
+
+
+@each_model
+@pytest.mark.parametrize("kind", ["normal", "tied", "empty"])
+def test_compiled_sets_are_those_of_the_reference(name, kind):
+    for seed in range(50):
+        d, squares, costs, largest = draw(name, seed, kind)
+        for of_items in (squares, None) if name != "sum" else (squares,):
+            wanted, found = (
+                best_sets(kernels, d, of_items, costs, largest) for kernels in (numpy_, numba_)
+            )
+            np.testing.assert_array_equal(found[1], wanted[1])
+            scale = max(1.0, np.abs(squares).max()) * d.shape[1] ** 2
+            np.testing.assert_allclose(found[0], wanted[0], rtol=1e-11, atol=1e-12 * scale)
+
+
+@each_model
+@pytest.mark.parametrize("kernel", ["numpy", "numba"])
+@pytest.mark.parametrize("kind", ["normal", "tied", "empty"])
+def test_sets_are_real_and_small_ones_the_best_of_all(name, kernel, kind):
+    kernels = get_kernels(kernel, 0)
+    for seed in range(12):
+        d, squares, costs, largest = draw(name, seed, kind)
+        curves, sets = best_sets(kernels, d, squares, costs, largest)
+        for p, size in np.ndindex(curves.shape):
+            chosen = sets[p, size][sets[p, size] >= 0].tolist()
+            assert len(set(chosen)) == size + 1
+            assert chosen == sorted(chosen)
+            assert (sets[p, size, size + 1 :] == -1).all()
+            expected, rounding = cost_of(chosen, d[p], squares[p], costs)
+            assert expected == curves[p, size] or abs(curves[p, size] - expected) <= rounding
+            # Of more than two clusters that interact only some sets are looked at.
+            if size < 2 or costs.pairs is None:
+                every = (
+                    cost_of(each, d[p], squares[p], costs)
+                    for each in combinations(range(d.shape[1]), size + 1)
+                )
+                if np.isinf(expected):
+                    assert all(np.isinf(cost) for cost, _ in every)
+                else:
+                    assert all(cost + margin >= expected - rounding for cost, margin in every)
+
+
+@each_model
+@pytest.mark.parametrize("kernel", ["numpy", "numba"])
+def test_of_equal_sets_the_first_counts(name, kernel):
+    d, gram = np.ones((2, 4)), np.ones((4, 4))
+    costs = OVERLAP_MODELS[name]().costs(np.arange(1.0, 5.0), gram)
+    _, sets = best_sets(get_kernels(kernel, 0), d, np.ones(2), costs, 4)
+    for size in range(4):
+        assert sets[0, size].tolist() == [*range(size + 1)] + [-1] * (3 - size)
+
+
+@pytest.mark.parametrize("kernel", ["numpy", "numba"])
+def test_many_items_are_served_in_parts(kernel):
+    """The reference looks at a few items at a time."""
+    rng = np.random.default_rng(0)
+    prototypes = rng.normal(size=(12, 3))
+    d = np.square(rng.normal(size=(2000, 1, 3)) - prototypes).sum(axis=2)
+    costs = OVERLAP_MODELS["average"]().costs(np.arange(1.0, 13.0), prototypes @ prototypes.T)
+    kernels = get_kernels(kernel, 0)
+    whole = best_sets(kernels, d, None, costs, 3)
+    for rows in (slice(0, 7), slice(490, 510), slice(1990, 2000)):
+        part = best_sets(kernels, d[rows], None, costs, 3)
+        np.testing.assert_array_equal(part[0], whole[0][rows])
+        np.testing.assert_array_equal(part[1], whole[1][rows])
