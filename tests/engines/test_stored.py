@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from scipy import sparse
-from stores import CONTAINERS, planted, same_bits, same_fit
+from stores import CONTAINERS, MANY_BLOCKS, planted, same_bits, same_fit
 
 from neocc import MSSR, NEOCC, NEOKMeans
 from neocc.core.objectives import OBJECTIVES

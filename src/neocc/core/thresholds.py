@@ -244,7 +244,7 @@ class _PriceSearch:
     def found(self) -> list[Thresholds]:
         """Return what every block may take at a price."""
         counts, everyone = self.counts, [ANY] * self.n_blocks
-        if counts.n_extra == 0:
+        if counts.n_extra <= 0:
             return self._covered(-np.inf)
         price, n_more = -np.inf, counts.n_memberships - counts.n_items
         if n_more > 0:
@@ -252,6 +252,8 @@ class _PriceSearch:
         if counts.max_outliers == 0:
             return _with_extra(everyone, price, ties)
         low, high = -np.inf, np.inf
+        # Infinite where clusters are empty.
+        price = price if price < np.inf else -np.inf
         for _ in range(_MOST_PRICES):
             covered = self._covered(price)
             new, ties, answers = self._rank("extra", covered, counts.n_extra)

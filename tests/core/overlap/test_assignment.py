@@ -245,7 +245,7 @@ class AtRandom:
     def __init__(self, items, counts, rng):
         self.items, self.counts, self.rng, self.choices = items, counts, rng, items.choices()
         self.count, self.costs = self.choices.count, self.choices.costs
-        self.n_left_out, self.changes = self.choices.n_left_out, self.choices.changes
+        self.possible_gain, self.changes = self.choices.possible_gain, self.choices.changes
 
     def apply(self, _):
         U = make_membership(self.rng, self.counts, self.items.most)
