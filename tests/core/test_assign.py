@@ -17,8 +17,9 @@ from instances import make_counts, make_membership, members
 
 from neocc.core.assign import assign, fill_empty
 from neocc.core.overlap import OVERLAP_MODELS, REPEAT, Scores
+from neocc.core.prices import find_thresholds
 from neocc.core.problem import Counts
-from neocc.core.thresholds import FEW, Guess, Thresholds, find_thresholds, first_query
+from neocc.core.thresholds import FEW, Guess, Thresholds, first_query
 from neocc.kernels import Memberships, numpy_
 
 KINDS = {

@@ -19,11 +19,11 @@ from neocc.core.engine import Engine
 from neocc.core.initialise import random_pair
 from neocc.core.objectives import OBJECTIVES, Objective
 from neocc.core.overlap import OVERLAP_MODELS, Scores
+from neocc.core.prices import find_thresholds
 from neocc.core.problem import Counts, Problem
 from neocc.core.search import search
 from neocc.core.shards import Shards
 from neocc.core.solve import solve
-from neocc.core.thresholds import find_thresholds
 from neocc.kernels import numpy_
 
 PAGE = Path(__file__).parents[2] / "docs" / "architecture.md"

@@ -21,7 +21,8 @@ import numpy as np
 from neocc._counts import Counts
 from neocc._typing import FloatArray
 from neocc.core.histograms import BlockCounts, Query
-from neocc.core.thresholds import Thresholds, find_thresholds
+from neocc.core.prices import find_thresholds
+from neocc.core.thresholds import Thresholds
 from neocc.kernels import Memberships
 
 __all__ = ["Applied", "Choices", "Rule", "Step", "assign", "fill_empty", "is_feasible"]

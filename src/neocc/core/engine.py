@@ -17,9 +17,10 @@ from neocc._typing import FloatArray, IntArray
 from neocc.core.assign import Applied, Step, fill_empty, is_feasible
 from neocc.core.objectives import Centring, Side
 from neocc.core.overlap import Scores
+from neocc.core.prices import find_thresholds
 from neocc.core.problem import Problem
 from neocc.core.shards import Effects, Reads, Shards
-from neocc.core.thresholds import Guess, find_thresholds
+from neocc.core.thresholds import Guess
 from neocc.kernels import Features, Kernels, Memberships, Terms
 
 __all__ = ["Engine"]

@@ -17,8 +17,9 @@ from instances import make_counts, make_membership, members
 
 from neocc.core.assign import Applied, assign, is_feasible
 from neocc.core.overlap import OVERLAP_MODELS, Scores
+from neocc.core.prices import find_thresholds
 from neocc.core.problem import Counts
-from neocc.core.thresholds import FEW, find_thresholds
+from neocc.core.thresholds import FEW
 from neocc.kernels import Memberships, numba_, numpy_
 
 each_model = pytest.mark.parametrize("name", oracle.OVERLAP_MODELS)
