@@ -27,7 +27,7 @@ from neocc.core.histograms import BlockCounts, Histogram, Query
 from neocc.core.overlap.distances import DistanceChoices
 from neocc.core.overlap.scores import Scores
 from neocc.core.thresholds import Thresholds, taken
-from neocc.kernels import Kernels, Memberships, SetCosts
+from neocc.kernels import Kernels, Memberships, SetCosts, numpy_
 
 __all__ = ["OverlapModel"]
 
@@ -256,17 +256,19 @@ class SetChoices:
 
 
 def _present(scores: Scores, costs: SetCosts, members: Memberships) -> FloatArray:
-    """Return the cost of the present set of each item, 0 for an item in no cluster."""
+    """Return the cost of the present set of each item, 0 for an item in no cluster.
+
+    It is rounded as the costs of best sets are: a set that is one of these costs the same.
+    """
     assert scores.d is not None
-    table = members.dense
-    sizes = members.numbers
-    inside = sizes > 0
+    table, sizes = members.dense, members.numbers
     at = np.maximum(sizes - 1, 0)
-    found = costs.own[at] * np.where(table, scores.d, 0.0).sum(axis=1)
+    own = costs.own[at] * np.where(table, scores.d, 0.0).sum(axis=1)
+    fixed, joint = np.zeros(len(own)), np.zeros(len(own))
     if scores.squares is not None:
-        found += costs.fixed[at] * scores.squares
+        fixed = costs.fixed[at] * scores.squares
     if costs.pairs is not None:
         some = np.flatnonzero(sizes > 1)
         A = table[some].astype(np.float64)
-        found[some] += costs.joint[at[some]] * np.einsum("pi,pi->p", A @ costs.pairs, A) / 2.0
-    return np.where(inside, found, 0.0)
+        joint[some] = costs.joint[at[some]] * (np.einsum("pi,pi->p", A @ costs.pairs, A) / 2.0)
+    return np.where(sizes > 0, numpy_.rounded(own, fixed, joint), 0.0)
