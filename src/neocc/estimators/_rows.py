@@ -68,6 +68,11 @@ class RowsMixin(TransformerMixin):
         distance of an extra membership. On the rows of a converged fit this gives the fit's own
         memberships, up to ties at the thresholds.
 
+        With other overlap models than `"repeat"`, or a bound of memberships, it takes the set of
+        clusters that is cheapest at the price of an extra membership. Of the rows of a fit a few
+        may then differ: single changes that exact counts took after the price, and sets of three or
+        more clusters, which are looked for one cluster at a time.
+
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_columns)

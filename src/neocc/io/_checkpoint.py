@@ -12,6 +12,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from neocc import __version__
 from neocc.io._archive import open_archive, write_archive
 from neocc.io._codec import Decoder, Encoder, Undecodable
@@ -171,6 +173,9 @@ def _check_members(state: Any) -> None:
         ):
             if values.size and not (low <= values.min() and values.max() < high):
                 raise Undecodable("it names an item or cluster that is not there")
+        scale = members.scale
+        if scale is not None and (scale.shape != (n,) or scale.dtype != np.float64):
+            raise Undecodable("it holds weights that do not fit their memberships")
         if len(members.extra_items) != len(members.extra_clusters):
             raise Undecodable("it holds memberships of different lengths")
 

@@ -12,6 +12,7 @@ from typing import Any, get_args
 import numpy as np
 
 from neocc.core.objectives import Centring, Terms
+from neocc.core.overlap import OVERLAP_MODELS
 from neocc.estimators._rows import RowModel
 from neocc.io._codec import Undecodable
 from neocc.kernels import Memberships
@@ -42,7 +43,10 @@ _TERMS: dict[str, tuple[str, str]] = {
     "shrink": ("f", "l"),
     "magnitude": ("f", "k"),
     "table": ("f", "mk"),
+    "gram": ("f", "kk"),
 }
+# Of mixed clusters, where those of others are numbers.
+_TABLES = {"scale": "kk", "shrink": "ll"}
 _NEEDED = (
     "n_features_in_",
     "_row_model",
@@ -93,6 +97,10 @@ class _Sizes:
         self.check(f"{name}.first", members.first, "i", letters[0])
         self.check(f"{name}.extra_items", members.extra_items, "i", "e")
         self.check(f"{name}.extra_clusters", members.extra_clusters, "i", "e")
+        if members.scale is not None:
+            self.check(f"{name}.scale", members.scale, "f", letters[0])
+        if type(members.mixed) is not bool:
+            raise Undecodable(f"its {name!r} is of the wrong type")
         n_items, n_clusters = len(members.first), members.n_clusters
         if n_clusters != self._known[letters[1]]:
             raise Undecodable(f"its {name!r} has {n_clusters} clusters, which does not fit")
@@ -157,7 +165,8 @@ def _check_row_model(model: Any, sizes: _Sizes) -> None:
     for name, (kind, letters) in _TERMS.items():
         table = getattr(model.terms, name)
         if table is not None or name in ("offset", "magnitude"):
-            sizes.check(name, table, kind, letters)
+            mixed = name in _TABLES and np.ndim(table) == 2
+            sizes.check(name, table, kind, _TABLES[name] if mixed else letters)
     one_way = model.V is None
     if one_way != (model.terms.slope is None) or (one_way and model.terms.table is None):
         raise Undecodable("its '_row_model' has terms that do not fit each other")
@@ -169,3 +178,14 @@ def _check_row_model(model: Any, sizes: _Sizes) -> None:
         raise Undecodable("its thresholds are not numbers")
     if model.centring not in get_args(Centring):
         raise Undecodable("its '_row_model' is centred in an unknown way")
+    _check_overlap_model(model)
+
+
+def _check_overlap_model(model: RowModel) -> None:
+    most = model.max_memberships
+    if most is not None and (type(most) is not int or most < 1):
+        raise Undecodable("its 'max_memberships' is not a number of memberships")
+    if model.overlap_model not in tuple(OVERLAP_MODELS):
+        raise Undecodable("its 'overlap_model' is not known")
+    if OVERLAP_MODELS[model.overlap_model].needs_pairs and model.terms.gram is None:
+        raise Undecodable("its 'gram' is missing")

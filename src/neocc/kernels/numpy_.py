@@ -168,7 +168,7 @@ def best_sets(
                 A = chosen.astype(np.float64)
                 joined = A @ costs.pairs
                 pair_part = joined + (np.einsum("pi,pi->p", joined, A) / 2.0)[:, None]
-            found = _rounded(own * own_part, fixed * base[at, None], joint * pair_part)
+            found = rounded(own * own_part, fixed * base[at, None], joint * pair_part)
             if size == 2 and costs.pairs is not None:
                 best = found.argmin(axis=1)
                 chosen[:] = False
@@ -199,7 +199,7 @@ def hull_steps(curves: FloatArray, steps: FloatArray) -> None:
         np.maximum(steps[:, before:], least, out=steps[:, before:])
 
 
-def _rounded(own: FloatArray, fixed: FloatArray, joint: FloatArray) -> FloatArray:
+def rounded(own: FloatArray, fixed: FloatArray, joint: FloatArray) -> FloatArray:
     """Add up the parts of costs, and round them against these."""
     found = own + fixed + joint
     anchor = (np.abs(own) + np.abs(fixed) + np.abs(joint)) * TIE_SCALE

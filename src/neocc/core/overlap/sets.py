@@ -26,7 +26,7 @@ from neocc.core.histograms import BlockCounts, Histogram, Query
 from neocc.core.overlap.distances import DistanceChoices
 from neocc.core.overlap.scores import Scores
 from neocc.core.thresholds import Thresholds, taken
-from neocc.kernels import Kernels, Memberships, SetCosts
+from neocc.kernels import Kernels, Memberships, SetCosts, numpy_
 
 __all__ = ["OverlapModel"]
 
@@ -253,20 +253,23 @@ class SetChoices:
 
 
 def _present(scores: Scores, costs: SetCosts, members: Memberships) -> FloatArray:
-    """Return the cost of the present set of each item, 0 for an item in no cluster."""
+    """Return the cost of the present set of each item, 0 for an item in no cluster.
+
+    It is rounded as the costs of best sets are: a set that is one of these costs the same.
+    """
     d, sizes = scores.d, members.numbers
     assert d is not None
     at = np.maximum(sizes - 1, 0)
     alone, extra = np.flatnonzero(members.first >= 0), members.extra_items
-    found = np.zeros(len(d))
-    found[alone] = d[alone, members.first[alone]]
-    found += np.bincount(extra, d[extra, members.extra_clusters], minlength=len(d))
-    found *= costs.own[at]
+    own = np.zeros(len(d))
+    own[alone] = d[alone, members.first[alone]]
+    own += np.bincount(extra, d[extra, members.extra_clusters], minlength=len(d))
+    fixed, joint = np.zeros(len(own)), np.zeros(len(own))
     if scores.squares is not None:
-        found += np.where(sizes > 0, costs.fixed[at] * scores.squares, 0.0)
-    some, joint = _joint_part(members, costs)
-    found[some] += joint
-    return found
+        fixed = costs.fixed[at] * scores.squares
+    some, of_pairs = _joint_part(members, costs)
+    joint[some] = of_pairs
+    return np.where(sizes > 0, numpy_.rounded(costs.own[at] * own, fixed, joint), 0.0)
 
 
 def _joint_part(members: Memberships, costs: SetCosts) -> tuple[IntArray, FloatArray]:
