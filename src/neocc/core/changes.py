@@ -9,7 +9,7 @@ make is a small knapsack problem, solved exactly.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -18,19 +18,27 @@ from neocc._typing import FloatArray, IntArray
 __all__ = ["Changes", "best_changes", "offered"]
 
 # How many changes of each kind (from one size to another) are offered; of so few items all.
-_PER_KIND = 3
+_PER_KIND = 2
 _FEW_ITEMS = 24
 # The largest deviation from the counts on the way through the items.
 _REACH = 8
 
 
+_Way: TypeAlias = tuple[float, float, tuple[tuple[int, int], ...]]
+
+
 class Changes(NamedTuple):
-    """Items, their sizes before and after, and what that adds to the costs."""
+    """Items, their sizes before and after, and what that adds to the costs.
+
+    `paid` is the same with memberships paid for at their price: negative for items off their hulls
+    alone.
+    """
 
     items: IntArray
     before: IntArray
     after: IntArray
     costs: FloatArray
+    paid: FloatArray
 
     def cheapest(self) -> Changes:
         """Keep the cheapest of each kind; of equal ones the first."""
@@ -41,7 +49,7 @@ class Changes(NamedTuple):
         starts = np.flatnonzero(new)
         rank = np.arange(len(order)) - np.repeat(starts, np.diff([*starts, len(order)]))
         kept = np.sort(order[rank < _PER_KIND])
-        return Changes(self.items[kept], self.before[kept], self.after[kept], self.costs[kept])
+        return Changes(*(part[kept] for part in self))  # type: ignore[arg-type]
 
 
 def offered(
@@ -59,13 +67,12 @@ def offered(
     wanted = np.isfinite(paid) & (paid <= gain)
     wanted[lines, sizes] = False
     items, after = np.nonzero(wanted)
-    found = Changes(items, sizes[items], after, rises[items, after])
+    found = Changes(items, sizes[items], after, rises[items, after], paid[items, after])
     return found if n_items <= _FEW_ITEMS else found.cheapest()
 
 
 def _joined(parts: Sequence[Changes]) -> Changes:
-    items, before, after, costs = (np.concatenate(each) for each in zip(*parts, strict=True))
-    return Changes(items, before, after, costs)
+    return Changes(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
 
 def best_changes(offers: Sequence[Changes], n_items: int, n_spare: int) -> list[dict[int, int]]:
@@ -79,35 +86,26 @@ def best_changes(offers: Sequence[Changes], n_items: int, n_spare: int) -> list[
     # Numbers of items that rise from block to block.
     every = every._replace(items=blocks * n_items + every.items)
     every = every if n_items <= _FEW_ITEMS else every.cheapest()
-    least = np.full((2 * _REACH + 1, 2 * _REACH + 1), np.inf)
-    least[_REACH, _REACH] = 0.0
-    trail = []
-    for item in np.unique(every.items):
-        options, moves = [least], [(0, 0, 0)]
-        for i in np.flatnonzero(every.items == item):
-            before, after = int(every.before[i]), int(every.after[i])
-            moves.append((after - before, (after == 0) - (before == 0), after))
-            options.append(every.costs[i] + _shifted(least, *moves[-1][:2]))
-        table = np.stack(options)
-        pick = table.argmin(axis=0)
-        least = table.min(axis=0)
-        trail.append((item, pick, moves))
-    row, column = _REACH, int(least[_REACH, : _REACH + min(n_spare, _REACH) + 1].argmin())
+    by_item: dict[int, list[tuple[int, int, float, float]]] = {}
+    for item, *change in zip(*(part.tolist() for part in every), strict=True):
+        by_item.setdefault(item, []).append(tuple(change))
+    # Items off their hulls come first: what others cost can never make a sum negative again.
+    order = sorted(by_item, key=lambda item: (min(each[3] for each in by_item[item]), item))
+    # By deviation of memberships and of outliers: cost, cost at the price, and what was changed.
+    least: dict[tuple[int, int], _Way] = {(0, 0): (0.0, 0.0, ())}
+    for item in order:
+        for (memberships, outliers), (cost, paid, ways) in list(least.items()):
+            for before, after, rise, rise_paid in by_item[item]:
+                at = (memberships + after - before, outliers + (after == 0) - (before == 0))
+                way = (cost + rise, paid + rise_paid, (*ways, (item, after)))
+                if (
+                    way[1] < 0.0
+                    and max(map(abs, at)) <= _REACH
+                    and (at not in least or way[0] < least[at][0])
+                ):
+                    least[at] = way
+    ends = [way for at, way in least.items() if at[0] == 0 and at[1] <= n_spare]
     found: list[dict[int, int]] = [{} for _ in offers]
-    for item, pick, moves in reversed(trail):
-        memberships, outliers, size = moves[pick[row, column]]
-        if memberships or outliers:
-            found[item // n_items][int(item % n_items)] = size
-        row, column = row - memberships, column - outliers
+    for item, size in min(ends, key=lambda way: way[0])[2]:
+        found[item // n_items][item % n_items] = size
     return found
-
-
-def _shifted(table: FloatArray, rows: int, columns: int) -> FloatArray:
-    """Return a table moved by so many places, infinite where nothing comes from."""
-    moved = np.full_like(table, np.inf)
-    n = len(table)
-    if abs(rows) < n and abs(columns) < n:
-        to = [slice(max(0, by), n + min(0, by)) for by in (rows, columns)]
-        source = [slice(max(0, -by), n + min(0, -by)) for by in (rows, columns)]
-        moved[to[0], to[1]] = table[source[0], source[1]]
-    return moved
