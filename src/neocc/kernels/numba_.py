@@ -127,9 +127,10 @@ def score(
     shrink = terms.shrink
     if products is not None and scale is not None and scale.ndim == 2:
         products, scale = products @ scale, None
-    if products is not None and sums is not None and shrink is not None and shrink.ndim == 2:
-        products = numpy_.scaled(products, scale) - ((sums @ shrink) * sums).sum(1)[:, None]
-        scale = shrink = None
+    if sums is not None and shrink is not None and shrink.ndim == 2:
+        squared = ((sums @ shrink) * sums).sum(axis=1)[:, None]
+        rest = np.zeros(terms.n_clusters) if products is None else numpy_.scaled(products, scale)
+        products, scale, shrink = rest - squared, None, None
     members = _NOBODY if members is None else members
     total: float = loops.score(
         _NO_TABLE if sums is None else sums,
