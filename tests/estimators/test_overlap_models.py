@@ -67,11 +67,13 @@ class Fragile(Checkpoint):
 
 @pytest.mark.parametrize(
     ("kind", "model", "refine"),
-    [*((*each, False) for each in ESTIMATORS), ("mean", "share", True), ("mean", "average", True)],
+    [*((*each, False) for each in ESTIMATORS), ("mean", "average", True)],
 )
 def test_a_fit_in_pieces_has_the_bits_of_one_in_one_go(tmp_path, kind, model, refine):
     X = make_data(n=20)[0][:, :12]
-    more = {"n_init": 1, "refine": True} if refine else {"n_init": 5, "init": "random"}
+    more = (
+        {"n_init": 1, "refine": True} if refine else {"n_init": 4, "init": "random", "max_iter": 5}
+    )
     n_fits = 0
     while n_fits < 200:
         n_fits += 1
@@ -90,7 +92,10 @@ def test_a_fit_in_pieces_has_the_bits_of_one_in_one_go(tmp_path, kind, model, re
             assert np.array_equal(value, wanted[name]), name
 
 
-@each_estimator
+@pytest.mark.parametrize(
+    ("kind", "model"),
+    [("mean", "average"), ("residue", "share"), ("residue", "average"), ("kmeans", "average")],
+)
 def test_so_has_one_that_is_killed_in_the_middle_of_a_run(tmp_path, kind, model):
     """Memberships that are parts of an item go into the file with their weights."""
     X = np.random.default_rng(0).normal(size=(300, 30))
@@ -124,7 +129,7 @@ def test_so_has_one_that_is_killed_in_the_middle_of_a_run(tmp_path, kind, model)
 def test_a_model_from_a_file_predicts_the_same_bits(tmp_path, kind, model):
     X, new = make_data()
     for data in (X, sparse.csr_array(np.where(np.abs(X) > 1.0, X, 0.0))):
-        fitted = make(kind, model).fit(data)
+        fitted = make(kind, model, n_init=1).fit(data)
         save_model(fitted, tmp_path / "model.neocc", force=True)
         loaded = load_model(tmp_path / "model.neocc")
         assert loaded.get_params() == fitted.get_params()
@@ -161,7 +166,7 @@ def test_rows_of_the_fit_get_their_own_memberships_but_for_single_changes(
 
     monkeypatch.setattr(engines, "find_thresholds", spy)
     n_equal = 0
-    for seed in range(6):
+    for seed in range(4):
         X, _ = make_data(seed)
         options = {"tol": 0.0, "n_init": 1, "max_memberships": most}
         if kind != "kmeans":
@@ -173,14 +178,14 @@ def test_rows_of_the_fit_get_their_own_memberships_but_for_single_changes(
         others -= {item for item, _ in last[0].changes}
         others -= set(np.flatnonzero(U.sum(axis=1) > 2).tolist())
         assert len(others) <= 1
-    assert n_equal >= 2
+    assert n_equal >= 1
 
 
 @each_estimator
 def test_new_rows_take_the_cheapest_set_at_the_price_of_the_fit(kind, model):
     """Literally: the cost of each set, less the price of an extra membership."""
     n_pairs = n_outside = 0
-    for seed in range(3):
+    for seed in range(2):
         X, new = make_data(seed)
         new = np.concatenate([new, 30.0 * new[:3], (X[:4] + X[4:8]) / 2, X[:4] + X[4:8]])
         fitted = make(kind, model, tol=0.0, n_init=1, max_memberships=2).fit(X)
@@ -210,7 +215,7 @@ def test_new_rows_take_the_cheapest_set_at_the_price_of_the_fit(kind, model):
 @each_estimator
 def test_rows_are_decided_one_by_one(kind, model):
     X, new = make_data()
-    fitted = make(kind, model).fit(X)
+    fitted = make(kind, model, n_init=1).fit(X)
     together = fitted.predict_membership(new)
     for row in range(len(new)):
         np.testing.assert_array_equal(fitted.predict_membership(new[[row]])[0], together[row])

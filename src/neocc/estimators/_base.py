@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -21,7 +22,13 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from neocc.core.checkpoints import NO_JOURNAL, Journal
 from neocc.core.engine import Engine
 from neocc.core.initialise import COLD
-from neocc.core.overlap import OVERLAP_MODELS, REPEAT, OverlapModel, make_overlap_model
+from neocc.core.overlap import (
+    OVERLAP_MODELS,
+    REPEAT,
+    OverlapModel,
+    compared_models,
+    make_overlap_model,
+)
 from neocc.core.problem import Problem
 from neocc.core.samples import SAMPLING, Sampling
 from neocc.core.search import Init, least_gain, n_search_steps, run_starts, search
@@ -31,6 +38,7 @@ from neocc.engines import ENGINE_NAMES, ClusterLostError, Matrix, Workers
 from neocc.engines.space import EVERYTHING
 from neocc.estimators._checkpoints import open_journal
 from neocc.estimators._engines import make_engine, planned_space, runs_on_cluster
+from neocc.estimators._overlap import OverlapChoice, choose_overlap_model
 from neocc.estimators._progress import CallbackSupportMixin, Progress
 from neocc.estimators._rows import RowModel, RowsMixin
 from neocc.kernels import KERNEL_NAMES
@@ -63,7 +71,7 @@ STORE_CONSTRAINTS: dict[str, Any] = {
 
 
 OVERLAP_CONSTRAINTS: dict[str, Any] = {
-    "overlap_model": [StrOptions(set(OVERLAP_MODELS))],
+    "overlap_model": [StrOptions({*OVERLAP_MODELS, "auto"})],
     "max_memberships": [None, Interval(Integral, 1, None, closed="left")],
 }
 """Rules for the parameters of those whose clusters overlap."""
@@ -83,6 +91,7 @@ class BaseNEO(
     """Base of all estimators that run the solver of `neocc.core`."""
 
     _sampling: ClassVar[Sampling] = SAMPLING
+    overlap_choice_: OverlapChoice | None
 
     def _solve(self, matrix: Matrix, problem: Problem, init: Init, warm: Pair = COLD) -> None:
         """Run all starts and publish the best; an interrupted fit keeps the best start it has."""
@@ -153,12 +162,30 @@ class BaseNEO(
         """Whether starts are spent on a search."""
         return getattr(self, "refine", False) is True
 
-    def _overlap_model(self, objective: str) -> OverlapModel:
-        """Return the model that the parameters ask for."""
+    def _with_overlap_model(self, matrix: Matrix, problem: Problem, init: Init) -> Problem:
+        """Return the problem, with an overlap model chosen for the data if that is "auto"."""
+        self.overlap_choice_ = None
+        if self.overlap_model != "auto":
+            return problem
+        objective = problem.objective.name
+        models = [self._make_model(objective, name) for name in compared_models(objective)]
+        problems = [replace(problem, overlap_model=model) for model in models]
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        rng = np.random.default_rng(seed)
+        with Workers(self.n_jobs) as workers:
+            engine = make_engine(matrix, self.kernel, workers, where=self.engine)
+            self.overlap_choice_ = choose_overlap_model(engine, problems, init, rng)
+        return next(
+            each for each in problems if each.overlap_model.name == self.overlap_choice_.model
+        )
+
+    def _make_model(self, objective: str, name: str | None = None) -> OverlapModel:
+        """Return the model that the parameters ask for, or the first to try if that is "auto"."""
+        name = name or (self.overlap_model if self.overlap_model != "auto" else "average")
         most = self.max_memberships
-        if most is None and self.overlap_model != REPEAT.name:
+        if most is None and name != REPEAT.name:
             most = _MAX_MEMBERSHIPS
-        return make_overlap_model(self.overlap_model, most, objective)
+        return make_overlap_model(name, most, objective)
 
     def _first_problem(self, problem: Problem) -> Problem:
         """Return the problem that plain starts begin with."""

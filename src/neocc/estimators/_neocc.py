@@ -52,11 +52,12 @@ class NEOCC(BaseCoclusterer):
     objective : {"mean", "residue"}, default="mean"
         `"mean"` (NEO-CC-M) looks for blocks of constant value, `"residue"` (NEO-CC-RCM) for blocks
         in which rows and columns follow a common pattern up to row and column offsets.
-    overlap_model : {"repeat", "share", "average", "sum"}, default="repeat"
+    overlap_model : {"repeat", "share", "average", "sum", "auto"}, default="repeat"
         What several memberships of a row (or a column) cost. `"repeat"`, the paper's: the distance
         to each cluster, in full. `"share"`: the mean of these distances. `"average"`: the distance
         to the mean of the prototypes of its clusters. `"sum"`: the distance to their sum; subtract
-        the mean of the data first. With objective `"residue"` all but `"sum"` make sense.
+        the mean of the data first. With objective `"residue"` all but `"sum"` make sense. `"auto"`
+        compares the costs of `"average"` and `"sum"` in short runs.
     max_memberships : int, default=None
         Largest number of memberships of a row or a column. None is 4, and no bound for `"repeat"`.
     row_overlap, column_overlap : float or "auto", default=0.0
@@ -128,6 +129,8 @@ class NEOCC(BaseCoclusterer):
         Number of iterations that led there.
     n_passes_ : float
         How often the fit has read the data, parts of them counted as parts.
+    overlap_choice_ : OverlapChoice or None
+        Which overlap model `"auto"` chose, with its reasons; None for a model that was given.
     row_estimate_, column_estimate_ : OverlapEstimate or None
         What `"auto"` found, with its reasons; None for a side whose fractions were given.
     rows_, columns_, biclusters_ : ndarray of bool
@@ -253,12 +256,12 @@ class NEOCC(BaseCoclusterer):
         with self._keeping_earlier_fit():
             matrix = read_matrix(self, X, reset=True)
             objective = OBJECTIVES[self.objective]
-            model = self._overlap_model(self.objective)
+            model = self._make_model(self.objective)
             rows, row_estimate, row_kmeans = self._counts("rows", matrix, model.most)
             columns, column_estimate, column_kmeans = self._counts("columns", matrix, model.most)
             problem = Problem(objective, rows, columns, self.max_iter, self.tol, model)
-            warm = row_kmeans, column_kmeans
-            self._solve(matrix, problem, self._read_init(matrix, problem), warm)
+            init, warm = self._read_init(matrix, problem), (row_kmeans, column_kmeans)
+            self._solve(matrix, self._with_overlap_model(matrix, problem, init), init, warm)
             self.row_estimate_, self.column_estimate_ = row_estimate, column_estimate
         return self
 

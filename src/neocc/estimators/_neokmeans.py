@@ -45,11 +45,12 @@ class NEOKMeans(BaseNEO):
         `n_clusters - 1`.
     outliers : float in [0, 1), default=0.0
         Largest fraction of points left in no cluster.
-    overlap_model : {"repeat", "share", "average", "sum"}, default="repeat"
+    overlap_model : {"repeat", "share", "average", "sum", "auto"}, default="repeat"
         What several memberships of a point cost. `"repeat"`, the paper's: the distance to each
         cluster, in full. `"share"`: the mean of these distances. `"average"`: the distance to the
         mean of the prototypes of its clusters. `"sum"`: the distance to their sum; subtract the
-        mean of the data first.
+        mean of the data first. `"auto"` compares the costs of `"average"` and `"sum"` in short
+        runs.
     max_memberships : int, default=None
         Largest number of memberships of a point. None is 4, and no bound for `"repeat"`.
     init : {"k-means++", "random"} or array of shape (n_points, n_clusters), default="k-means++"
@@ -90,6 +91,8 @@ class NEOKMeans(BaseNEO):
         Points that belong to no cluster.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Mean of the members of each cluster.
+    overlap_choice_ : OverlapChoice or None
+        Which overlap model `"auto"` chose, with its reasons; None for a model that was given.
     objective_ : float
         Objective of the memberships.
     history_ : ndarray
@@ -189,12 +192,13 @@ class NEOKMeans(BaseNEO):
         """
         with self._keeping_earlier_fit():
             matrix = read_matrix(self, X, reset=True)
-            model = self._overlap_model(KMEANS.name)
+            model = self._make_model(KMEANS.name)
             counts = make_counts(
                 "", matrix.shape[0], self.n_clusters, self.overlap, self.outliers, model.most
             )
             problem = Problem(KMEANS, counts, None, self.max_iter, self.tol, model)
-            self._solve(matrix, problem, self._read_init(counts, model.most))
+            init = self._read_init(counts, model.most)
+            self._solve(matrix, self._with_overlap_model(matrix, problem, init), init)
         return self
 
     def _read_init(self, counts: Counts, most: int | None) -> Init:

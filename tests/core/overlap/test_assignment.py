@@ -135,7 +135,7 @@ def assert_meets(U, counts, most):
 @each_kind
 def test_no_feasible_memberships_cost_less(name, kind):
     n_outliers = n_overlaps = 0
-    for seed in range(80):
+    for seed in range(60):
         items, counts = draw(name, kind, seed)
         U = items.assigned(counts)[0].dense
         assert_meets(U, counts, items.most)
@@ -148,7 +148,7 @@ def test_no_feasible_memberships_cost_less(name, kind):
 @each_model
 @pytest.mark.parametrize("kind", ["normal", "tied"])
 def test_empty_clusters_are_not_joined_and_the_best_of_the_others_are(name, kind):
-    for seed in range(80):
+    for seed in range(40):
         items, counts = draw(name, kind, seed, k_largest=4, n_empty=1)
         U = items.assigned(counts)[0].dense
         assert_meets(U, counts, items.most)
@@ -161,7 +161,7 @@ def test_empty_clusters_are_not_joined_and_the_best_of_the_others_are(name, kind
 def test_of_many_items_no_feasible_memberships_cost_less(name, kind):
     """Of more than 24 items only the cheapest few changes after a price are looked at."""
     n_compared = 0
-    for seed in range(24):
+    for seed in range(16):
         items, counts = draw(name, kind, seed, largest=50)
         if counts.n_items <= 24:
             continue
@@ -170,7 +170,7 @@ def test_of_many_items_no_feasible_memberships_cost_less(name, kind):
         assert_meets(U, counts, items.most)
         lowest = items.lowest(counts, oracle.lowest_total_of_many)
         assert items.total(U) <= lowest + 1e-11 * items.scale, f"seed {seed}"
-    assert n_compared > 8
+    assert n_compared > 5
 
 
 def test_both_ways_to_find_the_least_total_agree():
@@ -182,7 +182,7 @@ def test_both_ways_to_find_the_least_total_agree():
 
 @each_model
 @each_kind
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 2**32 - 1), few=st.sampled_from([0, 3, FEW]))
 def test_blocks_give_the_answer_of_one_block(name, kind, seed, few):
     items, counts = draw(name, kind, seed, largest=40, k_largest=5)
@@ -225,7 +225,7 @@ def test_bounded_repeat_without_need_of_the_bound_is_the_papers_loop():
 @each_model
 @each_kind
 def test_no_assignment_is_dearer_than_the_memberships_before(name, kind):
-    for seed in range(60):
+    for seed in range(30):
         items, counts = draw(name, kind, seed, largest=12, k_largest=6)
         rng = np.random.default_rng(seed)
         items.present = make_membership(rng, counts, items.most)

@@ -9,7 +9,14 @@ from neocc.core.overlap.sets import OverlapModel
 from neocc.core.overlap.share import Share
 from neocc.core.overlap.sum import Sum
 
-__all__ = ["OVERLAP_MODELS", "REPEAT", "OverlapModel", "Scores", "make_overlap_model"]
+__all__ = [
+    "OVERLAP_MODELS",
+    "REPEAT",
+    "OverlapModel",
+    "Scores",
+    "compared_models",
+    "make_overlap_model",
+]
 
 OVERLAP_MODELS: dict[str, type[OverlapModel]] = {
     each.name: each for each in (Repeat, Share, Average, Sum)
@@ -17,6 +24,14 @@ OVERLAP_MODELS: dict[str, type[OverlapModel]] = {
 """All overlap models by name; each takes the largest number of memberships of an item."""
 
 _SENSELESS = {("residue", "sum")}
+
+
+def compared_models(objective: str) -> list[str]:
+    """Return the names of the models whose costs can be compared with each other.
+
+    An item pays once in all of them; "share" costs at least what "average" does.
+    """
+    return [name for name in ("average", "sum") if (objective, name) not in _SENSELESS]
 
 
 def make_overlap_model(name: str, most: int | None, objective: str) -> OverlapModel:

@@ -1,0 +1,88 @@
+"""`overlap_model="auto"` names the model that made the data, says how sure it is, and doubts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from neocc import NEOCC, NEOKMeans
+from neocc.estimators._overlap import OverlapChoice
+from neocc.io import load_model, save_model
+
+FRACTIONS = {"row_overlap": 0.2, "row_outliers": 0.05}
+
+
+def mixed(kind, seed, n=120, m=60, k=4, l=4):  # noqa: E741
+    """Rows of one prototype, and a fifth that are means or sums of two; a few are scrambled."""
+    rng = np.random.default_rng(seed)
+    M = 2.0 * rng.normal(size=(k, l))
+    members = np.eye(k, dtype=bool)[np.arange(n) % k]
+    for p in rng.choice(n, size=round(0.25 * n), replace=False):
+        members[p, (p + 1 + rng.integers(k - 1)) % k] = True
+    weights = members / members.sum(axis=1, keepdims=True) if kind == "average" else members
+    X = (weights @ M)[:, np.arange(m) % l]
+    out = rng.choice(n, size=round(0.05 * n), replace=False)
+    X[out] = rng.choice(X.ravel(), size=(len(out), m))
+    members[out] = False
+    return X + 0.5 * rng.normal(size=X.shape), members
+
+
+@pytest.mark.parametrize("kind", ["average", "sum"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_model_that_made_the_data_is_named(kind, seed):
+    X, members = mixed(kind, seed)
+    overlap = members.sum() / len(X) - 1.0
+    model = NEOCC(4, 4, row_overlap=overlap, row_outliers=0.05, overlap_model="auto", n_init=2)
+    choice = model.set_params(random_state=seed).fit(X).overlap_choice_
+    assert choice.model == kind
+    assert choice.is_sure
+    assert set(choice.costs) == {"average", "sum"}
+    assert f'overlap model "{kind}": every seed ends lower' in str(choice)
+    # The fit is that of the model chosen.
+    given = model.set_params(overlap_model=kind).fit(X)
+    assert given.overlap_choice_ is None
+    assert given._row_model.overlap_model == kind
+
+
+def test_it_is_one_model_for_points_too():
+    X, _ = mixed("sum", 0)
+    model = NEOKMeans(4, overlap=0.2, outliers=0.05, overlap_model="auto", random_state=0).fit(X)
+    assert model.overlap_choice_.model == "sum"
+
+
+def test_nothing_is_compared_where_nothing_overlaps_or_only_one_makes_sense():
+    X, _ = mixed("sum", 0)
+    choice = NEOCC(4, 4, overlap_model="auto", n_init=1, random_state=0).fit(X).overlap_choice_
+    assert choice == OverlapChoice("average", {}, is_sure=True)
+    assert "nothing overlaps" in str(choice)
+    model = NEOCC(4, 4, objective="residue", overlap_model="auto", n_init=1, **FRACTIONS)
+    choice = model.set_params(random_state=0).fit(X).overlap_choice_
+    assert choice.model == "average"
+    assert list(choice.costs) == ["average"]
+
+
+def test_in_doubt_it_is_the_average():
+    # Noise: no model explains it, and seeds differ more than models do.
+    X = np.random.default_rng(0).normal(size=(60, 30))
+    doubts = 0
+    for seed in range(4):
+        model = NEOCC(4, 3, overlap_model="auto", n_init=1, random_state=seed, **FRACTIONS).fit(X)
+        choice = model.overlap_choice_
+        ranked = sorted(choice.costs.values(), key=min)
+        assert choice.is_sure == (max(ranked[0]) < min(ranked[1]))
+        if not choice.is_sure:
+            assert choice.model == "average"
+            assert "in doubt" in str(choice)
+            doubts += 1
+    assert doubts
+
+
+def test_a_choice_survives_a_file_and_a_seed(tmp_path):
+    X, _ = mixed("average", 1)
+    models = [
+        NEOCC(4, 4, overlap_model="auto", n_init=1, random_state=0, **FRACTIONS).fit(X)
+        for _ in range(2)
+    ]
+    assert models[0].overlap_choice_ == models[1].overlap_choice_
+    save_model(models[0], tmp_path / "model.neocc")
+    assert load_model(tmp_path / "model.neocc").overlap_choice_ == models[0].overlap_choice_
