@@ -25,11 +25,12 @@ from neocc.estimators._base import (
 from neocc.estimators._coclusterer import BaseCoclusterer
 from neocc.estimators._engines import make_engine
 from neocc.estimators._progress import with_callbacks
+from neocc.estimators._redundancy import RedundancyMixin
 from neocc.kernels import Memberships
 from neocc.selection import OverlapEstimate, estimate, kmeans
 
 
-class NEOCC(BaseCoclusterer):
+class NEOCC(RedundancyMixin, BaseCoclusterer):
     r"""Non-exhaustive, overlapping co-clustering (NEO-CC) of a matrix.
 
     Rows and columns are grouped at the same time. A row (or a column) may belong to several
@@ -131,6 +132,9 @@ class NEOCC(BaseCoclusterer):
         How often the fit has read the data, parts of them counted as parts.
     row_estimate_, column_estimate_ : OverlapEstimate or None
         What `"auto"` found, with its reasons; None for a side whose fractions were given.
+    redundancy_ : Redundancy
+        Jaccard indices of the members of all pairs of clusters: tables `rows` and `columns`, and
+        `pairs(above)`. A fit warns (`RedundancyWarning`) of clusters with an index above 0.9.
     rows_, columns_, biclusters_ : ndarray of bool
         Co-clusters in scikit-learn's form, one per pair of a row and a column cluster.
     n_features_in_ : int
@@ -261,6 +265,7 @@ class NEOCC(BaseCoclusterer):
             warm = WarmStart(row_kmeans, column_kmeans)
             self._solve(matrix, problem, self._read_init(matrix, problem), warm)
             self.row_estimate_, self.column_estimate_ = row_estimate, column_estimate
+        self._warn_if_redundant()
         return self
 
     def _counts(

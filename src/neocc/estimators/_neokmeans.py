@@ -26,9 +26,10 @@ from neocc.estimators._base import (
     BaseNEO,
 )
 from neocc.estimators._progress import with_callbacks
+from neocc.estimators._redundancy import RedundancyMixin
 
 
-class NEOKMeans(BaseNEO):
+class NEOKMeans(RedundancyMixin, BaseNEO):
     r"""Non-exhaustive, overlapping k-means (NEO-K-Means).
 
     Minimises :math:`\sum_c \sum_{i \in C_c} \|x_i - \mu_c\|^2` over clusters that may overlap and
@@ -98,6 +99,9 @@ class NEOKMeans(BaseNEO):
         Number of iterations of the kept start.
     n_passes_ : float
         How often the fit has read the data, parts of them counted as parts.
+    redundancy_ : Redundancy
+        Jaccard indices of the members of all pairs of clusters: the table `rows`, and
+        `pairs(above)`. A fit warns (`RedundancyWarning`) of clusters with an index above 0.9.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
@@ -193,6 +197,7 @@ class NEOKMeans(BaseNEO):
             model = self._overlap_model(KMEANS.name)
             problem = Problem(KMEANS, counts, None, self.max_iter, self.tol, model)
             self._solve(matrix, problem, self._read_init(counts))
+        self._warn_if_redundant()
         return self
 
     def _read_init(self, counts: Counts) -> Init:
