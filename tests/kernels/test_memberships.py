@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from instances import any_membership
 
+from neocc.core.overlap import OVERLAP_MODELS
 from neocc.kernels import Memberships, inverse
 
 
@@ -158,3 +159,17 @@ def test_only_the_lists_travel(matrix):
     _ = members.dense, members.indicator, members.sizes, members.weights, members.has_extra
     assert len(pickle.dumps(members)) == before
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(members)).indicator, members.indicator)
+
+
+@pytest.mark.parametrize("name", ["share", "average", "sum"])
+def test_weights_of_some_parts_are_those_of_the_whole(name):
+    """A part without further memberships has no weights; the others keep theirs."""
+    model = OVERLAP_MODELS[name]()
+    U = np.array([[1, 0, 0], [0, 0, 0], [1, 1, 0], [0, 1, 1], [0, 0, 1]], dtype=bool)
+    whole = model.weighted(Memberships.from_dense(U))
+    for edges in ([0, 2, 5], [0, 2, 4, 5], [0, 3, 5]):
+        parts = [model.weighted(Memberships.from_dense(U[a:b])) for a, b in pairwise(edges)]
+        joined = Memberships.joined(parts)
+        np.testing.assert_array_equal(joined.indicator, whole.indicator)
+        np.testing.assert_array_equal(joined.weights, whole.weights)
+        assert joined.mixed == whole.mixed

@@ -75,13 +75,15 @@ class Memberships:
             return parts[0]
         offsets = np.cumsum([0, *(part.n_items for part in parts)])
         extra_items = [part.extra_items + at for part, at in zip(parts, offsets, strict=False)]
+        # Parts without further memberships have no weights.
+        is_scaled = any(part.scale is not None for part in parts)
         return cls(
             np.concatenate([part.first for part in parts]),
             np.concatenate(extra_items),
             np.concatenate([part.extra_clusters for part in parts]),
             parts[0].n_clusters,
-            None if parts[0].scale is None else np.concatenate([_scale(part) for part in parts]),
-            parts[0].mixed,
+            np.concatenate([_scale(part) for part in parts]) if is_scaled else None,
+            any(part.mixed for part in parts),
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -287,8 +289,7 @@ _NO_LABELS: LabelArray = np.empty(0, dtype=np.int32)
 
 
 def _scale(members: Memberships) -> FloatArray:
-    assert members.scale is not None
-    return members.scale
+    return np.ones(members.n_items) if members.scale is None else members.scale
 
 
 def inverse(sizes: FloatArray) -> FloatArray:
