@@ -18,6 +18,7 @@ from neocc.core.engine import Engine
 from neocc.core.objectives import Features, Side, Terms
 from neocc.core.objectives.kmeans import centre_terms
 from neocc.core.problem import Counts, Problem
+from neocc.core.sizes import fill_small
 from neocc.core.solve import solve
 from neocc.core.steps import Pair, assigned, join, make_terms
 from neocc.kernels import Memberships, numpy_
@@ -50,6 +51,8 @@ def random_start(counts: Counts, rng: np.random.Generator) -> Memberships:
     first[kept] = labels[: counts.n_covered]
     extra = _draw_pairs(first, counts, rng)
     members = Memberships(first, extra // k, (extra % k).astype(np.int32), k)
+    if counts.min_size > 1:
+        return fill_small(members, rng.random((n, k)), counts)
     return fill_empty(members, np.zeros(members.n_total))
 
 

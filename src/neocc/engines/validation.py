@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -67,12 +68,18 @@ def _read_names(estimator: Any, source: RowSource, *, reset: bool) -> None:
 
 
 def make_counts(
-    side: str, n_items: int, n_clusters: int | None, overlap: float = 0.0, outliers: float = 0.0
+    side: str,
+    n_items: int,
+    n_clusters: int | None,
+    overlap: float = 0.0,
+    outliers: float = 0.0,
+    min_size: int = 1,
 ) -> Counts:
     """Turn a side's parameters into exact counts, or say why no membership matrix meets them.
 
     `side` is "row" or "column" (parameters `n_row_clusters`, `row_overlap`, ...), or "" for
-    one-way estimators (`n_clusters`, `overlap`, `outliers`).
+    one-way estimators (`n_clusters`, `overlap`, `outliers`). No cluster may have fewer than
+    `min_size` members.
     """
     if n_clusters is None:
         n_clusters = min(_DEFAULT_CLUSTERS, n_items)
@@ -106,7 +113,14 @@ def make_counts(
             f"{n_items} {items} in {n_clusters} clusters have at most {n_items * n_clusters} "
             f"memberships, not {counts.n_memberships}. Lower {prefix}overlap."
         )
-    return counts
+    if min_size > 1 and n_clusters * min_size > counts.n_memberships:
+        raise ValueError(
+            f"min_cluster_size={min_size} asks for {n_clusters * min_size} memberships in "
+            f"n_{prefix}clusters={n_clusters} clusters, but {n_items} {items} with "
+            f"{prefix}overlap={overlap} have {counts.n_memberships}. Ask for a min_cluster_size of "
+            f"at most {max(1, counts.n_memberships // n_clusters)}, or for fewer clusters."
+        )
+    return replace(counts, min_size=int(min_size))
 
 
 def read_memberships(matrix: Any, name: str, n_items: int, n_clusters: int | None) -> Memberships:
@@ -149,4 +163,10 @@ def check_feasible(members: Memberships, counts: Counts, name: str, prefix: str)
             f"{name} leaves {n_outliers} items in no cluster, but {prefix}outliers allows at "
             f"most {counts.max_outliers}. Change {name}, or set {prefix}outliers="
             f"{n_outliers / counts.n_items:.6g}."
+        )
+    smallest = int(members.sums_of(None).min())
+    if smallest < counts.min_size and counts.min_size > 1:
+        raise ValueError(
+            f"{name} has a cluster of {smallest} members, but min_cluster_size asks for at least "
+            f"{counts.min_size}. Change {name}, or lower min_cluster_size."
         )

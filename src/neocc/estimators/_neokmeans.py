@@ -53,6 +53,9 @@ class NEOKMeans(RedundancyMixin, BaseNEO):
         mean of the data first.
     max_memberships : int, default=None
         Largest number of memberships of a point. None is 4, and no bound for `"repeat"`.
+    min_cluster_size : int, default=1
+        Least number of members of a cluster. Clusters left smaller receive the memberships whose
+        move there costs least; counts stay exact, and the objective never rises.
     init : {"k-means++", "random"} or array of shape (n_points, n_clusters), default="k-means++"
         How the memberships start: the two-stage assignment to k-means++ seeds, random
         feasible memberships, or a given membership matrix.
@@ -143,6 +146,7 @@ class NEOKMeans(RedundancyMixin, BaseNEO):
         outliers: float = 0.0,
         overlap_model: str = "repeat",
         max_memberships: int | None = None,
+        min_cluster_size: int = 1,
         init: Any = "k-means++",
         n_init: int = 10,
         max_iter: int = 100,
@@ -160,6 +164,7 @@ class NEOKMeans(RedundancyMixin, BaseNEO):
         self.outliers = outliers
         self.overlap_model = overlap_model
         self.max_memberships = max_memberships
+        self.min_cluster_size = min_cluster_size
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -193,7 +198,8 @@ class NEOKMeans(RedundancyMixin, BaseNEO):
         """
         with self._keeping_earlier_fit():
             matrix = read_matrix(self, X, reset=True)
-            counts = make_counts("", matrix.shape[0], self.n_clusters, self.overlap, self.outliers)
+            asked = (self.n_clusters, self.overlap, self.outliers, self.min_cluster_size)
+            counts = make_counts("", matrix.shape[0], *asked)
             model = self._overlap_model(KMEANS.name)
             problem = Problem(KMEANS, counts, None, self.max_iter, self.tol, model)
             self._solve(matrix, problem, self._read_init(counts))

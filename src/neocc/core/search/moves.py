@@ -39,8 +39,8 @@ class Exchange:
     members : bool array of shape (n_items, n_clusters)
         Memberships; changed by `apply`.
     savings, costs : arrays of the same shape
-        What removing a membership saves (-inf where there is none, or where it is the last of its
-        cluster), and what adding one costs (inf where there is one already).
+        What removing a membership saves (-inf where there is none, or where its cluster is as small
+        as it may be), and what adding one costs (inf where there is one already).
     spare_outliers : int
         How many more items may be left in no cluster.
     constant : array of shape (n_items,)
@@ -61,7 +61,7 @@ class Exchange:
         sizes = members.sum(axis=0).astype(np.float64)
         # An item that begins an empty cluster is explained as far as it can be.
         excess = np.where(sizes > 0, np.maximum(d - constant[:, None], 0.0), 0.0)
-        removable = members & (sizes > 1)
+        removable = members & (sizes > counts.min_size)
         shrink = sizes / np.maximum(sizes - 1.0, 1.0)
         savings = np.where(removable, constant[:, None] + shrink * excess, -np.inf)
         costs = np.where(members, np.inf, constant[:, None] + sizes / (sizes + 1.0) * excess)
