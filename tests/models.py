@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from neocc import MSSR, NEOCC, NEOKMeans
+import warnings
+
+from neocc import MSSR, NEOCC, NEOKMeans, RedundancyWarning
 
 OVERLAP = {"row_overlap": 0.2, "row_outliers": 0.1, "column_overlap": 0.1, "column_outliers": 0.1}
 
@@ -33,6 +35,16 @@ def make_model(name: str, **options):
     kind, parameters = SETTINGS[name]
     plain = {} if kind is NEOKMeans else {"refine": False}
     return kind(**{"random_state": 0, "n_init": 3, **plain, **parameters, **options})
+
+
+def fit_noticing(model, X):
+    """Fit; clusters that nearly coincide are warned of where there are any, and only there."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", RedundancyWarning)
+        model.fit(X)
+    n_sides = 0 if isinstance(model, MSSR) else sum(map(bool, model.redundancy_.pairs().values()))
+    assert len(told) == n_sides
+    return model
 
 
 def row_members(model):

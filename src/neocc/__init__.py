@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from neocc.estimators import MSSR, NEOCC, NEOKMeans, objective_value
+    from neocc.estimators import MSSR, NEOCC, NEOKMeans, RedundancyWarning, objective_value
     from neocc.rivals.lowrank import LowRankNEOKMeans
     from neocc.rivals.plaid import InfinitePlaid
     from neocc.rivals.rocc import ROCC
@@ -20,6 +20,7 @@ __all__ = [
     "InfinitePlaid",
     "LowRankNEOKMeans",
     "NEOKMeans",
+    "RedundancyWarning",
     "__version__",
     "objective_value",
 ]

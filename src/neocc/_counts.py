@@ -32,12 +32,16 @@ class Counts:
         T = n + round(alpha n), the number of ones in the membership matrix.
     max_outliers : int
         b = round(beta n), the largest allowed number of items in no cluster.
+    min_size : int
+        Least number of members of a cluster. With 1, as in the paper, clusters may be empty where
+        there are fewer memberships than clusters.
     """
 
     n_items: int
     n_clusters: int
     n_memberships: int
     max_outliers: int
+    min_size: int = 1
 
     @classmethod
     def from_fractions(
@@ -66,6 +70,11 @@ class Counts:
         """Whether every item gets exactly one membership."""
         return self.max_outliers == 0 and self.n_extra == 0
 
+    @property
+    def needs_distances(self) -> bool:
+        """Whether it takes more than the nearest clusters to assign items."""
+        return not self.is_partition or self.min_size > 1
+
     def with_outliers(self, share: float) -> Counts:
         """Return counts with a share of the outliers, and the memberships that covers the rest."""
         max_outliers = round_half_away(share * self.max_outliers)
@@ -79,4 +88,8 @@ class Counts:
         counts = Counts.from_fractions(n_items, self.n_clusters, overlap, outliers)
         max_outliers = min(counts.max_outliers, n_items - 1)
         n_memberships = max(counts.n_memberships, n_items - max_outliers)
-        return replace(counts, n_memberships=n_memberships, max_outliers=max_outliers)
+        in_proportion = round_half_away(self.min_size * n_items / self.n_items)
+        min_size = max(1, min(in_proportion, n_memberships // self.n_clusters))
+        return replace(
+            counts, n_memberships=n_memberships, max_outliers=max_outliers, min_size=min_size
+        )

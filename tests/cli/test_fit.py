@@ -255,6 +255,22 @@ def test_overlap_that_makes_twins_is_left_out(run, tmp_path):
     assert json.loads(ran.out)["settings"]["row_overlap"] == 0.5
 
 
+def test_groups_that_nearly_coincide_are_named_as_the_page_counts_them(run, tmp_path):
+    heavy = np.kron(np.eye(3), np.ones((2, 4))) * 20.0
+    light = 0.01 * np.random.default_rng(0).normal(size=(60, 12))
+    write_matrix(np.vstack([heavy, light]), tmp_path / "m.npy")
+    command = ("fit", tmp_path / "m.npy", "--rows", 2, "--columns", 2, "--n-init", 1)
+    ran = run(*command, "--row-overlap", 60 / 66, "--column-overlap", 0)
+    assert ran.code == 0, ran.err
+    said = (
+        "Note: groups 1 and 2 of rows have nearly the same members: ask for fewer groups (--rows) "
+        "or for less overlap (--row-overlap)."
+    )
+    assert ran.err.split() == said.split()
+    page = (tmp_path / "m-coclusters" / "report.html").read_text(encoding="utf-8")
+    assert "Groups of rows with nearly the same members" in page
+
+
 def test_warnings_of_the_library_become_notes(run, tmp_path):
     """A matrix whose zeros rule out equal norms, so that binormalisation does not converge."""
     X = np.triu(np.arange(1.0, 37.0).reshape(6, 6))

@@ -13,8 +13,10 @@ from instances import make_counts, make_engine, make_membership, members, plante
 from scipy import sparse
 
 from neocc import NEOCC, NEOKMeans
+from neocc.core.initialise import random_pair
 from neocc.core.objectives import KMEANS, OBJECTIVES
 from neocc.core.objectives.mean import residual_squares
+from neocc.core.overlap import make_overlap_model
 from neocc.core.problem import Counts, Problem
 from neocc.core.samples import Sampling
 from neocc.core.solve import solve
@@ -213,6 +215,26 @@ ASKED = {
     "other columns": lambda U, V: (U, members(np.roll(V.dense, 1, axis=1))),
     "no columns": lambda U, V: (U, None),
 }
+
+
+@pytest.mark.parametrize("model", ["repeat", "share", "average", "sum"])
+def test_small_clusters_are_enlarged_as_in_memory(client, one_thread, model):
+    """With every overlap model: weights of memberships come back whole from all shards."""
+    rng = np.random.default_rng(0)
+    X = planted(rng, 90, 20, noise=2.0)
+    rows, columns = Counts(90, 5, 96, 4, 16), Counts(20, 3, 20, 0, 6)
+    overlap_model = make_overlap_model(model, 3, "mean")
+    problem = Problem(OBJECTIVES["mean"], rows, columns, 8, overlap_model=overlap_model)
+    pair = random_pair(problem, rng)
+    one, other = (
+        solve(each.centred(problem.centring), problem, pair)
+        for each in both_engines(X, client, one_thread)
+    )
+    np.testing.assert_array_equal(one.U.dense, other.U.dense)
+    np.testing.assert_array_equal(one.V.dense, other.V.dense)
+    np.testing.assert_allclose(one.history, other.history, rtol=1e-11)
+    assert one.U.dense.sum(axis=0).min() >= 16
+    assert one.V.dense.sum(axis=0).min() >= 6
 
 
 @pytest.mark.parametrize("first", ASKED)

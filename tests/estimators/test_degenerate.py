@@ -7,9 +7,10 @@ import warnings
 import numpy as np
 import oracle
 import pytest
-from models import SETTINGS, column_members, make_model, row_members
+from models import SETTINGS, column_members, fit_noticing, make_model, row_members
 from scipy import sparse
 
+from neocc import RedundancyWarning
 from neocc.estimators._base import PrecisionWarning
 
 RNG = np.random.default_rng(0)
@@ -100,10 +101,10 @@ def test_degenerate_data_fit(name, data, how_many):
         # Columns of 1e-8 beside those of 1e6: rounding does hide the residues, and the fit says so.
         warnings.simplefilter("ignore", PrecisionWarning)  # undone by pytest after the test
     chosen = parameters(name, X, how_many)
-    check(make_model(name, **chosen).fit(X), X)
-    check(make_model(name, init="random", **chosen).fit(X), X)
+    check(fit_noticing(make_model(name, **chosen), X), X)
+    check(fit_noticing(make_model(name, init="random", **chosen), X), X)
     stored = sparse.csr_array(X)
-    check(make_model(name, **chosen).fit(stored), stored)
+    check(fit_noticing(make_model(name, **chosen), stored), stored)
 
 
 @pytest.mark.parametrize("name", ["NEOCC mean", "NEOCC residue"])
@@ -134,7 +135,9 @@ def test_every_row_and_column_its_own_cluster_costs_nothing(name, X):
 
 @pytest.mark.parametrize("name", ["NEOCC mean", "NEOCC residue"])
 def test_everything_in_every_cluster(name):
-    model = make_model(name, row_overlap=2.0, column_overlap=2.0).fit(GAUSSIAN)
+    with pytest.warns(RedundancyWarning, match="clusters 0, 1 and 2 nearly coincide") as told:
+        model = make_model(name, row_overlap=2.0, column_overlap=2.0).fit(GAUSSIAN)
+    assert len(told) == 2
     assert model.row_membership_.all()
     assert model.column_membership_.all()
     one = make_model(name, n_row_clusters=1, n_column_clusters=1).fit(GAUSSIAN)

@@ -142,7 +142,7 @@ def test_lookalikes_by_definition(seed):
     for one in range(side.n_clusters):
         for other in range(one):
             both, either = members_of[one] & members_of[other], members_of[one] | members_of[other]
-            if either and len(both) >= 0.6 * len(either):
+            if either and len(both) / len(either) > 0.6:
                 merged = linked[one] | linked[other]
                 for cluster in merged:
                     linked[cluster] = merged

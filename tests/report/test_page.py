@@ -164,6 +164,12 @@ def test_groups_that_are_nearly_the_same_are_pointed_out():
     U[:20, 0] = U[1:20, 1] = U[20:, 2] = True
     page = pages.read(render_report((U, [[1], [1]]), matrix=np.ones((40, 2))))
     assert "Groups 1 and 2 have nearly the same members" in page.by_id("groups-rows").text
+    (alike,) = [tag for tag in page.all("table") if "alike" in tag.attributes["class"].split()]
+    assert "Groups 1 and 21920" + "0.950" in alike.text  # 19 in both, 20 in either
+    U[2:5, 1] = False
+    page = pages.read(render_report((U, [[1], [1]]), matrix=np.ones((40, 2))))
+    assert "nearly the same" not in page.by_id("groups-rows").text
+    assert not [tag for tag in page.all("table") if "alike" in tag.attributes["class"].split()]
 
 
 def test_settings_and_record_are_shown(women):

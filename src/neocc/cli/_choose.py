@@ -14,7 +14,6 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from neocc._counts import round_half_away
-from neocc._typing import BoolArray
 from neocc.cli._guard import collected_warnings
 from neocc.cli._sample import Sample
 from neocc.cli._settings import FitSettings
@@ -167,17 +166,8 @@ def _twins(X: Any, settings: FitSettings, estimates: dict[Side, Choice]) -> list
     quick = {**settings.estimator_options, "n_init": 1, "refine": False}
     with collected_warnings():
         model = NEOCC(**quick).fit(X)
-    members = {"rows": model.row_membership_, "columns": model.column_membership_}
-    return [side for side in sides if _most_alike(members[side]) >= _TOO_ALIKE]
-
-
-def _most_alike(members: BoolArray) -> float:
-    """Return the largest share of common members among pairs of groups, of those in either."""
-    sizes = members.sum(axis=0)
-    shared = members.astype(np.float64).T @ members
-    either = np.maximum(sizes[:, None] + sizes - shared, 1.0)
-    np.fill_diagonal(shared, 0.0)
-    return float((shared / either).max())
+    alike = {side: np.triu(table, 1).max() for side, table in model.redundancy_.sides.items()}
+    return [side for side in sides if alike[side] >= _TOO_ALIKE]
 
 
 # ------------------------------------------------------------------------------- reasons in words

@@ -113,6 +113,7 @@ def _fit(
     kept = resources.checkpoint
     if kept is not None and kept.resumed:
         notes.append(f"the fit went on from the checkpoint {kept.path}.")
+    notes += _twins(model, settings)
     attach(model, loaded.preprocessor, dense=settings.dense)
     file = replace(loaded.file, source=plan.path.resolve())
     about = {"chosen": plan.settings.left_open, "interrupted": interrupted}
@@ -160,6 +161,20 @@ def _chosen(
         return asked, [], []
     sample = draw_to_choose(X, asked, resources.memory_limit)
     return choose(sample.data, asked, tick, sample)
+
+
+def _twins(model: Any, settings: FitSettings) -> list[str]:
+    """Say which groups have nearly the same members."""
+    from neocc.estimators._redundancy import alike_groups
+    from neocc.report._words import in_words
+
+    nouns = {"rows": settings.row_noun, "columns": settings.column_noun}
+    return [
+        f"{in_words(clusters)} of {nouns[side]} have nearly the same members: ask for fewer groups "
+        f"(--{side}) or for less overlap (--{side[:-1]}-overlap)."
+        for side, table in model.redundancy_.sides.items()
+        for clusters in alike_groups(table)
+    ]
 
 
 def _fitted(

@@ -74,14 +74,20 @@ def _in_file(message: str, matrix: Matrix | None) -> str:
 
 @contextmanager
 def collected_warnings() -> Iterator[list[str]]:
-    """Collect warnings of the library as notes, each of them once."""
+    """Collect warnings of the library as notes, each of them once.
+
+    Groups that nearly coincide are told of by those who show groups, and count them from 1.
+    """
+    from neocc.estimators import RedundancyWarning
+
     notes: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         try:
             yield notes
         finally:
-            notes.extend(dict.fromkeys(str(one.message) for one in caught))
+            told = (one for one in caught if not issubclass(one.category, RedundancyWarning))
+            notes.extend(dict.fromkeys(str(one.message) for one in told))
 
 
 @contextmanager

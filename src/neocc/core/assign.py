@@ -9,12 +9,13 @@ used yet, whoever they belong to. Together they minimise the sum of the chosen d
 feasible memberships.
 
 Prices are found by counting (`neocc.core.thresholds`). Ties go to the smallest distance, then the
-lowest item, then the lowest cluster.
+lowest item, then the lowest cluster. Clusters that end too small are filled (`fill_empty`, and
+`neocc.core.sizes` where one member is not enough).
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -22,10 +23,14 @@ from neocc._counts import Counts
 from neocc._typing import FloatArray
 from neocc.core.histograms import BlockCounts, Query
 from neocc.core.prices import find_thresholds
-from neocc.core.thresholds import Thresholds
+from neocc.core.sizes import Cut, Moves, Wanted, enlarged
+from neocc.core.thresholds import Ask, Thresholds
 from neocc.kernels import Memberships
 
-__all__ = ["Applied", "Choices", "Rule", "Step", "assign", "fill_empty", "is_feasible"]
+__all__ = ["Applied", "Choices", "Rule", "Step", "assign", "fill_empty", "is_feasible", "settled"]
+
+# Of the cost of memberships, the share by which others must cost less to be clearly cheaper.
+_ROUNDING = 1e-12
 
 
 class Applied(NamedTuple):
@@ -55,6 +60,9 @@ class Choices(Protocol):
 
     def costs(self, applied: Applied) -> FloatArray:
         """Return the cost of each membership, item by item."""
+
+    def moves(self, members: Memberships, wanted: Wanted) -> Moves:
+        """Offer the cheapest moves of memberships to clusters that are too small."""
 
 
 class Rule(Protocol):
@@ -87,19 +95,48 @@ def assign(
     choices: Choices, counts: Counts, model: Rule, before: Memberships | None = None
 ) -> Step:
     """Assign the items of one block; they keep the memberships `before` if these cost less."""
-    (thresholds,) = find_thresholds(
-        lambda method, given, *common: [getattr(choices, method)(given[0], *common)],
-        counts,
-        1,
-        prices_first=model.prices_first,
-    )
+
+    def ask(method: str, given: Any, *common: Any) -> list[Any]:
+        return [getattr(choices, method)(given[0], *common)]
+
+    (thresholds,) = find_thresholds(ask, counts, 1, prices_first=model.prices_first)
     applied = choices.apply(thresholds)
-    members = applied.members
-    if before is not None and applied.gain < 0.0 and is_feasible(before, counts, model.most):
-        members = before
-    elif members.has_empty:
-        members = model.weighted(fill_empty(members, choices.costs(applied)))
+    members = settled(applied, [applied], counts, model, before, ask, lambda every: [every])
     return Step(applied.objective, members, thresholds.pair)
+
+
+def settled(
+    whole: Applied,
+    applied: Any,
+    counts: Counts,
+    model: Rule,
+    before: Memberships | None,
+    ask: Ask,
+    cut: Cut,
+) -> Memberships:
+    """Return what all blocks together applied, clusters that are too small filled.
+
+    Memberships `before` are kept if they are feasible and cost less. `applied` stands for the parts
+    of the blocks.
+    """
+    members = whole.members
+
+    def can_stay() -> bool:
+        return before is not None and is_feasible(before, counts, model.most)
+
+    if before is not None and whole.gain < 0.0 and can_stay():
+        return before
+    if counts.min_size > 1:
+        larger = enlarged(members, counts, ask, cut)
+        if larger is None:
+            return members
+        if before is not None and larger.gain <= _ROUNDING * abs(larger.before) and can_stay():
+            return before
+        return model.weighted(larger.members)
+    if members.has_empty:
+        costs = np.concatenate(ask("costs", applied))
+        return model.weighted(fill_empty(members, costs))
+    return members
 
 
 def is_feasible(members: Memberships, counts: Counts, most: int | None) -> bool:
@@ -110,6 +147,7 @@ def is_feasible(members: Memberships, counts: Counts, most: int | None) -> bool:
         and int(np.count_nonzero(numbers == 0)) <= counts.max_outliers
         and (most is None or int(numbers.max(initial=0)) <= most)
         and not members.has_empty
+        and (counts.min_size == 1 or members.sums_of(None).min() >= counts.min_size)
     )
 
 

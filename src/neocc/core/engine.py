@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from neocc._typing import FloatArray, IntArray
-from neocc.core.assign import Applied, Step, fill_empty, is_feasible
+from neocc.core.assign import Applied, Step, settled
 from neocc.core.objectives import Centring, Side
 from neocc.core.overlap import Scores
 from neocc.core.prices import find_thresholds
@@ -155,7 +155,7 @@ class Engine:
         known = held is not None and held.members is U and held.applied is not None
         members = held.applied if held is not None and known else self._cut(U)
         model = problem.overlap_model
-        common = (terms, V, model, not counts.is_partition)
+        common = (terms, V, model, counts.needs_distances)
         choices = shards.call("choices", shards.each, members, common=common)
 
         def ask(method: str, given: list[Any], *common: Any) -> list[Any]:
@@ -168,18 +168,12 @@ class Engine:
         if shards.speculative_sums and U is not None:
             ahead = shards.total("sum_applied", shards.each, choices, thresholds, common=wanted)
         found: list[Applied] = shards.gather(applied)
-        assigned = found[0].members
-        if len(found) > 1:
-            assigned = Memberships.joined([each.members for each in found])
         objective, gain = found[0].objective, found[0].gain
         for each in found[1:]:
             objective, gain = objective + each.objective, gain + each.gain
-        filled = assigned
-        if U is not None and gain < 0.0 and is_feasible(U, counts, model.most):
-            filled = U
-        elif assigned.has_empty:
-            costs = np.concatenate(shards.gather(shards.call("costs", choices, applied)))
-            filled = model.weighted(fill_empty(assigned, costs))
+        assigned = Memberships.joined([each.members for each in found])
+        whole = Applied(assigned, objective, gain)
+        filled = settled(whole, applied, counts, model, U, ask, self._cut)
         if ahead is not None:
             self._guess = self._guess or Guess()
             self._guess.learn(thresholds[0].pair)

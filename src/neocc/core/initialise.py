@@ -13,6 +13,7 @@ from neocc.core.engine import Engine
 from neocc.core.objectives import Features, Side, Terms
 from neocc.core.objectives.kmeans import centre_terms
 from neocc.core.problem import Counts, Problem
+from neocc.core.sizes import fill_small
 from neocc.core.solve import solve
 from neocc.core.steps import Pair, assigned, join, make_terms, with_side
 from neocc.kernels import Memberships, numpy_
@@ -46,6 +47,8 @@ def random_start(counts: Counts, rng: np.random.Generator, most: int | None = No
     else:
         extra = _draw_bounded_pairs(first, counts, rng, most)
     members = Memberships(first, extra // k, (extra % k).astype(np.int32), k)
+    if counts.min_size > 1:
+        return fill_small(members, rng.random((n, k)), counts)
     return fill_empty(members, np.zeros(members.n_total))
 
 

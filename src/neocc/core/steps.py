@@ -110,7 +110,8 @@ def score(
 ) -> Scores:
     """Return comparable distances of items, without a table of them if counts need none."""
     n = len(features.squares)
-    d = None if counts is not None and counts.is_partition else np.empty((n, len(terms.offset)))
+    is_needed = counts is None or counts.needs_distances
+    d = np.empty((n, len(terms.offset))) if is_needed else None
     labels, minima = np.empty(n, dtype=np.int32), np.empty(n)
     objective = kernels.score(features, terms, members, d, labels, minima)
     squares, gram = features.squares, terms.gram

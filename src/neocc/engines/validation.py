@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -72,11 +73,13 @@ def make_counts(
     overlap: float = 0.0,
     outliers: float = 0.0,
     most: int | None = None,
+    min_size: int = 1,
 ) -> Counts:
     """Turn a side's parameters into exact counts, or say why no membership matrix meets them.
 
     `side` is "row" or "column" (parameters `n_row_clusters`, `row_overlap`, ...), or "" for
-    one-way estimators (`n_clusters`, `overlap`, `outliers`); `most` is `max_memberships`.
+    one-way estimators (`n_clusters`, `overlap`, `outliers`). No item may have more than `most`
+    memberships, no cluster fewer than `min_size` members.
     """
     if n_clusters is None:
         n_clusters = min(_DEFAULT_CLUSTERS, n_items)
@@ -117,7 +120,14 @@ def make_counts(
             f"memberships, not {counts.n_memberships}. Lower {prefix}overlap or raise "
             "max_memberships."
         )
-    return counts
+    if min_size > 1 and n_clusters * min_size > counts.n_memberships:
+        raise ValueError(
+            f"min_cluster_size={min_size} asks for {n_clusters * min_size} memberships in "
+            f"n_{prefix}clusters={n_clusters} clusters, but {n_items} {items} with "
+            f"{prefix}overlap={overlap} have {counts.n_memberships}. Ask for a min_cluster_size of "
+            f"at most {max(1, counts.n_memberships // n_clusters)}, or for fewer clusters."
+        )
+    return replace(counts, min_size=int(min_size))
 
 
 def read_memberships(matrix: Any, name: str, n_items: int, n_clusters: int | None) -> Memberships:
@@ -169,4 +179,10 @@ def check_feasible(
         raise ValueError(
             f"{name} puts item {item} into {numbers[item]} clusters, but max_memberships allows at "
             f"most {most}. Change {name}, or set max_memberships={numbers.max()}."
+        )
+    smallest = int(members.sums_of(None).min())
+    if smallest < counts.min_size and counts.min_size > 1:
+        raise ValueError(
+            f"{name} has a cluster of {smallest} members, but min_cluster_size asks for at least "
+            f"{counts.min_size}. Change {name}, or lower min_cluster_size."
         )

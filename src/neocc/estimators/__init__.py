@@ -9,10 +9,12 @@ from neocc.estimators._mssr import MSSR
 from neocc.estimators._neocc import NEOCC
 from neocc.estimators._neokmeans import NEOKMeans
 from neocc.estimators._objective import objective_value
+from neocc.estimators._redundancy import RedundancyWarning
 
 __all__ = [
     "MSSR",
     "NEOCC",
     "NEOKMeans",
+    "RedundancyWarning",
     "objective_value",
 ]

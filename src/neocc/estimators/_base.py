@@ -73,6 +73,7 @@ STORE_CONSTRAINTS: dict[str, Any] = {
 OVERLAP_CONSTRAINTS: dict[str, Any] = {
     "overlap_model": [StrOptions({*OVERLAP_MODELS, "auto"})],
     "max_memberships": [None, Interval(Integral, 1, None, closed="left")],
+    "min_cluster_size": [Interval(Integral, 1, None, closed="left")],
 }
 """Rules for the parameters of those whose clusters overlap."""
 

@@ -16,19 +16,16 @@ from neocc.core.problem import Counts, Problem
 from neocc.core.solve import Solution
 from neocc.engines import Matrix, Workers
 from neocc.engines.validation import make_counts, read_matrix
-from neocc.estimators._base import (
-    OVERLAP_CONSTRAINTS,
-    SHARED_CONSTRAINTS,
-    STORE_CONSTRAINTS,
-)
+from neocc.estimators._base import OVERLAP_CONSTRAINTS, SHARED_CONSTRAINTS, STORE_CONSTRAINTS
 from neocc.estimators._coclusterer import BaseCoclusterer
 from neocc.estimators._engines import make_engine
 from neocc.estimators._progress import with_callbacks
+from neocc.estimators._redundancy import RedundancyMixin
 from neocc.kernels import Memberships
 from neocc.selection import OverlapEstimate, estimate, kmeans
 
 
-class NEOCC(BaseCoclusterer):
+class NEOCC(RedundancyMixin, BaseCoclusterer):
     r"""Non-exhaustive, overlapping co-clustering (NEO-CC) of a matrix.
 
     Rows and columns are grouped at the same time. A row (or a column) may belong to several
@@ -60,6 +57,10 @@ class NEOCC(BaseCoclusterer):
         compares the costs of `"average"` and `"sum"` in short runs.
     max_memberships : int, default=None
         Largest number of memberships of a row or a column. None is 4, and no bound for `"repeat"`.
+    min_cluster_size : int, default=1
+        Least number of members of a row or column cluster. Clusters left smaller receive the
+        memberships whose move there costs least; counts stay exact, and the objective never rises.
+        1 is the paper's: `"residue"` may then end with clusters of one column, which cost nothing.
     row_overlap, column_overlap : float or "auto", default=0.0
         Extra memberships as a fraction of the number of rows (columns): n rows receive exactly
         n + round(row_overlap * n) memberships, halves rounded away from zero. At most the number of
@@ -133,6 +134,9 @@ class NEOCC(BaseCoclusterer):
         Which overlap model `"auto"` chose, with its reasons; None for a model that was given.
     row_estimate_, column_estimate_ : OverlapEstimate or None
         What `"auto"` found, with its reasons; None for a side whose fractions were given.
+    redundancy_ : Redundancy
+        Jaccard indices of the members of all pairs of clusters, in tables `rows` and `columns`. A
+        fit warns (`RedundancyWarning`) of those above 0.9.
     rows_, columns_, biclusters_ : ndarray of bool
         Co-clusters in scikit-learn's form, one per pair of a row and a column cluster.
     n_features_in_ : int
@@ -194,6 +198,7 @@ class NEOCC(BaseCoclusterer):
         objective: str = "mean",
         overlap_model: str = "repeat",
         max_memberships: int | None = None,
+        min_cluster_size: int = 1,
         row_overlap: float | str = 0.0,
         row_outliers: float | str = 0.0,
         column_overlap: float | str = 0.0,
@@ -216,6 +221,7 @@ class NEOCC(BaseCoclusterer):
         self.objective = objective
         self.overlap_model = overlap_model
         self.max_memberships = max_memberships
+        self.min_cluster_size = min_cluster_size
         self.row_overlap = row_overlap
         self.row_outliers = row_outliers
         self.column_overlap = column_overlap
@@ -263,6 +269,7 @@ class NEOCC(BaseCoclusterer):
             init, warm = self._read_init(matrix, problem), (row_kmeans, column_kmeans)
             self._solve(matrix, self._with_overlap_model(matrix, problem, init), init, warm)
             self.row_estimate_, self.column_estimate_ = row_estimate, column_estimate
+        self._warn_if_redundant()
         return self
 
     def _counts(
@@ -273,12 +280,15 @@ class NEOCC(BaseCoclusterer):
         The k-means clusters behind an estimate come along: the first start begins with them.
         """
         word, n_items = ("row", matrix.shape[0]) if side == "rows" else ("column", matrix.shape[1])
-        n_clusters, overlap, outliers = (
-            getattr(self, f"{prefix}{word}{suffix}")
-            for prefix, suffix in (("n_", "_clusters"), ("", "_overlap"), ("", "_outliers"))
-        )
+        names = (f"n_{word}_clusters", f"{word}_overlap", f"{word}_outliers")
+        n_clusters, overlap, outliers = (getattr(self, name) for name in names)
+        least = self.min_cluster_size
         if "auto" not in (overlap, outliers):
-            return make_counts(word, n_items, n_clusters, overlap, outliers, most), None, None
+            return (
+                make_counts(word, n_items, n_clusters, overlap, outliers, most, least),
+                None,
+                None,
+            )
         k = make_counts(word, n_items, n_clusters).n_clusters
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         with Workers(self.n_jobs) as workers:
@@ -287,7 +297,7 @@ class NEOCC(BaseCoclusterer):
             found = estimate(engine, side, k, rng, members=members)
         overlap = found.overlap if overlap == "auto" else overlap
         outliers = found.outliers if outliers == "auto" else outliers
-        return make_counts(word, n_items, k, overlap, outliers, most), found, members
+        return make_counts(word, n_items, k, overlap, outliers, most, least), found, members
 
     def _publish(self, engine: Engine, problem: Problem, solution: Solution) -> None:
         super()._publish(engine, problem, solution)

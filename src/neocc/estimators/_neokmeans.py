@@ -26,9 +26,10 @@ from neocc.estimators._base import (
     BaseNEO,
 )
 from neocc.estimators._progress import with_callbacks
+from neocc.estimators._redundancy import RedundancyMixin
 
 
-class NEOKMeans(BaseNEO):
+class NEOKMeans(RedundancyMixin, BaseNEO):
     r"""Non-exhaustive, overlapping k-means (NEO-K-Means).
 
     Minimises :math:`\sum_c \sum_{i \in C_c} \|x_i - \mu_c\|^2` over clusters that may overlap and
@@ -53,6 +54,9 @@ class NEOKMeans(BaseNEO):
         runs.
     max_memberships : int, default=None
         Largest number of memberships of a point. None is 4, and no bound for `"repeat"`.
+    min_cluster_size : int, default=1
+        Least number of members of a cluster. Clusters left smaller receive the memberships whose
+        move there costs least; counts stay exact, and the objective never rises.
     init : {"k-means++", "random"} or array of shape (n_points, n_clusters), default="k-means++"
         How the memberships start: the two-stage assignment to k-means++ seeds, random
         feasible memberships, or a given membership matrix.
@@ -101,6 +105,9 @@ class NEOKMeans(BaseNEO):
         Number of iterations of the kept start.
     n_passes_ : float
         How often the fit has read the data, parts of them counted as parts.
+    redundancy_ : Redundancy
+        Jaccard indices of the members of all pairs of clusters: the table `rows`, and
+        `pairs(above)`. A fit warns (`RedundancyWarning`) of clusters with an index above 0.9.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
@@ -142,6 +149,7 @@ class NEOKMeans(BaseNEO):
         outliers: float = 0.0,
         overlap_model: str = "repeat",
         max_memberships: int | None = None,
+        min_cluster_size: int = 1,
         init: Any = "k-means++",
         n_init: int = 10,
         max_iter: int = 100,
@@ -159,6 +167,7 @@ class NEOKMeans(BaseNEO):
         self.outliers = outliers
         self.overlap_model = overlap_model
         self.max_memberships = max_memberships
+        self.min_cluster_size = min_cluster_size
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -193,12 +202,13 @@ class NEOKMeans(BaseNEO):
         with self._keeping_earlier_fit():
             matrix = read_matrix(self, X, reset=True)
             model = self._make_model(KMEANS.name)
-            counts = make_counts(
-                "", matrix.shape[0], self.n_clusters, self.overlap, self.outliers, model.most
-            )
+            bounds = (model.most, self.min_cluster_size)
+            asked = (self.n_clusters, self.overlap, self.outliers, *bounds)
+            counts = make_counts("", matrix.shape[0], *asked)
             problem = Problem(KMEANS, counts, None, self.max_iter, self.tol, model)
             init = self._read_init(counts, model.most)
             self._solve(matrix, self._with_overlap_model(matrix, problem, init), init)
+        self._warn_if_redundant()
         return self
 
     def _read_init(self, counts: Counts, most: int | None) -> Init:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
 from neocc._typing import BoolArray, FloatArray, IntArray
+from neocc.estimators._redundancy import ALIKE, alike_groups, member_jaccard
 from neocc.plot.arrange import Arrangement
 
 __all__ = [
@@ -92,6 +92,11 @@ class Side:
         shared: IntArray = np.rint(several.T @ several).astype(np.intp)
         np.fill_diagonal(shared, 0)
         return shared
+
+    @cached_property
+    def jaccard(self) -> FloatArray:
+        """Jaccard index of the members of each pair of clusters."""
+        return member_jaccard(self.members)
 
     @cached_property
     def overall(self) -> FloatArray:
@@ -189,17 +194,12 @@ def _differences(side: Side, cluster: int, other_sizes: IntArray) -> tuple[Diffe
 # ------------------------------------------------------------------------- overlaps and outliers
 
 
-def lookalikes(side: Side, least: float = 0.9) -> list[tuple[int, ...]]:
-    """List groups of a side with nearly the same members: of those in either, most are in both.
+def lookalikes(side: Side, above: float = ALIKE) -> list[tuple[int, ...]]:
+    """List groups of a side with nearly the same members: their Jaccard index is above a limit.
 
-    `least` is the share of common members from which two groups count as alike. Groups are listed
-    together if a chain of such pairs links them.
+    Groups are listed together if a chain of such pairs links them.
     """
-    either = side.sizes[:, None] + side.sizes - side.shared
-    alike = (side.shared >= least * either) & (either > 0)
-    n_kinds, kinds = connected_components(alike, directed=False)
-    found = [tuple(np.flatnonzero(kinds == kind).tolist()) for kind in range(n_kinds)]
-    return sorted(clusters for clusters in found if len(clusters) > 1)
+    return alike_groups(side.jaccard, above)
 
 
 @dataclass(frozen=True)

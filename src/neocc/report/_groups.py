@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from neocc.estimators._redundancy import AlikePair, alike_pairs
 from neocc.plot._words import join
 from neocc.report._charts import difference_bar, limit_bar
-from neocc.report._facts import Combination, Difference, Group, Outlier, SideFacts, lookalikes
+from neocc.report._facts import (
+    Combination,
+    Difference,
+    Group,
+    Outlier,
+    Side,
+    SideFacts,
+    lookalikes,
+)
 from neocc.report._html import Markup, element, joined, name
 from neocc.report._pieces import NOTHING, note, section, swatch, table
 from neocc.report._result import Result
@@ -15,7 +24,7 @@ from neocc.report._words import count_of, figure, in_words
 __all__ = ["groups", "outliers", "overlaps"]
 
 _MOST_DIFFERENCES, _MOST_PARTNERS, _MOST_NAMES = 6, 4, 6
-_MOST_ALIKE = 40
+_MOST_ALIKE, _MOST_PAIRS = 40, 10
 
 
 def groups(result: Result, facts: SideFacts, key: str) -> Markup:
@@ -27,20 +36,48 @@ def groups(result: Result, facts: SideFacts, key: str) -> Markup:
         ends = float(filled.min()), float(filled.max())
     cards = [_card(result, facts, group, key, ends) for group in facts.groups]
     n_left_out = side.n_clusters - len(facts.groups)
-    alike = [
-        note(
-            element("strong", f"{in_words(clusters[:_MOST_ALIKE]).capitalize()}"),
-            " have nearly the same members: ask for fewer groups, or for less overlap.",
-        )
-        for clusters in lookalikes(side)[:_MOST_ALIKE]
-    ]
     return section(
         f"groups-{key}",
         f"Groups of {side.noun}",
         note(_how_to_read(facts)),
-        *alike,
+        _alike(result, side),
         element("div", *cards, class_="cards"),
         note(f"The {n_left_out:,} smallest groups are left out here.") if n_left_out else NOTHING,
+    )
+
+
+def _alike(result: Result, side: Side) -> Markup:
+    """Point out groups with nearly the same members, and list the pairs that are most alike."""
+    found, pairs = lookalikes(side), alike_pairs(side.jaccard)
+    remedy = "ask for fewer groups, or for less overlap"
+    if getattr(result.model, "overlap_model", "average") != "average":
+        remedy += ', or for overlap_model="average"'
+    notes = [
+        note(
+            element("strong", in_words(clusters[:_MOST_ALIKE]).capitalize()),
+            f" have nearly the same members: {remedy}.",
+        )
+        for clusters in found[:_MOST_ALIKE]
+    ]
+    if not notes:
+        return NOTHING
+    lines = [_alike_line(side, pair) for pair in pairs[:_MOST_PAIRS]]
+    heads = ("Pair", "In both", "In either", "Jaccard index")
+    caption = f"Groups of {side.noun} with nearly the same members"
+    shown = table(heads, lines, "list alike", caption)
+    n_more = len(pairs) - len(lines)
+    more = note(f"The {len(lines)} most alike of {len(pairs):,} pairs.") if n_more else NOTHING
+    return joined(*notes, shown, more)
+
+
+def _alike_line(side: Side, pair: AlikePair) -> Markup:
+    both = int(side.shared[pair.one, pair.other])
+    either = int(side.sizes[[pair.one, pair.other]].sum()) - both
+    numbers = (f"{both:,}", f"{either:,}", f"{pair.jaccard:.3f}")
+    return element(
+        "tr",
+        element("th", in_words((pair.one, pair.other)).capitalize(), scope="row"),
+        *(element("td", text, class_="number") for text in numbers),
     )
 
 

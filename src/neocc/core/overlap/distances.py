@@ -13,6 +13,7 @@ from neocc._typing import FloatArray
 from neocc.core.assign import Applied
 from neocc.core.histograms import BlockCounts, Query
 from neocc.core.overlap.scores import Scores
+from neocc.core.sizes import Moves, Wanted, offer_moves
 from neocc.core.thresholds import ANY, Thresholds, taken
 from neocc.kernels import Memberships
 
@@ -59,3 +60,14 @@ class DistanceChoices:
             return self.scores.minima
         costs: FloatArray = self.scores.d[applied.members.dense]
         return costs
+
+    def moves(self, members: Memberships, wanted: Wanted) -> Moves:
+        """Offer the cheapest moves of memberships to clusters that are too small."""
+        d, before = self.scores.d, self.scores.members
+        assert d is not None
+        found = offer_moves(d, members, wanted)
+        if before is None:
+            return found
+        return found._replace(
+            before=float(d[before.dense].sum()), now=float(d[members.dense].sum())
+        )

@@ -25,6 +25,7 @@ from neocc.core.changes import Changes, offered
 from neocc.core.histograms import BlockCounts, Histogram, Query
 from neocc.core.overlap.distances import DistanceChoices
 from neocc.core.overlap.scores import Scores
+from neocc.core.sizes import Moves, Wanted, offer_moves
 from neocc.core.thresholds import Thresholds, taken
 from neocc.kernels import Kernels, Memberships, SetCosts, numpy_
 
@@ -250,6 +251,17 @@ class SetChoices:
         sizes = applied.members.numbers
         items = np.flatnonzero(sizes)
         return np.repeat(self.curves[items, sizes[items] - 1], sizes[items])
+
+    def moves(self, members: Memberships, wanted: Wanted) -> Moves:
+        """Offer the cheapest moves of memberships to clusters that are too small."""
+        scores = self.scores
+        assert scores.d is not None
+        costs = self.model.costs(np.arange(1.0, scores.n_clusters + 1), scores.gram)
+        found = offer_moves(scores.d, members, wanted, costs)
+        if self.present is None:
+            return found
+        now = _present(scores, costs, members)
+        return found._replace(before=float(self.present.sum()), now=float(now.sum()))
 
 
 def _present(scores: Scores, costs: SetCosts, members: Memberships) -> FloatArray:

@@ -28,12 +28,16 @@ _LEAST_FREEDOM = 1e-9
 
 
 def single_gains(
-    members: Memberships, scores: Scores, constant: FloatArray, model: OverlapModel
+    members: Memberships,
+    scores: Scores,
+    constant: FloatArray,
+    model: OverlapModel,
+    min_size: int = 1,
 ) -> tuple[FloatArray, FloatArray]:
     """Return what removing each membership saves, and what adding each further one costs.
 
-    Savings are -inf where there is none, or where it is the last of its cluster; costs inf where
-    there is one already, or where the item has as many as the model allows.
+    Savings are -inf where there is none, or where the cluster would have fewer than `min_size`;
+    costs inf where there is one already, or where the item has as many as the model allows.
     """
     d, table = scores.d, members.dense
     assert d is not None
@@ -42,7 +46,7 @@ def single_gains(
     excess = np.where(numbers > 0, np.maximum(d - constant[:, None], 0.0), 0.0)
     gains = _mixed_gains if model.mixed else _mean_gains
     savings, costs = gains(members, excess, constant, model, scores)
-    savings[~table | (numbers <= 1)] = -np.inf
+    savings[~table | (numbers <= min_size)] = -np.inf
     costs[table] = np.inf
     if model.most is not None:
         costs[members.numbers >= model.most] = np.inf

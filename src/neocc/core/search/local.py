@@ -221,6 +221,6 @@ class OneSide:
         constant = np.zeros(len(scores.labels))
         if unexplained is not None:
             constant = comparable(unexplained).minima
-        gains = single_gains(members, scores, constant, self.problem.overlap_model)
-        outliers = self.problem.counts(self.side).max_outliers
-        return Exchange(members.dense, *gains, constant, outliers)
+        counts, model = self.problem.counts(self.side), self.problem.overlap_model
+        gains = single_gains(members, scores, constant, model, counts.min_size)
+        return Exchange(members.dense, *gains, constant, counts.max_outliers)

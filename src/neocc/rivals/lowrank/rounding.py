@@ -20,6 +20,7 @@ from neocc._typing import FloatArray, IntArray
 from neocc.core.assign import assign, fill_empty
 from neocc.core.overlap import REPEAT, Scores
 from neocc.core.problem import Counts
+from neocc.core.sizes import fill_small
 from neocc.kernels import Memberships, numpy_
 from neocc.rivals.lowrank.multipliers import Relaxed
 from neocc.rivals.lowrank.relaxation import Relaxation, point_of
@@ -43,6 +44,8 @@ def round_counts(relaxed: Relaxed, counts: Counts) -> Memberships:
     ranks = np.empty_like(order)
     np.put_along_axis(ranks, order, np.arange(counts.n_clusters)[None, :], axis=1)
     members = Memberships.from_dense(ranks < numbers[:, None])
+    if counts.min_size > 1:
+        return fill_small(members, -Y, counts)
     return fill_empty(members, -Y[members.dense])
 
 
