@@ -70,7 +70,7 @@ class Counts:
         """Whether every item gets exactly one membership."""
         return self.max_outliers == 0 and self.n_extra == 0
 
-    @property
+    @cached_property
     def needs_distances(self) -> bool:
         """Whether it takes more than the nearest clusters to assign items."""
         return not self.is_partition or self.min_size > 1

@@ -171,7 +171,9 @@ class Engine:
         objective, gain = found[0].objective, found[0].gain
         for each in found[1:]:
             objective, gain = objective + each.objective, gain + each.gain
-        assigned = Memberships.joined([each.members for each in found])
+        assigned = found[0].members
+        if len(found) > 1:
+            assigned = Memberships.joined([each.members for each in found])
         whole = Applied(assigned, objective, gain)
         filled = settled(whole, applied, counts, model, U, ask, self._cut)
         if ahead is not None:

@@ -24,7 +24,8 @@ def block_means(features: Features, U: Memberships, V: Memberships) -> FloatArra
 
     Where items are combinations of clusters, it is the table of least squares.
     """
-    blocks = block_sums(features, V)
+    assert features.sums is not None
+    blocks: FloatArray = features.sums.T.dot(V.indicator)
     if U.mixed or V.mixed:
         return V.fitted(U.fitted(blocks).T).T
     blocks *= U.inverse_sizes[:, None]
