@@ -12,6 +12,7 @@ from typing import Any, get_args
 import numpy as np
 
 from neocc.core.objectives import Centring, Terms
+from neocc.core.overlap import OVERLAP_MODELS
 from neocc.estimators._rows import RowModel
 from neocc.io._codec import Undecodable
 from neocc.kernels import Memberships
@@ -35,13 +36,15 @@ _ARRAYS: dict[str, tuple[str, str]] = {
     "cluster_centers_": ("f", "km"),
     "history_": ("fV", "h"),
 }
-_TERMS: dict[str, tuple[str, str]] = {
-    "offset": ("f", "k"),
-    "slope": ("f", "lk"),
-    "scale": ("f", "k"),
-    "shrink": ("f", "l"),
-    "magnitude": ("f", "k"),
-    "table": ("f", "mk"),
+# Where items combine clusters, numbers for each cluster become tables of pairs of them.
+_TERMS: dict[str, tuple[str, ...]] = {
+    "offset": ("k",),
+    "slope": ("lk",),
+    "scale": ("k", "kk"),
+    "shrink": ("l", "ll"),
+    "magnitude": ("k",),
+    "table": ("mk",),
+    "gram": ("kk",),
 }
 _NEEDED = (
     "n_features_in_",
@@ -91,6 +94,10 @@ class _Sizes:
         if not isinstance(members, Memberships):
             raise Undecodable(f"its {name!r} is not a list of memberships")
         self.check(f"{name}.first", members.first, "i", letters[0])
+        if members.scale is not None:
+            self.check(f"{name}.scale", members.scale, "f", letters[0])
+        if not isinstance(members.mixed, bool):
+            raise Undecodable(f"its {name!r} is of the wrong type")
         self.check(f"{name}.extra_items", members.extra_items, "i", "e")
         self.check(f"{name}.extra_clusters", members.extra_clusters, "i", "e")
         n_items, n_clusters = len(members.first), members.n_clusters
@@ -154,10 +161,11 @@ def _check_row_model(model: Any, sizes: _Sizes) -> None:
     """Check all that a comparison of new rows with the clusters will use."""
     if not isinstance(model, RowModel) or not isinstance(model.terms, Terms):
         raise Undecodable("its '_row_model' is not one")
-    for name, (kind, letters) in _TERMS.items():
+    for name, shapes in _TERMS.items():
         table = getattr(model.terms, name)
         if table is not None or name in ("offset", "magnitude"):
-            sizes.check(name, table, kind, letters)
+            letters = next((one for one in shapes if len(one) == np.ndim(table)), shapes[0])
+            sizes.check(name, table, "f", letters)
     one_way = model.V is None
     if one_way != (model.terms.slope is None) or (one_way and model.terms.table is None):
         raise Undecodable("its '_row_model' has terms that do not fit each other")
@@ -167,5 +175,10 @@ def _check_row_model(model: Any, sizes: _Sizes) -> None:
     limits: tuple[Any, ...] = (model.nearest_threshold, model.extra_threshold)
     if not all(isinstance(limit, float) for limit in limits):
         raise Undecodable("its thresholds are not numbers")
+    rule, most = OVERLAP_MODELS.get(str(model.overlap_model)), model.max_memberships
+    if rule is None or not (most is None or (type(most) is int and most >= 1)):
+        raise Undecodable("its '_row_model' has an unknown overlap model")
+    if rule.needs_pairs and model.terms.gram is None:
+        raise Undecodable("its 'gram' is missing")
     if model.centring not in get_args(Centring):
         raise Undecodable("its '_row_model' is centred in an unknown way")
