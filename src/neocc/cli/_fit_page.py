@@ -60,7 +60,7 @@ def _page(outcome: FitOutcome) -> Iterator[RenderableType]:
     for side in result.sides:
         yield section(f"Groups of {printable(side.noun)}", _group_table(result, side))
     if result.clusters.means is not None and len(result.clusters.means[0]) <= _MOST_BLOCK_COLUMNS:
-        yield section("Mean of every block", _block_table(result))
+        yield section(f"{result.level.capitalize()} of every block", _block_table(result))
     yield Text(f"\n{fall(outcome.model.history_)}.", "dim")
     yield section(f"Written to {printable(str(outcome.folder))}", _files(outcome))
 
