@@ -10,12 +10,15 @@ from pathlib import Path
 
 import files
 import numpy as np
+import oracle
 import pytest
 from malformed import without_privileges
 from models import NAMES, column_members, make_model, row_members
 from scipy import sparse
 
 from neocc import NEOKMeans
+from neocc.core.overlap import OVERLAP_MODELS
+from neocc.estimators._fitted import used_overlap_model
 from neocc.io import (
     Matrix,
     WouldOverwriteError,
@@ -29,7 +32,7 @@ from neocc.io import (
     result_tables,
     write_result,
 )
-from neocc.io._tidy import block_errors
+from neocc.io._block_errors import block_errors
 
 ROWS = tuple(f"row {chr(65 + i)}" for i in range(30))
 COLUMNS = ('a,"b"', "<script>alert(1)</script>", "line\nend", *(f"c{j}" for j in range(11)))
@@ -334,6 +337,71 @@ def test_blocks_of_a_matrix_in_several_parts(objective):
     in_parts = block_errors(X, *members, objective, cells_at_once=50)
     np.testing.assert_allclose(in_parts.ravel(), whole, rtol=1e-9)
     np.testing.assert_allclose(whole.sum(), model.objective_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(
+    ("name", "objective"),
+    [(each, "mean") for each in OVERLAP_MODELS]
+    + [(each, "residue") for each in OVERLAP_MODELS if each != "sum"]
+    + [(each, "kmeans") for each in OVERLAP_MODELS],
+)
+def test_errors_follow_the_overlap_model(name, objective, kind):
+    """Each cell's error, by the literal formula, is divided among its blocks, or counts in each."""
+    X, dense = data(kind), data()
+    if objective == "kmeans":
+        model = make_model("NEOKMeans overlap", overlap_model=name).fit(X)
+        U, V = model.membership_, np.eye(dense.shape[1], dtype=bool)
+        M, cells = oracle.prototypes(dense, U, name), dense.shape[1]
+    else:
+        model = make_model("NEOCC mean overlap", overlap_model=name, objective=objective).fit(X)
+        U, V = model.row_membership_, model.column_membership_
+        M, cells = oracle.block_table(dense, U, V, name), 1
+    assert (U.sum(axis=1) > 1).any()
+    found = result_tables(model, Matrix(X)).blocks
+    np.testing.assert_allclose(found["error"].sum(), model.objective_, rtol=1e-9)
+    if objective == "residue":
+        return
+    expected = np.zeros(M.shape)
+    for p, t in np.argwhere(np.outer(U.any(axis=1), V.any(axis=1))):
+        A, B = np.flatnonzero(U[p]), np.flatnonzero(V[t])
+        cell, block = np.ix_(A, B), M[np.ix_(A, B)]
+        if name in ("repeat", "share"):
+            expected[cell] += (dense[p, t] - block) ** 2 / (block.size if name == "share" else 1)
+        else:
+            fitted = block.mean() if name == "average" else block.sum()
+            expected[cell] += (dense[p, t] - fitted) ** 2 / block.size
+    by_block = expected.reshape(len(M), -1, cells).sum(axis=2)
+    np.testing.assert_allclose(found["error"], by_block.ravel(), rtol=1e-9)
+    levels = M.reshape(len(M), -1, cells).mean(axis=2)
+    np.testing.assert_allclose(found["mean"], levels.ravel(), rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("objective", ["mean", "residue"])
+@pytest.mark.parametrize("name", OVERLAP_MODELS)
+def test_distances_of_columns_follow_the_overlap_model(name, objective):
+    """A column in one cluster costs its distance to it, all else staying as it is."""
+    if (name, objective) == ("sum", "residue"):
+        return
+    X = data()
+    model = make_model("NEOCC mean overlap", overlap_model=name, objective=objective).fit(X)
+    price = oracle.set_pricer(X.T, model.column_membership_, model.row_membership_, objective, name)
+    expected = [[price(column, [cluster]) for cluster in range(3)] for column in range(14)]
+    np.testing.assert_allclose(column_distances(model, X), expected, rtol=1e-7, atol=1e-7)
+
+
+def test_errors_of_combined_clusters_in_several_parts():
+    X = data()
+    for objective in ("mean", "residue"):
+        model = make_model("NEOCC mean overlap", overlap_model="average", objective=objective)
+        model.fit(X)
+        members = model.row_membership_, model.column_membership_
+        rule = used_overlap_model(model)
+        whole, in_parts = (
+            block_errors(X, *members, objective, rule, cells_at_once=cells)
+            for cells in (1 << 20, 50)
+        )
+        np.testing.assert_allclose(in_parts, whole, rtol=1e-9)
 
 
 def with_duplicates(X):

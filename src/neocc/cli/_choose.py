@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from neocc._counts import round_half_away
-from neocc.cli._guard import collected_warnings
+from neocc.cli._guard import blaming_the_user, collected_warnings
 from neocc.cli._sample import Sample
 from neocc.cli._settings import FitSettings
 from neocc.estimators import NEOCC
@@ -26,7 +26,7 @@ from neocc.selection import (
     suggest_n_clusters,
 )
 
-__all__ = ["CRITERIA", "Choice", "choose", "rank_numbers"]
+__all__ = ["CRITERIA", "Choice", "choose", "most_memberships", "rank_numbers"]
 
 Callback: TypeAlias = Callable[[int, int], Any] | None
 Side: TypeAlias = Literal["rows", "columns"]
@@ -95,6 +95,16 @@ def choose(
         where = f"in {sample.in_words('rows')}"
         choices = [replace(choice, why=f"{choice.why}; {where}") for choice in choices]
     return settings, choices, notes
+
+
+def most_memberships(settings: FitSettings) -> int | None:
+    """Return the most groups of a row or column; None for no bound.
+
+    An overlap model that does not go with the objective is refused.
+    """
+    with blaming_the_user():
+        model = NEOCC(**settings.estimator_options)
+        return model._make_model(settings.objective).most  # noqa: SLF001
 
 
 def rank_numbers(
@@ -197,13 +207,17 @@ def _fractions_chosen(
     """Say what was estimated for a side of `n_items`, of which the estimate may have seen some."""
     word = found.side[:-1]
     options = {name: float(getattr(found, name.removeprefix(f"{word}_"))) for name in asked}
-    overlap, outliers = f"{word}_overlap", f"{word}_outliers"
+    overlap, outliers, bounded = f"{word}_overlap", f"{word}_outliers", ""
     if overlap in options:
         # The estimate knows nothing of outliers that were given beside it.
         given = options.get(outliers, getattr(settings, outliers))
         options[overlap] = max(options[overlap], 0.0 - given)
+        most = most_memberships(settings)
+        if most is not None and options[overlap] > most - 1:
+            options[overlap] = most - 1.0
+            bounded = f"no more than {most} groups each (--max-memberships)"
     reasons = {overlap: _overlap_reason(found), outliers: _outlier_reason(found)}
-    why = "; ".join(reasons[name] for name in asked)
+    why = "; ".join([reasons[name] for name in asked] + ([bounded] if bounded else []))
     return Choice(_in_words(options, found.side, n_items), why, options, n_items)
 
 

@@ -17,10 +17,11 @@ from neocc.cli._fit import FitOutcome
 from neocc.cli._guard import INTERRUPTED, as_options, printable
 from neocc.cli._load import STORE
 from neocc.cli._terminal import section, table
+from neocc.estimators._fitted import used_overlap_model
 from neocc.plot._words import fall, plural
 from neocc.report._facts import Side, group_facts
 from neocc.report._result import Result, read_result
-from neocc.report._words import figure, headline
+from neocc.report._words import OVERLAP_MODELS, figure, headline
 
 __all__ = ["chosen", "file_line", "finite", "fit_answer"]
 
@@ -55,11 +56,11 @@ def _page(outcome: FitOutcome) -> Iterator[RenderableType]:
     found = headline(result.sides)
     if outcome.interrupted:
         found += " (interrupted: the best so far)"
-    yield section("Found", Text(printable(found), "bold green"))
+    yield section("Found", Text(printable(found), "bold green"), *_overlap(outcome, result))
     for side in result.sides:
         yield section(f"Groups of {printable(side.noun)}", _group_table(result, side))
     if result.clusters.means is not None and len(result.clusters.means[0]) <= _MOST_BLOCK_COLUMNS:
-        yield section("Mean of every block", _block_table(result))
+        yield section(f"{result.level.capitalize()} of every block", _block_table(result))
     yield Text(f"\n{fall(outcome.model.history_)}.", "dim")
     yield section(f"Written to {printable(str(outcome.folder))}", _files(outcome))
 
@@ -167,6 +168,14 @@ def _block_table(result: Result) -> Table:
     if len(means) > _MOST_GROUPS:
         made.add_row("...", *("..." for _ in means[0]))
     return made
+
+
+def _overlap(outcome: FitOutcome, result: Result) -> Iterator[RenderableType]:
+    """Say what several memberships cost, where there are any."""
+    if any(side.n_in[1] for side in result.sides):
+        used = used_overlap_model(outcome.model)
+        bound = "" if used.most is None else f", at most {used.most} each"
+        yield Text(f"Overlap model {used.name}{bound}: {OVERLAP_MODELS[used.name]}", "dim")
 
 
 def _files(outcome: FitOutcome) -> Table:

@@ -31,6 +31,8 @@ _REWRITTEN = {
     r"\b(row|column)_(overlap|outliers)\b": r"--\1-\2",
     r"\b(n|max|block)_(init|iter|size)\b": r"--\1-\2",
     r"\b(?:n_)?(row|column)_clusters\b": r"--\1s",
+    r"\boverlap_model\b(?!=)": "--overlap-model",
+    r"\bmax_memberships\b": "--max-memberships",
     r"\bn_jobs\b": "--jobs",
     r"\brandom_state\b": "--seed",
 }

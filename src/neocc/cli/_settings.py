@@ -22,6 +22,8 @@ from neocc.preprocessing import PREPROCESSORS
 __all__ = ["READ_OPTIONS", "SETTINGS", "FitSettings", "Panel", "Reading", "Setting"]
 __all__ += ["as_setting", "check", "from_options", "option_of"]
 
+# As `neocc.core.overlap` names them; importing it would make help pages slow.
+OVERLAP_MODELS = ("repeat", "share", "average", "sum")
 FORMATS = ("csv", "tsv", "parquet", "mtx", "npz", "npy", "h5ad", "arff", "u.data", "ratings.dat")
 _COUNT = number(int, 1, auto=True)
 _OVERLAP, _OUTLIERS = number(float, auto=True), number(float, 0, 1, auto=True)
@@ -153,6 +155,19 @@ class FitSettings(Reading):
         "mean: look for blocks of one value; residue: for blocks whose rows and columns rise and "
         "fall together. Default: mean.",
         "mean",
+    )
+    overlap_model: str = _groups(
+        choice(*OVERLAP_MODELS),
+        "NAME",
+        "What several groups cost a row or column. repeat, the paper's: its distance to each; "
+        "share: the mean of these; average, sum: its distance to the mean, or the sum, of what "
+        "its groups have in common. Default: repeat.",
+        "repeat",
+    )
+    max_memberships: int | None = _groups(
+        number(int, 1),
+        "N",
+        "Most groups of a row or column. Default: 4, and no bound for repeat.",
     )
     row_overlap: float | str = _groups(
         _OVERLAP,

@@ -22,6 +22,8 @@ _RUN = {"force", "quiet", "json", "config", "from", "traceback", "memory_limit"}
 _RUN |= {"checkpoint", "checkpoint_every"}
 # What a record says about a run besides its settings.
 _ABOUT_THE_RUN = ("interrupted", "chosen")
+# What fits did before there were these settings, whatever their defaults are now.
+_ADDED_LATER = {"overlap_model": "repeat", "max_memberships": None}
 
 
 def read_settings(path: Path) -> dict[str, Any]:
@@ -76,6 +78,7 @@ def read_recorded(path: Path) -> Recorded:
     record = read_record(path)
     settings = {k: v for k, v in record.settings.items() if k not in _ABOUT_THE_RUN}
     values = {k: _checked(path, k, v, None, SETTINGS) for k, v in settings.items()}
+    values = {**_ADDED_LATER, **values}
     absent = [name for name in SETTINGS if name not in values]
     if absent or record.input is None or record.seed != values["seed"]:
         what = f"has no {absent[0]!r}" if absent else "does not name its file and its seed"

@@ -12,14 +12,14 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from neocc.cli._choose import CRITERIA, Choice, choose, rank_numbers
+from neocc.cli._choose import CRITERIA, Choice, choose, most_memberships, rank_numbers
 from neocc.cli._command import Answer
 from neocc.cli._fit import Progress
 from neocc.cli._fit_page import chosen, file_line, finite
 from neocc.cli._guard import INTERRUPTED, as_options, blaming_the_user, collected_warnings
 from neocc.cli._load import load
 from neocc.cli._sample import draw_to_choose
-from neocc.cli._settings import FitSettings
+from neocc.cli._settings import FitSettings, option_of
 from neocc.cli._terminal import section, table
 from neocc.io import Matrix
 from neocc.selection import SuggestedClusters
@@ -39,6 +39,7 @@ def suggest_answer(
 ) -> Answer:
     """Rank numbers of groups of rows and of columns; estimate overlap and outliers for the best."""
     choices: list[Choice] = []
+    most_memberships(settings)
     with collected_warnings() as notes:
         with progress("Reading the file"), blaming_the_user():
             loaded = load(path, settings)
@@ -56,7 +57,7 @@ def suggest_answer(
         notes.insert(0, f"computed from {sample.in_words('rows')}.")
     notes = [*ranked.notes, *notes]
     return Answer(
-        lambda: _page(loaded.file, ranked, choices),
+        lambda: _page(loaded.file, ranked, choices, settings),
         lambda: _json(loaded.file, ranked, choices, notes),
         notes,
         code=0 if ranked.complete else INTERRUPTED,
@@ -64,7 +65,7 @@ def suggest_answer(
 
 
 def _page(
-    file: Matrix, ranked: SuggestedClusters, choices: Sequence[Choice]
+    file: Matrix, ranked: SuggestedClusters, choices: Sequence[Choice], settings: FitSettings
 ) -> Iterator[RenderableType]:
     rows, columns = ranked.best
     yield file_line(file)
@@ -77,7 +78,12 @@ def _page(
     if choices:
         yield section("For the first of them", *chosen(choices))
     yield section("Next")
-    yield f"  neocc fit {shlex.quote(str(file.source))} --rows {rows} --columns {columns}"
+    told = "".join(
+        f" {option_of(name)} {getattr(settings, name)}"
+        for name in ("objective", "overlap_model", "max_memberships")
+        if getattr(settings, name) != getattr(FitSettings, name)
+    )
+    yield f"  neocc fit {shlex.quote(str(file.source))} --rows {rows} --columns {columns}{told}"
 
 
 def _json(

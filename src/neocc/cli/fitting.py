@@ -32,6 +32,10 @@ def demo(run: Run) -> Answer:
     ("Choose everything from the data, and say why", "neocc fit ratings.csv"),
     ("So many groups, into groups/", "neocc fit ratings.csv --rows 10 --columns 10 -o groups"),
     ("Overlap and outliers as given", "neocc fit genes.tsv --row-overlap 0.3 --row-outliers 2%"),
+    (
+        "Who is in two groups lies between them",
+        "neocc fit genes.tsv --row-overlap 0.3 --overlap-model average",
+    ),
     ("Transform first", "neocc fit counts.mtx --preprocess log1p --preprocess row-norm"),
     ("Settings from a file", "neocc fit --config settings.toml"),
     (
@@ -170,7 +174,10 @@ def range_of(text: str) -> list[int]:
     ("Try 2 to 8 groups of rows and of columns", "neocc suggest ratings.csv"),
     ("Try others", "neocc suggest ratings.csv --rows 5,10,20 --columns 2-6"),
     ("For a program", "neocc suggest ratings.csv --json"),
-    settings=(*READ_OPTIONS, "dense", "preprocess", "objective", "overlap_rule", "seed", "jobs"),
+    settings=(
+        *(*READ_OPTIONS, "dense", "preprocess", "objective"),
+        *("overlap_model", "max_memberships", "overlap_rule", "seed", "jobs"),
+    ),
 )
 def suggest(
     run: Run,

@@ -176,6 +176,11 @@ def _check_row_model(model: Any, sizes: _Sizes) -> None:
     limits: tuple[Any, ...] = (model.nearest_threshold, model.extra_threshold)
     if not all(isinstance(limit, float) for limit in limits):
         raise Undecodable("its thresholds are not numbers")
+    rule, most = OVERLAP_MODELS.get(str(model.overlap_model)), model.max_memberships
+    if rule is None or not (most is None or (type(most) is int and most >= 1)):
+        raise Undecodable("its '_row_model' has an unknown overlap model")
+    if rule.needs_pairs and model.terms.gram is None:
+        raise Undecodable("its 'gram' is missing")
     if model.centring not in get_args(Centring):
         raise Undecodable("its '_row_model' is centred in an unknown way")
     _check_overlap_model(model)

@@ -9,20 +9,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from neocc._typing import BoolArray, FloatArray
 from neocc.core.objectives import OBJECTIVES
-from neocc.engines import RowSource, Workers
-from neocc.engines.stored import StoredRows
+from neocc.engines import Workers
 from neocc.engines.validation import read_matrix as read_array
 from neocc.estimators._engines import make_engine
+from neocc.estimators._fitted import used_overlap_model, weigh
+from neocc.io._block_errors import block_errors, centre_errors
 from neocc.io._matrix import Matrix
-from neocc.kernels import Memberships, numpy_
+from neocc.kernels import numpy_
 
 __all__ = ["ResultTables", "column_distances", "member_table", "memberships", "result_tables"]
-
-_CELLS_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,13 +31,15 @@ class ResultTables:
     ----------
     rows : dict
         `name`, `cluster`, `distance`, `outlier` and `row`: a line per membership, and one per row
-        without any. The distance is the squared distance to the cluster as the objective measures
-        it; for an outlier, which has no cluster, that to the nearest one.
+        without any. The distance is the squared distance to this cluster alone as the objective
+        measures it; for an outlier, which has no cluster, that to the nearest one.
     columns : dict or None
         The same for columns, with `column`; None where only rows were clustered.
     blocks : dict
         `row_cluster`, `column_cluster`, `n_rows`, `n_columns`, `mean` and `error`: a line per
-        block. The errors of all blocks add up to the objective.
+        block. The errors of all blocks add up to the objective. Where overlap is `"average"` or
+        `"sum"`, the mean is the level that the model gives the block, and a cell of several blocks
+        divides its error among them.
     """
 
     rows: dict[str, Any]
@@ -76,7 +76,7 @@ def result_tables(model: Any, matrix: Matrix) -> ResultTables:
     row_distances = model.transform(matrix.data)
     rows = member_table("row", U, row_distances, [matrix.name_of_row(i) for i in range(n_rows)])
     if V is None:
-        return ResultTables(rows, None, _one_way_blocks(model, matrix, U, row_distances))
+        return ResultTables(rows, None, _one_way_blocks(model, matrix, U))
     names = [matrix.name_of_column(j) for j in range(n_columns)]
     columns = member_table("column", V, column_distances(model, matrix.data), names)
     return ResultTables(rows, columns, _block_table(model, matrix, U, V))
@@ -95,13 +95,15 @@ def column_distances(model: Any, X: Any) -> FloatArray:
     Returns
     -------
     distances : ndarray of shape (n_columns, n_column_clusters)
-        What each membership adds to the objective. Infinite for a cluster without members.
+        Squared distances as the objective measures them: what a column in this cluster alone adds
+        to it. Infinite for a cluster without members.
     """
-    U, V = (Memberships.from_dense(side) for side in memberships(model))  # type: ignore[arg-type]
+    U, V = (weigh(model, side) for side in memberships(model))  # type: ignore[arg-type]
     objective = OBJECTIVES[model.objective]
+    keeps_shifts = used_overlap_model(model).keeps_shifts
     with Workers(model.n_jobs) as workers:
         engine = make_engine(read_array(None, X, reset=False), model.kernel, workers)
-        data = engine.centred(objective.centring(None))
+        data = engine.centred(objective.centring(None) if keeps_shifts else "none")
         features = data.column_features(U, V if objective.needs_products else None)
     terms = objective.column_terms(features, U, V)
     d = np.maximum(numpy_.distances(features, terms), 0.0)
@@ -132,60 +134,25 @@ def member_table(
 
 def _block_table(model: Any, matrix: Matrix, U: BoolArray, V: BoolArray) -> dict[str, Any]:
     (k, l), sizes = model.block_means_.shape, (U.sum(axis=0), V.sum(axis=0))  # noqa: E741
+    rule = used_overlap_model(model)
     return {
         "row_cluster": np.repeat(np.arange(1, k + 1), l),
         "column_cluster": np.tile(np.arange(1, l + 1), k),
         "n_rows": np.repeat(sizes[0], l),
         "n_columns": np.tile(sizes[1], k),
         "mean": model.block_means_.ravel(),
-        "error": block_errors(matrix.data, U, V, model.objective).ravel(),
+        "error": block_errors(matrix.data, U, V, model.objective, rule).ravel(),
     }
 
 
-def _one_way_blocks(model: Any, matrix: Matrix, U: BoolArray, found: FloatArray) -> dict[str, Any]:
+def _one_way_blocks(model: Any, matrix: Matrix, U: BoolArray) -> dict[str, Any]:
     """Every cluster of rows makes one block with all columns."""
-    k = U.shape[1]
+    k, rule = U.shape[1], used_overlap_model(model)
     return {
         "row_cluster": np.arange(1, k + 1),
         "column_cluster": np.ma.masked_array(np.zeros(k, np.intp), mask=True),
         "n_rows": U.sum(axis=0),
         "n_columns": np.full(k, matrix.shape[1]),
         "mean": model.cluster_centers_.mean(axis=1),
-        "error": np.where(U, found, 0.0).sum(axis=0),
+        "error": centre_errors(matrix.data, U, model.cluster_centers_, rule),
     }
-
-
-def block_errors(
-    X: Any, U: BoolArray, V: BoolArray, objective: str, cells_at_once: int = _CELLS_AT_ONCE
-) -> FloatArray:
-    """Return each block's part of the objective, from sums over the block.
-
-    What is common to all cells of a dense matrix is subtracted first, for accuracy.
-    """
-    u, v = U.astype(np.float64), V.astype(np.float64)
-    n, m = np.maximum(u.sum(axis=0), 1.0), np.maximum(v.sum(axis=0), 1.0)
-    if isinstance(X, RowSource):
-        X = StoredRows(X)
-        is_sparse, step = X.source.is_sparse, int(np.diff(X.source.edges).max())
-        level = 0.0 if is_sparse else float(X[:step].mean())
-    else:
-        is_sparse, step = bool(sparse.issparse(X)), X.shape[0]
-        level = 0.0 if is_sparse else float(np.mean(X))
-    squares, sums, row_part = (np.zeros((len(n), len(m))) for _ in range(3))
-    by_columns = np.zeros((len(n), X.shape[1]))
-    # Squares of a sparse matrix take no more room than itself; of a dense one, a part at a time.
-    step = step if is_sparse else max(1, cells_at_once // X.shape[1])
-    for start in range(0, X.shape[0], step):
-        members = u[start : start + step]
-        part = X[start : start + step].astype(np.float64)
-        if not sparse.issparse(part):
-            part = part - level
-        S = part @ v
-        squares += members.T @ ((part * part) @ v)
-        sums += members.T @ S
-        row_part += members.T @ (S * S)
-        by_columns += (part.T @ members).T
-    errors = OBJECTIVES[objective].block_values(
-        squares, sums, row_part / m, (by_columns**2 @ v) / n[:, None], np.outer(n, m)
-    )
-    return np.maximum(errors, 0.0)

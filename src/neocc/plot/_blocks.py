@@ -41,7 +41,9 @@ def blocks(
     """Draw the mean of every block, with the sizes of the clusters.
 
     Clusters stand in the order of `neocc.plot.reordered`. Of a model that clusters the rows only,
-    the centres of its clusters are drawn, over the columns in the order of the data.
+    the centres of its clusters are drawn, over the columns in the order of the data. Where a row of
+    several clusters is their mean or their sum (`overlap_model`), blocks have levels that explain
+    such rows too, in place of means over all members.
 
     Parameters
     ----------
@@ -98,7 +100,7 @@ def blocks(
     means = np.where(_filled(clusters), clusters.means, np.nan)
     cells = bin_means(means, orders[0], orders[1], (_MOST_PIXELS, _MOST_PIXELS))
     places = (len(orders[0]), len(orders[1]))
-    image = draw_image(ax, cells, places, cmap, "mean" if colorbar else None)
+    image = draw_image(ax, cells, places, cmap, _what(clusters)[:-1] if colorbar else None)
     ax.set_facecolor("0.85")
     if cells.shape == places:
         _write_means(ax, cells, image)
@@ -162,9 +164,13 @@ def _label(
             axis.set_label_text(plural(len(order), what), fontsize=9)
 
 
+def _what(clusters: Clusters) -> str:
+    return "levels" if clusters.combined else "means"
+
+
 def _extremes(clusters: Clusters, means: FloatArray) -> str:
     both = clusters.rows is not None and clusters.columns is not None
-    what = "Block means" if both else "Cluster means"
+    what = f"{'Block' if both else 'Cluster'} {_what(clusters)}"
     if not np.isfinite(means).any():
         return f"{what}: all clusters are empty"
     high, low = float(np.nanmax(means)), float(np.nanmin(means))

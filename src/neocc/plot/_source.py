@@ -14,6 +14,7 @@ from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.engines import RowSource
 from neocc.engines.stored import StoredRows
 from neocc.engines.validation import read_matrix, read_memberships
+from neocc.estimators._fitted import weigh
 from neocc.kernels import inverse
 from neocc.plot.arrange import Arrangement, arrange, arrange_both
 
@@ -34,11 +35,15 @@ class Clusters:
         Memberships; None for a side that is not clustered.
     means : ndarray or None
         Block means, or the centres of a clustering of one side (clusters x items of the other).
+    combined : bool
+        Whether items of several clusters are combinations of them: `means` are then levels that
+        explain them together, not means of all members.
     """
 
     rows: BoolArray | None
     columns: BoolArray | None
     means: FloatArray | None
+    combined: bool = False
 
     def side(self, side: Side) -> BoolArray:
         """Return the memberships of one side, or say that there are none."""
@@ -87,14 +92,16 @@ def read_clusters(model: Any, X: Any = None) -> Clusters:
             None if part is None else _read_members(part, name)
             for part, name in zip(model, ("row memberships", "column memberships"), strict=True)
         )
-        means = None
+        means, combined = None, False
     else:
         rows, columns, means = _read_model(model)
+        sides = [each for each in (rows, columns) if each is not None]
+        combined = any(weigh(model, each).mixed for each in sides if each.size)
     if X is not None:
         _check_shape(X, rows, columns)
         if means is None:
             means = _means(X, rows, columns)
-    return Clusters(rows, columns, means)
+    return Clusters(rows, columns, means, combined)
 
 
 def _read_model(model: Any) -> tuple[BoolArray | None, BoolArray | None, FloatArray | None]:

@@ -47,6 +47,9 @@ class Side:
         Means over the clusters of the other side, or over its items where it is not clustered.
     max_outliers : int or None
         How many items the fit was allowed to leave out; None where that is not known.
+    repeats : bool
+        Whether an item pays its distance to each of its clusters. Otherwise distances to single
+        clusters do not tell how well one in several fits.
     """
 
     noun: str
@@ -56,6 +59,7 @@ class Side:
     distances: FloatArray | None = None
     means: FloatArray | None = None
     max_outliers: int | None = None
+    repeats: bool = True
 
     @property
     def n_items(self) -> int:
@@ -107,10 +111,14 @@ class Side:
 
     @cached_property
     def limit(self) -> float:
-        """The largest distance, of the items in clusters, to the nearest cluster."""
+        """The largest distance, of the items in clusters, to the nearest cluster.
+
+        Those in several are left aside where they do not pay the distance to each.
+        """
         assert self.distances is not None
         nearest = self.distances.min(axis=1, initial=np.inf)
-        return float(nearest[self.weights > 0].max(initial=0.0))
+        inside = self.weights > 0 if self.repeats else self.weights == 1
+        return float(nearest[inside].max(initial=0.0))
 
 
 # --------------------------------------------------------------------------------------- groups

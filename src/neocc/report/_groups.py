@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from neocc.estimators._redundancy import AlikePair, alike_pairs
 from neocc.plot._words import join
 from neocc.report._charts import difference_bar, limit_bar
+from neocc.report._explained import overlap_model
 from neocc.report._facts import (
     Combination,
     Difference,
@@ -86,9 +87,10 @@ def _how_to_read(facts: SideFacts) -> str:
         "Bars start at the mean of all groups: to the right a group is higher, to the left lower."
     )
     if facts.side.distances is not None:
+        what = "a membership" if facts.side.repeats else "one in this group alone"
         text += (
-            " Typical members are those at the smallest distance, which is what a membership adds "
-            "to the objective: squared differences from what the group has in common."
+            f" Typical members are those at the smallest distance, which is what {what} adds to "
+            "the objective: squared differences from what the group has in common."
         )
     return text
 
@@ -146,7 +148,7 @@ def _differences(
     return joined(
         element("h4", "What makes it different"),
         element("p", sentence, class_="different"),
-        table(("", "", "mean", "all"), lines, "differences"),
+        table(("", "", result.level, "all"), lines, "differences"),
         element("p", f"{n_more:,} more differ less.", class_="more") if n_more else NOTHING,
     )
 
@@ -185,7 +187,7 @@ def _partners(group: Group) -> Markup:
 # ------------------------------------------------------------------------------------- overlaps
 
 
-def overlaps(sides: Sequence[SideFacts]) -> Markup:
+def overlaps(result: Result, sides: Sequence[SideFacts]) -> Markup:
     """List which groups share members, and whom."""
     parts = []
     for facts in sides:
@@ -198,7 +200,9 @@ def overlaps(sides: Sequence[SideFacts]) -> Markup:
         n_kinds = sum(segment.is_overlap for segment in side.arrangement.segments)
         if n_kinds > len(lines):
             parts.append(note(f"The {len(lines)} most common of {n_kinds:,} combinations."))
-    return section("overlaps", "In more than one group", *parts) if parts else NOTHING
+    if not parts:
+        return NOTHING
+    return section("overlaps", "In more than one group", overlap_model(result), *parts)
 
 
 def _combination_line(facts: SideFacts, one: Combination) -> Markup:
@@ -235,6 +239,8 @@ def outliers(sides: Sequence[SideFacts]) -> Markup:
         return NOTHING
     is_known = any(facts.side.distances is not None for facts in sides)
     limit = "The mark is the limit: nobody in a group is farther from the nearest one."
+    if not all(facts.side.repeats for facts in sides):
+        limit = "The mark is the limit: nobody in one group alone is farther from it."
     return section("outliers", "Outliers", note(limit) if is_known else NOTHING, *parts)
 
 

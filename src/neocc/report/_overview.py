@@ -10,6 +10,7 @@ from neocc._typing import FloatArray
 from neocc.plot._words import fall, step_name
 from neocc.report._charts import curve, legend, stacked_bar
 from neocc.report._data import Picture
+from neocc.report._explained import explained
 from neocc.report._facts import Side
 from neocc.report._html import Markup, element, joined
 from neocc.report._pieces import NOTHING, note, section, swatch, table
@@ -150,9 +151,11 @@ def blocks(result: Result) -> Markup:
     corner = joined(f"{rows.noun} ↓", element("br"), f"{columns.noun} →")
     heads = [corner, *(_block_head(columns, cluster) for cluster in range(columns.n_clusters))]
     text = (
-        f"The mean of every block: groups of {rows.noun} down, groups of {columns.noun} across, "
-        "with their sizes."
+        f"The {result.level} of every block: groups of {rows.noun} down, groups of {columns.noun} "
+        "across, with their sizes."
     )
+    if result.combines:
+        text += " Levels explain members of several groups too, by all their groups together."
     shown = element("div", table(heads, lines, "blocks"), class_="scrolls", tabindex="0")
     return section("blocks", title, note(text), shown)
 
@@ -205,4 +208,4 @@ def convergence(result: Result) -> Markup:
     steps = step_name(result.model, len(values) - 1)
     told = "" if steps == "steps" else f" ({steps})"
     shown = element("figure", curve(values, text), element("figcaption", f"{text}{told}."))
-    return section("convergence", "How the objective fell", shown)
+    return section("convergence", "How the objective fell", shown, explained(result))

@@ -115,7 +115,7 @@ def render_report(
                 for facts, key in zip(sides, ("rows", "columns"), strict=False)
             )
         ),
-        "overlaps": overlaps(sides),
+        "overlaps": overlaps(result, sides),
         "outliers": outliers(sides),
         "convergence": _overview.convergence(result),
         "settings": settings_part(result, settings, record),

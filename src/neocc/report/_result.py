@@ -10,7 +10,9 @@ import numpy as np
 
 from neocc._counts import round_half_away
 from neocc._typing import FloatArray, IntArray
+from neocc.core.overlap import REPEAT, OverlapModel
 from neocc.engines import RowSource
+from neocc.estimators._fitted import used_overlap_model
 from neocc.io import Matrix, column_distances
 from neocc.plot._source import Clusters, read_clusters, read_names, read_values
 from neocc.report._facts import Side
@@ -46,6 +48,27 @@ class Result:
     nouns: tuple[str, str]
     rows: Side
     columns: Side | None
+
+    @property
+    def overlap_model(self) -> OverlapModel | None:
+        """What several memberships cost; None for models with no grid of means."""
+        return used_overlap_model(self.model) if _is_ours(self.model) else None
+
+    @property
+    def combines(self) -> bool:
+        """Whether somebody in several groups is a combination of them, not a member of each."""
+        return self.clusters.combined
+
+    @property
+    def level(self) -> str:
+        """What the number of a block is."""
+        return "level" if self.combines else "mean"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether these are all rows of the fit."""
+        fitted = getattr(self.model, "_row_members", None)
+        return fitted is not None and len(fitted) == self.rows.n_items
 
     @property
     def sides(self) -> list[Side]:
@@ -84,6 +107,7 @@ def read_result(
         raise ValueError("A report is about groups of rows; this model has none.")
     means = clusters.means
     distances = (None, None) if matrix is None else _distances(model, clusters, matrix)
+    repeats = used_overlap_model(model).name == REPEAT.name
     rows = Side(
         nouns[0],
         clusters.rows,
@@ -92,6 +116,7 @@ def read_result(
         distances[0],
         means,
         _max_outliers(model, ("row_outliers", "outliers"), len(clusters.rows)),
+        repeats,
     )
     columns = None
     if clusters.columns is not None:
@@ -103,6 +128,7 @@ def read_result(
             distances[1],
             None if means is None else means.T,
             _max_outliers(model, ("column_outliers",), len(clusters.columns)),
+            repeats,
         )
     return Result(model, clusters, named, has_values, nouns, rows, columns)
 

@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from neocc.plot._words import join
 from neocc.report._facts import Side
 
-__all__ = ["count_of", "figure", "headline", "in_words"]
+__all__ = ["OVERLAP_MODELS", "count_of", "figure", "headline", "in_words"]
+
+OVERLAP_MODELS = {
+    "repeat": "whoever is in several groups pays the distance to each of them in full",
+    "share": "whoever is in several groups pays the mean of the distances to them",
+    "average": "whoever is in several groups is the mean of them",
+    "sum": "whoever is in several groups is the sum of them",
+}
+"""What several memberships mean, by overlap model."""
 
 
 def figure(value: float) -> str:

@@ -1,0 +1,105 @@
+"""What the overlap model means for a fit, and how much of the data the groups explain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from neocc._typing import FloatArray
+from neocc.estimators._fitted import weigh
+from neocc.report._html import Markup, element
+from neocc.report._pieces import NOTHING, note
+from neocc.report._result import Result
+from neocc.report._words import OVERLAP_MODELS
+
+__all__ = ["explained", "explained_share", "overlap_model", "squares_about_mean"]
+
+_CELLS_AT_ONCE = 1 << 20
+
+
+def overlap_model(result: Result) -> Markup:
+    """Say what several memberships mean, and how much is explained; nothing if there are none."""
+    used = result.overlap_model
+    if used is None or not any(side.n_in[1] for side in result.sides):
+        return NOTHING
+    bound = "" if used.most is None else f", and nobody is in more than {used.most}"
+    name = element("strong", used.name)
+    return note(
+        "Overlap model ", name, f": {OVERLAP_MODELS[used.name]}{bound}. ", _sentence(result)
+    )
+
+
+def explained(result: Result) -> Markup:
+    """Say how much is explained where no group shares members."""
+    sentence = _sentence(result)
+    return note(sentence) if sentence and not any(s.n_in[1] for s in result.sides) else NOTHING
+
+
+def _sentence(result: Result) -> str:
+    share = explained_share(result)
+    if share is None:
+        return ""
+    model, used = result.model, result.overlap_model
+    also = ""
+    if getattr(model, "objective", "mean") == "residue":
+        also = " with the offsets of rows and columns"
+    mean = "the mean of all cells" if result.columns is not None else "the mean of each column"
+    where = "rows and columns" if result.columns is not None else "rows"
+    counted = ""
+    if used is not None and used.name == "repeat" and any(s.n_in[1] for s in result.sides):
+        counted = ", a cell as often as it is in a block"
+    # A sum of groups may be farther from the data than their mean is.
+    amount = f"{share:.1%}" if share > 0 else "none"
+    return (
+        f"Groups{also} explain {amount} of the squared differences from {mean}, over {where} in "
+        f"any group{counted}."
+    )
+
+
+def explained_share(result: Result) -> float | None:
+    """Return 1 - J / squares about the mean, over what is in any cluster.
+
+    None where the matrix is not there, or not all of it, and where all its cells are equal.
+    """
+    model = result.model
+    if result.overlap_model is None or not result.has_values or not result.is_whole:
+        return None
+    rows = weigh(model, result.rows.members).weights
+    columns = None
+    if result.columns is not None:
+        columns = weigh(model, result.columns.members).weights
+    squares = squares_about_mean(result.matrix.data, rows, columns)
+    return 1.0 - float(model.objective_) / squares if squares > 0 else None
+
+
+def squares_about_mean(
+    X: Any, rows: FloatArray, columns: FloatArray | None, cells_at_once: int = _CELLS_AT_ONCE
+) -> float:
+    """Return sum_pt rows_p columns_t (x_pt - mean)^2 with the weighted mean of the cells.
+
+    Without weights of columns, each column has a mean of its own.
+    """
+    ones = np.ones(X.shape[1])
+    sums = np.asarray(X.T @ rows, dtype=np.float64)
+    total = float(rows.sum())
+    if not total or (columns is not None and not columns.any()):
+        return 0.0
+    means = sums / total if columns is None else ones * (sums @ columns) / (total * columns.sum())
+    weights = ones if columns is None else columns
+    step = X.shape[0] if sparse.issparse(X) else max(1, cells_at_once // X.shape[1])
+    squares, seen = 0.0, np.zeros(X.shape[1])
+    for start in range(0, X.shape[0], step):
+        part, here = X[start : start + step], rows[start : start + step]
+        if sparse.issparse(part):
+            entries = sparse.coo_array(part)
+            at, t = entries.coords
+            from_mean = np.square(entries.data.astype(np.float64) - means[t])
+            squares += float((here[at] * weights[t]) @ from_mean)
+            seen += np.bincount(t, here[at], minlength=len(seen))
+        else:
+            squares += float(here @ np.square(part - means) @ weights)
+            seen += here.sum()
+    # What a sparse matrix does not store is zero.
+    return squares + float((weights * (total - seen)) @ np.square(means))

@@ -1,0 +1,130 @@
+"""``--overlap-model`` and ``--max-memberships``: said, kept, repeated, and used for new rows."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from neocc import NEOCC
+from neocc.cli._settings import OVERLAP_MODELS as OFFERED
+from neocc.core.overlap import OVERLAP_MODELS
+from neocc.datasets import make_coclusters
+from neocc.io import load_model, write_matrix
+from neocc.report._words import OVERLAP_MODELS as EXPLAINED
+
+FRACTIONS = {"row_overlap": 0.2, "row_outliers": 0.05, "column_overlap": 0.1}
+OPTIONS = ("--rows", 3, "--columns", 3, "--row-overlap", 0.2, "--row-outliers", 0.05)
+OPTIONS += ("--column-overlap", 0.1, "--column-outliers", 0, "--n-init", 2)
+OPTIONS += ("--no-refine", "--no-report")
+
+
+@pytest.fixture
+def planted(tmp_path):
+    X, _, _ = make_coclusters((60, 30), 3, 3, **FRACTIONS, noise=0.5, random_state=3)
+    write_matrix(X, tmp_path / "planted.npy")
+    return X
+
+
+def test_the_options_offer_all_models_and_explain_them():
+    assert set(OFFERED) == set(OVERLAP_MODELS) == set(EXPLAINED)
+
+
+@pytest.mark.parametrize("objective", ["mean", "residue"])
+@pytest.mark.parametrize("name", OFFERED)
+def test_a_model_is_said_kept_repeated_and_used(run, planted, tmp_path, name, objective):
+    options = (*OPTIONS, "--overlap-model", name, "--max-memberships", 2, "--objective", objective)
+    ran = run("fit", "planted.npy", *options, "-o", "out")
+    if (name, objective) == ("sum", "residue"):
+        assert ran.code == 2
+        assert "--overlap-model sum makes no sense for --objective residue" in ran.err
+        return
+    assert ran.code == 0, ran.err
+    assert f"Overlap model {name}, at most 2 each: {EXPLAINED[name]}" in ran.words
+    settings = json.loads((tmp_path / "out" / "record.json").read_text())["settings"]
+    assert (settings["overlap_model"], settings["max_memberships"]) == (name, 2)
+    expected = NEOCC(
+        *(3, 3),
+        **FRACTIONS,
+        objective=objective,
+        overlap_model=name,
+        max_memberships=2,
+        n_init=2,
+        refine=False,
+        random_state=0,
+    ).fit(planted)
+    found = load_model(tmp_path / "out" / "model.neocc")
+    assert found.get_params() == expected.get_params()
+    assert found.objective_ == expected.objective_
+    np.testing.assert_array_equal(found.row_membership_, expected.row_membership_)
+    assert found.row_membership_.sum(axis=1).max() == 2
+
+    assert run("fit", "--from", "out/record.json", "-o", "again", "--quiet").code == 0
+    for file in ("rows.csv", "columns.csv", "blocks.csv", "model.neocc"):
+        assert (tmp_path / "again" / file).read_bytes() == (tmp_path / "out" / file).read_bytes()
+
+    new = planted[::-3] + 0.1
+    write_matrix(new, tmp_path / "new.npy")
+    told = json.loads(run("predict", "out", "new.npy", "--json").out)["rows"]
+    groups = [(np.flatnonzero(each) + 1).tolist() for each in expected.predict_membership(new)]
+    assert [each["groups"] for each in told] == groups
+    assert max(map(len, groups)) == 2
+
+
+def test_without_an_option_it_is_the_model_of_the_paper(run, planted, tmp_path):
+    ran = run("fit", "planted.npy", *OPTIONS, "-o", "out")
+    assert "Overlap model repeat: " in ran.words
+    found = load_model(tmp_path / "out" / "model.neocc")
+    assert (found.overlap_model, found.max_memberships) == ("repeat", None)
+
+
+def test_a_record_from_before_there_were_models_is_repeated_with_the_papers(run, planted, tmp_path):
+    run("fit", "planted.npy", *OPTIONS, "-o", "out")
+    record = json.loads((tmp_path / "out" / "record.json").read_text())
+    del record["settings"]["overlap_model"], record["settings"]["max_memberships"]
+    (tmp_path / "old.json").write_text(json.dumps(record))
+    assert run("fit", "--from", "old.json", "-o", "again", "--quiet").code == 0
+    one, other = (tmp_path / each / "model.neocc" for each in ("out", "again"))
+    assert one.read_bytes() == other.read_bytes()
+
+
+def test_an_estimated_overlap_keeps_the_bound(run, planted, tmp_path):
+    options = ("--rows", 3, "--columns", 3, "--overlap-rule", "first", "--no-refine")
+    for bound in (1, 2):
+        asked = ("--overlap-model", "share", "--max-memberships", bound)
+        ran = run("fit", "planted.npy", *options, *asked, "-o", f"out{bound}", "--no-report")
+        assert ran.code == 0, ran.err
+        found = load_model(tmp_path / f"out{bound}" / "model.neocc")
+        assert found.row_membership_.sum(axis=1).max() <= bound
+
+
+def test_a_bound_that_given_overlap_breaks_is_refused_in_words_of_the_command(run, planted):
+    ran = run("fit", "planted.npy", *OPTIONS, "--max-memberships", 1, "-o", "out")
+    assert ran.code == 2
+    assert "--row-overlap=0.2 is above --max-memberships - 1 = 0" in ran.err
+    assert "max_memberships" not in ran.err
+
+
+def test_settings_files_know_them(run, planted, tmp_path):
+    (tmp_path / "settings.toml").write_text(
+        'file = "planted.npy"\noverlap_model = "average"\nmax_memberships = 3\n'
+    )
+    assert run("fit", "--config", "settings.toml", *OPTIONS, "-o", "out", "--quiet").code == 0
+    found = load_model(tmp_path / "out" / "model.neocc")
+    assert (found.overlap_model, found.max_memberships) == ("average", 3)
+    (tmp_path / "settings.toml").write_text('file = "planted.npy"\noverlap_model = "mean"\n')
+    ran = run("fit", "--config", "settings.toml")
+    assert ran.code == 2
+    assert "line 2" in ran.err
+    assert '"average"' in ran.err
+
+
+def test_suggest_passes_them_on(run, planted):
+    asked = ("--overlap-model", "average", "--max-memberships", 2)
+    ran = run("suggest", "planted.npy", "--rows", "3", "--columns", "3", "--n-init", 1, *asked)
+    assert ran.code == 0, ran.err
+    assert "--rows 3 --columns 3 --overlap-model average --max-memberships 2" in ran.words
+    ran = run("suggest", "planted.npy", "--objective", "residue", "--overlap-model", "sum")
+    assert ran.code == 2
+    assert "makes no sense" in ran.err
