@@ -518,3 +518,20 @@ def test_more_than_a_few_groups_are_framed(driver, folder):
     start = browser.data["rows"]["groups"][7]["frame"][0]
     colours = browser.colours([(start - 0.5, 1), (start + 1.5, 1)])
     assert (colours[0] != colours[1]).any()
+
+
+def test_groups_that_are_nearly_the_same_are_listed(driver, folder):
+    members = np.zeros((40, 3), dtype=bool)
+    members[:20, 0] = members[1:20, 1] = members[20:, 2] = True
+    path = folder / "alike.html"
+    write_report((members, None), path, matrix=np.zeros((40, 4)), force=True)
+    browser = Browser(driver)
+    browser.open(path)
+    assert browser.one("#groups-rows .alike").is_displayed()
+    assert browser.text("#groups-rows .alike tbody").split() == [
+        *("Groups", "1", "and", "2"),
+        *("19", "20", "0.950"),
+    ]
+    width = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert browser.script(f"return {width}") <= 0
+    assert browser.complaints() == []

@@ -264,6 +264,41 @@ def test_the_cheapest_moves_are_made_and_ties_go_to_the_lowest_item():
     assert np.flatnonzero(found[:, 1]).tolist() == [0, 2]
 
 
+def literally_enlarged(U, d, least):
+    """All moves from the cheapest on, each of another item; again while members are missing."""
+    U = U.copy()
+    while (U.sum(axis=0) < least).any():
+        n, k = U.shape
+        moves = sorted(
+            (d[p, target] - d[p, source], p, target, source)
+            for p, source, target in product(range(n), range(k), range(k))
+            if U[p, source] and not U[p, target]
+        )
+        targets, sources, moved = U.sum(axis=0) < least, U.sum(axis=0) > least, set()
+        for _, p, target, source in moves:
+            sizes = U.sum(axis=0)
+            if p in moved or not (targets[target] and sources[source]):
+                continue
+            if sizes[target] < least < sizes[source]:
+                U[p, source], U[p, target] = False, True
+                moved.add(p)
+    return U
+
+
+@pytest.mark.parametrize("tied", [False, True], ids=["distinct", "tied"])
+def test_moves_are_those_of_the_rule(tied):
+    n_moved = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X, Z, counts = draw(rng, n=12, k=4, tied=tied)
+        d = ((X[:, None, :] - Z) ** 2).sum(axis=2)
+        U = random_start(replace(counts, min_size=1), rng)
+        found = fill_small(U, d, counts).dense
+        np.testing.assert_array_equal(found, literally_enlarged(U.dense, d, counts.min_size))
+        n_moved += not np.array_equal(found, U.dense)
+    assert n_moved > 20
+
+
 def test_large_clusters_are_left_as_they_are():
     U = members([[1, 0], [1, 0], [0, 1], [0, 1]])
     assert fill_small(U, np.ones((4, 2)), Counts(4, 2, 4, 0, 2)) is U

@@ -148,17 +148,19 @@ class RedundancyMixin:
         )
 
     def _warn_if_redundant(self) -> None:
-        _warn(self.redundancy_, self.overlap_model)
+        # Estimators without other models cannot be advised to take one.
+        others = "overlap_model" in self.get_params(deep=False)  # type: ignore[attr-defined]
+        _warn(self.redundancy_, others and self.overlap_model != "average")
 
 
-def _warn(found: Redundancy, overlap_model: str) -> None:
+def _warn(found: Redundancy, advise_averages: bool) -> None:
     """Warn of clusters with nearly the same members, once for each side."""
     for side, table in found.sides.items():
         groups = alike_groups(table)
         if not groups:
             continue
         word = "Clusters" if found.columns is None else f"{side[:-1].capitalize()} clusters"
-        remedy = "less overlap" if overlap_model == "average" else 'overlap_model="average"'
+        remedy = 'overlap_model="average"' if advise_averages else "less overlap"
         warnings.warn(
             f"{word} {'; '.join(map(_listed, groups[:_MOST_NAMED]))} nearly coincide: the Jaccard "
             f"index of their members is above {ALIKE}. Ask for fewer clusters, or for {remedy}; "
