@@ -59,8 +59,8 @@ class OverlapEstimate:
     nearest, second_nearest : ndarray of shape (n_items,)
         Distances of each item to the nearest and the second nearest centre.
     left : ndarray of shape (n_items,)
-        The distances that `outlier_threshold` is for: `nearest`, or with the mixture those to the
-        nearest prototype, or mean of two, of generously many clusters.
+        The distances that `outlier_threshold` is for: `nearest`, or with the mixture what no
+        cluster explains.
     gain : float
         Mixture: what overlap gains over disjoint clusters (BIC, in units of log-likelihood).
     references : dict of str to float
@@ -109,7 +109,7 @@ class OverlapEstimate:
         if self.n_outliers:
             outliers = (
                 f"outliers: {self.n_outliers} {self.side} farther than "
-                f"{self.outlier_threshold:.4g} from all clusters and means of two"
+                f"{self.outlier_threshold:.4g} from anything that clusters explain"
             )
         lines = [f"  {outliers}"]
         references = self.references or {}

@@ -100,8 +100,13 @@ class _Comparison:
         zero = bic(disjoint, n)
         references = {"disjoint": 0.0}
         references["clusters of any shape"] = any_shape(self.some, disjoint) - zero
-        gradual = Mixture.start(Sets.gradual(k), pairs.prototypes, pairs.covariance)
-        references["gradual"] = bic(fitted(self.some, gradual), n) - zero
+        gradual = fitted(
+            self.some, Mixture.start(Sets.gradual(k), pairs.prototypes, pairs.covariance)
+        )
+        references["gradual"] = bic(gradual, n) - zero
+        # Prototypes that serve another explanation better may serve this one better too.
+        again = Mixture.start(sets, gradual.prototypes, gradual.covariance)
+        pairs = max(pairs, fitted(self.some, again), key=_likelihood)
         if len(self.place.prototypes) > k:
             more = Sets(np.eye(k + 1), np.ones(k + 1, dtype=np.intp))
             starts = _starts(self.place, k + 1, self.rng)

@@ -39,6 +39,10 @@ _ROUNDS = 3
 # that are so many widths away stay out.
 _CLEARLY = 6.0
 _SAME_PLACE = 1e-9
+# Clusters of so many items tell at what level these are, up to a factor.
+_ENOUGH, _LOW, _LEVELS = 10, 0.25, 4.0
+# An item of which more is explained than left follows a cluster: it is no outlier.
+_FOLLOWS = 0.5
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,8 @@ class Place:
     outside : array of shape (n_items,)
         Squared distance to the hull.
     left : array of shape (n_items,)
-        Squared distance to the nearest prototype, or mean of two.
+        What no cluster explains: the squared distance to the hull, and to the ball that holds the
+        prototypes. It is divided by how much more items of the same cluster usually leave.
     length : int
         Number of values of an item.
     outlying : Outlying
@@ -159,10 +164,14 @@ def _place(
     length = int(np.count_nonzero(other.weights))
     room = length - Y.shape[1]
     noise = float(np.median(outside)) / max(room, 1)
-    first, second, inside = _nearest(Y, prototypes, noise)
-    left = outside + inside
+    first, second = _nearest(Y, prototypes, noise)
+    norms = np.square(Y).sum(axis=1)
+    largest = np.square(prototypes).sum(axis=1).max()
+    left = outside + np.square(np.maximum(np.sqrt(norms) - np.sqrt(largest), 0.0))
+    strays = left >= _FOLLOWS * (outside + norms)
+    left = _levelled(left, first, len(prototypes))
     if asked.outliers is None:
-        found = outlying(left, room, least)
+        found = outlying(left, room, strays, least)
     else:
         found = farthest(left, asked.outliers)
     labels = np.where(found.items, -1, first).astype(np.int32)
@@ -190,10 +199,20 @@ def hull(d: FloatArray, gram: FloatArray) -> tuple[FloatArray, FloatArray, Float
     return Y, vectors * roots, np.where(outside > rounding, outside, 0.0)
 
 
-def _nearest(
-    Y: FloatArray, prototypes: FloatArray, noise: float
-) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return the nearest prototype of each item, or the two whose mean is nearer, and how near.
+def _levelled(left: FloatArray, clusters: IntArray, n_clusters: int) -> FloatArray:
+    """Divide distances by the level of their cluster: a low one, which outliers do not raise."""
+    usual = float(np.quantile(left, _LOW))
+    levelled = left.copy()
+    for cluster in range(n_clusters):
+        own = clusters == cluster
+        if np.count_nonzero(own) >= _ENOUGH and usual > 0:
+            level = float(np.quantile(left[own], _LOW)) / usual
+            levelled[own] /= np.clip(level, 1.0 / _LEVELS, _LEVELS)
+    return levelled
+
+
+def _nearest(Y: FloatArray, prototypes: FloatArray, noise: float) -> tuple[IntArray, IntArray]:
+    """Return the nearest prototype of each item, or the two whose mean is nearer.
 
     A second one, -1 if there is none, must be nearer than noise makes the best of all pairs.
     """
@@ -208,4 +227,4 @@ def _nearest(
         between = 0.5 * (d[:, i] + d[:, j]) - 0.25 * apart
         better = between < np.minimum(inside, nearest - price)
         inside[better], first[better], second[better] = between[better], i, j
-    return first, second, np.maximum(inside, 0.0)
+    return first, second
