@@ -1,7 +1,8 @@
 """Overlap as a mixture: items in one cluster, and items at the mean of several, with normal noise.
 
 Every set A of clusters is a component at the mean of its prototypes, sets of one size are equally
-likely, and the share of every size is that of largest likelihood (EM). The expected number of
+likely (but for a mean that is where another cluster is: items there are of that cluster), and the
+share of every size is that of largest likelihood (EM). The expected number of
 memberships is then right even where single items cannot be decided.
 
 Is there overlap at all? Other explanations of items between prototypes compete, each with the
@@ -20,6 +21,7 @@ from functools import cached_property
 from itertools import combinations
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from scipy.special import logsumexp
 
 from neocc._typing import FloatArray, IntArray
@@ -108,10 +110,14 @@ class Mixture:
 
     def densities(self, Y: FloatArray) -> FloatArray:
         """Return the log-density of items at each set, given its size."""
-        k = len(self.prototypes)
+        k, white = len(self.prototypes), whitening(self.covariance)
+        centres = self.sets.weights @ self.prototypes
         within = self.sets.equally.copy()
+        # A set whose mean is that of a cluster outside it explains nothing that this one does not.
+        apart = cdist(centres @ white.T, self.prototypes @ white.T)
+        within[((apart < 1.0) & (self.sets.weights == 0.0)).any(axis=1)] = -np.inf
         within[:k] = np.log(self.single)
-        return normal(Y, self.sets.weights @ self.prototypes, self.covariance) + within
+        return normal(Y, centres, white) + within
 
     def step(self, Y: FloatArray) -> Mixture:
         """Take one step of EM; the new mixture knows the likelihood of the old one."""
@@ -132,9 +138,13 @@ class Mixture:
         return Mixture(sets, prototypes, covariance, shares, single, float(total.sum()))
 
 
-def normal(Y: FloatArray, centres: FloatArray, covariance: FloatArray) -> FloatArray:
+def whitening(covariance: FloatArray) -> FloatArray:
+    """Return what turns noise into that of variance 1."""
+    return np.asarray(np.linalg.inv(np.linalg.cholesky(covariance)), dtype=np.float64)
+
+
+def normal(Y: FloatArray, centres: FloatArray, white: FloatArray) -> FloatArray:
     """Return the log-density of every item under a normal around every centre."""
-    white = np.linalg.inv(np.linalg.cholesky(covariance))
     A, B = Y @ white.T, centres @ white.T
     squares = np.einsum("pi,pi->p", A, A)[:, None] - 2.0 * A @ B.T + np.einsum("qi,qi->q", B, B)
     constant = np.log(np.diag(white)).sum() - 0.5 * Y.shape[1] * np.log(2.0 * np.pi)
@@ -192,6 +202,7 @@ def any_shape(Y: FloatArray, disjoint: Mixture) -> float:
         common = np.sum(scatters, axis=0) / n
         for i in range(k):
             covariance = regular(scatters[i], mass[i], common, np.square(Y))
-            density[:, [i]] = normal(Y, centres[[i]], covariance) + np.log((mass[i] + 1) / (n + k))
+            share = (mass[i] + 1.0) / (n + k)
+            density[:, [i]] = normal(Y, centres[[i]], whitening(covariance)) + np.log(share)
     more = float((k - 1) * r * (r + 1) / 2)
     return likelihood - 0.5 * (_n_parameters(disjoint) + more) * float(np.log(n))

@@ -30,7 +30,7 @@ _MARGIN = 3.0
 # law of their distances is known, and outliers may begin nearer.
 _LONG = 30
 _PURE = 1.25
-_BEGIN_KNOWN, _BEGIN = 2.5, 3.0
+_BEGIN_KNOWN, _BEGIN = 2.5, 6.0
 _FREEDOMS = (1.0, 2.0, 3.0, 5.0, 8.0, 15.0, 30.0)
 _ROUNDS, _STEPS = 6, 40
 _FEWEST = 5
@@ -41,18 +41,20 @@ _TINY = 1e-300
 class Outlying:
     """Outliers, and the distance beyond which they are, infinite if there are none.
 
-    `gain` is what they add to the log-likelihood, beyond the best explanation without them.
+    `gain` is what they add to the log-likelihood, beyond the best explanation without them. The law
+    of the others is `known` if they vary as independent values make them.
     """
 
     items: BoolArray
     threshold: float
-    gain: float
+    gain: float = 0.0
+    known: bool = False
 
 
 def farthest(left: FloatArray, share: float) -> Outlying:
     """Return a given share of outliers: the farthest items."""
     items, threshold = _farthest(left, round_half_away(share * len(left)))
-    return Outlying(items, threshold, 0.0)
+    return Outlying(items, threshold)
 
 
 def _farthest(left: FloatArray, n_outliers: int) -> tuple[BoolArray, float]:
@@ -74,20 +76,20 @@ def outlying(
     """
     strays = np.ones(len(left), dtype=bool) if strays is None else strays
     roots = np.cbrt(left)
-    items, threshold, gain = np.zeros(len(left), dtype=bool), float("inf"), 0.0
+    items, threshold = np.zeros(len(left), dtype=bool), float("inf")
     for _ in range(_ROUNDS):
-        n_outliers, gain = _count(roots, ~items, freedom, strays, least)
+        n_outliers, gain, known = _count(roots, ~items, freedom, strays, least)
         before = items
         items, threshold = _farthest(np.where(strays, left, 0.0), n_outliers)
         if np.array_equal(items, before):
             break
-    return Outlying(items, threshold, gain)
+    return Outlying(items, threshold, gain, known)
 
 
 def _count(
     roots: FloatArray, kept: BoolArray, freedom: int, strays: BoolArray, least: float
-) -> tuple[int, float]:
-    """Return the number of outliers, given those kept before, and what they gain."""
+) -> tuple[int, float, bool]:
+    """Return the number of outliers, given those kept before, their gain, and `known`."""
     middle = float(np.median(roots[kept]))
     below = middle - roots[kept & (roots <= middle)]
     pure = middle * np.sqrt(2.0 / max(freedom, 1)) / 3.0
@@ -95,7 +97,7 @@ def _count(
     width = max(own, pure)
     beyond = np.where(strays, roots, np.minimum(roots, middle + width))[roots > middle] - middle
     if len(beyond) < _FEWEST or middle <= 0:
-        return 0, 0.0
+        return 0, 0.0, False
     known = freedom >= _LONG and own <= _PURE * pure
     begin = max(_BEGIN_KNOWN if known else _BEGIN, least) * width
     end = max(float(beyond.max()), begin + width)
@@ -110,7 +112,7 @@ def _count(
         others += [spread - penalty, _half_student(beyond) - 2.0 * penalty]
     gain = float(likelihood - penalty - max(others))
     margin = _MARGIN * max(1.0, own / pure)
-    return (round_half_away(share * len(beyond)) if gain > margin else 0), gain
+    return (round_half_away(share * len(beyond)) if gain > margin else 0), gain, known
 
 
 def _mixed(

@@ -86,7 +86,7 @@ class Place:
         Squared distance to the hull.
     left : array of shape (n_items,)
         What no cluster explains: the squared distance to the hull, and to the ball that holds the
-        prototypes. It is divided by how much more items of the same cluster usually leave.
+        prototypes. It may be divided by how much more items of the same cluster usually leave.
     length : int
         Number of values of an item.
     outlying : Outlying
@@ -169,9 +169,12 @@ def _place(
     largest = np.square(prototypes).sum(axis=1).max()
     left = outside + np.square(np.maximum(np.sqrt(norms) - np.sqrt(largest), 0.0))
     strays = left >= _FOLLOWS * (outside + norms)
-    left = _levelled(left, first, len(prototypes))
     if asked.outliers is None:
         found = outlying(left, room, strays, least)
+        if not found.known:
+            # Perhaps because clusters differ.
+            left = _levelled(left, first, len(prototypes))
+            found = outlying(left, room, strays, least)
     else:
         found = farthest(left, asked.outliers)
     labels = np.where(found.items, -1, first).astype(np.int32)
