@@ -141,8 +141,8 @@ def _errors(
     for members, each in zip(truth, found.values(), strict=True):
         n, share = len(members), np.mean(~members.any(axis=1))
         extra = (members.sum() - n) / n + share
-        mine = each.estimate.overlap + each.estimate.outliers
-        errors = each.estimate.overlap - (extra - share), each.estimate.outliers - share
+        mine = each.overlap + each.outliers
+        errors = each.overlap - (extra - share), each.outliers - share
         lines.append([*errors, extra, mine])
     return np.array(lines)
 

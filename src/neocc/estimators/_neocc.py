@@ -12,7 +12,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from neocc.core.engine import Engine
-from neocc.core.initialise import WarmStart
 from neocc.core.objectives import COCLUSTERING, OBJECTIVES, Side
 from neocc.core.problem import Problem
 from neocc.core.solve import Solution
@@ -26,7 +25,7 @@ from neocc.estimators._base import (
 from neocc.estimators._coclusterer import BaseCoclusterer
 from neocc.estimators._engines import make_engine
 from neocc.estimators._progress import with_callbacks
-from neocc.selection import Asked, Estimated, estimate_sides
+from neocc.selection import Asked, OverlapEstimate, completed, estimate_sides
 
 SIDES: tuple[Side, Side] = ("rows", "columns")
 
@@ -258,7 +257,7 @@ class NEOCC(BaseCoclusterer):
             matrix = read_matrix(self, X, reset=True)
             asked = self._asked(matrix)
             found = self._estimates(matrix, asked)
-            asked |= {side: each.completed(asked[side]) for side, each in found.items()}
+            asked |= {side: completed(asked[side], each) for side, each in found.items()}
             rows, columns = (
                 make_counts(side[:-1], n_items, *astuple(asked[side]))
                 for side, n_items in zip(SIDES, matrix.shape, strict=True)
@@ -266,11 +265,8 @@ class NEOCC(BaseCoclusterer):
             objective = OBJECTIVES[self.objective]
             model = self._overlap_model(self.objective)
             problem = Problem(objective, rows, columns, self.max_iter, self.tol, model)
-            warm = WarmStart(**{side: each.clusters for side, each in found.items()})
-            self._solve(matrix, problem, self._read_init(matrix, problem), warm)
-            self.row_estimate_, self.column_estimate_ = (
-                found[side].estimate if side in found else None for side in SIDES
-            )
+            self._solve(matrix, problem, self._read_init(matrix, problem))
+            self.row_estimate_, self.column_estimate_ = (found.get(side) for side in SIDES)
         return self
 
     def _asked(self, matrix: Matrix) -> dict[Side, Asked]:
@@ -283,8 +279,8 @@ class NEOCC(BaseCoclusterer):
             asked[side] = Asked(k, *(None if value == "auto" else value for value in given))
         return asked
 
-    def _estimates(self, matrix: Matrix, asked: dict[Side, Asked]) -> dict[Side, Estimated]:
-        """Estimate the fractions of sides where one is "auto", with clusters to start from."""
+    def _estimates(self, matrix: Matrix, asked: dict[Side, Asked]) -> dict[Side, OverlapEstimate]:
+        """Estimate the fractions of sides where one is "auto"."""
         if not any(each.is_open for each in asked.values()):
             return {}
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))

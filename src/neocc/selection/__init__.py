@@ -8,14 +8,14 @@ from neocc.selection._stability import stability
 from neocc.selection._stability_result import Stability
 from neocc.selection._suggest import suggest_n_clusters
 from neocc.selection._suggested import SuggestedClusters
-from neocc.selection._together import Asked, Estimated, estimate_sides
+from neocc.selection._together import Asked, completed, estimate_sides
 
 __all__ = [
     "Asked",
-    "Estimated",
     "OverlapEstimate",
     "Stability",
     "SuggestedClusters",
+    "completed",
     "estimate_overlap_and_outliers",
     "estimate_sides",
     "stability",

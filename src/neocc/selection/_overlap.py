@@ -183,7 +183,7 @@ def estimate_overlap_and_outliers(
         n_starts = check_positive("n_init", 2 if n_init is None else n_init)
         with opened(matrix, n_jobs) as engine:
             found = estimate_sides(engine, OBJECTIVES["mean"], asked, rng, n_init=n_starts)
-        return found[side].estimate
+        return found[side]
     n_starts = check_positive("n_init", 5 if n_init is None else n_init)
     rules = Rules(strategy, delta_overlap, delta_outliers, count_home)
     with opened(matrix, n_jobs) as engine:

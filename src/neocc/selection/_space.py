@@ -13,7 +13,7 @@ would else be merged with another, are then in it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -124,12 +124,13 @@ def find_places(
     """Co-cluster generously, then tell outliers from others; both sides help each other."""
     shape = engine.shape
     rows, columns = (_counts(side, n) for side, n in zip(asked, shape, strict=True))
-    problem = Problem(objective, rows, columns, overlap_model=OVERLAP_MODELS["average"](2))
+    problem = Problem(objective, rows, columns)
     found: Solution | None = None
     for each in search(engine, problem, "neo-kmeans", n_init, rng):
         found = each or found
     assert found is not None
     data, pair = engine.centred(problem.centring), found.pair
+    problem = replace(problem, overlap_model=OVERLAP_MODELS["average"](2))
     places: dict[Side, Place] = {}
     for least in (_CLEARLY, *[0.0] * _ROUNDS):
         before = dict(places)

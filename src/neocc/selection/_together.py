@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
 from neocc.core.engine import Engine
 from neocc.core.objectives import Objective, Side
-from neocc.kernels import Memberships
 from neocc.selection._overlap_estimate import OverlapEstimate
 from neocc.selection._sharing import Sharing, shared
 from neocc.selection._space import SIDES, Asked, Place, find_places
 
-__all__ = ["Asked", "Estimated", "estimate_sides"]
+__all__ = ["Asked", "completed", "estimate_sides", "other_side"]
 
 _MOST_MEMBERSHIPS = 4
 _OTHER_CLUSTERS = 8
-
-
-class Estimated(NamedTuple):
-    """An estimate, and the nearest cluster of every item that is no outlier."""
-
-    estimate: OverlapEstimate
-    clusters: Memberships
-
-    def completed(self, asked: Asked) -> Asked:
-        """Return what was asked for, with the fractions that were open."""
-        overlap = self.estimate.overlap if asked.overlap is None else asked.overlap
-        outliers = self.estimate.outliers if asked.outliers is None else asked.outliers
-        return replace(asked, overlap=overlap, outliers=outliers)
 
 
 def other_side(n_clusters: int, n_items: int) -> Asked:
@@ -46,7 +31,7 @@ def estimate_sides(
     *,
     most: int | None = None,
     n_init: int = 2,
-) -> dict[Side, Estimated]:
+) -> dict[Side, OverlapEstimate]:
     """Estimate what is not given of the rows and the columns of an engine's data as given.
 
     No item has more than `most` memberships, nor more than four. The estimates are
@@ -58,21 +43,27 @@ def estimate_sides(
     for side, wanted in zip(SIDES, asked, strict=True):
         n_most = most if wanted.overlap is None else 1
         sharing = shared(places[side], wanted.n_clusters, n_most, rng)
-        estimate, clusters = _estimated(side, places[side], sharing)
+        found[side] = _estimate(side, places[side], sharing)
         if wanted.overlap is not None:
-            estimate = replace(estimate, overlap=wanted.overlap)
-        found[side] = Estimated(estimate, clusters)
+            found[side] = replace(found[side], overlap=wanted.overlap)
     return found
 
 
-def _estimated(side: Side, place: Place, sharing: Sharing) -> Estimated:
+def completed(asked: Asked, estimate: OverlapEstimate) -> Asked:
+    """Return what was asked for, with the fractions that were open."""
+    overlap = estimate.overlap if asked.overlap is None else asked.overlap
+    outliers = estimate.outliers if asked.outliers is None else asked.outliers
+    return replace(asked, overlap=overlap, outliers=outliers)
+
+
+def _estimate(side: Side, place: Place, sharing: Sharing) -> OverlapEstimate:
     members, outliers = sharing.members, place.outlying
     n, k = members.shape
     d = place.to(sharing.prototypes)
     home = d.argmin(axis=1)
     ordered = np.partition(d, min(1, k - 1), axis=1)
     n_pairs, n_outliers = int(members.sum()), int(outliers.items.sum())
-    estimate = OverlapEstimate(
+    return OverlapEstimate(
         overlap=(n_pairs - n) / n,
         outliers=n_outliers / n,
         side=side,
@@ -98,5 +89,3 @@ def _estimated(side: Side, place: Place, sharing: Sharing) -> Estimated:
         references=sharing.references,
         path=sharing.path * np.array([[(n - n_outliers) / n], [1.0]]),
     )
-    labels = np.where(outliers.items, -1, home).astype(np.int32)
-    return Estimated(estimate, Memberships.from_labels(labels, k))
