@@ -3,9 +3,9 @@
 Parts: `yeast` (both objectives on the setting whose printed values are known), `movielens` (against
 plain restarts for as long), `planted` (known co-clusters, against scikit-learn's spectral methods),
 `starts` (which start serves best), `rounds` (what refinement costs), `estimates` (overlap and
-outliers by all rules), `auto`, `auto-real` and `auto-time` (the rule of "auto": planted, on tables
-without overlap, and its time), `numbers` (numbers of clusters). `--write docs/quality.md` keeps
-their tables.
+outliers by the published rules), `auto`, `auto-real` and `auto-time` (the rule of "auto": planted,
+on tables without overlap, and its time), `numbers` (numbers of clusters). `--write docs/quality.md`
+keeps their tables.
 """
 
 from __future__ import annotations
