@@ -3,13 +3,15 @@
 Parts: `yeast` (both objectives on the setting whose printed values are known), `movielens` (against
 plain restarts for as long), `planted` (known co-clusters, against scikit-learn's spectral methods),
 `starts` (which start serves best), `rounds` (what refinement costs), `estimates` (overlap and
-outliers), `numbers` (numbers of clusters). `--write docs/quality.md` keeps their tables.
+outliers by the published rules), `auto`, `auto-real` and `auto-time` (the rule of "auto": planted,
+on tables without overlap, and its time), `numbers` (numbers of clusters). `--write docs/quality.md`
+keeps their tables.
 """
 
 from __future__ import annotations
 
 from benchmarks.parts import Part, run_parts
-from benchmarks.quality import movielens, planted, rounds, selecting, starts, yeast
+from benchmarks.quality import movielens, overlap, planted, rounds, selecting, starts, yeast
 
 PARTS: dict[str, Part] = {
     "yeast": (yeast.lines, 20),
@@ -18,6 +20,9 @@ PARTS: dict[str, Part] = {
     "starts": (starts.lines, 5),
     "rounds": (rounds.lines, 5),
     "estimates": (selecting.estimate_lines, 10),
+    "auto": (overlap.planted_lines, 10),
+    "auto-real": (overlap.real_lines, 3),
+    "auto-time": (overlap.time_lines, 1),
     "numbers": (selecting.number_lines, 40),
 }
 

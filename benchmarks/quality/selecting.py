@@ -20,7 +20,6 @@ RULES = {
     "second, without the home cluster": {"strategy": "second", "count_home": False},
     "first, delta 1.9": {"strategy": "first"},
     "first, delta 0": {"strategy": "first", "delta_overlap": 0.0},
-    "averages": {"strategy": "averages"},
 }
 _WITHIN = 0.2
 CRITERIA = ("icl", "hull", "pseudo_f")

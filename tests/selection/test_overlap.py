@@ -1,4 +1,7 @@
-"""Overlap and outliers by the published rules: literal loops, both sides, degenerate data."""
+"""Overlap and outliers by the published rules: literal loops, both sides, degenerate data.
+
+The rule of "auto" is in test_mixture.py.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from neocc.datasets import make_coclusters
 from neocc.selection import estimate_overlap_and_outliers
 
 
@@ -65,7 +67,7 @@ def test_rules_agree_with_literal_loops(side, strategy, count_home):
 def test_columns_are_the_rows_of_the_transpose(k):
     rng = np.random.default_rng(2)
     X = np.where(rng.random((30, 20)) < 0.4, rng.normal(size=(30, 20)), 0.0)
-    options = {"n_init": 2, "random_state": 4}
+    options = {"strategy": "second", "n_init": 2, "random_state": 4}
     rows = estimate_overlap_and_outliers(X.T, k, axis=0, **options)
     for same in (X, sparse.csr_array(X), sparse.csc_matrix(X)):
         columns = estimate_overlap_and_outliers(same, k, axis=1, **options)
@@ -79,27 +81,31 @@ def test_k_means_is_the_usual_one():
     X[0] = 40.0
     found = estimate_overlap_and_outliers(X, 4, random_state=0, strategy="first", n_init=5)
     assert sorted(found.cluster_sizes) == [1, 9, 10, 10]
-    found = estimate_overlap_and_outliers(X, 3, delta_outliers=2.0, centers=np.eye(3) * 10)
+    found = estimate_overlap_and_outliers(
+        X, 3, strategy="second", delta_outliers=2.0, centers=np.eye(3) * 10
+    )
     assert found.n_outliers == 1
     assert found.outliers == 1 / 30
 
 
 def test_the_home_cluster_is_counted_as_the_authors_do():
     X = np.repeat(np.eye(3), 5, axis=0)
-    with_home = estimate_overlap_and_outliers(X, 3, random_state=0)
-    without = estimate_overlap_and_outliers(X, 3, random_state=0, count_home=False)
+    options = {"strategy": "second", "random_state": 0}
+    with_home = estimate_overlap_and_outliers(X, 3, **options)
+    without = estimate_overlap_and_outliers(X, 3, **options, count_home=False)
     assert (with_home.overlap, without.overlap) == (1.0, 0.0)
     assert with_home.n_home == 15
 
 
 def test_overlap_is_cut_at_the_most_that_memberships_allow():
-    found = estimate_overlap_and_outliers([[0.0], [1.0], [10.0], [11.0]], 2, random_state=0)
+    options = {"strategy": "second", "random_state": 0}
+    found = estimate_overlap_and_outliers([[0.0], [1.0], [10.0], [11.0]], 2, **options)
     assert found.overlap == 1.0
-    one = estimate_overlap_and_outliers([[0.0], [1.0], [10.0]], 1, random_state=0)
+    one = estimate_overlap_and_outliers([[0.0], [1.0], [10.0]], 1, **options)
     assert (one.overlap, one.outliers) == (0.0, 0.0)
 
 
-@pytest.mark.parametrize("strategy", ["first", "second", "averages"])
+@pytest.mark.parametrize("strategy", ["first", "second", "mixture"])
 @pytest.mark.parametrize("value", [0.0, 0.1, -1e6])
 def test_equal_rows_give_numbers_not_warnings(strategy, value):
     found = estimate_overlap_and_outliers(
@@ -122,41 +128,10 @@ def test_a_centre_without_items_gets_none_from_the_first_rule():
     assert "first rule" in str(found)
 
 
-def is_within(estimate, truth, n_items):
-    return abs(estimate - truth) <= max(0.2 * truth, 1 / n_items)
-
-
-@pytest.mark.parametrize("side", ["rows", "columns"])
-def test_averages_find_what_is_planted_in_separated_clusters(side):
-    hits = []
-    for seed in range(12):
-        rng = np.random.default_rng(seed)
-        overlap, outliers = float(rng.choice([0.0, 0.1, 0.3])), float(rng.choice([0.0, 0.05]))
-        k = int(rng.integers(3, 6))
-        X, _, _ = make_coclusters(
-            (300, 60), k, 4, row_overlap=overlap, row_outliers=outliers, random_state=seed
-        )
-        found = estimate_overlap_and_outliers(
-            X if side == "rows" else X.T, k, axis=side, strategy="averages", random_state=0
-        )
-        near = (found.overlap, overlap), (found.outliers, outliers)
-        hits.append(all(is_within(*each, 300) for each in near))
-    assert np.mean(hits) >= 0.8
-
-
-def test_averages_of_given_centres_by_hand():
-    centers = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]])
-    X = np.vstack([np.repeat(centers, 6, axis=0), [[4.5, 0.0], [3.0, 3.0], [40.0, 40.0]]])
-    found = estimate_overlap_and_outliers(X, 3, strategy="averages", centers=centers)
-    assert found.item_pairs.tolist() == [1] * 18 + [2, 3, 0]
-    assert found.overlap == pytest.approx(2 / 21)
-    assert found.outliers == pytest.approx(1 / 21)
-    assert "2 rows are closer to the average of several centres" in str(found)
-
-
 def test_reasons_are_readable():
     rng = np.random.default_rng(0)
-    text = str(estimate_overlap_and_outliers(rng.normal(size=(50, 3)), 4, random_state=0))
+    X = rng.normal(size=(50, 3))
+    text = str(estimate_overlap_and_outliers(X, 4, strategy="second", random_state=0))
     assert text.startswith("overlap ")
     for words in ("50 rows", "4 k-means clusters", "1/5 of the sum", "mean + 6 standard"):
         assert words in text
@@ -168,12 +143,18 @@ def test_reasons_are_readable():
     [
         ({"axis": 2}, "axis must be"),
         ({"axis": None}, "axis must be"),
-        ({"strategy": "third"}, "strategy must be one of 'second', 'first', 'averages'"),
+        ({"strategy": "third"}, "strategy must be one of 'mixture', 'second', 'first'"),
         ({"n_clusters": 6}, "n_clusters=6 is more than the 5 rows"),
         ({"n_clusters": 0}, "n_clusters must be an integer of at least 1"),
         ({"delta_outliers": -1.0}, "delta_outliers finite and at least 0"),
         ({"delta_overlap": np.nan}, "delta_overlap must be finite"),
-        ({"centers": np.ones((2, 4))}, r"centers must have shape \(2, 3\)"),
+        ({"centers": np.ones((2, 3))}, "centers are for the published rules"),
+        (
+            {"centers": np.ones((2, 4)), "strategy": "first"},
+            r"centers must have shape \(2, 3\)",
+        ),
+        ({"n_other_clusters": 0}, "n_other_clusters must be an integer of at least 1"),
+        ({"n_init": 0}, "n_init must be an integer of at least 1"),
         ({"X": [[1.0, np.nan]]}, "contains NaN.*row 0, column 1"),
     ],
 )
@@ -185,8 +166,10 @@ def test_wrong_arguments_are_named(change, message):
 
 def test_same_seed_same_numbers_for_any_number_of_threads():
     X = np.random.default_rng(5).normal(size=(200, 10))
-    found = [estimate_overlap_and_outliers(X, 5, random_state=1, n_jobs=n) for n in (1, 2)]
-    assert np.array_equal(found[0].nearest, found[1].nearest)
+    for strategy in ("second", "mixture"):
+        options = {"strategy": strategy, "random_state": 1}
+        found = [estimate_overlap_and_outliers(X, 5, **options, n_jobs=n) for n in (1, 2)]
+        assert np.array_equal(found[0].nearest, found[1].nearest)
 
 
 def test_yeast_has_the_overlap_that_reproduces_the_published_numbers(data_folder):
@@ -195,6 +178,6 @@ def test_yeast_has_the_overlap_that_reproduces_the_published_numbers(data_folder
         features = [name.startswith("Att") for name in next(lines)]
         X = np.array(list(lines))[:, features].astype(float)
     for seed in range(3):
-        found = estimate_overlap_and_outliers(X, 14, random_state=seed)
+        found = estimate_overlap_and_outliers(X, 14, strategy="second", random_state=seed)
         assert 3.4 <= found.overlap <= 3.8
         assert found.outliers == 0.0

@@ -49,7 +49,7 @@ def test_numbers_of_clusters_of_a_sample(store, X, max_entries):
 
 
 @pytest.mark.parametrize("axis", ["rows", "columns"])
-@pytest.mark.parametrize("strategy", ["first", "second", "averages"])
+@pytest.mark.parametrize("strategy", ["first", "second"])
 def test_overlap_and_outliers(store, X, axis, strategy):
     options = {"axis": axis, "strategy": strategy, "random_state": 0}
     found, wanted = (estimate_overlap_and_outliers(D, 3, **options) for D in (store, X))
@@ -58,9 +58,21 @@ def test_overlap_and_outliers(store, X, axis, strategy):
     np.testing.assert_array_equal(found.item_pairs, wanted.item_pairs)
 
 
+@pytest.mark.parametrize("axis", ["rows", "columns"])
+def test_overlap_and_outliers_by_the_mixture(X, tmp_path, axis):
+    store = write_store(tmp_path / "store", X[:60], rows_per_block=25)
+    options = {"axis": axis, "n_other_clusters": 2, "n_init": 1, "random_state": 0}
+    found, wanted = (estimate_overlap_and_outliers(D, 2, **options) for D in (store, X[:60]))
+    assert (found.overlap, found.outliers) == (wanted.overlap, wanted.outliers)
+    np.testing.assert_allclose(found.nearest, wanted.nearest)
+    np.testing.assert_array_equal(found.item_pairs, wanted.item_pairs)
+
+
 def test_overlap_around_given_centres(store, X):
     centers = np.random.default_rng(0).normal(size=(3, 24))
-    found, wanted = (estimate_overlap_and_outliers(D, 3, centers=centers) for D in (store, X))
+    found, wanted = (
+        estimate_overlap_and_outliers(D, 3, strategy="second", centers=centers) for D in (store, X)
+    )
     assert (found.overlap, found.outliers) == (wanted.overlap, wanted.outliers)
 
 

@@ -251,7 +251,7 @@ def _in_words(options: dict[str, Any], side: str, n_items: int) -> str:
 
 def _overlap_reason(found: OverlapEstimate) -> str:
     item = found.side[:-1]
-    if found.strategy != "averages":
+    if found.strategy != "mixture":
         return f"{found.n_pairs:,} pairs of {item} and group by the {found.strategy} rule"
     several = int(np.count_nonzero(found.item_pairs > 1))
     if not several:

@@ -189,11 +189,11 @@ class FitSettings(Reading):
         _OUTLIERS, "SHARE", "The same for columns; likewise.", AUTO
     )
     overlap_rule: str = _groups(
-        choice("averages", "first", "second"),
+        choice("mixture", "first", "second"),
         "NAME",
-        "How overlap is estimated. averages: by who lies between groups; first, second: by the "
-        "rules of the method's authors, which find more. Default: averages.",
-        "averages",
+        "How overlap is estimated. mixture: by who lies between groups; first, second: by the "
+        "rules of the method's authors, which find more. Default: mixture.",
+        "mixture",
     )
     init: str = _search(
         choice("neo-kmeans", "random", "spectral", "sketch"),

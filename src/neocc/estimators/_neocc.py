@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import _fit_context
@@ -11,8 +12,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from neocc.core.engine import Engine
-from neocc.core.objectives import COCLUSTERING, OBJECTIVES
-from neocc.core.problem import Counts, Problem
+from neocc.core.objectives import COCLUSTERING, OBJECTIVES, Side
+from neocc.core.problem import Problem
 from neocc.core.solve import Solution
 from neocc.engines import Matrix, Workers
 from neocc.engines.validation import make_counts, read_matrix
@@ -21,8 +22,9 @@ from neocc.estimators._coclusterer import BaseCoclusterer
 from neocc.estimators._engines import make_engine
 from neocc.estimators._progress import with_callbacks
 from neocc.estimators._redundancy import RedundancyMixin
-from neocc.kernels import Memberships
-from neocc.selection import OverlapEstimate, estimate, kmeans
+from neocc.selection import Asked, OverlapEstimate, completed, estimate_sides
+
+SIDES: tuple[Side, Side] = ("rows", "columns")
 
 
 class NEOCC(RedundancyMixin, BaseCoclusterer):
@@ -65,7 +67,8 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         Extra memberships as a fraction of the number of rows (columns): n rows receive exactly
         n + round(row_overlap * n) memberships, halves rounded away from zero. At most the number of
         clusters minus one; may be negative down to minus the fraction of outliers. `"auto"`
-        estimates it from a k-means solution (`neocc.selection.estimate_overlap_and_outliers`).
+        estimates it for clusters that overlap as in `"average"`, in doubt without overlap
+        (`neocc.selection.estimate_overlap_and_outliers`).
     row_outliers, column_outliers : float in [0, 1) or "auto", default=0.0
         Largest fraction of rows (columns) left in no cluster, or estimated likewise.
     init : {"neo-kmeans", "random", "spectral", "sketch", "sdp"} or (U, V), default="neo-kmeans"
@@ -263,41 +266,41 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
             matrix = read_matrix(self, X, reset=True)
             objective = OBJECTIVES[self.objective]
             model = self._make_model(self.objective)
-            rows, row_estimate, row_kmeans = self._counts("rows", matrix, model.most)
-            columns, column_estimate, column_kmeans = self._counts("columns", matrix, model.most)
+            bounds = (model.most, self.min_cluster_size)
+            asked = self._asked(matrix)
+            found = self._estimates(matrix, asked)
+            asked |= {side: completed(asked[side], each) for side, each in found.items()}
+            rows, columns = (
+                make_counts(side[:-1], n_items, *astuple(asked[side]), *bounds)
+                for side, n_items in zip(SIDES, matrix.shape, strict=True)
+            )
             problem = Problem(objective, rows, columns, self.max_iter, self.tol, model)
-            init, warm = self._read_init(matrix, problem), (row_kmeans, column_kmeans)
-            self._solve(matrix, self._with_overlap_model(matrix, problem, init), init, warm)
-            self.row_estimate_, self.column_estimate_ = row_estimate, column_estimate
+            init = self._read_init(matrix, problem)
+            self._solve(matrix, self._with_overlap_model(matrix, problem, init), init)
+            self.row_estimate_, self.column_estimate_ = (found.get(side) for side in SIDES)
         self._warn_if_redundant()
         return self
 
-    def _counts(
-        self, side: Literal["rows", "columns"], matrix: Matrix, most: int | None
-    ) -> tuple[Counts, OverlapEstimate | None, Memberships | None]:
-        """Return the counts of one side, its fractions estimated where they are "auto".
+    def _asked(self, matrix: Matrix) -> dict[Side, Asked]:
+        """Return the number of clusters of each side, and its fractions; None for "auto"."""
+        asked = {}
+        for side, n_items in zip(SIDES, matrix.shape, strict=True):
+            word = side[:-1]
+            k = make_counts(word, n_items, getattr(self, f"n_{word}_clusters")).n_clusters
+            given = (getattr(self, f"{word}_overlap"), getattr(self, f"{word}_outliers"))
+            asked[side] = Asked(k, *(None if value == "auto" else value for value in given))
+        return asked
 
-        The k-means clusters behind an estimate come along: the first start begins with them.
-        """
-        word, n_items = ("row", matrix.shape[0]) if side == "rows" else ("column", matrix.shape[1])
-        names = (f"n_{word}_clusters", f"{word}_overlap", f"{word}_outliers")
-        n_clusters, overlap, outliers = (getattr(self, name) for name in names)
-        least = self.min_cluster_size
-        if "auto" not in (overlap, outliers):
-            return (
-                make_counts(word, n_items, n_clusters, overlap, outliers, most, least),
-                None,
-                None,
-            )
-        k = make_counts(word, n_items, n_clusters).n_clusters
+    def _estimates(self, matrix: Matrix, asked: dict[Side, Asked]) -> dict[Side, OverlapEstimate]:
+        """Estimate the fractions of sides where one is "auto"."""
+        if not any(each.is_open for each in asked.values()):
+            return {}
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        objective, both = OBJECTIVES[self.objective], (asked["rows"], asked["columns"])
         with Workers(self.n_jobs) as workers:
             engine = make_engine(matrix, self.kernel, workers, where=self.engine)
-            members = kmeans(engine, side, k, rng)
-            found = estimate(engine, side, k, rng, members=members)
-        overlap = found.overlap if overlap == "auto" else overlap
-        outliers = found.outliers if outliers == "auto" else outliers
-        return make_counts(word, n_items, k, overlap, outliers, most, least), found, members
+            found = estimate_sides(engine, objective, both, rng, most=self.max_memberships)
+        return {side: found[side] for side, each in asked.items() if each.is_open}
 
     def _publish(self, engine: Engine, problem: Problem, solution: Solution) -> None:
         super()._publish(engine, problem, solution)

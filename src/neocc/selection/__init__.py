@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from neocc.selection._distances import kmeans
-from neocc.selection._overlap import estimate, estimate_overlap_and_outliers
+from neocc.selection._overlap import estimate_overlap_and_outliers
 from neocc.selection._overlap_estimate import OverlapEstimate
 from neocc.selection._stability import stability
 from neocc.selection._stability_result import Stability
 from neocc.selection._suggest import suggest_n_clusters
 from neocc.selection._suggested import SuggestedClusters
+from neocc.selection._together import Asked, completed, estimate_sides
 
 __all__ = [
+    "Asked",
     "OverlapEstimate",
     "Stability",
     "SuggestedClusters",
-    "estimate",
+    "completed",
     "estimate_overlap_and_outliers",
-    "kmeans",
+    "estimate_sides",
     "stability",
     "suggest_n_clusters",
 ]

@@ -23,14 +23,10 @@ def kmeans(
     side: Side,
     n_clusters: int,
     rng: np.random.Generator,
-    n_init: int = 5,
-    trimmed: float = 0.0,
+    n_init: int,
 ) -> Memberships:
-    """Return the k-means clusters of the rows or columns: the best of `n_init` seeded starts.
-
-    A fraction of the items, the farthest ones, can be `trimmed`: they are in no cluster.
-    """
-    problem = _problem(engine, side, n_clusters, trimmed)
+    """Return the k-means clusters of the rows or columns: the best of `n_init` seeded starts."""
+    problem = _problem(engine, side, n_clusters)
     data = engine.centred(problem.centring)
     solutions = [solve(data, problem, seeded_start(data, problem, rng)) for _ in range(n_init)]
     best = min(solutions, key=lambda solution: solution.objective)
@@ -71,10 +67,9 @@ def all_equal(engine: Engine, side: Side) -> bool:
     return not distances_to_centers(engine, side, first).any()
 
 
-def _problem(engine: Engine, side: Side, n_clusters: int, trimmed: float = 0.0) -> Problem:
+def _problem(engine: Engine, side: Side, n_clusters: int) -> Problem:
     n_items = engine.shape[0 if side == "rows" else 1]
-    n_out = min(int(trimmed * n_items), n_items - n_clusters)
-    counts = Counts(n_items, n_clusters, n_items - n_out, n_out)
+    counts = Counts(n_items, n_clusters, n_items, 0)
     return Problem(KMEANS, counts, None) if side == "rows" else Problem(KMEANS, None, counts)
 
 

@@ -13,7 +13,7 @@ from neocc.selection import _plots
 
 __all__ = ["OverlapEstimate", "Strategy"]
 
-Strategy: TypeAlias = Literal["second", "first", "averages"]
+Strategy: TypeAlias = Literal["mixture", "second", "first"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,18 +29,19 @@ class OverlapEstimate:
         columns.
     side : {"rows", "columns"}
         What was clustered.
-    strategy : {"second", "first", "averages"}
-        The rule for the overlap.
+    strategy : {"mixture", "second", "first"}
+        The rule.
     count_home : bool
         Whether the second rule counted items in their nearest cluster.
     delta_overlap, delta_outliers : float
-        Widths, in standard deviations, of the thresholds of the first rule and of the outliers.
+        Widths, in standard deviations, of the thresholds of the first rule and of the outliers of
+        both published rules.
     n_items, n_clusters : int
-        Rows or columns, and k-means clusters.
+        Rows or columns, and clusters.
     n_pairs : int
         Pairs of item and cluster that the rule counted; `overlap` is `n_pairs / n_items`, or
-        `n_clusters - 1` if that is smaller. With averages: all memberships, `overlap` is
-        `n_pairs / n_items - 1`.
+        `n_clusters - 1` if that is smaller. With the mixture: all memberships, `overlap` is
+        `n_pairs / n_items - 1`, and so -`outliers` if clusters are disjoint.
     n_home : int
         How many of them are items in their nearest cluster.
     n_outliers : int
@@ -48,9 +49,9 @@ class OverlapEstimate:
     overlap_thresholds : ndarray of shape (n_clusters,)
         First rule: the distance up to which an item joins each cluster, NaN for one that no item
         is nearest to. Second rule: 1 / (n_clusters + 1), of the sum of an item's distances.
-        Averages: NaN, there is none.
+        Mixture: NaN, there is none.
     outlier_threshold : float
-        Distance beyond which an item is an outlier.
+        Distance beyond which an item is an outlier; infinite if the mixture found none.
     cluster_sizes, cluster_pairs : ndarray of int, shape (n_clusters,)
         Items nearest to each centre, and pairs counted in each cluster.
     item_pairs : ndarray of int, shape (n_items,)
@@ -58,8 +59,16 @@ class OverlapEstimate:
     nearest, second_nearest : ndarray of shape (n_items,)
         Distances of each item to the nearest and the second nearest centre.
     left : ndarray of shape (n_items,)
-        The distances that `outlier_threshold` is for: `nearest`, or with averages that of each item
-        to the average centre of its clusters.
+        The distances that `outlier_threshold` is for: `nearest`, or with the mixture what no
+        cluster explains.
+    gain : float
+        Mixture: what overlap gains over disjoint clusters (BIC, in units of log-likelihood).
+    references : dict of str to float
+        What other explanations gain.
+    margin : float
+        By how much overlap must be ahead of these, but for "gradual", to be believed.
+    path : ndarray of shape (2, n_points)
+        Extra memberships as a fraction of the items, and what they would gain.
     """
 
     overlap: float
@@ -82,27 +91,57 @@ class OverlapEstimate:
     nearest: FloatArray = field(repr=False)
     second_nearest: FloatArray = field(repr=False)
     left: FloatArray = field(repr=False)
+    gain: float = 0.0
+    margin: float = 0.0
+    references: dict[str, float] | None = None
+    path: FloatArray | None = field(repr=False, default=None)
 
     def __str__(self) -> str:
-        item, items = self.side[:-1], self.side
-        r = self.nearest
-        averages = self.strategy == "averages"
-        limit = "median + {:g} median deviations" if averages else "mean + {:g} standard deviations"
-        clipped = not averages and self.n_pairs / self.n_items > self.overlap
-        return f"""\
-overlap {self.overlap:.4g}, outliers {self.outliers:.4g}  \
-({self.n_items} {items}, {self.n_clusters} k-means clusters)
-  distance to the nearest centre: mean {r.mean():.4g}, from {r.min():.4g} to {r.max():.4g}
-  outliers: {self.n_outliers} {items} farther than {self.outlier_threshold:.4g} \
-({limit.format(self.delta_outliers)})
-  overlap: {self.n_pairs} pairs of {item} and cluster\
-{f", cut to n_clusters - 1 = {self.n_clusters - 1} per {item}" if clipped else ""}
-    {self._rule()}"""
+        kind = "" if self.strategy == "mixture" else "k-means "
+        numbers = f"overlap {self.overlap:.4g}, outliers {self.outliers:.4g}"
+        what = f"({self.n_items} {self.side}, {self.n_clusters} {kind}clusters)"
+        reasons = self._mixture() if self.strategy == "mixture" else self._published()
+        return "\n".join([f"{numbers}  {what}", *reasons])
+
+    def _mixture(self) -> list[str]:
+        several = int(np.count_nonzero(self.item_pairs > 1))
+        outliers = "no outliers: noise and the tail of the distances explain all of them"
+        if self.n_outliers:
+            outliers = (
+                f"outliers: {self.n_outliers} {self.side} farther than "
+                f"{self.outlier_threshold:.4g} from anything that clusters explain"
+            )
+        lines = [f"  {outliers}"]
+        references = self.references or {}
+        if not references:
+            return [*lines, "  overlap: too few items or clusters to tell; none is assumed"]
+        first = max(references, key=references.__getitem__)
+        verdict = f"{several} {self.side} in several clusters" if several else "none"
+        lines.append(f"  overlap: {verdict}. Gain in log-likelihood (BIC) over disjoint clusters:")
+        lines.append(f"    {'means of clusters':<24}{self.gain:>10.1f}")
+        for name, value in references.items():
+            note = f"   (to be exceeded by {self._lead(name):.1f})" if name == first else ""
+            lines.append(f"    {name:<24}{value:>10.1f}{note}")
+        return lines
+
+    def _lead(self, name: str) -> float:
+        return 0.0 if name == "gradual" else self.margin
+
+    def _published(self) -> list[str]:
+        item, items, r = self.side[:-1], self.side, self.nearest
+        clipped = self.n_pairs / self.n_items > self.overlap
+        cut = f", cut to n_clusters - 1 = {self.n_clusters - 1} per {item}" if clipped else ""
+        limit = f"mean + {self.delta_outliers:g} standard deviations"
+        far = f"{self.n_outliers} {items} farther than {self.outlier_threshold:.4g} ({limit})"
+        ends = f"from {r.min():.4g} to {r.max():.4g}"
+        return [
+            f"  distance to the nearest centre: mean {r.mean():.4g}, {ends}",
+            f"  outliers: {far}",
+            f"  overlap: {self.n_pairs} pairs of {item} and cluster{cut}",
+            f"    {self._rule()}",
+        ]
 
     def _rule(self) -> str:
-        if self.strategy == "averages":
-            several = int(np.count_nonzero(self.item_pairs > 1))
-            return f"{several} {self.side} are closer to the average of several centres than to one"
         if self.strategy == "first":
             known = self.overlap_thresholds[~np.isnan(self.overlap_thresholds)]
             return (
@@ -121,7 +160,7 @@ overlap {self.overlap:.4g}, outliers {self.outliers:.4g}  \
         )
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw every item by its distances to the two nearest centres.
+        """Draw what overlap gains, or every item by its distances to the two nearest centres.
 
         Parameters
         ----------
@@ -131,6 +170,9 @@ overlap {self.overlap:.4g}, outliers {self.outliers:.4g}  \
         Returns
         -------
         ax : matplotlib Axes
-            The axes: items coloured by the clusters counted for them, outliers crossed.
+            The axes. Mixture: the gain over the overlap, with the other explanations. Published
+            rules: items coloured by the clusters counted for them, outliers crossed.
         """
+        if self.strategy == "mixture":
+            return _plots.plot_path(self, ax)
         return _plots.plot_overlap(self, ax)

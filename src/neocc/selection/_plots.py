@@ -53,16 +53,43 @@ def plot_overlap(estimate: OverlapEstimate, ax: Any) -> Any:
     )
     ends = [float(x.min()), float(estimate.left.max())]
     ax.plot(ends, ends, color="0.7", lw=1, zorder=1, label="equally far")
-    averages = estimate.strategy == "averages"
-    centre = "average centre of its clusters" if averages else "nearest centre"
-    ax.set_xlabel(f"distance to the {centre}")
+    ax.set_xlabel("distance to the nearest centre")
     ax.set_ylabel("distance to the second nearest centre")
     name = estimate.side.capitalize()
     drawn = "" if step == 1 else f" (every {step}th drawn)"
     ax.set_title(f"{name}: overlap {estimate.overlap:.3g}, outliers {estimate.outliers:.3g}{drawn}")
-    extra = estimate.strategy == "first" or not (estimate.count_home or averages)
+    extra = estimate.strategy == "first" or not estimate.count_home
     title = "further clusters" if extra else "clusters"
     ax.legend(title=title, loc="upper left", bbox_to_anchor=(1, 1), frameon=False, markerscale=1.5)
+    return ax
+
+
+def plot_path(estimate: OverlapEstimate, ax: Any) -> Any:
+    """Draw what overlap gains over disjoint clusters, and what other explanations gain."""
+    ax = new_axes(ax, figsize=(6.4, 4.8))
+    shown = estimate.overlap + estimate.outliers
+    name = estimate.side.capitalize()
+    ax.set_title(f"{name}: overlap {estimate.overlap:.3g}, outliers {estimate.outliers:.3g}")
+    ax.set_xlabel(f"further memberships per {estimate.side[:-1]}")
+    ax.set_ylabel("gain over disjoint clusters (log-likelihood, BIC)")
+    references = estimate.references or {}
+    if estimate.path is None or not estimate.path.size or not references:
+        ax.text(0.5, 0.5, "nothing to compare", ha="center", transform=ax.transAxes)
+        return ax
+    overlap, gain = estimate.path
+    ax.plot(overlap, gain, color=_shade(7, 10), lw=2, zorder=3, label="means of clusters")
+    believed = shown > 0
+    label = "estimate" if believed else "best, not believed"
+    style = {"color": _shade(7, 10), "mfc": None if believed else "white"}
+    ax.plot(overlap[gain.argmax()], gain.max(), "o", ms=8, zorder=4, label=label, **style)
+    dashes = ("-", "--", "-.", ":")
+    order = sorted(references, key=lambda each: -references[each])
+    for dash, each in zip(dashes, order, strict=False):
+        ax.axhline(references[each], color=_CROSS, lw=1, ls=dash, zorder=2, label=each)
+    highest, lowest = max(gain.max(), *references.values()), min(0.0, *references.values())
+    room = max(highest - lowest, 2.0 * estimate.margin, 1.0)
+    ax.set_ylim(max(lowest, highest - 2.0 * room) - 0.1 * room, highest + 0.1 * room)
+    ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
     return ax
 
 

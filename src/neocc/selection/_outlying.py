@@ -1,0 +1,153 @@
+"""Which items are outliers: those that are farther from all clusters than noise explains.
+
+Squared distances of items whose values have independent noise are chi-squared; their cube roots are
+nearly normal (Wilson and Hilferty, 1931). The half of the items below the median tells its width,
+which outliers do not touch. Above the median a half-normal of that width competes with one beside a
+uniform share of outliers, from a few widths on, or two, four, ... times as many; where they begin
+and their share are those of largest likelihood.
+
+Real data have tails of their own. Unless items vary as little as independent values make them,
+half-normals of any width and Student's t compete as well: only what these cannot explain is called
+an outlier.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, gammaln
+
+from neocc._counts import round_half_away
+from neocc._typing import BoolArray, FloatArray
+
+__all__ = ["Outlying", "farthest", "outlying"]
+
+# What a share of outliers must gain, in units of log-likelihood: more where items vary more than
+# independent values make them.
+_MARGIN = 3.0
+# Items of so many values vary little if these are independent: if they do, up to this factor, the
+# law of their distances is known, and outliers may begin nearer.
+_LONG = 30
+_PURE = 1.25
+_BEGIN_KNOWN, _BEGIN = 2.5, 6.0
+_FREEDOMS = (1.0, 2.0, 3.0, 5.0, 8.0, 15.0, 30.0)
+_ROUNDS, _STEPS = 6, 40
+_FEWEST = 5
+_TINY = 1e-300
+
+
+@dataclass(frozen=True)
+class Outlying:
+    """Outliers, and the distance beyond which they are, infinite if there are none.
+
+    `gain` is what they add to the log-likelihood, beyond the best explanation without them. The law
+    of the others is `known` if they vary as independent values make them.
+    """
+
+    items: BoolArray
+    threshold: float
+    gain: float = 0.0
+    known: bool = False
+
+
+def farthest(left: FloatArray, share: float) -> Outlying:
+    """Return a given share of outliers: the farthest items."""
+    items, threshold = _farthest(left, round_half_away(share * len(left)))
+    return Outlying(items, threshold)
+
+
+def _farthest(left: FloatArray, n_outliers: int) -> tuple[BoolArray, float]:
+    n_outliers = min(n_outliers, len(left) - 1)
+    items = np.zeros(len(left), dtype=bool)
+    if n_outliers <= 0:
+        return items, float("inf")
+    order = np.argsort(-left, kind="stable")
+    items[order[:n_outliers]] = True
+    return items, float(np.sqrt(left[order[n_outliers - 1 : n_outliers + 1]]).mean())
+
+
+def outlying(
+    left: FloatArray, freedom: int, strays: BoolArray | None = None, least: float = 0.0
+) -> Outlying:
+    """Find outliers from squared distances, which have so many degrees of freedom.
+
+    They are among the `strays`, and `least` widths beyond the median, or more.
+    """
+    strays = np.ones(len(left), dtype=bool) if strays is None else strays
+    roots = np.cbrt(left)
+    items, threshold = np.zeros(len(left), dtype=bool), float("inf")
+    for _ in range(_ROUNDS):
+        n_outliers, gain, known = _count(roots, ~items, freedom, strays, least)
+        before = items
+        items, threshold = _farthest(np.where(strays, left, 0.0), n_outliers)
+        if np.array_equal(items, before):
+            break
+    return Outlying(items, threshold, gain, known)
+
+
+def _count(
+    roots: FloatArray, kept: BoolArray, freedom: int, strays: BoolArray, least: float
+) -> tuple[int, float, bool]:
+    """Return the number of outliers, given those kept before, their gain, and `known`."""
+    middle = float(np.median(roots[kept]))
+    below = middle - roots[kept & (roots <= middle)]
+    pure = middle * np.sqrt(2.0 / max(freedom, 1)) / 3.0
+    own = max(1.4826 * float(np.median(below)), float(np.sqrt(np.mean(below * below))))
+    width = max(own, pure)
+    beyond = np.where(strays, roots, np.minimum(roots, middle + width))[roots > middle] - middle
+    if len(beyond) < _FEWEST or middle <= 0:
+        return 0, 0.0, False
+    known = freedom >= _LONG and own <= _PURE * pure
+    begin = max(_BEGIN_KNOWN if known else _BEGIN, least) * width
+    end = max(float(beyond.max()), begin + width)
+    n_begins = 1 + int(np.log2(end / begin))
+    begins = (begin * 2.0**i for i in range(n_begins))
+    likelihood, share = max(_mixed(beyond, width, each, end, fixed=known) for each in begins)
+    penalty = 0.5 * np.log(len(beyond))
+    others = [float(_half_normal(beyond, width).sum())]
+    if not known:
+        likelihood -= penalty
+        spread = _half_normal(beyond, float(np.sqrt(np.mean(beyond * beyond)))).sum()
+        others += [spread - penalty, _half_student(beyond) - 2.0 * penalty]
+    gain = float(likelihood - penalty - max(others))
+    margin = _MARGIN * max(1.0, own / pure)
+    return (round_half_away(share * len(beyond)) if gain > margin else 0), gain, known
+
+
+def _mixed(
+    beyond: FloatArray, width: float, begin: float, end: float, *, fixed: bool
+) -> tuple[float, float]:
+    """Return the likelihood of a uniform share of outliers beside the others, and that share."""
+    outside = np.where(beyond > begin, -np.log(end - begin + _TINY), -np.inf)
+    share = 0.05
+    for _ in range(_STEPS):
+        inside = _half_normal(beyond, width)
+        odds = outside - inside + np.log(share) - np.log1p(-share)
+        out = expit(odds)
+        share = float(np.clip(out.mean(), 1e-9, 0.9))
+        if not fixed:
+            width = float(np.sqrt(((1.0 - out) @ (beyond * beyond)) / (1.0 - out).sum()))
+    mixed = np.logaddexp(_half_normal(beyond, width) + np.log1p(-share), outside + np.log(share))
+    return float(mixed.sum()), share
+
+
+def _half_normal(values: FloatArray, width: float) -> FloatArray:
+    scaled = values / width
+    density: FloatArray = 0.5 * np.log(2.0 / np.pi) - np.log(width) - 0.5 * scaled * scaled
+    return density
+
+
+def _half_student(values: FloatArray) -> float:
+    """Return the largest log-likelihood of the upper half of Student's t."""
+    best = -np.inf
+    for freedom in _FREEDOMS:
+        width = float(np.median(values))
+        for _ in range(_STEPS):
+            weights = (freedom + 1.0) / (freedom + np.square(values / width))
+            width = float(np.sqrt(np.mean(weights * values * values)))
+        constant = gammaln((freedom + 1) / 2) - gammaln(freedom / 2) + np.log(2.0)
+        constant -= 0.5 * np.log(freedom * np.pi) + np.log(width)
+        tails = 0.5 * (freedom + 1) * np.log1p(np.square(values / width) / freedom)
+        best = max(best, float((constant - tails).sum()))
+    return best

@@ -1,0 +1,260 @@
+"""How many memberships the items of a side have: mixtures compared, and the one kept counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.special import logsumexp
+
+from neocc._counts import round_half_away
+from neocc._typing import BoolArray, FloatArray, IntArray
+from neocc.selection._mixture import Mixture, Sets, any_shape, bic, fitted
+from neocc.selection._space import Place
+
+__all__ = ["Sharing", "shared"]
+
+# Overlap must gain so much over other explanations, in units of log-likelihood: more where clusters
+# vary more than noise makes them.
+_MARGIN = 3.0
+# Means of prototypes can only be told from others with enough items of each.
+_ITEMS_PER_CLUSTER = 5
+_MOST_ITEMS, _FEW_ITEMS = 2000, 500
+_SHORT = 12
+_RANDOM_STARTS = 4
+_CHUNK = 1 << 22
+_POINTS, _LARGEST = 41, 0.98
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """Memberships of the items that are not outliers.
+
+    Attributes
+    ----------
+    prototypes : array of shape (n_clusters, n_dimensions)
+        Where they are in the hull.
+    members : array of bool, shape (n_items, n_clusters)
+        Clusters of every item; none of an outlier.
+    references : dict
+        What every other explanation gains over disjoint clusters (BIC).
+    gain, margin : float
+        What overlap gains over disjoint clusters, and must gain over the best reference, but for
+        gradual memberships, which it must only exceed.
+    path : array of shape (2, n_points)
+        Numbers of further memberships per item, and what they gain; empty if nothing was compared.
+    """
+
+    prototypes: FloatArray
+    members: BoolArray
+    references: dict[str, float]
+    gain: float
+    margin: float
+    path: FloatArray
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether overlap explains more than anything else."""
+        return bool(self.references) and _convinces(self.gain, self.references, self.margin)
+
+
+def _convinces(gain: float, references: dict[str, float], margin: float) -> bool:
+    """Return whether overlap explains more than anything else.
+
+    Gradual memberships hold those of the middle, so that these need no margin over them.
+    """
+    others = (value for name, value in references.items() if name != "gradual")
+    return gain > max(*others, references["gradual"] - margin) + margin
+
+
+def shared(place: Place, n_clusters: int, most: int, rng: np.random.Generator) -> Sharing:
+    """Find out how many clusters items share, up to `most` each."""
+    kept = np.flatnonzero(~place.outlying.items)
+    Y = place.Y[kept]
+    starts = _starts(place, n_clusters, rng)
+    sets = Sets.of(n_clusters, min(2, most))
+    enough = len(kept) >= _ITEMS_PER_CLUSTER * n_clusters
+    if sets is None or sets.most < 2 or Y.shape[1] == 0 or not enough:
+        return _disjoint(place, starts[0], {}, 0.0, 0.0, np.zeros((2, 0)))
+    sample = np.sort(rng.permutation(len(Y))[:_MOST_ITEMS])
+    return _Comparison(place, Y, Y[sample], starts, rng).decided(kept, sets, most)
+
+
+@dataclass
+class _Comparison:
+    """Explanations of the same items; `some` of these tell the parameters."""
+
+    place: Place
+    Y: FloatArray
+    some: FloatArray
+    starts: list[FloatArray]
+    rng: np.random.Generator
+
+    def decided(self, kept: IntArray, sets: Sets, most: int) -> Sharing:
+        n, k = len(self.some), len(self.starts[0])
+        widths = self._widths()
+        pairs = max((self._best(sets, self.starts, width) for width in widths), key=_likelihood)
+        singles = Sets(np.eye(k), np.ones(k, dtype=np.intp))
+        disjoint = self._best(singles, [*self.starts, pairs.prototypes], widths[0])
+        zero = bic(disjoint, n)
+        references = {"disjoint": 0.0}
+        references["clusters of any shape"] = any_shape(self.some, disjoint) - zero
+        gradual = fitted(
+            self.some, Mixture.start(Sets.gradual(k), pairs.prototypes, pairs.covariance)
+        )
+        references["gradual"] = bic(gradual, n) - zero
+        # Prototypes that serve another explanation better may serve this one better too.
+        again = Mixture.start(sets, gradual.prototypes, gradual.covariance)
+        pairs = max(pairs, fitted(self.some, again), key=_likelihood)
+        if len(self.place.prototypes) > k:
+            more = Sets(np.eye(k + 1), np.ones(k + 1, dtype=np.intp))
+            starts = _starts(self.place, k + 1, self.rng)
+            references["one more cluster"] = bic(self._best(more, starts, widths[0]), n) - zero
+        gain = bic(pairs, n) - zero
+        margin = _MARGIN * self._unruly(pairs)
+        if not _convinces(gain, references, margin):
+            density, _ = _by_number(self.Y, pairs)
+            path = _path(density, pairs.shares, gain)
+            return _disjoint(self.place, disjoint.prototypes, references, gain, margin, path)
+        larger = Sets.of(k, most)
+        if larger is not None and larger.most > 2:
+            begin = Mixture.start(larger, pairs.prototypes, pairs.covariance)
+            whole = fitted(self.some, begin)
+            pairs = whole if bic(whole, n) > bic(pairs, n) else pairs
+        return self._counted(kept, pairs, references, bic(pairs, n) - zero, margin)
+
+    def _widths(self) -> list[float]:
+        """Return two variances to start from: that around the nearest prototype, and the noise."""
+        d = np.square(self.some[:, None] - self.place.prototypes).sum(axis=2).min(axis=1)
+        largest = float(np.square(self.some).mean())
+        wide = max(float(np.median(d)) / self.some.shape[1], self.place.noise, 1e-6 * largest)
+        return [wide, max(self.place.noise, 1e-6 * largest)]
+
+    def _unruly(self, mixture: Mixture) -> float:
+        """Return how much more items vary within clusters than noise makes them; at least 1."""
+        if self.place.noise <= 0:
+            return 1.0
+        within = np.trace(mixture.covariance) / len(mixture.covariance)
+        return max(1.0, float(within) / self.place.noise)
+
+    def _best(self, sets: Sets, starts: list[FloatArray], width: float) -> Mixture:
+        few = self.some[:: -(-len(self.some) // _FEW_ITEMS)]
+        covariance = width * np.eye(few.shape[1])
+        short = (fitted(few, Mixture.start(sets, Z, covariance), _SHORT) for Z in starts)
+        return fitted(self.some, max(short, key=_likelihood))
+
+    def _counted(
+        self,
+        kept: IntArray,
+        mixture: Mixture,
+        references: dict[str, float],
+        gain: float,
+        margin: float,
+    ) -> Sharing:
+        """Count memberships of all items, and give them to the likeliest."""
+        density, best = _by_number(self.Y, mixture)
+        shares = mixture.shares
+        for _ in range(20):
+            parts = _parts(density, shares)
+            shares = parts.mean(axis=0)
+        further = np.cumsum(_parts(density, shares)[:, ::-1], axis=1)[:, ::-1][:, 1:]
+        n_further = round_half_away(float(further.sum()))
+        order = np.argsort(-further, axis=None, kind="stable")[:n_further]
+        numbers = np.bincount(order // further.shape[1], minlength=len(self.Y))
+        chosen = best[np.arange(len(self.Y)), numbers]
+        members = np.zeros((len(self.place.Y), len(mixture.prototypes)), dtype=bool)
+        members[kept] = mixture.sets.weights[chosen] > 0
+        path = _path(density, shares, gain)
+        return Sharing(mixture.prototypes, members, references, gain, margin, path)
+
+
+def _likelihood(mixture: Mixture) -> float:
+    return mixture.likelihood
+
+
+def _by_number(Y: FloatArray, mixture: Mixture) -> tuple[FloatArray, IntArray]:
+    """Return the log-density of items given their number of clusters, and the likeliest set."""
+    sets = mixture.sets
+    density = np.empty((len(Y), sets.most))
+    best = np.empty((len(Y), sets.most), dtype=np.intp)
+    step = max(1, _CHUNK // len(sets.numbers))
+    for begin in range(0, len(Y), step):
+        rows = slice(begin, begin + step)
+        table = mixture.densities(Y[rows])
+        for size in range(1, sets.most + 1):
+            at = np.flatnonzero(sets.numbers == size)
+            density[rows, size - 1] = logsumexp(table[:, at], axis=1)
+            best[rows, size - 1] = at[table[:, at].argmax(axis=1)]
+    return density, best
+
+
+def _parts(density: FloatArray, shares: FloatArray) -> FloatArray:
+    joint = density + np.log(shares + 1e-300)
+    parts: FloatArray = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+    return parts
+
+
+def _path(density: FloatArray, shares: FloatArray, gain: float) -> FloatArray:
+    """Return what more or fewer items in several clusters would gain; at the shares, `gain`."""
+    several = float(shares[1:].sum())
+    within = shares[1:] / max(several, 1e-300)
+    together = logsumexp(density[:, 1:] + np.log(within + 1e-300), axis=1)
+
+    def likelihood(share: float) -> float:
+        joint = np.logaddexp(density[:, 0] + np.log1p(-share), together + np.log(share + 1e-300))
+        return float(joint.sum())
+
+    several = min(several, _LARGEST)
+    grid = np.linspace(0.0, min(_LARGEST, max(2.0 * several, 0.1)), _POINTS)
+    grid = np.union1d(grid, several)
+    gains = np.array([likelihood(share) for share in grid])
+    each = float(within @ np.arange(1, len(shares)))
+    return np.array([grid * each, gains - likelihood(several) + gain])
+
+
+def _disjoint(
+    place: Place,
+    prototypes: FloatArray,
+    references: dict[str, float],
+    gain: float,
+    margin: float,
+    path: FloatArray,
+) -> Sharing:
+    """Give every item its nearest cluster."""
+    members = np.eye(len(prototypes), dtype=bool)[place.to(prototypes).argmin(axis=1)]
+    members[place.outlying.items] = False
+    return Sharing(prototypes, members, references, gain, margin, path)
+
+
+def _starts(place: Place, k: int, rng: np.random.Generator) -> list[FloatArray]:
+    """Choose k prototypes among more: merged ones, the corners of their hull, and any."""
+    P, sizes = place.prototypes, place.sizes
+    if len(P) <= k:
+        return [P]
+    merged = fcluster(linkage(P, "ward"), k, "maxclust") if P.shape[1] else np.arange(len(P)) + 1
+    groups = [np.flatnonzero(merged == i) for i in range(1, k + 1)]
+    found = []
+    if all(len(group) for group in groups):
+        weights = sizes + 1.0
+        found = [np.array([np.average(P[g], axis=0, weights=weights[g]) for g in groups])]
+    found.append(P[_corners(P, sizes, k)])
+    chance = (sizes + 1.0) / (sizes + 1.0).sum()
+    picks = (rng.choice(len(P), k, replace=False, p=chance) for _ in range(_RANDOM_STARTS))
+    return found + [P[pick] for pick in picks]
+
+
+def _corners(P: FloatArray, sizes: FloatArray, k: int) -> list[int]:
+    """Choose points one after the other, each farthest from the hull of those before."""
+    away = P - np.average(P, axis=0, weights=sizes + 1.0)
+    chosen = [int(np.square(away).sum(axis=1).argmax())]
+    left = P - P[chosen[0]]
+    while len(chosen) < k:
+        squares = np.square(left).sum(axis=1)
+        squares[chosen] = -1.0
+        chosen.append(int(squares.argmax()))
+        direction = left[chosen[-1]]
+        norm = float(direction @ direction)
+        if norm > 0:
+            left = left - np.outer(left @ direction / norm, direction)
+    return chosen

@@ -1,0 +1,265 @@
+"""Overlap and outliers by comparison of explanations: planted ones, none where there are none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import scale
+
+from neocc import NEOCC
+from neocc.datasets import make_coclusters
+from neocc.selection import Asked, estimate_overlap_and_outliers
+from neocc.selection._mixture import Mixture, Sets, fitted
+from neocc.selection._outlying import farthest, outlying
+from neocc.selection._sharing import shared
+from neocc.selection._space import Place, hull
+
+AUTO = dict.fromkeys(("row_overlap", "row_outliers", "column_overlap", "column_outliers"), "auto")
+QUICK = {"overlap_model": "average", "n_init": 1, "refine": False, "random_state": 0}
+CORNERS = np.array([[0.0, 0.0], [12.0, 0.0], [0.0, 12.0]])
+MIDDLES = 0.5 * (CORNERS + np.roll(CORNERS, 1, axis=0))
+
+
+def noisy(rng, prototypes, numbers, noise=1.0):
+    """Items around prototypes, so many around each."""
+    Z = np.repeat(prototypes, numbers, axis=0)
+    return Z + noise * rng.normal(size=Z.shape)
+
+
+# ---------------------------------------------------------------------------------- the space
+
+
+def test_coordinates_and_distances_are_those_of_the_hull():
+    rng = np.random.default_rng(0)
+    X, Z = rng.normal(size=(20, 7)) + 5.0, rng.normal(size=(4, 7)) + 5.0
+    d = np.square(X[:, None] - Z).sum(axis=2)
+    Y, points, outside = hull(d, Z @ Z.T)
+    assert Y.shape == (20, 3)
+    np.testing.assert_allclose(np.square(Y[:, None] - points).sum(axis=2) + outside[:, None], d)
+    basis = np.linalg.qr((Z - Z.mean(axis=0)).T)[0][:, :3]
+    centred = X - Z.mean(axis=0)
+    expected = np.square(centred - centred @ basis @ basis.T).sum(axis=1)
+    np.testing.assert_allclose(outside, expected)
+
+
+# --------------------------------------------------------------------------------- the mixture
+
+
+def test_a_step_of_em_never_lowers_the_likelihood():
+    rng = np.random.default_rng(1)
+    Z = 4.0 * rng.normal(size=(3, 2))
+    Y = noisy(rng, np.vstack([Z, 0.5 * (Z[0] + Z[1])]), 40)
+    mixture = Mixture.start(Sets.of(3, 3), Z + rng.normal(size=Z.shape), 9.0 * np.eye(2))
+    steps = [mixture.step(Y)]
+    for _ in range(30):
+        steps.append(steps[-1].step(Y))
+    likelihoods = [each.likelihood for each in steps]
+    # The prior on the covariance takes a little.
+    assert np.diff(likelihoods).min() > -1e-2
+    assert likelihoods[-1] > likelihoods[0] + 10.0
+
+
+def test_likelihood_is_the_literal_one():
+    rng = np.random.default_rng(2)
+    Y, Z = rng.normal(size=(5, 2)), CORNERS / 4.0
+    sets = Sets.of(3, 2)
+    mixture = Mixture.start(sets, Z, 2.0 * np.eye(2))
+    total = 0.0
+    for y in Y:
+        parts = [0.75 / 3 * _density(y, z) for z in Z]
+        parts += [0.25 / 3 * _density(y, 0.5 * (Z[i] + Z[j])) for i, j in ((0, 1), (0, 2), (1, 2))]
+        total += np.log(sum(parts))
+    assert mixture.step(Y).likelihood == pytest.approx(total)
+
+
+def _density(y, z):
+    return np.exp(-np.square(y - z).sum() / 4.0) / (4.0 * np.pi)
+
+
+def seen(Y, prototypes):
+    """Items in the plane, as if seen from given prototypes in a space of 50 dimensions."""
+    rng = np.random.default_rng(9)
+    outside = rng.chisquare(48, size=len(Y))
+    sizes = np.full(len(prototypes), len(Y) / len(prototypes))
+    return Place(Y, prototypes, sizes, outside, outside, 50, farthest(outside, 0.0))
+
+
+def found_in(Y, prototypes, k):
+    found = shared(seen(Y, prototypes), k, 4, np.random.default_rng(0))
+    return found, found.members.sum() / len(Y) - 1.0
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.3])
+def test_means_of_two_are_counted(share):
+    rng = np.random.default_rng(3)
+    n = round(share * 100)
+    Y = noisy(rng, np.vstack([CORNERS, MIDDLES]), [100 - n] * 3 + [n] * 3)
+    found, overlap = found_in(Y, np.vstack([CORNERS, MIDDLES]), 3)
+    assert overlap == pytest.approx(share, abs=0.02)
+    assert found.is_shared == (share > 0)
+    if share:
+        assert found.members[-1].sum() == 2
+        assert found.path[0, found.path[1].argmax()] == pytest.approx(share, abs=0.03)
+
+
+def test_the_count_is_right_where_items_cannot_be_told_apart():
+    rng = np.random.default_rng(4)
+    Y = noisy(rng, np.vstack([CORNERS, MIDDLES]), [560] * 3 + [140] * 3, noise=2.2)
+    found, overlap = found_in(Y, np.vstack([CORNERS, MIDDLES]), 3)
+    assert found.is_shared
+    assert overlap == pytest.approx(0.2, abs=0.05)
+
+
+def test_a_cluster_halfway_between_others_is_no_overlap():
+    rng = np.random.default_rng(5)
+    prototypes = np.vstack([CORNERS, MIDDLES[:1]])
+    Y = noisy(rng, prototypes, 80)
+    for extra in (np.zeros((0, 2)), MIDDLES[1:]):
+        found, overlap = found_in(Y, np.vstack([prototypes, extra]), 4)
+        assert not found.is_shared
+        assert overlap == 0.0
+    Y = np.vstack([Y, noisy(rng, MIDDLES[1:], 16)])
+    found, overlap = found_in(Y, np.vstack([prototypes, MIDDLES[1:]]), 4)
+    assert overlap == pytest.approx(32 / 352, abs=0.04)
+
+
+def test_items_all_along_the_way_are_no_overlap():
+    rng = np.random.default_rng(6)
+    ways = rng.random((90, 1))
+    between = CORNERS[0] + ways * (CORNERS[1] - CORNERS[0])
+    Y = np.vstack([noisy(rng, CORNERS, 100), between + rng.normal(size=between.shape)])
+    found, overlap = found_in(Y, np.vstack([CORNERS, MIDDLES]), 3)
+    assert overlap == 0.0
+    assert max(found.references, key=found.references.get) != "disjoint"
+
+
+def test_long_clusters_are_no_overlap():
+    rng = np.random.default_rng(7)
+    Y = noisy(rng, CORNERS, 150)
+    Y[:150, 0] += 4.0 * rng.normal(size=150)
+    found, overlap = found_in(Y, np.vstack([CORNERS, MIDDLES]), 3)
+    assert overlap == 0.0
+    assert max(found.references, key=found.references.get) == "clusters of any shape"
+
+
+def test_too_few_items_and_too_many_clusters_are_not_judged():
+    rng = np.random.default_rng(8)
+    found, overlap = found_in(noisy(rng, CORNERS, 4), CORNERS, 3)
+    assert (overlap, found.references) == (0.0, {})
+    assert Sets.of(70, 2) is None
+
+
+def test_larger_sets_are_left_out_where_there_are_too_many():
+    assert Sets.of(4, 4).most == 4
+    assert Sets.of(30, 4).most == 2
+    mixture = Mixture.start(Sets.of(2, 4), CORNERS[:2], np.eye(2))
+    assert len(fitted(noisy(np.random.default_rng(0), CORNERS[:2], 20), mixture).shares) == 2
+
+
+# --------------------------------------------------------------------------------- the outliers
+
+
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.1])
+def test_outliers_of_pure_noise(share):
+    rng = np.random.default_rng(10)
+    left = rng.chisquare(100, size=500)
+    n = round(share * 500)
+    left[:n] *= 2.5
+    found = outlying(left, 100)
+    assert found.items.mean() == pytest.approx(share, abs=0.005)
+    assert ((left > found.threshold**2) == found.items).all()
+
+
+def test_heavy_tails_are_no_outliers_but_a_gap_is():
+    rng = np.random.default_rng(11)
+    left = np.exp(0.8 * rng.standard_t(3, size=400))
+    assert not outlying(left, 100).items.any()
+    assert not outlying(left, 5).items.any()
+    left = np.exp(0.3 * rng.normal(size=400))
+    left[:20] *= 1e4
+    assert np.flatnonzero(outlying(left, 100).items).tolist() == list(range(20))
+    strays = np.arange(400) >= 10
+    assert np.flatnonzero(outlying(left, 100, strays).items).tolist() == list(range(10, 20))
+
+
+def test_given_outliers_are_the_farthest():
+    left = np.array([1.0, 5.0, 2.0, 4.0, 3.0])
+    assert np.flatnonzero(farthest(left, 0.4).items).tolist() == [1, 3]
+    assert not farthest(left, 0.0).items.any()
+    assert not outlying(np.zeros(9), 4).items.any()
+
+
+# ------------------------------------------------------------------------------------- together
+
+
+@pytest.mark.parametrize(("overlap", "outliers"), [(0.0, 0.0), (0.0, 0.08), (0.2, 0.08)])
+def test_planted_overlap_and_outliers_of_both_sides(overlap, outliers):
+    planted = {"row_overlap": overlap - outliers, "row_outliers": outliers}
+    planted |= {"column_overlap": overlap / 2}
+    X, _, _ = make_coclusters((150, 60), 3, 3, **planted, random_state=1)
+    model = NEOCC(3, 3, **QUICK, **AUTO).fit(X)
+    assert model.row_estimate_.overlap == pytest.approx(overlap - outliers, abs=0.02)
+    assert model.row_estimate_.outliers == pytest.approx(outliers, abs=0.01)
+    assert model.column_estimate_.overlap == pytest.approx(overlap / 2, abs=0.02)
+    assert model.column_estimate_.outliers == 0.0
+    if overlap == 0:
+        assert model.row_estimate_.overlap == -model.row_estimate_.outliers
+    for side in ("row", "column"):
+        estimate, members = (getattr(model, f"{side}_{x}") for x in ("estimate_", "membership_"))
+        assert members.sum() == estimate.n_pairs
+
+
+@pytest.mark.parametrize(("axis", "n_other_clusters"), [("rows", None), ("columns", 3)])
+def test_one_side_alone(axis, n_other_clusters):
+    X, U, _ = make_coclusters((160, 40), 3, 3, row_overlap=0.15, row_outliers=0.05, random_state=2)
+    X = X if axis == "rows" else X.T
+    options = {"axis": axis, "n_other_clusters": n_other_clusters, "n_init": 1, "random_state": 0}
+    found = estimate_overlap_and_outliers(X, 3, **options)
+    assert (found.overlap, found.outliers) == pytest.approx((0.15, 0.05), abs=0.01)
+    assert (found.item_pairs == U.sum(axis=1)).mean() > 0.98
+    same = estimate_overlap_and_outliers(sparse.csr_array(X), 3, **options)
+    assert (same.item_pairs == found.item_pairs).all()
+    text = str(found)
+    for words in ("overlap 0.15, outliers 0.05", "160 " + axis, "one more cluster", "gradual"):
+        assert words in text
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_what_is_given_stays():
+    X, _, _ = make_coclusters((150, 80), 3, 3, row_overlap=0.2, row_outliers=0.1, random_state=3)
+    model = NEOCC(3, 3, **QUICK, row_overlap="auto", column_overlap=0.05).fit(X)
+    assert model.column_estimate_ is None
+    assert model.column_membership_.sum() == 84
+    assert model.row_estimate_.outliers == 0.0
+    model = NEOCC(3, 3, **QUICK, row_overlap=0.1, row_outliers="auto").fit(X)
+    assert model.row_membership_.sum() == 165
+    assert model.row_estimate_.outliers == pytest.approx(0.1, abs=0.01)
+    model = NEOCC(3, 3, **QUICK, row_overlap="auto", row_outliers=0.1).fit(X)
+    assert model.row_estimate_.overlap == pytest.approx(0.2, abs=0.02)
+    model = NEOCC(3, 3, **QUICK, max_memberships=1, row_overlap="auto", row_outliers="auto").fit(X)
+    assert model.row_membership_.sum(axis=1).max() == 1
+    assert Asked(3, overlap=0.0).is_open
+
+
+@pytest.mark.parametrize("standardised", [True, False])
+def test_wine_has_no_overlap(standardised):
+    X = load_wine().data
+    model = NEOCC(3, 3, **QUICK, **AUTO).fit(scale(X) if standardised else X)
+    assert (model.row_estimate_.overlap, model.column_estimate_.overlap) == (0.0, 0.0)
+    assert model.row_outliers_.sum() == 0
+
+
+def test_residues_overlap_too():
+    planted = {"row_overlap": 0.2, "effects": 3.0, "noise": 0.5}
+    X, _, _ = make_coclusters((200, 60), 3, 2, **planted, random_state=0)
+    options = {**QUICK, "objective": "residue", "n_init": 3}
+    model = NEOCC(3, 2, **options, row_overlap="auto").fit(X)
+    assert model.row_estimate_.overlap == pytest.approx(0.2, abs=0.05)
+
+
+def test_degenerate_data_have_none():
+    for X in (np.ones((6, 4)), np.eye(5), np.zeros((1, 3)), np.arange(12.0).reshape(12, 1)):
+        model = NEOCC(1 if len(X) == 1 else 2, 1, **QUICK, **AUTO).fit(X)
+        assert model.row_estimate_.overlap == -model.row_estimate_.outliers
