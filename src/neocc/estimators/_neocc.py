@@ -266,12 +266,12 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
             matrix = read_matrix(self, X, reset=True)
             objective = OBJECTIVES[self.objective]
             model = self._make_model(self.objective)
-            bounds = (model.most, self.min_cluster_size)
+            most, least = model.most, self.min_cluster_size
             asked = self._asked(matrix)
             found = self._estimates(matrix, asked)
             asked |= {side: completed(asked[side], each) for side, each in found.items()}
             rows, columns = (
-                make_counts(side[:-1], n_items, *astuple(asked[side]), *bounds)
+                make_counts(side[:-1], n_items, *astuple(asked[side]), most=most, min_size=least)
                 for side, n_items in zip(SIDES, matrix.shape, strict=True)
             )
             problem = Problem(objective, rows, columns, self.max_iter, self.tol, model)
