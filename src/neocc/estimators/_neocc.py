@@ -266,14 +266,15 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
             matrix = read_matrix(self, X, reset=True)
             objective = OBJECTIVES[self.objective]
             model = self._make_model(self.objective)
-            most, least = model.most, self.min_cluster_size
             asked = self._asked(matrix)
             found = self._estimates(matrix, asked)
             asked |= {side: completed(asked[side], each) for side, each in found.items()}
-            rows, columns = (
-                make_counts(side[:-1], n_items, *astuple(asked[side]), most=most, min_size=least)
-                for side, n_items in zip(SIDES, matrix.shape, strict=True)
-            )
+            sides = []
+            for side, n_items in zip(SIDES, matrix.shape, strict=True):
+                k, overlap, outliers = astuple(asked[side])
+                bounds = (model.most, self.min_cluster_size)
+                sides.append(make_counts(side[:-1], n_items, k, overlap, outliers, *bounds))
+            rows, columns = sides
             problem = Problem(objective, rows, columns, self.max_iter, self.tol, model)
             init = self._read_init(matrix, problem)
             self._solve(matrix, self._with_overlap_model(matrix, problem, init), init)
