@@ -2,6 +2,7 @@
 
 Parts: `yeast` (both objectives on the setting whose printed values are known), `movielens` (against
 plain restarts for as long), `planted` (known co-clusters, against scikit-learn's spectral methods),
+`models` (the same by overlap model), `generators` (which model "auto" names),
 `starts` (which start serves best), `rounds` (what refinement costs), `estimates` (overlap and
 outliers by the published rules), `auto`, `auto-real` and `auto-time` (the rule of "auto": planted,
 on tables without overlap, and its time), `numbers` (numbers of clusters). `--write docs/quality.md`
@@ -11,12 +12,14 @@ keeps their tables.
 from __future__ import annotations
 
 from benchmarks.parts import Part, run_parts
-from benchmarks.quality import movielens, overlap, planted, rounds, selecting, starts, yeast
+from benchmarks.quality import models, movielens, overlap, planted, rounds, selecting, starts, yeast
 
 PARTS: dict[str, Part] = {
     "yeast": (yeast.lines, 20),
     "movielens": (movielens.lines, 3),
     "planted": (planted.lines, 10),
+    "models": (models.lines, 2),
+    "generators": (models.generator_lines, 25),
     "starts": (starts.lines, 5),
     "rounds": (rounds.lines, 5),
     "estimates": (selecting.estimate_lines, 10),

@@ -80,7 +80,7 @@ def lines(n_seeds: int, console: Console) -> Iterator[Line]:
             below += model.objective_ <= objective_value(X, U, V) * (1 + 1e-9)
             found = [(model.row_membership_, model.column_membership_)]
             found += spectral(X, setting.k, setting.l, seed)
-            scores.append([_both(measure, (U, V), each) for measure in MEASURES for each in found])
+            scores.append([both(measure, (U, V), each) for measure in MEASURES for each in found])
         mean = np.mean(scores, axis=0)
         line = [" x ".join(map(str, setting.shape)), f"{setting.k} x {setting.l}"]
         line += [str(value) for value in setting[3:]]
@@ -99,5 +99,6 @@ def spectral(X: np.ndarray, k: int, l_: int, seed: int) -> Iterator[tuple[np.nda
     yield one.rows_.T, one.columns_.T
 
 
-def _both(measure: Any, true: tuple[Any, Any], found: tuple[Any, Any]) -> float:
+def both(measure: Any, true: tuple[Any, Any], found: tuple[Any, Any]) -> float:
+    """Return the mean of a measure over rows and columns."""
     return float(np.mean([measure(t, f) for t, f in zip(true, found, strict=True)]))
