@@ -278,9 +278,8 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         The k-means clusters behind an estimate come along: the first start begins with them.
         """
         word, n_items = ("row", matrix.shape[0]) if side == "rows" else ("column", matrix.shape[1])
-        names = (f"n_{word}_clusters", f"{word}_overlap", f"{word}_outliers")
-        n_clusters, overlap, outliers = (getattr(self, name) for name in names)
-        least = self.min_cluster_size
+        names = (f"n_{word}_clusters", f"{word}_overlap", f"{word}_outliers", "min_cluster_size")
+        n_clusters, overlap, outliers, least = (getattr(self, name) for name in names)
         if "auto" not in (overlap, outliers):
             return make_counts(word, n_items, n_clusters, overlap, outliers, least), None, None
         k = make_counts(word, n_items, n_clusters).n_clusters
