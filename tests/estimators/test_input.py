@@ -15,6 +15,9 @@ from scipy import sparse
 from neocc import objective_value
 from neocc.engines.validation import read_matrix
 
+# Overlap of small counts does make the same cluster twice.
+pytestmark = pytest.mark.filterwarnings("ignore::neocc.RedundancyWarning")
+
 FORMATS = ("csr", "csc", "coo", "lil", "dia", "dok", "bsr")
 TYPES = ("float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool")
 
