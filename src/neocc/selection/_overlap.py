@@ -127,7 +127,7 @@ def estimate_overlap_and_outliers(
         Whether the second rule counts an item in its nearest cluster too, as the authors' program
         does: the overlap is then larger by about one. `False` counts further memberships only.
     n_init : int, optional
-        Number of starts: of the co-clusters (2 by default), or of k-means (5).
+        Number of starts: of the co-clusters (6 by default), or of k-means (5).
     centers : array-like of shape (n_clusters, n_columns), optional
         Centres to use in place of k-means, for the published rules; of shape (n_clusters, n_rows)
         for columns.
@@ -180,7 +180,7 @@ def estimate_overlap_and_outliers(
         if n_other_clusters is not None:
             other = Asked(min(check_positive("n_other_clusters", n_other_clusters), length), 0.0)
         asked = (Asked(k), other) if side == "rows" else (other, Asked(k))
-        n_starts = check_positive("n_init", 2 if n_init is None else n_init)
+        n_starts = check_positive("n_init", 6 if n_init is None else n_init)
         with opened(matrix, n_jobs) as engine:
             found = estimate_sides(engine, OBJECTIVES["mean"], asked, rng, n_init=n_starts)
         return found[side]

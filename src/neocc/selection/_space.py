@@ -23,8 +23,7 @@ from neocc.core.engine import Engine
 from neocc.core.objectives import Objective, Side
 from neocc.core.overlap import OVERLAP_MODELS
 from neocc.core.problem import Counts, Problem
-from neocc.core.search import search
-from neocc.core.solve import Solution
+from neocc.core.search import run_starts
 from neocc.core.steps import Pair, distances, make_features, make_terms, with_side
 from neocc.kernels import Memberships
 from neocc.selection._outlying import Outlying, farthest, outlying
@@ -125,10 +124,8 @@ def find_places(
     shape = engine.shape
     rows, columns = (_counts(side, n) for side, n in zip(asked, shape, strict=True))
     problem = Problem(objective, rows, columns)
-    found: Solution | None = None
-    for each in search(engine, problem, "neo-kmeans", n_init, rng):
-        found = each or found
-    assert found is not None
+    runs = run_starts(engine, problem, "neo-kmeans", rng.spawn(n_init))
+    found = min(runs, key=lambda run: run.objective)
     data, pair = engine.centred(problem.centring), found.pair
     problem = replace(problem, overlap_model=OVERLAP_MODELS["average"](2))
     places: dict[Side, Place] = {}
