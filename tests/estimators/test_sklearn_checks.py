@@ -42,5 +42,6 @@ def checks_with_overlap():
 
 
 @pytest.mark.parametrize(("estimator", "check"), list(checks_with_overlap()))
+@pytest.mark.filterwarnings("ignore::neocc.RedundancyWarning")  # tiny data, much overlap
 def test_sklearn_check_with_overlap_and_outliers(estimator, check):
     check(estimator)
