@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from neocc._typing import FloatArray, LabelArray
-from neocc.kernels import loops, numpy_
+from neocc.kernels import loops, numpy_, set_loops
 from neocc.kernels.inputs import Block, Features, SetCosts, SparseBlock, Terms
 from neocc.kernels.memberships import Memberships
 
@@ -161,7 +161,7 @@ def best_sets(
 ) -> None:
     """Write the best set of clusters of each size from 1, and its cost."""
     pairs = costs.pairs
-    loops.best_sets(
+    set_loops.best_sets(
         d,
         _NO_LINE if squares is None else squares,
         costs.own,
@@ -175,4 +175,4 @@ def best_sets(
 
 def hull_steps(curves: FloatArray, steps: FloatArray) -> None:
     """Write the slopes of the lower convex hull of each curve, step by step."""
-    loops.hull_steps(curves, steps)
+    set_loops.hull_steps(curves, steps)
