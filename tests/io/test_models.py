@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from neocc import MSSR, NEOCC, ROCC, LowRankNEOKMeans, NEOKMeans
+from neocc.core.overlap import OVERLAP_MODELS
 from neocc.io import ModelFileError, load_model, read_model, save_model, write_result
 
 
@@ -197,6 +198,52 @@ def test_no_index_leaves_its_range(part, value, tmp_path):
 
     files.change_member(path, name, change)
     with pytest.raises(ModelFileError, match=r"not there|out of order"):
+        load_model(path)
+
+
+@pytest.mark.parametrize("objective", ["mean", "residue"])
+@pytest.mark.parametrize("name", OVERLAP_MODELS)
+def test_models_of_every_overlap_are_read_again(name, objective, tmp_path):
+    if (name, objective) == ("sum", "residue"):
+        return
+    overlap = {"row_overlap": 0.3, "column_overlap": 0.3, "overlap_model": name}
+    model = files.fitted(**overlap, objective=objective)
+    X = files.small_matrix()
+    loaded = reload(model, tmp_path)
+    np.testing.assert_array_equal(loaded.predict_membership(X), model.predict_membership(X))
+    np.testing.assert_array_equal(loaded.transform(X), model.transform(X))
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "match"),
+    [
+        ("overlap_model", "mean", "unknown overlap model"),
+        ("overlap_model", 3, "unknown overlap model"),
+        ("max_memberships", 0, "unknown overlap model"),
+        ("max_memberships", "4", "unknown overlap model"),
+        ("gram", None, "'gram' is missing"),
+        ("mixed", 1, "wrong type"),
+        ("scale", "offset", "does not fit"),  # as many weights as row clusters
+    ],
+)
+def test_overlap_models_are_checked(part, value, match, tmp_path):
+    path = tmp_path / "model.neocc"
+    save_model(files.fitted(row_overlap=0.3, column_overlap=0.3, overlap_model="average"), path)
+
+    def change(data):
+        header = json.loads(data)
+        held = header["attributes"]["_row_model"]["RowModel"]
+        if part == "gram":
+            held = held["terms"]["Terms"]
+        elif part in ("mixed", "scale"):
+            held = held["V"]["Memberships"]
+        assert part in held
+        terms = header["attributes"]["_row_model"]["RowModel"]["terms"]["Terms"]
+        held[part] = terms["offset"] if part == "scale" else value
+        return json.dumps(header).encode()
+
+    files.change_member(path, "model.json", change)
+    with pytest.raises(ModelFileError, match=match):
         load_model(path)
 
 

@@ -59,6 +59,7 @@ def test_what_is_explained_is_the_literal_formula(name, objective, kind):
     page = pages.read(render_report(model, matrix=X, row_noun="genes"))
     note = next(t for t in page.all("p") if t.text.startswith(f"Overlap model {name}: "))
     assert f"explain {expected:.1%} of the squared differences" in note.text
+    assert "over genes and columns in any group" in note.text
     assert ("nobody is in more than 4" in note.text) == (name != "repeat")
     assert ("as often as it is in a block" in note.text) == (name == "repeat")
     assert ("offsets of rows and columns" in note.text) == (objective == "residue")

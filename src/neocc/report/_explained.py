@@ -46,7 +46,7 @@ def _sentence(result: Result) -> str:
     if getattr(model, "objective", "mean") == "residue":
         also = " with the offsets of rows and columns"
     mean = "the mean of all cells" if result.columns is not None else "the mean of each column"
-    where = "rows and columns" if result.columns is not None else "rows"
+    where = " and ".join(side.noun for side in result.sides)
     counted = ""
     if used is not None and used.name == "repeat" and any(s.n_in[1] for s in result.sides):
         counted = ", a cell as often as it is in a block"

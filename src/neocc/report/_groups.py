@@ -252,7 +252,8 @@ def _outlier_line(facts: SideFacts, one: Outlier) -> Markup:
     if one.distance <= limit:
         reason = f"no farther than the limit of {figure(limit)}, a close decision"
     elif limit > 0:
-        reason = f"{one.distance / limit:,.2g} times the limit of {figure(limit)}"
+        times = one.distance / limit
+        reason = f"{times:{',.0f' if times >= 100 else '.2g'}} times the limit of {figure(limit)}"
     else:
         reason = "while all others fit their groups exactly"
     text = f"{figure(one.distance)} from group {one.nearest + 1}, the nearest: {reason}"
