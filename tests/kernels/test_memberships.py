@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from instances import any_membership
 
+from neocc.engines.following import changed_items
 from neocc.kernels import Memberships, inverse
 
 
@@ -136,14 +137,14 @@ def test_changed_items_are_those_whose_rows_differ(seed, n, k, scaled):
     other = np.where(rng.random((n, 1)) < 0.5, one, rng.random((n, k)) < 0.5)
     members = Memberships.from_dense(one)
     others = Memberships.from_dense(other)
-    found = members.changed_items(others)
+    found = changed_items(members, others)
     assert found.tolist() == np.flatnonzero((one != other).any(axis=1)).tolist()
     # Weights count too, but for items without memberships; those of one are the same as none.
     weights = rng.choice([0.25, 0.5, 1.0], size=(2, n))
     for a, b in ((weights[0], weights[1]), (weights[0], None), (None, weights[1])):
         mine, theirs = replace(members, scale=a), replace(others, scale=b)
         differs = (mine.indicator != theirs.indicator).any(axis=1)
-        assert mine.changed_items(theirs).tolist() == np.flatnonzero(differs).tolist()
+        assert changed_items(mine, theirs).tolist() == np.flatnonzero(differs).tolist()
     some = np.flatnonzero(rng.random(n) < 0.5)
     scale = rng.random(n)
     taken = (replace(members, scale=scale) if scaled else members).take(some)
@@ -156,7 +157,7 @@ def test_memberships_count_whatever_list_they_are_in():
     nothing = np.empty(0, dtype=np.intp)
     first = Memberships(np.array([1], np.int32), nothing, nothing.astype(np.int32), 2)
     extra = Memberships(np.array([-1], np.int32), np.array([0]), np.array([1], np.int32), 2)
-    assert not len(first.changed_items(extra))
+    assert not len(changed_items(first, extra))
 
 
 def test_only_the_lists_travel(matrix):

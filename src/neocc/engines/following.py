@@ -20,7 +20,7 @@ from neocc.engines.passes import Rows
 from neocc.engines.shard import Shard
 from neocc.kernels import Features, Memberships, Terms
 
-__all__ = ["FollowingShard"]
+__all__ = ["FollowingShard", "changed_items"]
 
 Result = TypeVar("Result")
 
@@ -85,7 +85,7 @@ class FollowingShard(Shard):
             or np.count_nonzero(last.U.first != U.first) > most
         ):
             return None
-        changed = last.U.changed_items(U)
+        changed = changed_items(last.U, U)
         return changed if len(changed) <= most else None
 
     def _over_features(
@@ -126,4 +126,45 @@ def _same(one: Memberships | None, other: Memberships | None) -> bool:
     """Whether two sides have the same clusters and weights."""
     if one is None or other is None or one is other:
         return one is other
-    return one.n_clusters == other.n_clusters and not len(one.changed_items(other))
+    return one.n_clusters == other.n_clusters and not len(changed_items(one, other))
+
+
+def changed_items(one: Memberships, other: Memberships) -> IntArray:
+    """Return the items, in ascending order, whose clusters or weights differ."""
+    changed = one.first != other.first
+    mine, others = _extra_pairs(one), _extra_pairs(other)
+    for only in (_absent(mine, others), _absent(others, mine)):
+        changed[only // one.n_clusters] = True
+    candidates = np.flatnonzero(changed)
+    # A membership counts the same in either list, so those that differ are compared in full.
+    mine, others = _pairs(one.take(candidates)), _pairs(other.take(candidates))
+    changed = np.zeros(len(candidates), dtype=bool)
+    for only in (_absent(mine, others), _absent(others, mine)):
+        changed[only // one.n_clusters] = True
+    found: IntArray = candidates[changed]
+    if one.scale is other.scale:
+        return found
+    old, new = (1.0 if each.scale is None else each.scale for each in (one, other))
+    return np.union1d(found, np.flatnonzero((old != new) & ~one.outliers))
+
+
+def _pairs(members: Memberships) -> IntArray:
+    """Return item * n_clusters + cluster of all memberships."""
+    covered = np.flatnonzero(members.first >= 0)
+    firsts = covered * members.n_clusters + members.first[covered]
+    return np.concatenate([firsts, _extra_pairs(members)])
+
+
+def _extra_pairs(members: Memberships) -> IntArray:
+    return members.extra_items * members.n_clusters + members.extra_clusters
+
+
+def _absent(values: IntArray, others: IntArray) -> IntArray:
+    """Return the values that are not among others."""
+    if len(others) == 0:
+        return values
+    if (others[1:] < others[:-1]).any():
+        others = np.sort(others)
+    place = np.minimum(np.searchsorted(others, values), len(others) - 1)
+    absent: IntArray = values[others[place] != values]
+    return absent

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from neocc.core.engine import Engine
-from neocc.core.objectives import COCLUSTERING, OBJECTIVES, Side
+from neocc.core.objectives import COCLUSTERING, OBJECTIVES
 from neocc.core.problem import Problem
 from neocc.core.solve import Solution
-from neocc.engines import Matrix, Workers
-from neocc.engines.validation import make_counts, read_matrix
+from neocc.engines.validation import read_matrix
 from neocc.estimators._base import OVERLAP_CONSTRAINTS, SHARED_CONSTRAINTS, STORE_CONSTRAINTS
 from neocc.estimators._coclusterer import BaseCoclusterer
-from neocc.estimators._engines import make_engine
+from neocc.estimators._fractions import SIDES, counts_of_sides
 from neocc.estimators._progress import with_callbacks
 from neocc.estimators._redundancy import RedundancyMixin
-from neocc.selection import Asked, OverlapEstimate, completed, estimate_sides
-
-SIDES: tuple[Side, Side] = ("rows", "columns")
 
 
 class NEOCC(RedundancyMixin, BaseCoclusterer):
@@ -266,42 +259,13 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
             matrix = read_matrix(self, X, reset=True)
             objective = OBJECTIVES[self.objective]
             model = self._make_model(self.objective)
-            asked = self._asked(matrix)
-            found = self._estimates(matrix, asked)
-            asked |= {side: completed(asked[side], each) for side, each in found.items()}
-            sides = []
-            for side, n_items in zip(SIDES, matrix.shape, strict=True):
-                k, overlap, outliers = astuple(asked[side])
-                bounds = (model.most, self.min_cluster_size)
-                sides.append(make_counts(side[:-1], n_items, k, overlap, outliers, *bounds))
-            rows, columns = sides
+            rows, columns, found = counts_of_sides(self, matrix, model.most)
             problem = Problem(objective, rows, columns, self.max_iter, self.tol, model)
             init = self._read_init(matrix, problem)
             self._solve(matrix, self._with_overlap_model(matrix, problem, init), init)
             self.row_estimate_, self.column_estimate_ = (found.get(side) for side in SIDES)
         self._warn_if_redundant()
         return self
-
-    def _asked(self, matrix: Matrix) -> dict[Side, Asked]:
-        """Return the number of clusters of each side, and its fractions; None for "auto"."""
-        asked = {}
-        for side, n_items in zip(SIDES, matrix.shape, strict=True):
-            word = side[:-1]
-            k = make_counts(word, n_items, getattr(self, f"n_{word}_clusters")).n_clusters
-            given = (getattr(self, f"{word}_overlap"), getattr(self, f"{word}_outliers"))
-            asked[side] = Asked(k, *(None if value == "auto" else value for value in given))
-        return asked
-
-    def _estimates(self, matrix: Matrix, asked: dict[Side, Asked]) -> dict[Side, OverlapEstimate]:
-        """Estimate the fractions of sides where one is "auto"."""
-        if not any(each.is_open for each in asked.values()):
-            return {}
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        objective, both = OBJECTIVES[self.objective], (asked["rows"], asked["columns"])
-        with Workers(self.n_jobs) as workers:
-            engine = make_engine(matrix, self.kernel, workers, where=self.engine)
-            found = estimate_sides(engine, objective, both, rng, most=self.max_memberships)
-        return {side: found[side] for side, each in asked.items() if each.is_open}
 
     def _publish(self, engine: Engine, problem: Problem, solution: Solution) -> None:
         super()._publish(engine, problem, solution)

@@ -259,36 +259,6 @@ class Memberships:
             self.first[items], at[kept], clusters, self.n_clusters, scale, self.mixed
         )
 
-    def changed_items(self, other: Memberships) -> IntArray:
-        """Return the items, in ascending order, whose clusters or weights differ in `other`."""
-        changed = self.first != other.first
-        one, two = self.extra_pairs, other.extra_pairs
-        for only in (_absent(one, two), _absent(two, one)):
-            changed[only // self.n_clusters] = True
-        candidates = np.flatnonzero(changed)
-        # A membership counts the same in either list, so those that differ are compared in full.
-        mine, others = self.take(candidates).pairs, other.take(candidates).pairs
-        changed = np.zeros(len(candidates), dtype=bool)
-        for only in (_absent(mine, others), _absent(others, mine)):
-            changed[only // self.n_clusters] = True
-        found: IntArray = candidates[changed]
-        if self.scale is other.scale:
-            return found
-        old, new = (1.0 if each.scale is None else each.scale for each in (self, other))
-        return np.union1d(found, np.flatnonzero((old != new) & ~self.outliers))
-
-    @property
-    def pairs(self) -> IntArray:
-        """Item * n_clusters + cluster of all memberships."""
-        covered = np.flatnonzero(self.first >= 0)
-        firsts = covered * self.n_clusters + self.first[covered]
-        return np.concatenate([firsts, self.extra_pairs])
-
-    @property
-    def extra_pairs(self) -> IntArray:
-        """The same of the further memberships alone."""
-        return self.extra_items * self.n_clusters + self.extra_clusters
-
 
 # Of a largest eigenvalue, the share below which another counts as zero.
 _SINGULAR = 1e-10
@@ -303,14 +273,3 @@ def _scale(members: Memberships) -> FloatArray:
 def inverse(sizes: FloatArray) -> FloatArray:
     """1 / size, and 0 for an empty cluster: its sums are 0 and so shall be its means."""
     return np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
-
-
-def _absent(values: IntArray, others: IntArray) -> IntArray:
-    """Return the values that are not among others."""
-    if len(others) == 0:
-        return values
-    if (others[1:] < others[:-1]).any():
-        others = np.sort(others)
-    place = np.minimum(np.searchsorted(others, values), len(others) - 1)
-    absent: IntArray = values[others[place] != values]
-    return absent

@@ -74,14 +74,12 @@ class Side:
     @cached_property
     def sizes(self) -> IntArray:
         """Number of members of each cluster."""
-        sizes: IntArray = self.members.sum(axis=0)
-        return sizes
+        return np.asarray(self.members.sum(axis=0))
 
     @cached_property
     def weights(self) -> IntArray:
         """Number of clusters of each item."""
-        weights: IntArray = self.members.sum(axis=1)
-        return weights
+        return np.asarray(self.members.sum(axis=1))
 
     @cached_property
     def n_in(self) -> tuple[int, int, int]:
@@ -106,8 +104,7 @@ class Side:
     def overall(self) -> FloatArray:
         """The mean of all clusters, each counted as often as it has members."""
         assert self.means is not None
-        overall: FloatArray = self.sizes @ self.means / max(int(self.sizes.sum()), 1)
-        return overall
+        return np.asarray(self.sizes @ self.means / max(int(self.sizes.sum()), 1))
 
     @cached_property
     def limit(self) -> float:
@@ -296,10 +293,7 @@ def gather(
     largest = np.argsort(-side.sizes, kind="stable")[:most_groups]
     return SideFacts(
         side,
-        [
-            group_facts(side, cluster, n_typical, other_sizes)
-            for cluster in sorted(largest.tolist())
-        ],
+        [group_facts(side, each, n_typical, other_sizes) for each in sorted(largest.tolist())],
         combinations(side)[:most_combinations],
         outlier_facts(side, most_outliers),
     )

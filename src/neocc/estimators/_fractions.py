@@ -1,0 +1,58 @@
+"""Exact counts of both sides, fractions estimated where they are "auto"."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from neocc.core.objectives import OBJECTIVES, Side
+from neocc.core.problem import Counts
+from neocc.engines import Matrix, Workers
+from neocc.engines.validation import make_counts
+from neocc.estimators._engines import make_engine
+from neocc.selection import Asked, OverlapEstimate, completed, estimate_sides
+
+__all__ = ["SIDES", "counts_of_sides"]
+
+SIDES: tuple[Side, Side] = ("rows", "columns")
+
+
+def counts_of_sides(
+    model: Any, matrix: Matrix, most: int | None
+) -> tuple[Counts, Counts, dict[Side, OverlapEstimate]]:
+    """Return the counts of rows and columns, and the estimates of sides that have any."""
+    asked = _asked(model, matrix)
+    found = _estimates(model, matrix, asked)
+    asked |= {side: completed(asked[side], each) for side, each in found.items()}
+    sides = []
+    for side, n_items in zip(SIDES, matrix.shape, strict=True):
+        k, overlap, outliers = astuple(asked[side])
+        bounds = (most, model.min_cluster_size)
+        sides.append(make_counts(side[:-1], n_items, k, overlap, outliers, *bounds))
+    return sides[0], sides[1], found
+
+
+def _asked(model: Any, matrix: Matrix) -> dict[Side, Asked]:
+    """Return the number of clusters of each side, and its fractions; None for "auto"."""
+    asked = {}
+    for side, n_items in zip(SIDES, matrix.shape, strict=True):
+        word = side[:-1]
+        k = make_counts(word, n_items, getattr(model, f"n_{word}_clusters")).n_clusters
+        given = (getattr(model, f"{word}_overlap"), getattr(model, f"{word}_outliers"))
+        asked[side] = Asked(k, *(None if value == "auto" else value for value in given))
+    return asked
+
+
+def _estimates(model: Any, matrix: Matrix, asked: dict[Side, Asked]) -> dict[Side, OverlapEstimate]:
+    """Estimate the fractions of sides where one is "auto"."""
+    if not any(each.is_open for each in asked.values()):
+        return {}
+    rng = np.random.default_rng(check_random_state(model.random_state).randint(2**31 - 1))
+    objective, both = OBJECTIVES[model.objective], (asked["rows"], asked["columns"])
+    with Workers(model.n_jobs) as workers:
+        engine = make_engine(matrix, model.kernel, workers, where=model.engine)
+        found = estimate_sides(engine, objective, both, rng, most=model.max_memberships)
+    return {side: found[side] for side, each in asked.items() if each.is_open}
