@@ -102,7 +102,8 @@ def test_a_fit_from_a_file_equals_the_fit_from_the_array(run, women, tmp_path, f
     ran = run("fit", path, *QUICK, *as_options(**FRACTIONS), "--seed", 5, "-o", "out", "--quiet")
     assert ran.code == 0, ran.err
     found = load_model(tmp_path / "out" / "model.neocc")
-    expected = NEOCC(2, 3, **FRACTIONS, n_init=2, random_state=5).fit(X)
+    options = {"overlap_model": "auto", "n_init": 2, "random_state": 5}
+    expected = NEOCC(2, 3, **FRACTIONS, **options).fit(X)
     np.testing.assert_array_equal(found.row_membership_, expected.row_membership_)
     np.testing.assert_array_equal(found.column_membership_, expected.column_membership_)
     assert found.objective_ == expected.objective_

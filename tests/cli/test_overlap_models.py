@@ -28,7 +28,8 @@ def planted(tmp_path):
 
 
 def test_the_options_offer_all_models_and_explain_them():
-    assert set(OFFERED) == set(OVERLAP_MODELS) == set(EXPLAINED)
+    assert set(OFFERED) == {*OVERLAP_MODELS, "auto"}
+    assert set(OVERLAP_MODELS) == set(EXPLAINED)
 
 
 @pytest.mark.parametrize("objective", ["mean", "residue"])
@@ -41,7 +42,10 @@ def test_a_model_is_said_kept_repeated_and_used(run, planted, tmp_path, name, ob
         assert "--overlap-model sum makes no sense for --objective residue" in ran.err
         return
     assert ran.code == 0, ran.err
-    assert f"Overlap model {name}, at most 2 each: {EXPLAINED[name]}" in ran.words
+    # Rows are planted as means.
+    used = "average" if name == "auto" else name
+    assert f"Overlap model {used}, at most 2 each: {EXPLAINED[used]}" in ran.words
+    assert ("Chosen because" in ran.words) == (name == "auto")
     settings = json.loads((tmp_path / "out" / "record.json").read_text())["settings"]
     assert (settings["overlap_model"], settings["max_memberships"]) == (name, 2)
     expected = NEOCC(
@@ -72,15 +76,17 @@ def test_a_model_is_said_kept_repeated_and_used(run, planted, tmp_path, name, ob
     assert max(map(len, groups)) == 2
 
 
-def test_without_an_option_it_is_the_model_of_the_paper(run, planted, tmp_path):
+def test_without_an_option_it_is_chosen_with_a_reason(run, planted, tmp_path):
     ran = run("fit", "planted.npy", *OPTIONS, "-o", "out")
-    assert "Overlap model repeat: " in ran.words
+    assert "Overlap model average, at most 4 each: " in ran.words
+    assert "Chosen because every seed ends lower than with any other" in ran.words
     found = load_model(tmp_path / "out" / "model.neocc")
-    assert (found.overlap_model, found.max_memberships) == ("repeat", None)
+    assert (found.overlap_model, found.max_memberships) == ("auto", None)
+    assert found.overlap_choice_.model == "average"
 
 
 def test_a_record_from_before_there_were_models_is_repeated_with_the_papers(run, planted, tmp_path):
-    run("fit", "planted.npy", *OPTIONS, "-o", "out")
+    run("fit", "planted.npy", *OPTIONS, "--overlap-model", "repeat", "-o", "out")
     record = json.loads((tmp_path / "out" / "record.json").read_text())
     del record["settings"]["overlap_model"], record["settings"]["max_memberships"]
     (tmp_path / "old.json").write_text(json.dumps(record))

@@ -113,7 +113,7 @@ def test_merging_joins_the_clusters_whose_means_are_closest():
 
 def test_criteria_follow_their_formulas():
     sizes = np.array([6.0, 4.0]), np.array([2.0, 3.0, 1.0])
-    fit, whole = Fit(5.0, *sizes, 10, 6), Fit(50.0, np.array([10.0]), np.array([6.0]), 10, 6)
+    fit, whole = Fit(5.0, *sizes, 10, 6, 60.0), Fit(50.0, *np.array([[10.0], [6.0]]), 10, 6, 60.0)
     expected = -30 * (np.log(2 * np.pi * 5 / 60) + 1) - 3.5 * np.log(60)
     expected += 6 * np.log(0.6) + 4 * np.log(0.4)
     expected += 2 * np.log(2 / 6) + 3 * np.log(3 / 6) + np.log(1 / 6)
@@ -121,12 +121,12 @@ def test_criteria_follow_their_formulas():
     assert icl(fit, whole, MEAN, 0.0) == pytest.approx(expected)
     assert pseudo_f(fit, whole, MEAN, 0.0) == pytest.approx((45 / 5) / (5 / 54))
     assert fit.n_parameters(OBJECTIVES["residue"]) == 2 * 6 + 3 * 10 - 6
-    assert np.isnan(icl(Fit(0.0, np.ones(2), np.ones(2), 2, 2), whole, MEAN, 1e-9))
+    assert np.isnan(icl(Fit(0.0, np.ones(2), np.ones(2), 2, 2, 4.0), whole, MEAN, 1e-9))
 
 
 def test_hull_finds_the_elbow():
     def fit(k, q, J):
-        return Fit(J, np.ones(k), np.ones(q), 9, 9)
+        return Fit(J, np.ones(k), np.ones(q), 9, 9, float(k * q))
 
     fits = [fit(2, 1, 60.0), fit(1, 2, 70.0), fit(2, 2, 10.0), fit(3, 2, 9.0), fit(3, 3, 8.5)]
     found = hull(fits, fit(1, 1, 100.0), 1e-9)
@@ -319,3 +319,18 @@ def test_negative_outliers_are_refused_by_name(analyse, change):
     clusters = [2, 2] if isinstance(analyse, partial) else [[2], [2]]
     with pytest.raises(ValueError, match=f"row_outliers={change['row_outliers']}"):
         analyse(np.eye(9, 7), *clusters, random_state=0, **change)
+
+
+@pytest.mark.parametrize("overlap", [0.1, 0.3])
+def test_planted_overlap_needs_the_model_that_it_was_planted_by(overlap):
+    fractions = {"row_overlap": overlap, "column_overlap": overlap}
+    X, _, _ = make_coclusters((120, 80), 3, 3, **fractions, random_state=0)
+    numbers = (range(2, 6), range(2, 5))
+    found = {
+        name: suggest_n_clusters(X, *numbers, overlap_model=name, **fractions, random_state=0).best
+        for name in ("average", "repeat")
+    }
+    assert found["average"] == (3, 3)
+    assert found["repeat"] != (3, 3)
+    with pytest.raises(ValueError, match="makes no sense"):
+        suggest_n_clusters(X, *numbers, objective="residue", overlap_model="sum")

@@ -23,7 +23,7 @@ __all__ = ["READ_OPTIONS", "SETTINGS", "FitSettings", "Panel", "Reading", "Setti
 __all__ += ["as_setting", "check", "from_options", "option_of"]
 
 # As `neocc.core.overlap` names them; importing it would make help pages slow.
-OVERLAP_MODELS = ("repeat", "share", "average", "sum")
+OVERLAP_MODELS = ("repeat", "share", "average", "sum", "auto")
 FORMATS = ("csv", "tsv", "parquet", "mtx", "npz", "npy", "h5ad", "arff", "u.data", "ratings.dat")
 _COUNT = number(int, 1, auto=True)
 _OVERLAP, _OUTLIERS = number(float, auto=True), number(float, 0, 1, auto=True)
@@ -161,8 +161,8 @@ class FitSettings(Reading):
         "NAME",
         "What several groups cost a row or column. repeat, the paper's: its distance to each; "
         "share: the mean of these; average, sum: its distance to the mean, or the sum, of what "
-        "its groups have in common. Default: repeat.",
-        "repeat",
+        "its groups have in common; auto: average or sum, whichever explains more. Default: auto.",
+        "auto",
     )
     max_memberships: int | None = _groups(
         number(int, 1),
@@ -231,8 +231,9 @@ class FitSettings(Reading):
 
     @property
     def left_open(self) -> list[str]:
-        """What is to be chosen from the data."""
-        return [n for n in SETTINGS if AUTO == _DEFAULTS[n] == getattr(self, n)]
+        """The numbers to be chosen from the data; the overlap model is chosen by the fit itself."""
+        every = [n for n in SETTINGS if AUTO == _DEFAULTS[n] == getattr(self, n)]
+        return [name for name in every if name != "overlap_model"]
 
     def as_json(self) -> dict[str, Any]:
         """Return all settings as JSON knows them."""

@@ -24,10 +24,9 @@ from neocc.core.engine import Engine
 from neocc.core.initialise import COLD
 from neocc.core.overlap import (
     OVERLAP_MODELS,
-    REPEAT,
     OverlapModel,
+    bounded_model,
     compared_models,
-    make_overlap_model,
 )
 from neocc.core.problem import Problem
 from neocc.core.samples import SAMPLING, Sampling
@@ -77,8 +76,6 @@ OVERLAP_CONSTRAINTS: dict[str, Any] = {
 }
 """Rules for the parameters of those whose clusters overlap."""
 
-# Larger sets were never worth it, but for the paper's model, which knows no bound.
-_MAX_MEMBERSHIPS = 4
 # About how many iterations a start takes, and what a search spends in its place.
 _START, _SEARCH = 40, 200
 
@@ -183,10 +180,7 @@ class BaseNEO(
     def _make_model(self, objective: str, name: str | None = None) -> OverlapModel:
         """Return the model that the parameters ask for, or the first to try if that is "auto"."""
         name = name or (self.overlap_model if self.overlap_model != "auto" else "average")
-        most = self.max_memberships
-        if most is None and name != REPEAT.name:
-            most = _MAX_MEMBERSHIPS
-        return make_overlap_model(name, most, objective)
+        return bounded_model(name, self.max_memberships, objective)
 
     def _first_problem(self, problem: Problem) -> Problem:
         """Return the problem that plain starts begin with."""

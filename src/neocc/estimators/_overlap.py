@@ -38,24 +38,25 @@ class OverlapChoice:
     costs: dict[str, list[float]]
     is_sure: bool
 
-    def __str__(self) -> str:
+    @property
+    def why(self) -> str:
+        """The reason, in words."""
         if not self.costs:
-            return f'overlap model "{self.model}": nothing overlaps, all models are the same'
-        ranked = sorted(self.costs, key=lambda name: min(self.costs[name]))
+            return "nothing overlaps, so that all models are the same"
+        if len(self.costs) == 1:
+            return "it is the only one that makes sense here"
+        if not self.is_sure:
+            return "seeds differ more than models do: in doubt the mean of prototypes"
+        first, second = sorted(min(costs) for costs in self.costs.values())[:2]
+        saved = 1.0 - first / second if second > 0 else 0.0
+        return f"every seed ends lower than with any other, the best by {saved:.2%}"
+
+    def __str__(self) -> str:
         lines = [
-            f'  "{name}": {min(self.costs[name]):.6g} per cell '
-            f"({min(self.costs[name]):.6g} to {max(self.costs[name]):.6g} over seeds)"
-            for name in ranked
+            f'  "{name}": {min(costs):.6g} per cell (up to {max(costs):.6g} over seeds)'
+            for name, costs in sorted(self.costs.items(), key=lambda each: min(each[1]))
         ]
-        if len(ranked) == 1:
-            why = "the only one that makes sense here"
-        elif self.is_sure:
-            first, second = (min(self.costs[name]) for name in ranked[:2])
-            saved = 1.0 - first / second if second > 0 else 0.0
-            why = f"every seed ends lower than with any other, the best by {saved:.2%}"
-        else:
-            why = "seeds differ more than models do: in doubt the mean of prototypes"
-        return "\n".join([f'overlap model "{self.model}": {why}', *lines])
+        return "\n".join([f'overlap model "{self.model}": {self.why}', *lines])
 
 
 def choose_overlap_model(

@@ -31,6 +31,7 @@ objective, and p the number of parameters of the block model,
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
@@ -50,13 +51,15 @@ class Fit:
     column_sizes: FloatArray
     n_rows: int
     n_columns: int
+    n_cells: float
 
     @classmethod
     def of(cls, solution: Solution) -> Fit:
         """Read a solution of a two-sided problem."""
         U, V = solution.U, solution.V
         assert U is not None and V is not None
-        return cls(solution.objective, U.sizes, V.sizes, U.n_items, V.n_items)
+        cells = (float(members.weights.sum()) for members in (U, V))
+        return cls(solution.objective, U.sizes, V.sizes, U.n_items, V.n_items, prod(cells))
 
     @property
     def n_row_clusters(self) -> int:
@@ -67,11 +70,6 @@ class Fit:
     def n_column_clusters(self) -> int:
         """l."""
         return len(self.column_sizes)
-
-    @property
-    def n_cells(self) -> float:
-        """N."""
-        return float(self.row_sizes.sum() * self.column_sizes.sum())
 
     def n_parameters(self, objective: Objective) -> float:
         """p."""

@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from neocc.core.objectives import Objective
+from neocc.core.overlap import REPEAT, OverlapModel
 from neocc.core.problem import Problem
 from neocc.core.solve import Solution
 from neocc.engines import Matrix
@@ -34,6 +35,7 @@ class Search:
     effort: Effort
     rng: np.random.Generator
     n_jobs: int | None
+    overlap_model: OverlapModel = REPEAT
     fits: dict[Place, Fit] = field(default_factory=dict)
 
     @property
@@ -47,7 +49,7 @@ class Search:
         alpha_r, beta_r, alpha_c, beta_c = self.fractions
         rows = counts_of("rows", n, n_row_clusters, alpha_r, beta_r)
         columns = counts_of("columns", m, n_column_clusters, alpha_c, beta_c)
-        return Problem(self.objective, rows, columns)
+        return Problem(self.objective, rows, columns, overlap_model=self.overlap_model)
 
     def problems(self) -> list[list[Problem]]:
         """Return the grid, or say which of its cells is impossible."""

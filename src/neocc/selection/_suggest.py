@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from neocc.core.objectives import COCLUSTERING, OBJECTIVES, Side
+from neocc.core.overlap import bounded_model
 from neocc.core.solve import Solution
 from neocc.engines import Matrix
 from neocc.selection._criteria import CRITERIA, Fit, icl
@@ -44,6 +45,8 @@ def suggest_n_clusters(
     column_clusters: Iterable[int] | None = None,
     *,
     objective: str = "mean",
+    overlap_model: str = "repeat",
+    max_memberships: int | None = None,
     criteria: Iterable[str] = ("icl", "hull", "pseudo_f"),
     row_overlap: float = 0.0,
     row_outliers: float = 0.0,
@@ -69,6 +72,9 @@ def suggest_n_clusters(
         Numbers to try. By default 2 to 8, or up to the number of rows or columns if that is less.
     objective : {"mean", "residue"}, default="mean"
         NEO-CC-M or NEO-CC-RCM.
+    overlap_model, max_memberships : default="repeat" and None
+        What several memberships cost, as in `NEOCC`. Where rows are planted as means of prototypes
+        only "average" finds their numbers.
     criteria : iterable of {"icl", "hull", "pseudo_f"}, default=("icl", "hull", "pseudo_f")
         What to compute; the first ranks. "icl" is the integrated completed likelihood of the
         Gaussian latent block model, "hull" the elbow of the objective over the number of clusters,
@@ -121,6 +127,7 @@ def suggest_n_clusters(
         Effort(check_positive("n_init", n_init), _PATIENCE),
         rng,
         n_jobs,
+        bounded_model(overlap_model, max_memberships, objective),
     )
     search.problems()
     notes += _simplify(search)

@@ -14,6 +14,7 @@ __all__ = [
     "REPEAT",
     "OverlapModel",
     "Scores",
+    "bounded_model",
     "compared_models",
     "make_overlap_model",
 ]
@@ -23,6 +24,7 @@ OVERLAP_MODELS: dict[str, type[OverlapModel]] = {
 }
 """All overlap models by name; each takes the largest number of memberships of an item."""
 
+_USUAL_BOUND = 4
 _SENSELESS = {("residue", "sum")}
 
 
@@ -32,6 +34,16 @@ def compared_models(objective: str) -> list[str]:
     An item pays once in all of them; "share" costs at least what "average" does.
     """
     return [name for name in ("average", "sum") if (objective, name) not in _SENSELESS]
+
+
+def bounded_model(name: str, most: int | None, objective: str) -> OverlapModel:
+    """Return a model by name, bounded as usual where no bound is given.
+
+    Sets of more than four clusters were never worth it; the paper's model knows no bound.
+    """
+    if most is None and name != REPEAT.name:
+        most = _USUAL_BOUND
+    return make_overlap_model(name, most, objective)
 
 
 def make_overlap_model(name: str, most: int | None, objective: str) -> OverlapModel:
