@@ -18,15 +18,15 @@ from sides import ROUNDING, check_history, energy, literal_objective, watched
 from neocc.core.assign import Applied, assign, is_feasible, settled
 from neocc.core.initialise import one_way_start, random_start
 from neocc.core.objectives import KMEANS, OBJECTIVES
-from neocc.core.overlap import OVERLAP_MODELS, Scores, make_overlap_model
+from neocc.core.overlap import OVERLAP_MODELS, REPEAT, Scores, make_overlap_model
+from neocc.core.prices import find_thresholds
 from neocc.core.problem import Counts, Problem
 from neocc.core.projections import sketched_start, spectral_start
 from neocc.core.samples import draw_sample, sampled_start
 from neocc.core.search import search
-from neocc.core.search.moves import Exchange
+from neocc.core.search.gains import single_gains
 from neocc.core.sizes import enlarged, fill_small, offer_moves
 from neocc.core.solve import solve
-from neocc.core.thresholds import find_thresholds
 from neocc.kernels import Memberships, numpy_
 
 MODELS = tuple(OVERLAP_MODELS)
@@ -395,8 +395,9 @@ def test_swaps_take_no_member_that_a_cluster_needs():
     U = np.array([[1, 0], [1, 0], [1, 0], [0, 1], [0, 1]], dtype=bool)
     d = np.arange(10.0).reshape(5, 2)
     for min_size, removable in ((1, [3, 2]), (2, [3, 0]), (3, [0, 0])):
-        exchange = Exchange.of(U, d, np.zeros(5), Counts(5, 2, 5, 0, min_size))
-        assert np.isfinite(exchange.savings).sum(axis=0).tolist() == removable
+        scores = Scores(d, d.argmin(axis=1).astype(np.int32), d.min(axis=1), 2)
+        savings, _ = single_gains(members(U), scores, np.zeros(5), REPEAT, min_size)
+        assert np.isfinite(savings).sum(axis=0).tolist() == removable
 
 
 def test_samples_ask_for_clusters_of_the_same_share():

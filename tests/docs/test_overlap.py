@@ -37,6 +37,7 @@ def test_the_code_of_the_page_runs():
     assert names["average"].overlap_model == "average"
 
 
+@pytest.mark.filterwarnings("ignore::neocc.RedundancyWarning")
 def test_the_table_is_what_the_example_prints(example):
     found = example["measure"](("mean",), ("repeat", "average"))
     assert len(TABLE) == 2 + 2 * len(OVERLAP_MODELS)

@@ -21,6 +21,9 @@ from neocc.core.solve import solve
 from neocc.engines import Workers, on_cluster
 from neocc.io import write_store
 
+# Small data with much overlap: clusters may well coincide.
+pytestmark = pytest.mark.filterwarnings("ignore::neocc.RedundancyWarning")
+
 MODELS_AND_OBJECTIVES = [
     (model, objective)
     for model in oracle.OVERLAP_MODELS

@@ -10,6 +10,9 @@ import pytest
 
 from neocc import NEOCC
 
+# At the paper's overlap many of the clusters coincide.
+pytestmark = pytest.mark.filterwarnings("ignore::neocc.RedundancyWarning")
+
 
 @pytest.fixture
 def tables(data_folder):

@@ -379,6 +379,7 @@ def test_errors_follow_the_overlap_model(name, objective, kind):
 
 @pytest.mark.parametrize("objective", ["mean", "residue"])
 @pytest.mark.parametrize("name", OVERLAP_MODELS)
+@pytest.mark.filterwarnings("ignore::neocc.RedundancyWarning")
 def test_distances_of_columns_follow_the_overlap_model(name, objective):
     """A column in one cluster costs its distance to it, all else staying as it is."""
     if (name, objective) == ("sum", "residue"):

@@ -243,8 +243,7 @@ def test_wrong_prices_are_reported(monkeypatch, model, case, side, wrong):
 
 def spoil_fallback(monkeypatch, side):
     """Never keep the memberships before."""
-    place = engines if side == "rows" else assigning
-    monkeypatch.setattr(place, "is_feasible", lambda *args: False)
+    monkeypatch.setattr(assigning, "is_feasible", lambda *args: False)
 
 
 def spoil_assignment(monkeypatch, side):
