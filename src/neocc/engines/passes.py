@@ -124,6 +124,11 @@ class Passes:
             return [function(blocks[0])]
         return list(self.workers.ordered(function, blocks))
 
+    def spread(self, function: Callable[[slice], None], n_rows: int) -> None:  # noqa: ARG002
+        """Call a function of every block of rows, none of which is read."""
+        for _ in self.workers.ordered(lambda rows: function(slice(*rows)), self.row_blocks):
+            pass
+
     def down_columns(
         self, widths: tuple[int, int], add: Callable[[Rows, Features], None]
     ) -> Features:

@@ -81,7 +81,7 @@ class Shard:
             d = self.space.empty(*shape)
             self._distances = d if self._rewrites else None
         scores = self._score(members, terms, V, d, squares=model.needs_squares)
-        return model.choices(scores, self.kernels)
+        return model.choices(scores, self.kernels, self._passes.spread)
 
     def score(self, members: Memberships | None, terms: Terms, V: Memberships | None) -> Scores:
         """Return comparable distances of all rows, with nearest clusters and their squares."""

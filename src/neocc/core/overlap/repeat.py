@@ -13,7 +13,7 @@ import numpy as np
 from neocc._typing import FloatArray
 from neocc.core.assign import Choices
 from neocc.core.overlap.distances import DistanceChoices
-from neocc.core.overlap.scores import Scores
+from neocc.core.overlap.scores import Scores, Spread, at_once
 from neocc.core.overlap.sets import OverlapModel
 from neocc.kernels import Kernels, Memberships, SetCosts
 
@@ -38,9 +38,11 @@ class Repeat(OverlapModel):
         """Return memberships as they are."""
         return members
 
-    def choices(self, scores: Scores, kernels: Kernels) -> Choices:
+    def choices(self, scores: Scores, kernels: Kernels, spread: Spread = at_once) -> Choices:
         """Return the distances themselves, unless memberships are bounded."""
-        return DistanceChoices(scores) if self.most is None else super().choices(scores, kernels)
+        if self.most is None:
+            return DistanceChoices(scores)
+        return super().choices(scores, kernels, spread)
 
 
 REPEAT = Repeat()

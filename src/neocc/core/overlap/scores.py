@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from neocc._typing import FloatArray, LabelArray
 from neocc.kernels import Memberships
 
-__all__ = ["Scores"]
+__all__ = ["Scores", "Spread", "at_once"]
+
+Spread: TypeAlias = Callable[[Callable[[slice], None], int], None]
+"""Call a function of ranges of so many items, in whatever order."""
+
+
+def at_once(function: Callable[[slice], None], n_items: int) -> None:
+    """Call it of all items."""
+    function(slice(0, n_items))
 
 
 class Scores(NamedTuple):

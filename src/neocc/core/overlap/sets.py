@@ -24,10 +24,11 @@ from neocc.core.assign import Applied, Choices
 from neocc.core.changes import Changes, offered
 from neocc.core.histograms import BlockCounts, Histogram, Query
 from neocc.core.overlap.distances import DistanceChoices
-from neocc.core.overlap.scores import Scores
+from neocc.core.overlap.present import beyond_distances, present_costs
+from neocc.core.overlap.scores import Scores, Spread, at_once
 from neocc.core.sizes import Moves, Wanted, offer_moves
 from neocc.core.thresholds import Thresholds, taken
-from neocc.kernels import Kernels, Memberships, SetCosts, numpy_
+from neocc.kernels import Kernels, Memberships, SetCosts
 
 __all__ = ["OverlapModel"]
 
@@ -78,27 +79,18 @@ class OverlapModel(ABC):
         scale = 1.0 / np.maximum(members.numbers, 1) if self.divides else None
         return replace(members, scale=scale, mixed=self.mixed)
 
-    def choices(self, scores: Scores, kernels: Kernels) -> Choices:
-        """Return the curves of items."""
+    def choices(self, scores: Scores, kernels: Kernels, spread: Spread = at_once) -> Choices:
+        """Return what items can choose from, given their distances to single clusters.
+
+        Memberships that they apply are weighted.
+        """
         k = scores.n_clusters
         largest = k if self.most is None else min(k, self.most)
         costs = self.costs(np.arange(1.0, k + 1), scores.gram)
-        scores = scores._replace(objective=scores.objective + _beyond_distances(scores, costs))
+        scores = scores._replace(objective=scores.objective + beyond_distances(scores, costs))
         if scores.d is None:
             return DistanceChoices(scores)
-        return SetChoices.of(scores, self, costs, largest, kernels)
-
-
-def _beyond_distances(scores: Scores, costs: SetCosts) -> float:
-    """Return what the objective has beside the distances of present memberships."""
-    members = scores.members
-    if members is None or not len(members.extra_items):
-        return 0.0
-    some, joint = _joint_part(members, costs)
-    total = float(joint.sum())
-    if scores.squares is not None:
-        total += float(costs.fixed[members.numbers[some] - 1] @ scores.squares[some])
-    return total
+        return SetChoices.of(scores, self, costs, largest, kernels, spread)
 
 
 @dataclass
@@ -129,17 +121,28 @@ class SetChoices:
 
     @classmethod
     def of(
-        cls, scores: Scores, model: OverlapModel, costs: SetCosts, largest: int, kernels: Kernels
+        cls,
+        scores: Scores,
+        model: OverlapModel,
+        costs: SetCosts,
+        largest: int,
+        kernels: Kernels,
+        spread: Spread = at_once,
     ) -> SetChoices:
         """Find the best sets of all items."""
-        d, members = scores.d, scores.members
+        d, members, squares = scores.d, scores.members, scores.squares
         assert d is not None
-        curves = np.empty((len(d), largest))
+        curves, steps = np.empty((len(d), largest)), np.empty((len(d), largest - 1))
         sets = np.full((len(d), largest, largest), -1, dtype=np.int32)
-        kernels.best_sets(d, scores.squares, costs, curves, sets)
+
+        def find(at: slice) -> None:
+            some = None if squares is None else squares[at]
+            kernels.best_sets(d[at], some, costs, curves[at], sets[at])
+
+        spread(find, len(d))
         present = None
         if members is not None:
-            present = _present(scores, costs, members)
+            present = present_costs(scores, costs, members)
             # Larger sets than pairs are found greedily: present ones compete with them.
             for size in range(3, largest + 1):
                 alike = np.flatnonzero(members.numbers == size)
@@ -148,8 +151,7 @@ class SetChoices:
                 curves[better, size - 1] = present[better]
                 clusters = np.nonzero(members.take(better).dense)[1]
                 sets[better, size - 1, :size] = clusters.reshape(-1, size)
-        steps = np.empty((len(d), largest - 1))
-        kernels.hull_steps(curves, steps)
+        spread(lambda at: kernels.hull_steps(curves[at], steps[at]), len(d))
         return cls(scores, model, curves, sets, steps, present)
 
     def values(self, price: float) -> FloatArray:
@@ -260,35 +262,5 @@ class SetChoices:
         found = offer_moves(scores.d, members, wanted, costs)
         if self.present is None:
             return found
-        now = _present(scores, costs, members)
+        now = present_costs(scores, costs, members)
         return found._replace(before=float(self.present.sum()), now=float(now.sum()))
-
-
-def _present(scores: Scores, costs: SetCosts, members: Memberships) -> FloatArray:
-    """Return the cost of the present set of each item, 0 for an item in no cluster.
-
-    It is rounded as the costs of best sets are: a set that is one of these costs the same.
-    """
-    d, sizes = scores.d, members.numbers
-    assert d is not None
-    at = np.maximum(sizes - 1, 0)
-    alone, extra = np.flatnonzero(members.first >= 0), members.extra_items
-    own = np.zeros(len(d))
-    own[alone] = d[alone, members.first[alone]]
-    own += np.bincount(extra, d[extra, members.extra_clusters], minlength=len(d))
-    fixed, joint = np.zeros(len(own)), np.zeros(len(own))
-    if scores.squares is not None:
-        fixed = costs.fixed[at] * scores.squares
-    some, of_pairs = _joint_part(members, costs)
-    joint[some] = of_pairs
-    return np.where(sizes > 0, numpy_.rounded(costs.own[at] * own, fixed, joint), 0.0)
-
-
-def _joint_part(members: Memberships, costs: SetCosts) -> tuple[IntArray, FloatArray]:
-    """Return the items of several clusters, and the part of their cost that is of pairs."""
-    some: IntArray = np.flatnonzero(members.numbers > 1)
-    if costs.pairs is None or not len(some):
-        return some, np.zeros(len(some))
-    A = members.take(some).dense.astype(np.float64)
-    joint = np.einsum("pi,pi->p", A @ costs.pairs, A) / 2.0
-    return some, costs.joint[members.numbers[some] - 1] * joint
