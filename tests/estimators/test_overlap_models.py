@@ -254,3 +254,13 @@ def test_damaged_models_are_refused(tmp_path, damage):
     save_model(fitted, tmp_path / "model.neocc")
     with pytest.raises(ModelFileError, match="damaged"):
         load_model(tmp_path / "model.neocc")
+
+
+def test_a_large_overlap_raises_the_usual_bound_but_not_a_given_one():
+    X = np.random.default_rng(0).normal(size=(40, 12))
+    model = NEOCC(7, 3, row_overlap=3.2, overlap_model="average", n_init=1, refine=False)
+    numbers = model.fit(X).row_membership_.sum(axis=1)
+    assert numbers.sum() == 40 + 128
+    assert numbers.max() <= 6  # one more than 4.2, rounded up
+    with pytest.raises(ValueError, match="max_memberships"):
+        model.set_params(max_memberships=4).fit(X)

@@ -180,7 +180,9 @@ class BaseNEO(
     def _make_model(self, objective: str, name: str | None = None) -> OverlapModel:
         """Return the model that the parameters ask for, or the first to try if that is "auto"."""
         name = name or (self.overlap_model if self.overlap_model != "auto" else "average")
-        return bounded_model(name, self.max_memberships, objective)
+        names = ("row_overlap", "column_overlap", "overlap")
+        overlaps = [getattr(self, each, None) for each in names]
+        return bounded_model(name, self.max_memberships, objective, overlaps)
 
     def _first_problem(self, problem: Problem) -> Problem:
         """Return the problem that plain starts begin with."""

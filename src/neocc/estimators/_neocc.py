@@ -51,7 +51,8 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         the mean of the data first. With objective `"residue"` all but `"sum"` make sense. `"auto"`
         compares the costs of `"average"` and `"sum"` in short runs.
     max_memberships : int, default=None
-        Largest number of memberships of a row or a column. None is 4, and no bound for `"repeat"`.
+        Largest number of memberships of a row or a column. None is 4, more where the overlap asks
+        for about as many of all rows or columns, and no bound for `"repeat"`.
     min_cluster_size : int, default=1
         Least number of members of a row or column cluster. Clusters left smaller receive the
         memberships whose move there costs least; counts stay exact, and the objective never rises.

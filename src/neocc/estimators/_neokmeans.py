@@ -53,7 +53,8 @@ class NEOKMeans(RedundancyMixin, BaseNEO):
         mean of the data first. `"auto"` compares the costs of `"average"` and `"sum"` in short
         runs.
     max_memberships : int, default=None
-        Largest number of memberships of a point. None is 4, and no bound for `"repeat"`.
+        Largest number of memberships of a point. None is 4, more where the overlap asks for about
+        as many of all points, and no bound for `"repeat"`.
     min_cluster_size : int, default=1
         Least number of members of a cluster. Clusters left smaller receive the memberships whose
         move there costs least; counts stay exact, and the objective never rises.

@@ -127,7 +127,7 @@ def suggest_n_clusters(
         Effort(check_positive("n_init", n_init), _PATIENCE),
         rng,
         n_jobs,
-        bounded_model(overlap_model, max_memberships, objective),
+        bounded_model(overlap_model, max_memberships, objective, (row_overlap, column_overlap)),
     )
     search.problems()
     notes += _simplify(search)

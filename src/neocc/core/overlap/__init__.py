@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from math import ceil
+from numbers import Real
+
 from neocc.core.overlap.average import Average
 from neocc.core.overlap.repeat import REPEAT, Repeat
 from neocc.core.overlap.scores import Scores
@@ -36,13 +40,17 @@ def compared_models(objective: str) -> list[str]:
     return [name for name in ("average", "sum") if (objective, name) not in _SENSELESS]
 
 
-def bounded_model(name: str, most: int | None, objective: str) -> OverlapModel:
+def bounded_model(
+    name: str, most: int | None, objective: str, overlaps: Iterable[object] = ()
+) -> OverlapModel:
     """Return a model by name, bounded as usual where no bound is given.
 
-    Sets of more than four clusters were never worth it; the paper's model knows no bound.
+    Sets of more than four clusters were never worth it, unless the overlap asks for about as many
+    of every item; then they may have one more than that. The paper's model knows no bound.
     """
     if most is None and name != REPEAT.name:
-        most = _USUAL_BOUND
+        needed = (ceil(1.0 + float(each)) + 1 for each in overlaps if isinstance(each, Real))
+        most = max(_USUAL_BOUND, *needed, 0)
     return make_overlap_model(name, most, objective)
 
 
