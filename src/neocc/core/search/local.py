@@ -90,10 +90,15 @@ def _attempt(engine: Engine, problem: Problem, pair: Pair, best: Solution) -> So
 
 
 def local_search(engine: Engine, problem: Problem, solution: Solution) -> Solution:
-    """Alternate exact moves with the alternation until neither lowers the objective."""
+    """Alternate exact moves with the alternation until neither lowers the objective.
+
+    Where sets of clusters have costs of their own, there is hardly an end to small improvements:
+    turns that stay in the same basin end the search.
+    """
     sides = [OneSide(engine, problem, side) for side in reversed(problem.sides)]
     moves = [(one.swap, one.chain, one.probe, one.reassign_singletons) for one in sides]
-    return _while_lower(solution, [*chain.from_iterable(moves)], count())
+    least = SAME_BASIN if problem.overlap_model.prices_first else 0.0
+    return _while_lower(solution, [*chain.from_iterable(moves)], count(), least)
 
 
 def ping_pong(
@@ -109,15 +114,20 @@ def ping_pong(
     return _while_lower(solution, chains, range(n_rounds))
 
 
-def _while_lower(solution: Solution, moves: Sequence[Move], turns: Iterable[int]) -> Solution:
-    """Make all moves in each turn, while that lowers the objective."""
+def _while_lower(
+    solution: Solution, moves: Sequence[Move], turns: Iterable[int], least: float = 0.0
+) -> Solution:
+    """Make all moves in each turn, while that lowers the objective by more than a share of it."""
     for _ in turns:
         found = solution
         for move in moves:
             found = move(found)
-        if found.objective >= solution.objective - least_gain(solution):
+        gain = solution.objective - found.objective
+        if gain <= least_gain(solution):
             break
-        solution = found
+        small, solution = gain <= least * solution.objective, found
+        if small:
+            break
     return solution
 
 
