@@ -115,9 +115,14 @@ def _fit(
     if kept is not None and kept.resumed:
         notes.append(f"the fit went on from the checkpoint {kept.path}.")
     notes += _twins(model, settings)
+    used = getattr(model, "overlap_choice_", None)
+    if used is not None and used.costs:
+        what = f"Overlap model {used.model}"
+        choices.append(Choice(what, used.why, {"overlap_model": used.model}))
     attach(model, loaded.preprocessor, dense=settings.dense)
     file = replace(loaded.file, source=plan.path.resolve())
     about = {"chosen": plan.settings.left_open, "interrupted": interrupted}
+    about["overlap_model_used"] = None if used is None else used.model
     record = make_record({**settings.as_json(), **about}, seed=settings.seed, matrix=file)
     files: dict[str, str] = {}
     page_notes: list[str] = []

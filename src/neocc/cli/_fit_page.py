@@ -176,9 +176,6 @@ def _overlap(outcome: FitOutcome, result: Result) -> Iterator[RenderableType]:
         used = used_overlap_model(outcome.model)
         bound = "" if used.most is None else f", at most {used.most} each"
         yield Text(f"Overlap model {used.name}{bound}: {OVERLAP_MODELS[used.name]}", "dim")
-        choice = outcome.model.overlap_choice_
-        if choice is not None:
-            yield Text(f"Chosen because {choice.why}", "dim")
 
 
 def _files(outcome: FitOutcome) -> Table:

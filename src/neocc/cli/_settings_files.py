@@ -21,7 +21,7 @@ _LARGEST = 1 << 20
 _RUN = {"force", "quiet", "json", "config", "from", "traceback", "memory_limit"}
 _RUN |= {"checkpoint", "checkpoint_every"}
 # What a record says about a run besides its settings.
-_ABOUT_THE_RUN = ("interrupted", "chosen")
+_ABOUT_THE_RUN = ("interrupted", "chosen", "overlap_model_used")
 # What fits did before there were these settings, whatever their defaults are now.
 _ADDED_LATER = {"overlap_model": "repeat", "max_memberships": None}
 

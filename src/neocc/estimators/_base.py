@@ -168,10 +168,13 @@ class BaseNEO(
         objective = problem.objective.name
         models = [self._make_model(objective, name) for name in compared_models(objective)]
         problems = [replace(problem, overlap_model=model) for model in models]
+        space = EVERYTHING
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         rng = np.random.default_rng(seed)
         with Workers(self.n_jobs) as workers:
-            engine = make_engine(matrix, self.kernel, workers, where=self.engine)
+            if not runs_on_cluster(self.engine):
+                space = planned_space(self, matrix, problem, init, workers)
+            engine = make_engine(matrix, self.kernel, workers, space, self.engine)
             self.overlap_choice_ = choose_overlap_model(engine, problems, init, rng)
         return next(
             each for each in problems if each.overlap_model.name == self.overlap_choice_.model
@@ -213,8 +216,9 @@ class BaseNEO(
 
     @contextmanager
     def _keeping_earlier_fit(self) -> Iterator[None]:
-        """Leave the names of an earlier fit in place when a new one ends with nothing."""
-        names = ("n_features_in_", "feature_names_in_")
+        """Leave what an earlier fit knew in place when a new one ends with nothing."""
+        names = ["n_features_in_", "feature_names_in_", "overlap_choice_"]
+        names += ["row_estimate_", "column_estimate_"]
         earlier = {name: getattr(self, name) for name in names if hasattr(self, name)}
         self._published = False
         try:

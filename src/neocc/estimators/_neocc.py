@@ -263,8 +263,8 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
             rows, columns, found = counts_of_sides(self, matrix, model.most)
             problem = Problem(objective, rows, columns, self.max_iter, self.tol, model)
             init = self._read_init(matrix, problem)
-            self._solve(matrix, self._with_overlap_model(matrix, problem, init), init)
             self.row_estimate_, self.column_estimate_ = (found.get(side) for side in SIDES)
+            self._solve(matrix, self._with_overlap_model(matrix, problem, init), init)
         self._warn_if_redundant()
         return self
 

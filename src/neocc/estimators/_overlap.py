@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,6 +16,7 @@ __all__ = ["OverlapChoice", "choose_overlap_model"]
 
 # Short runs: so many starts for each of so many seeds.
 _N_SEEDS, _N_STARTS = 3, 4
+_MAX_ITER, _TOL = 30, 1e-4
 _IN_DOUBT = "average"
 
 
@@ -71,12 +72,15 @@ def choose_overlap_model(
     if all(side is None or side.is_partition for side in sides):
         return OverlapChoice(_IN_DOUBT, {}, is_sure=True)
     costs = {}
-    n_starts = 1 if isinstance(init, tuple) else _N_STARTS
+    # Given memberships leave nothing to chance.
+    n_seeds, n_starts = (1, 1) if isinstance(init, tuple) else (_N_SEEDS, _N_STARTS)
     for problem in problems:
-        runs = [
-            run_starts(engine, problem, init, each.spawn(n_starts)) for each in rng.spawn(_N_SEEDS)
+        max_iter, tol = min(problem.max_iter, _MAX_ITER), max(problem.tol, _TOL)
+        short = replace(problem, max_iter=max_iter, tol=tol)
+        costs[problem.overlap_model.name] = [
+            _least_cost(run_starts(engine, short, init, seed.spawn(n_starts)))
+            for seed in rng.spawn(n_seeds)
         ]
-        costs[problem.overlap_model.name] = [_least_cost(solutions) for solutions in runs]
     ranked = sorted(costs, key=lambda name: min(costs[name]))
     is_sure = all(max(costs[ranked[0]]) < min(costs[name]) for name in ranked[1:])
     return OverlapChoice(ranked[0] if is_sure else _IN_DOUBT, costs, is_sure)

@@ -150,7 +150,8 @@ class RedundancyMixin:
     def _warn_if_redundant(self) -> None:
         # Estimators without other models cannot be advised to take one.
         others = "overlap_model" in self.get_params(deep=False)  # type: ignore[attr-defined]
-        _warn(self.redundancy_, others and self.overlap_model != "average")
+        used = self._row_model.overlap_model  # type: ignore[attr-defined]
+        _warn(self.redundancy_, others and used != "average")
 
 
 def _warn(found: Redundancy, advise_averages: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import ceil
+from math import ceil, isfinite
 from numbers import Real
 
 from neocc.core.overlap.average import Average
@@ -49,8 +49,8 @@ def bounded_model(
     of every item; then they may have one more than that. The paper's model knows no bound.
     """
     if most is None and name != REPEAT.name:
-        needed = (ceil(1.0 + float(each)) + 1 for each in overlaps if isinstance(each, Real))
-        most = max(_USUAL_BOUND, *needed, 0)
+        given = (float(each) for each in overlaps if isinstance(each, Real))
+        most = max(_USUAL_BOUND, *(ceil(1.0 + each) + 1 for each in given if isfinite(each)), 0)
     return make_overlap_model(name, most, objective)
 
 
