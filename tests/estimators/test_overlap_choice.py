@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from neocc import NEOCC, NEOKMeans
+from neocc.estimators import _base
 from neocc.estimators._overlap import OverlapChoice
 from neocc.io import load_model, save_model
 
@@ -86,3 +87,27 @@ def test_a_choice_survives_a_file_and_a_seed(tmp_path):
     assert models[0].overlap_choice_ == models[1].overlap_choice_
     save_model(models[0], tmp_path / "model.neocc")
     assert load_model(tmp_path / "model.neocc").overlap_choice_ == models[0].overlap_choice_
+
+
+@pytest.mark.parametrize("when", ["before anything", "after a step"])
+def test_an_interrupted_fit_keeps_what_belongs_together(monkeypatch, tmp_path, when):
+    """Estimates and choices are those of the fit whose memberships are there."""
+    X, _ = mixed("average", 2)
+    model = NEOCC(4, 4, overlap_model="auto", row_overlap="auto", n_init=1, random_state=0).fit(X)
+    earlier = model.row_estimate_, model.overlap_choice_
+    search = _base.search
+
+    def interrupted(*args, **options):
+        if when == "after a step":
+            yield next(search(*args, **options))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_base, "search", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X[:90])
+    n_rows = 120 if when == "before anything" else 90
+    assert model.row_membership_.shape == (n_rows, 4)
+    assert model.row_estimate_.n_items == n_rows
+    assert ((model.row_estimate_, model.overlap_choice_) == earlier) == (n_rows == 120)
+    save_model(model, tmp_path / "model.neocc")
+    assert load_model(tmp_path / "model.neocc").row_estimate_.n_items == n_rows
