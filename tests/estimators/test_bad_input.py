@@ -128,8 +128,8 @@ BAD_BOUNDS = {
         {"column_overlap": 1.2, "max_memberships": 2},
         r"column_overlap=1\.2 is above max_memberships - 1 = 1",
     ),
-    "default of other models": (
-        {"n_row_clusters": 6, "row_overlap": 3.5, "overlap_model": "share"},
+    "rows of another model": (
+        {"n_row_clusters": 6, "row_overlap": 3.5, "overlap_model": "share", "max_memberships": 4},
         r"row_overlap=3\.5 is above max_memberships - 1 = 3",
     ),
     "residue and sum": (
