@@ -31,10 +31,11 @@ def predict(
 ) -> Answer:
     """Find the groups of new rows.
 
-    Each row is decided by itself, by the distances that the fit arrived at: it
-    joins its nearest group, and further groups that are near enough. If the fit
-    might leave rows out, those farther than all that it accepted are outliers; if
-    it might not (--row-outliers 0), every new row gets a group, however far it is.
+    Each row is decided by itself, by what the fit arrived at: it joins its nearest
+    group and further ones that are near enough, or the groups whose mean or sum
+    explains it best, as the overlap model says. If the fit might leave rows out,
+    those farther than all that it accepted are outliers; if it might not
+    (--row-outliers 0), every new row gets a group, however far it is.
     Columns are matched by name, and the data are preprocessed as for the fit.
     """
     from neocc.cli._saved import predict_answer

@@ -48,7 +48,7 @@ class Applied(NamedTuple):
 class Choices(Protocol):
     """What a block of items can choose from: their curves.
 
-    Those of models with `prices_first` also have `n_left_out` and `changes`, see
+    Those of models with `prices_first` also have `possible_gain` and `changes`, see
     `neocc.core.overlap.sets`.
     """
 
@@ -66,7 +66,7 @@ class Choices(Protocol):
 
 
 class Rule(Protocol):
-    """What assignment asks of an overlap model; see `neocc.core.overlap.base`."""
+    """What assignment asks of an overlap model; see `neocc.core.overlap.sets`."""
 
     @property
     def most(self) -> int | None:

@@ -1,7 +1,7 @@
 """Histograms of distances: how blocks of items that no machine sees together are compared.
 
 A block is asked how many of its distances fall into which bin, in windows that narrow around a
-threshold (`neocc.core.assign`). Distances are compared through integers in the same order, whose
+threshold (`neocc.core.thresholds`). Distances are compared through integers in the same order, whose
 leading bits number the bins.
 """
 
