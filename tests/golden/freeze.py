@@ -37,7 +37,7 @@ def freeze(names: list[str]) -> bool:
             else:
                 refused.append(case.name)
     written = {
-        "values": values(),
+        "values": content["values"] if names else values(),
         "cases": {case.name: known[case.name] for case in CASES if case.name in known},
     }
     RESULTS.write_text(_as_text(written))
