@@ -1,8 +1,8 @@
 """Histograms of distances: how blocks of items that no machine sees together are compared.
 
 A block is asked how many of its distances fall into which bin, in windows that narrow around a
-threshold (`neocc.core.thresholds`). Distances are compared through integers in the same order, whose
-leading bits number the bins.
+threshold (`neocc.core.thresholds`). Distances are compared through integers in the same order,
+whose leading bits number the bins.
 """
 
 from __future__ import annotations
