@@ -99,7 +99,7 @@ def everything(engine, X, objective):
         "squares": features.squares,
         "products": features.products,
         "only squares": data.column_features(None, None).squares,
-        "no squares": data.column_features(U, None, squares=False).sums,
+        "no squares": data.column_features(U, None, base=None).sums,
         "distances": data.row_distances(terms, V),
         "comparable distances": scores.d,
         "labels": scores.labels,

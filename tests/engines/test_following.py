@@ -60,23 +60,23 @@ def assert_same(found, wanted):
 
 
 @pytest.mark.parametrize("products", [False, True])
-@pytest.mark.parametrize("squares", [False, True])
-def test_features_follow_the_rows_that_changed(shards, products, squares):
+@pytest.mark.parametrize("base", [None, "weighted", "plain"])
+def test_features_follow_the_rows_that_changed(shards, products, base):
     rng = np.random.default_rng(1)
     following_shard, plain = shards
     U, V = (members(any_membership(rng, *size)) for size in ((N_ROWS, K), (N_COLUMNS, L)))
     V = V if products else None
     for n_changed in (0, 3, 0, 20, 1, 200, 5, 29, 30, 31):
         U = changed(U, rng, n_changed)
-        found = following_shard.column_features(U, V, squares)
-        assert_same(found, plain.column_features(U, V, squares))
-        if squares:
+        found = following_shard.column_features(U, V, base)
+        assert_same(found, plain.column_features(U, V, base))
+        if base:
             assert found.squares is not following_shard.column_squares()
     assert following_shard.reads.passes < plain.reads.passes
     # One more row than may be followed has all of them read, a few do not.
     for n_changed, reads_all in ((31, True), (2, False)):
         U, before = changed(U, rng, n_changed), following_shard.reads.passes
-        following_shard.column_features(U, V, squares)
+        following_shard.column_features(U, V, base)
         assert (following_shard.reads.passes - before > 0.99) == reads_all
 
 
@@ -117,10 +117,11 @@ def test_features_are_made_anew_when_asked_otherwise_or_too_often(shards):
     shard, plain = shards
     U, V = (members(any_membership(rng, *size)) for size in ((N_ROWS, K), (N_COLUMNS, L)))
     other = members(np.roll(V.dense, 1, axis=0))
-    for columns, squares in ((V, True), (other, True), (None, True), (None, False), (V, False)):
+    asked = ((V, "weighted"), (other, "weighted"), (None, "weighted"), (None, "plain"), (V, None))
+    for columns, base in asked:
         before = shard.reads.passes
         assert_same(
-            shard.column_features(U, columns, squares), plain.column_features(U, columns, squares)
+            shard.column_features(U, columns, base), plain.column_features(U, columns, base)
         )
         assert shard.reads.passes - before > 0.99
     fewer = members(U.dense[:, :2])

@@ -21,7 +21,7 @@ from neocc.core.prices import find_thresholds
 from neocc.core.problem import Problem
 from neocc.core.shards import Effects, Reads, Shards
 from neocc.core.thresholds import Guess
-from neocc.kernels import Features, Kernels, Memberships, Terms
+from neocc.kernels import Base, Features, Kernels, Memberships, Terms
 
 __all__ = ["Engine"]
 
@@ -35,7 +35,7 @@ class _Held(NamedTuple):
 
     members: Memberships
     products: Memberships | None
-    squares: bool
+    base: Base | None
     ahead: Any
     applied: Any
 
@@ -119,17 +119,17 @@ class Engine:
         return products
 
     def column_features(
-        self, U: Memberships | None, V: Memberships | None, *, squares: bool = True
+        self, U: Memberships | None, V: Memberships | None, *, base: Base | None = "weighted"
     ) -> Features:
         """Return the features of all columns, given row memberships U; with V also products."""
         found: Features
         held = self._held
         asked = held is not None and held.members is U and held.products is V
-        if held is not None and asked and held.squares == squares and held.ahead is not None:
+        if held is not None and asked and held.base == base and held.ahead is not None:
             self._held = held._replace(ahead=None)
             found = self.shards.gather_total(held.ahead)
         else:
-            found = self._added("column_features", U, V, squares)
+            found = self._added("column_features", U, V, base)
         return found
 
     def row_distances(self, terms: Terms, V: Memberships | None) -> FloatArray:
@@ -164,7 +164,8 @@ class Engine:
         n_shards, first = len(shards.edges) - 1, model.prices_first
         thresholds = find_thresholds(ask, counts, n_shards, self._guess, prices_first=first)
         applied = shards.call("apply", choices, thresholds)
-        ahead, wanted = None, (V if problem.needs_products else None, problem.columns is not None)
+        base = None if problem.columns is None else problem.objective.base
+        ahead, wanted = None, (V if problem.needs_products else None, base)
         if shards.speculative_sums and U is not None:
             ahead = shards.total("sum_applied", shards.each, choices, thresholds, common=wanted)
         found: list[Applied] = shards.gather(applied)

@@ -44,7 +44,7 @@ class Problem:
     @property
     def centring(self) -> Centring:
         """What may be subtracted from X."""
-        if not self.overlap_model.keeps_shifts:
+        if self.objective.background or not self.overlap_model.keeps_shifts:
             return "none"
         sides = self.sides
         return self.objective.centring(sides[0] if len(sides) == 1 else None)
@@ -63,4 +63,5 @@ class Problem:
         """Return the NEO-K-Means problem of one side."""
         rows = self.rows if side == "rows" else None
         columns = self.columns if side == "columns" else None
-        return Problem(KMEANS, rows, columns, max_iter, self.tol, self.overlap_model)
+        objective = KMEANS.against_background() if self.objective.background else KMEANS
+        return Problem(objective, rows, columns, max_iter, self.tol, self.overlap_model)

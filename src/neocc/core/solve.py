@@ -96,6 +96,7 @@ def solve(
     if (reached := journal.found("run")) is not None:
         first, pair, history, previous = reached
     lead, two_sided = problem.sides[0], len(problem.sides) == 2
+    constant = problem.objective.constant(engine)
     # A first row step needs no products.
     begins = reached is None and lead == "rows"
     features = make_features(engine, problem, (pair[0], None) if begins else pair)
@@ -105,29 +106,29 @@ def solve(
                 features = make_features(engine, problem, pair)
             journal.note(run=(iteration, pair, list(history), previous))
         step = half_step(engine, problem, lead, features, pair)
-        history.append(step.objective)
+        history.append(step.objective + constant)
         stop = iteration == problem.max_iter
         if iteration > 0:
-            fall = previous - step.objective
+            fall = previous - history[-1]
             converged = fall <= problem.tol * abs(previous) + _noise(features, pair)
-            stop |= report is not None and report(iteration, step.objective)
+            stop |= report is not None and report(iteration, history[-1])
         if converged or stop:
             break
-        previous = step.objective
+        previous = history[-1]
         found = step.members
         pair = (found, pair[1]) if lead == "rows" else (pair[0], found)
         features = make_features(engine, problem, pair)
         if two_sided:
             other = half_step(engine, problem, "columns", features, pair)
-            history.append(other.objective)
+            history.append(other.objective + constant)
             pair = (found, other.members)
     if engine.refresh():
         features = make_features(engine, problem, pair)
         step = half_step(engine, problem, lead, features, pair)
-        history[-1] = step.objective
+        history[-1] = step.objective + constant
     return Solution(
         *pair,
-        max(history[-1], 0.0),
+        history[-1] if problem.objective.background else max(history[-1], 0.0),
         np.array(history),
         iteration,
         converged,

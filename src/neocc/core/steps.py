@@ -42,9 +42,9 @@ def with_side(pair: Pair, side: Side, members: Memberships) -> Pair:
 def make_features(engine: Engine, problem: Problem, pair: Pair) -> Features:
     """Return the column features that the half-steps of a problem need."""
     U, V = pair
-    return engine.column_features(
-        U, V if problem.needs_products else None, squares=problem.columns is not None
-    )
+    products = V if problem.needs_products else None
+    base = None if problem.columns is None else problem.objective.base
+    return engine.column_features(U, products, base=base)
 
 
 def make_terms(problem: Problem, side: Side, features: Features, pair: Pair) -> Terms:
@@ -114,7 +114,7 @@ def score(
     d = np.empty((n, len(terms.offset))) if is_needed else None
     labels, minima = np.empty(n, dtype=np.int32), np.empty(n)
     objective = kernels.score(features, terms, members, d, labels, minima)
-    squares, gram = features.squares, terms.gram
+    squares, gram = features.squares if terms.rate is None else None, terms.gram
     return Scores(d, labels, minima, len(terms.offset), objective, members, squares, gram)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from neocc._typing import FloatArray, IntArray
 from neocc.engines.passes import Rows
 from neocc.engines.shard import Shard
-from neocc.kernels import Features, Memberships, Terms
+from neocc.kernels import Base, Features, Memberships, Terms
 
 __all__ = ["FollowingShard", "changed_items"]
 
@@ -30,7 +30,7 @@ class _Last(NamedTuple):
 
     U: Memberships
     V: Memberships | None
-    squares: bool
+    base: Base | None
     features: Features
 
 
@@ -41,8 +41,8 @@ class FollowingShard(Shard):
         super().__init__(*arguments, **options)
         self._last: _Last | None = None
         self._n_updates = 0
-        # Column memberships, with the sums and squares of all rows.
-        self._kept: tuple[Memberships, FloatArray, FloatArray] | None = None
+        # Column memberships and a base, with the sums and squares of all rows.
+        self._kept: tuple[Memberships, Base, FloatArray, FloatArray] | None = None
 
     def refresh(self) -> bool:
         """Forget features; return whether there were any, which may have rounded differently."""
@@ -50,36 +50,36 @@ class FollowingShard(Shard):
         return known
 
     def column_features(
-        self, U: Memberships | None, V: Memberships | None, squares: bool = True
+        self, U: Memberships | None, V: Memberships | None, base: Base | None = "weighted"
     ) -> Features:
         """Return the features of all columns, updated from the last ones if few rows changed."""
         last, self._last = self._last, None
         if U is None:
-            return super().column_features(U, V, squares)
-        changed = None if last is None else self._changed(last, U, V, squares)
+            return super().column_features(U, V, base)
+        changed = None if last is None else self._changed(last, U, V, base)
         if last is None or changed is None:
-            found, self._n_updates = super().column_features(U, V, squares), 0
+            found, self._n_updates = super().column_features(U, V, base), 0
         elif len(changed):
             some = self.over(self.matrix.take(changed))
             self.reads.passes += some.matrix.n_stored / max(1, self.matrix.n_stored)
-            gains = some.column_features(U.take(changed), V, squares)
-            losses = some.column_features(last.U.take(changed), V, squares)
+            gains = some.column_features(U.take(changed), V, base)
+            losses = some.column_features(last.U.take(changed), V, base)
             found = last.features + gains.combined(losses, np.subtract)
             self._n_updates += 1
         else:
             found = last.features
         # A copy of U does without what has been cached on it.
-        self._last = _Last(replace(U), V, squares, found)
+        self._last = _Last(replace(U), V, base, found)
         return found
 
     def _changed(
-        self, last: _Last, U: Memberships, V: Memberships | None, squares: bool
+        self, last: _Last, U: Memberships, V: Memberships | None, base: Base | None
     ) -> IntArray | None:
         """Return the rows whose memberships changed; None if all rows should be summed."""
         most = self.options.max_changed * U.n_items
         if (
             self._n_updates >= self.options.max_updates
-            or last.squares != squares
+            or last.base != base
             or not _same(last.V, V)
             or last.U.n_clusters != U.n_clusters
             or np.count_nonzero(last.U.first != U.first) > most
@@ -106,19 +106,20 @@ class FollowingShard(Shard):
     def _row_sums(self, terms: Terms, V: Memberships) -> tuple[FloatArray, FloatArray]:
         """Return the sums of all rows over V and their squares, read if V has changed."""
         kept, self._kept = self._kept, None
-        if kept is None or kept[1].shape[1] != V.n_clusters:
+        n, width = self.shape[0], V.n_clusters
+        if kept is None or kept[2].shape[1] != width:
             kept = None  # frees the table before the next one is made
-            kept = (V, self.space.empty(self.shape[0], V.n_clusters), np.empty(self.shape[0]))
-        elif _same(kept[0], V):
+            kept = (V, terms.base, self.space.empty(n, width), np.empty(n))
+        elif kept[1] == terms.base and _same(kept[0], V):
             self._kept = kept
-            return kept[1:]
-        _, sums, squares = kept
+            return kept[2:]
+        sums, squares = kept[2:]
 
         def keep(rows: Rows, features: Features) -> None:
             sums[slice(*rows)], squares[slice(*rows)] = features.sums, features.squares
 
         super()._over_features(terms, V, keep)
-        self._kept = (V, sums, squares)
+        self._kept = (V, terms.base, sums, squares)
         return sums, squares
 
 

@@ -21,7 +21,7 @@ from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix
 from neocc.engines.passes import DEFAULTS, Passes, PassOptions, Rows, Scratch
 from neocc.engines.space import EVERYTHING, TableSpace
 from neocc.engines.workers import Workers
-from neocc.kernels import Block, Features, Kernels, Memberships, SparseBlock, Terms, numpy_
+from neocc.kernels import Base, Block, Features, Kernels, Memberships, SparseBlock, Terms, numpy_
 
 __all__ = ["Shard"]
 
@@ -80,13 +80,14 @@ class Shard:
             d = self._distances = None
             d = self.space.empty(*shape)
             self._distances = d if self._rewrites else None
-        scores = self._score(members, terms, V, d, squares=model.needs_squares)
+        wanted = model.needs_squares and terms.rate is None
+        scores = self._score(members, terms, V, d, squares=wanted)
         return model.choices(scores, self.kernels, self._passes.spread)
 
     def score(self, members: Memberships | None, terms: Terms, V: Memberships | None) -> Scores:
         """Return comparable distances of all rows, with nearest clusters and their squares."""
         d = self.space.empty(self.shape[0], terms.n_clusters)
-        return self._score(members, terms, V, d, squares=True)
+        return self._score(members, terms, V, d, squares=terms.rate is None)
 
     def _score(
         self,
@@ -128,7 +129,7 @@ class Shard:
     ) -> list[Result]:
         """Call a function of each block of rows and its features, which it must not keep."""
         norms = None
-        if V is None or V.is_partition:
+        if terms.base == "plain" or V is None or V.is_partition:
             norms = self.row_squares() if self._row_squares is None else self._row_squares
 
         def one_block(rows: Rows) -> Result:
@@ -175,26 +176,29 @@ class Shard:
         return products
 
     def sum_applied(
-        self, choices: Choices, thresholds: Thresholds, V: Memberships | None, squares: bool
+        self, choices: Choices, thresholds: Thresholds, V: Memberships | None, base: Base | None
     ) -> Features:
         """Return the column features of the memberships that thresholds allow.
 
         Applying the thresholds again takes less time than waiting for another task's result.
         """
-        return self.column_features(choices.apply(thresholds).members, V, squares)
+        return self.column_features(choices.apply(thresholds).members, V, base)
 
     def column_features(
-        self, U: Memberships | None, V: Memberships | None, squares: bool = True
+        self, U: Memberships | None, V: Memberships | None, base: Base | None = "weighted"
     ) -> Features:
-        """Return the features of all columns over these rows, with V also products."""
-        n, plain = self.shape[0], U is None or U.is_partition
+        """Return the features of all columns over these rows, with V also products.
+
+        Squares are 0 where no `base` is asked for.
+        """
+        n, plain = self.shape[0], base == "plain" or U is None or U.is_partition
 
         def add(rows: Rows, totals: Features) -> None:
             block, members = self._block(*rows), U
             if U is not None and rows[1] - rows[0] < n:
                 members = U.slice(*rows)
-            weights = None if plain or members is None else members.weights
-            wanted = totals.squares if squares and not plain else None
+            weights = None if members is None or members.is_partition else members.weights
+            wanted = None if plain or base is None else totals.squares
             self.kernels.scatter(block, members, weights, totals.sums, wanted)
             if V is not None and totals.products is not None:
                 S = self.scratch.take(rows[1] - rows[0], V.n_clusters)
@@ -206,7 +210,7 @@ class Shard:
 
         widths = (0 if U is None else U.n_clusters, 0 if V is None else V.n_clusters)
         found = self._passes.down_columns(widths, add)
-        if plain and squares:
+        if plain and base is not None:
             known = self._column_squares
             found.squares[:] = self.column_squares() if known is None else known
         return found

@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import Protocol, TypeAlias
 
 from neocc._typing import AnyArray, FloatArray, LabelArray
-from neocc.kernels.inputs import Block, Features, SetCosts, SparseBlock, Terms
+from neocc.kernels.inputs import Base, Block, Features, SetCosts, SparseBlock, Terms
 from neocc.kernels.memberships import Memberships, inverse
 
 __all__ = [
     "KERNEL_NAMES",
+    "Base",
     "Block",
     "Features",
     "Kernels",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -42,6 +42,10 @@ Block: TypeAlias = SparseBlock | FloatArray
 """Rows as CSR views, or dense in float64."""
 
 
+Base: TypeAlias = Literal["weighted", "plain"]
+"""What the base of an item is: its squares, each weighted as the other side says, or not."""
+
+
 # Nobody changes these; freezing them would cost more than making them, in every half-step.
 @dataclass(slots=True)
 class Features:
@@ -52,7 +56,7 @@ class Features:
     sums : array of shape (n_items, other clusters) or None
         S: X V of rows, X' U of columns.
     squares : array of shape (n_items,)
-        base.
+        The base.
     products : array of shape (n_items, own clusters) or None
         H: X D(w) X' U of rows, X' D(f) X V of columns.
     """
@@ -95,6 +99,10 @@ class Terms:
         D(w) X' U: rows times this table are their products.
     gram : array of shape (own clusters, own clusters) or None
         Inner products of the prototypes of clusters, where items may combine several.
+    rate : array of shape (own clusters,) or None
+        How often the base of an item counts in its distance; None for once.
+    base : str
+        What the base of an item is.
     """
 
     offset: FloatArray
@@ -104,6 +112,8 @@ class Terms:
     magnitude: FloatArray
     table: FloatArray | None = None
     gram: FloatArray | None = None
+    rate: FloatArray | None = None
+    base: Base = "weighted"
 
     @property
     def n_clusters(self) -> int:

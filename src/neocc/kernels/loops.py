@@ -226,6 +226,7 @@ def score(
     offset: FloatArray,
     scale: FloatArray,
     shrink: FloatArray,
+    rate: FloatArray,
     magnitude: FloatArray,
     first: LabelArray,
     extra_items: IntArray,
@@ -241,11 +242,13 @@ def score(
     total = 0.0
     a = 0
     for p in range(len(squares)):
-        item = squares[p]
+        item = 0.0 if len(rate) else squares[p]
         for j in range(len(shrink)):
             item -= sums[p, j] * sums[p, j] * shrink[j]
         for q in range(n_clusters):
             row[q] = offset[q] + item
+        for q in range(len(rate)):
+            row[q] += rate[q] * squares[p]
         if len(products):
             for q in range(n_clusters):
                 row[q] += products[p, q] * scale[q] if len(scale) else products[p, q]

@@ -140,6 +140,7 @@ def score(
         terms.offset,
         _NO_LINE if scale is None else scale,
         _NO_LINE if shrink is None else shrink,
+        _NO_LINE if terms.rate is None else terms.rate,
         terms.magnitude,
         members.first,
         members.extra_items,

@@ -112,10 +112,13 @@ def distances(features: Features, terms: Terms) -> FloatArray:
 
     With S the sums and H the products, they are
 
-        d = squares + offset + S slope + H scale - S^2 shrink
+        d = squares rate + offset + S slope + H scale - S^2 shrink
     """
     sums, products = features.sums, features.products
-    d: FloatArray = np.add.outer(features.squares, terms.offset)
+    if terms.rate is None:
+        d: FloatArray = np.add.outer(features.squares, terms.offset)
+    else:
+        d = np.multiply.outer(features.squares, terms.rate) + terms.offset
     if sums is not None and terms.slope is not None:
         d += sums @ terms.slope
     if products is not None:

@@ -3,7 +3,7 @@
 For fixed memberships of the other side, the distance of item p to cluster q (what the membership
 adds to the objective) is linear in a few features of the item,
 
-    d_pq = base_p + offset_q + sum_j slope_jq S_pj + scale_q H_pq - sum_j shrink_j S_pj^2
+    d_pq = rate_q base_p + offset_q + sum_j slope_jq S_pj + scale_q H_pq - sum_j shrink_j S_pj^2
 
 For rows: S = X V are sums over the column clusters, base_p = sum_t w_t x_pt^2, and the products
 H = X D(w) X' U compare a row with the sum of each row cluster; w = V 1. Columns follow with the
@@ -14,12 +14,13 @@ them into the small tables offset, slope, scale and shrink.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Literal, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 
 from neocc._typing import FloatArray
-from neocc.kernels import Features, Memberships, Terms
+from neocc.kernels import Base, Features, Memberships, Terms
 
 __all__ = ["Centring", "Features", "Objective", "Side", "Terms", "bound"]
 
@@ -29,6 +30,7 @@ Centring: TypeAlias = Literal["none", "global", "rows", "columns", "double"]
 """What is subtracted from X where that changes nothing but the accuracy of the sums."""
 
 
+@dataclass(frozen=True)
 class Objective(ABC):
     """What a block costs.
 
@@ -37,17 +39,50 @@ class Objective(ABC):
 
     Attributes
     ----------
+    background : bool
+        Whether an item in no cluster costs what it does where there is no structure, instead of
+        nothing: costs are relative to that.
+    base : str
+        What the base of items is.
     name : str
         How users call it.
+    has_background : bool
+        Whether it can do so.
     needs_products : bool
         Whether distances depend on products.
     per_item : bool
         Whether the number of parameters grows with the rows and columns.
     """
 
+    background: bool = False
+    base: Base = field(init=False, default="weighted")
+
     name: ClassVar[str]
+    has_background: ClassVar[bool] = True
     needs_products: ClassVar[bool]
     per_item: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.background:
+            object.__setattr__(self, "base", "plain")
+
+    def against_background(self) -> Self:
+        """Return the same with costs relative to a background."""
+        return replace(self, background=True)
+
+    def constant(self, engine: Any) -> float:
+        """Return what J has beside the distances of all memberships."""
+        return float(engine.column_squares().sum()) if self.background else 0.0
+
+    def relative(self, terms: Terms) -> Terms:
+        """Return terms of distances relative to the background."""
+        return replace(terms, rate=np.zeros(terms.n_clusters), base=self.base)
+
+    def total_squares(self, features: Features, V: Memberships | None) -> float:
+        """Return the squares that J begins with, of which blocks explain some."""
+        if V is None or self.background:
+            return float(features.squares.sum())
+        return float(V.weights @ features.squares)
 
     @abstractmethod
     def centring(self, side: Side | None) -> Centring:

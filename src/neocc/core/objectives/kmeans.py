@@ -95,23 +95,25 @@ class KMeans(Objective):
         self, features: Features, U: Memberships, V: Memberships | None, *, pairs: bool = False
     ) -> Terms:
         """Return the terms of the row step; with `pairs` also inner products of prototypes."""
-        return _terms(row_prototypes(features, U, None, pairs=pairs), U)
+        terms = _terms(row_prototypes(features, U, None, pairs=pairs), U)
+        return self.relative(terms) if self.background else terms
 
     def column_terms(
         self, features: Features, U: Memberships | None, V: Memberships, *, pairs: bool = False
     ) -> Terms:
         """Return the terms of the column step."""
-        return _terms(column_prototypes(features, V, pairs=pairs), V)
+        terms = _terms(column_prototypes(features, V, pairs=pairs), V)
+        return self.relative(terms) if self.background else terms
 
     def value(self, features: Features, U: Memberships | None, V: Memberships | None) -> float:
         """Return J, of the rows if U is given, else of the columns."""
         if U is not None:
             assert features.sums is not None
             explained = np.vdot(mean_rows(features, U), features.sums.T)
-            return float(features.squares.sum() - explained)
+            return self.total_squares(features, None) - float(explained)
         assert V is not None and features.products is not None
         means = V.fitted(V.indicator.T @ features.products)
-        return float(V.weights @ features.squares - np.trace(means))
+        return self.total_squares(features, V) - float(np.trace(means))
 
 
 KMEANS = KMeans()

@@ -2,7 +2,8 @@
 
     J = sum_ij sum_{p in i, t in j} (x_pt - M_ij)^2 = f' (X o X) w - sum_ij n_i m_j M_ij^2
 
-with M the block means; d_pq (eq. dpq): slope = -2 M, offset_q = sum_j m_j M_qj^2.
+with M the block means; d_pq (eq. dpq): slope = -2 M, offset_q = sum_j m_j M_qj^2. Against a
+background of zero blocks explain a part of all squares: J = sum x^2 - sum_ij n_i m_j M_ij^2.
 """
 
 from __future__ import annotations
@@ -78,23 +79,29 @@ class Mean(Objective):
     ) -> Terms:
         """Return the terms of the row step; with `pairs` also inner products of prototypes."""
         assert V is not None
-        return _terms(block_means(features, U, V), U, V, pairs=pairs)
+        terms = _terms(block_means(features, U, V), U, V, pairs=pairs)
+        return self.relative(terms) if self.background else terms
 
     def column_terms(
         self, features: Features, U: Memberships | None, V: Memberships, *, pairs: bool = False
     ) -> Terms:
         """Return the terms of the column step: the same, with the roles exchanged."""
         assert U is not None
-        return _terms(block_means(features, U, V).T, V, U, pairs=pairs)
+        terms = _terms(block_means(features, U, V).T, V, U, pairs=pairs)
+        return self.relative(terms) if self.background else terms
 
     def value(self, features: Features, U: Memberships | None, V: Memberships | None) -> float:
         """Return J."""
         assert U is not None and V is not None
         explained = np.vdot(block_means(features, U, V), block_sums(features, V))
-        return float(V.weights @ features.squares - explained)
+        return float(self.total_squares(features, V) - explained)
 
-    def exact_value(self, engine: Any, features: Features, U: Memberships, V: Memberships) -> float:
+    def exact_value(
+        self, engine: Any, features: Features, U: Memberships, V: Memberships
+    ) -> float | None:
         """Return J as the sum of squared differences from block means."""
+        if self.background:
+            return None
         return float(engine.sum_blocks(residual_squares, U, block_means(features, U, V), V))
 
     def n_parameters(self, shape: tuple[int, int], n_clusters: tuple[int, int]) -> int:
@@ -116,7 +123,8 @@ class Mean(Objective):
         """Return terms whose distance is base_p - sum_j S_pj^2 / m_j, less a projection."""
         zero, l = np.zeros(1), other.n_clusters  # noqa: E741
         shrink = other.fitted(np.eye(l)) if other.mixed else other.inverse_sizes
-        return Terms(zero, np.zeros((l, 1)), None, shrink, zero)
+        terms = Terms(zero, np.zeros((l, 1)), None, shrink, zero)
+        return self.relative(terms) if self.background else terms
 
 
 def _terms(M: FloatArray, own: Memberships, other: Memberships, *, pairs: bool) -> Terms:

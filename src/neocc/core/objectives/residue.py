@@ -49,6 +49,7 @@ class Residue(Objective):
     """Squared residues of rows and columns within blocks."""
 
     name = "residue"
+    has_background = False
     needs_products = True
 
     def centring(self, side: Side | None) -> Centring:

@@ -48,7 +48,7 @@ Move = Callable[[Solution], Solution]
 
 def least_gain(solution: Solution) -> float:
     """Return how much lower another solution must be to count as better."""
-    return _LEAST_GAIN * solution.objective + solution.noise
+    return _LEAST_GAIN * abs(solution.objective) + solution.noise
 
 
 def rounds(
@@ -71,7 +71,7 @@ def rounds(
         gain = best.objective - found.objective
         success = gain > least_gain(best)
         bandit.learn(way, success=success)
-        in_vain = 0 if gain > SAME_BASIN * best.objective else in_vain + 1
+        in_vain = 0 if gain > SAME_BASIN * abs(best.objective) else in_vain + 1
         if success:
             best = improved(best, found)
         if in_vain == patience:
@@ -83,7 +83,7 @@ def _attempt(engine: Engine, problem: Problem, pair: Pair, best: Solution) -> So
     """Run the alternation loosely, then to convergence if it may end below the best solution."""
     found = solve(engine, replace(problem, tol=max(problem.tol, _LOOSE_TOL)), pair)
     last_step = found.history[-3] - found.history[-1] if found.n_iter > 1 else np.inf
-    near = best.objective * (1.0 + _HOPELESS)
+    near = best.objective + _HOPELESS * abs(best.objective)
     if found.objective < min(near, best.objective + _STEPS_LEFT * last_step):
         found = continued(engine, problem, found)
     return found
@@ -125,7 +125,7 @@ def _while_lower(
         gain = solution.objective - found.objective
         if gain <= least_gain(solution):
             break
-        small, solution = gain <= least * solution.objective, found
+        small, solution = gain <= least * abs(solution.objective), found
         if small:
             break
     return solution

@@ -213,7 +213,7 @@ def _short_run(data: Engine, short: Problem, pair: Pair, *, pressure: bool) -> S
 
 
 def _alike(best: Solution, objective: float, within: float = _SAME) -> bool:
-    return objective <= best.objective * (1.0 + within) + best.noise
+    return objective <= best.objective + within * abs(best.objective) + best.noise
 
 
 def _distinct(pool: list[Solution], same_basin: float) -> list[Solution]:
