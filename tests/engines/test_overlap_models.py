@@ -37,13 +37,21 @@ OPTIONS |= {"random_state": 0, "max_iter": 6}
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
-@each_model
+@pytest.mark.parametrize(
+    ("model", "objective", "outlier_cost"),
+    [
+        *((*each, "zero") for each in MODELS_AND_OBJECTIVES),
+        ("repeat", "mean", "background"),
+        ("average", "mean", "background"),
+    ],
+)
 def test_a_fit_of_a_store_is_that_of_one_in_memory(
-    set_pass_options, tmp_path, container, model, objective
+    set_pass_options, tmp_path, container, model, objective, outlier_cost
 ):
     set_pass_options(**MANY_BLOCKS)
     X = planted(container, n=90, m=30)
     options = {**OPTIONS, "overlap_model": model, "objective": objective}
+    options |= {"outlier_cost": outlier_cost}
     stores = [write_store(tmp_path / str(rows), X, rows_per_block=rows) for rows in (13, 41)]
     here = NEOCC(4, 3, n_jobs=1, **options).fit(X)
     assert (here.row_membership_.sum(axis=1) > 1).any()
@@ -154,8 +162,9 @@ def test_memberships_on_a_cluster_are_those_in_memory(client, one_thread, model,
     assert any(len(part) > 0 for part in extra)
 
 
-def test_estimators_fit_on_a_cluster(client):
+@pytest.mark.parametrize("outlier_cost", ["zero", "background"])
+def test_estimators_fit_on_a_cluster(client, outlier_cost):
     X = planted("dense", n=60, m=15)
-    options = {**OPTIONS, "overlap_model": "average", "max_iter": 3}
+    options = {**OPTIONS, "overlap_model": "average", "outlier_cost": outlier_cost, "max_iter": 3}
     here, there = (NEOCC(3, 2, engine=engine, **options).fit(X) for engine in ("auto", client))
     assert same_fit(there, here)

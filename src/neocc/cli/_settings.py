@@ -169,6 +169,13 @@ class FitSettings(Reading):
         "N",
         "Most groups of a row or column. Default: 4, and no bound for repeat.",
     )
+    outlier_cost: str = _groups(
+        choice("zero", "background", AUTO),
+        "NAME",
+        "What a row or column in no group costs. zero: nothing; background: its squares, what it "
+        "costs without structure; auto: zero for squared errors. Default: auto.",
+        AUTO,
+    )
     row_overlap: float | str = _groups(
         _OVERLAP,
         "SHARE",
@@ -231,9 +238,9 @@ class FitSettings(Reading):
 
     @property
     def left_open(self) -> list[str]:
-        """The numbers to be chosen from the data; the overlap model is chosen by the fit itself."""
+        """The numbers to be chosen from the data; models are chosen by the fit itself."""
         every = [n for n in SETTINGS if AUTO == _DEFAULTS[n] == getattr(self, n)]
-        return [name for name in every if name != "overlap_model"]
+        return [name for name in every if name not in ("overlap_model", "outlier_cost")]
 
     def as_json(self) -> dict[str, Any]:
         """Return all settings as JSON knows them."""

@@ -22,6 +22,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from neocc.core.checkpoints import NO_JOURNAL, Journal
 from neocc.core.engine import Engine
 from neocc.core.initialise import COLD
+from neocc.core.objectives import OUTLIER_COSTS
 from neocc.core.overlap import (
     OVERLAP_MODELS,
     OverlapModel,
@@ -72,6 +73,7 @@ STORE_CONSTRAINTS: dict[str, Any] = {
 OVERLAP_CONSTRAINTS: dict[str, Any] = {
     "overlap_model": [StrOptions({*OVERLAP_MODELS, "auto"})],
     "max_memberships": [None, Interval(Integral, 1, None, closed="left")],
+    "outlier_cost": [StrOptions(set(OUTLIER_COSTS))],
     "min_cluster_size": [Interval(Integral, 1, None, closed="left")],
 }
 """Rules for the parameters of those whose clusters overlap."""

@@ -9,7 +9,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from neocc.core.engine import Engine
-from neocc.core.objectives import COCLUSTERING, OBJECTIVES
+from neocc.core.objectives import COCLUSTERING, make_objective
 from neocc.core.problem import Problem
 from neocc.core.solve import Solution
 from neocc.engines.validation import read_matrix
@@ -53,6 +53,11 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
     max_memberships : int, default=None
         Largest number of memberships of a row or a column. None is 4, more where the overlap asks
         for about as many of all rows or columns, and no bound for `"repeat"`.
+    outlier_cost : {"zero", "background", "auto"}, default="auto"
+        What a row or a column in no cluster costs: nothing, as in the paper, or its squares, which
+        is what it costs where there is no structure. With "zero" those are left out that clusters
+        explain worst, with "background" those that clusters explain least; subtract the mean of the
+        data first, then. `"auto"` is "zero" for squared errors. Not for objective `"residue"`.
     min_cluster_size : int, default=1
         Least number of members of a row or column cluster. Clusters left smaller receive the
         memberships whose move there costs least; counts stay exact, and the objective never rises.
@@ -195,6 +200,7 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         objective: str = "mean",
         overlap_model: str = "repeat",
         max_memberships: int | None = None,
+        outlier_cost: str = "auto",
         min_cluster_size: int = 1,
         row_overlap: float | str = 0.0,
         row_outliers: float | str = 0.0,
@@ -218,6 +224,7 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         self.objective = objective
         self.overlap_model = overlap_model
         self.max_memberships = max_memberships
+        self.outlier_cost = outlier_cost
         self.min_cluster_size = min_cluster_size
         self.row_overlap = row_overlap
         self.row_outliers = row_outliers
@@ -258,7 +265,7 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         """
         with self._keeping_earlier_fit():
             matrix = read_matrix(self, X, reset=True)
-            objective = OBJECTIVES[self.objective]
+            objective = make_objective(self.objective, self.outlier_cost)
             model = self._make_model(self.objective)
             rows, columns, found = counts_of_sides(self, matrix, model.most)
             problem = Problem(objective, rows, columns, self.max_iter, self.tol, model)

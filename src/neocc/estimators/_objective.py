@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from neocc.core.objectives import COCLUSTERING, OBJECTIVES
+from neocc.core.objectives import COCLUSTERING, make_objective
 from neocc.core.overlap import make_overlap_model
+from neocc.core.problem import Problem
 from neocc.core.solve import checked_value
 from neocc.engines import Workers
 from neocc.engines.validation import read_matrix, read_memberships
@@ -13,7 +14,12 @@ from neocc.estimators._engines import make_engine
 
 
 def objective_value(
-    X: Any, U: Any, V: Any, objective: str = "mean", overlap_model: str = "repeat"
+    X: Any,
+    U: Any,
+    V: Any,
+    objective: str = "mean",
+    overlap_model: str = "repeat",
+    outlier_cost: str = "auto",
 ) -> float:
     """Return the NEO-CC objective of row memberships U and column memberships V on the data X.
 
@@ -29,11 +35,13 @@ def objective_value(
         NEO-CC-M or NEO-CC-RCM.
     overlap_model : {"repeat", "share", "average", "sum"}, default="repeat"
         What several memberships cost, see :class:`NEOCC`.
+    outlier_cost : {"zero", "background", "auto"}, default="auto"
+        What rows and columns in no cluster cost, see :class:`NEOCC`.
 
     Returns
     -------
     value : float
-        The objective, at least 0.
+        The objective, at least 0 unless costs are relative to a background.
 
     Examples
     --------
@@ -45,13 +53,16 @@ def objective_value(
     if objective not in COCLUSTERING:
         listed = ", ".join(repr(name) for name in COCLUSTERING)
         raise ValueError(f"objective must be one of {listed}; got {objective!r}.")
-    found, model = OBJECTIVES[objective], make_overlap_model(overlap_model, None, objective)
+    found = make_objective(objective, outlier_cost)
+    model = make_overlap_model(overlap_model, None, objective)
     matrix = read_matrix(None, X, reset=True)
     rows = model.weighted(read_memberships(U, "U", matrix.shape[0], None))
     columns = model.weighted(read_memberships(V, "V", matrix.shape[1], None))
     with Workers() as workers:
-        centring = found.centring(None) if model.keeps_shifts else "none"
+        centring = Problem(found, None, None, overlap_model=model).centring
         engine = make_engine(matrix, "auto", workers).centred(centring)
-        features = engine.column_features(rows, columns if found.needs_products else None)
-        value = max(found.value(features, rows, columns), 0.0)
+        products = columns if found.needs_products else None
+        features = engine.column_features(rows, products, base=found.base)
+        value = found.value(features, rows, columns)
+        value = value if found.background else max(value, 0.0)
         return checked_value(engine, found, value, features, rows, columns)[0]

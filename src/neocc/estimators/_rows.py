@@ -149,11 +149,12 @@ class RowsMixin(TransformerMixin):
         Returns
         -------
         distances : ndarray of shape (n_rows, n_row_clusters)
-            Squared distances as the objective measures them: what each membership would add to it.
-            Infinite for a cluster without members.
+            Squared distances as the objective measures them: what each membership would add to it,
+            which may be negative for costs relative to a background. Infinite for a cluster without
+            members.
         """
         with self._engine_of(X) as engine:
             model = self._row_model
             d = engine.row_distances(model.terms, model.V)
         d[:, np.isinf(model.terms.magnitude)] = np.inf
-        return np.maximum(d, 0.0, out=d)
+        return d if model.terms.rate is not None else np.maximum(d, 0.0, out=d)

@@ -15,7 +15,7 @@ from neocc.core.objectives import Centring, Terms
 from neocc.core.overlap import OVERLAP_MODELS
 from neocc.estimators._rows import RowModel
 from neocc.io._codec import Undecodable
-from neocc.kernels import Memberships
+from neocc.kernels import Base, Memberships
 from neocc.selection import OverlapEstimate
 
 __all__ = ["check_state"]
@@ -44,6 +44,7 @@ _TERMS: dict[str, tuple[str, str]] = {
     "magnitude": ("f", "k"),
     "table": ("f", "mk"),
     "gram": ("f", "kk"),
+    "rate": ("f", "k"),
 }
 # Of mixed clusters, where those of others are numbers.
 _TABLES = {"scale": "kk", "shrink": "ll"}
@@ -181,16 +182,5 @@ def _check_row_model(model: Any, sizes: _Sizes) -> None:
         raise Undecodable("its '_row_model' has an unknown overlap model")
     if rule.needs_pairs and model.terms.gram is None:
         raise Undecodable("its 'gram' is missing")
-    if model.centring not in get_args(Centring):
-        raise Undecodable("its '_row_model' is centred in an unknown way")
-    _check_overlap_model(model)
-
-
-def _check_overlap_model(model: RowModel) -> None:
-    most = model.max_memberships
-    if most is not None and (type(most) is not int or most < 1):
-        raise Undecodable("its 'max_memberships' is not a number of memberships")
-    if model.overlap_model not in tuple(OVERLAP_MODELS):
-        raise Undecodable("its 'overlap_model' is not known")
-    if OVERLAP_MODELS[model.overlap_model].needs_pairs and model.terms.gram is None:
-        raise Undecodable("its 'gram' is missing")
+    if model.centring not in get_args(Centring) or model.terms.base not in get_args(Base):
+        raise Undecodable("its '_row_model' is centred, or has a base, of an unknown kind")

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from neocc._typing import BoolArray, FloatArray
-from neocc.core.objectives import OBJECTIVES
+from neocc.core.objectives import make_objective
+from neocc.core.problem import Problem
 from neocc.engines import Workers
 from neocc.engines.validation import read_matrix as read_array
 from neocc.estimators._engines import make_engine
@@ -99,14 +100,16 @@ def column_distances(model: Any, X: Any) -> FloatArray:
         to it. Infinite for a cluster without members.
     """
     U, V = (weigh(model, side) for side in memberships(model))  # type: ignore[arg-type]
-    objective = OBJECTIVES[model.objective]
-    keeps_shifts = used_overlap_model(model).keeps_shifts
+    objective = make_objective(model.objective, getattr(model, "outlier_cost", "auto"))
+    problem = Problem(objective, None, None, overlap_model=used_overlap_model(model))
     with Workers(model.n_jobs) as workers:
         engine = make_engine(read_array(None, X, reset=False), model.kernel, workers)
-        data = engine.centred(objective.centring(None) if keeps_shifts else "none")
-        features = data.column_features(U, V if objective.needs_products else None)
+        data = engine.centred(problem.centring)
+        products = V if objective.needs_products else None
+        features = data.column_features(U, products, base=objective.base)
     terms = objective.column_terms(features, U, V)
-    d = np.maximum(numpy_.distances(features, terms), 0.0)
+    d = numpy_.distances(features, terms)
+    d = d if objective.background else np.maximum(d, 0.0)
     d[:, np.isinf(terms.magnitude)] = np.inf
     return d
 
