@@ -63,4 +63,4 @@ class Problem:
         """Return the NEO-K-Means problem of one side."""
         rows = self.rows if side == "rows" else None
         columns = self.columns if side == "columns" else None
-        return Problem(KMEANS, rows, columns, max_iter, self.tol, self.overlap_model)
+        return Problem(KMEANS, rows, columns, max_iter, self.tol, self.overlap_model.one_way)

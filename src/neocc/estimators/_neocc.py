@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from neocc.core.engine import Engine
 from neocc.core.objectives import COCLUSTERING, OBJECTIVES
+from neocc.core.overlap import check_columns
 from neocc.core.problem import Problem
 from neocc.core.solve import Solution
 from neocc.engines.validation import read_matrix
@@ -261,6 +262,7 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
             objective = OBJECTIVES[self.objective]
             model = self._make_model(self.objective)
             rows, columns, found = counts_of_sides(self, matrix, model.most)
+            check_columns(model, columns.n_extra > 0)
             problem = Problem(objective, rows, columns, self.max_iter, self.tol, model)
             init = self._read_init(matrix, problem)
             self.row_estimate_, self.column_estimate_ = (found.get(side) for side in SIDES)
