@@ -11,7 +11,7 @@ import numpy as np
 from neocc._typing import FloatArray
 from neocc.kernels import Memberships, inverse
 
-__all__ = ["by_sums", "followed_means", "followers"]
+__all__ = ["by_sums", "followed_means", "followers", "gathered"]
 
 
 def by_sums(M: FloatArray, U: Memberships) -> FloatArray:
@@ -29,7 +29,7 @@ def by_sums(M: FloatArray, U: Memberships) -> FloatArray:
 def followers(U: Memberships, n_other: int) -> FloatArray:
     """Return the number of rows that each block is made of."""
     sizes = np.broadcast_to(U.summed.sizes[:, None], (U.summed.n_clusters, n_other))
-    return _gathered(sizes, U)
+    return gathered(sizes, U)
 
 
 def followed_means(blocks: FloatArray, U: Memberships, V: Memberships) -> FloatArray:
@@ -37,13 +37,13 @@ def followed_means(blocks: FloatArray, U: Memberships, V: Memberships) -> FloatA
 
     Where nobody follows a cluster, the mean of all rows takes its place; 0 for an empty cluster.
     """
-    sums, numbers = _gathered(blocks, U), followers(U, V.n_clusters)
+    sums, numbers = gathered(blocks, U), followers(U, V.n_clusters)
     means = sums * inverse(numbers) * V.inverse_sizes
     overall = sums.sum(axis=0) * inverse(numbers.sum(axis=0)) * V.inverse_sizes
     return np.where((numbers == 0) & (U.sizes[:, None] > 0), overall, means)
 
 
-def _gathered(table: FloatArray, U: Memberships) -> FloatArray:
+def gathered(table: FloatArray, U: Memberships) -> FloatArray:
     """Add up the lines of virtual clusters by the clusters they stand for."""
     stands_for, k = U.summed.stands_for, U.n_clusters
     if stands_for is None:

@@ -8,7 +8,7 @@ from numbers import Real
 
 from neocc._counts import Counts
 from neocc.core.overlap.average import Average
-from neocc.core.overlap.either import Either, followed_clusters
+from neocc.core.overlap.either import Either, followed_clusters, following
 from neocc.core.overlap.repeat import REPEAT, Repeat
 from neocc.core.overlap.scores import Scores
 from neocc.core.overlap.sets import OverlapModel
@@ -24,6 +24,7 @@ __all__ = [
     "check_columns",
     "compared_models",
     "followed_clusters",
+    "following",
     "make_overlap_model",
 ]
 

@@ -28,7 +28,7 @@ from neocc.core.thresholds import Ask
 from neocc.kernels import Kernels, Memberships, SetCosts
 from neocc.kernels.numpy_ import NOISE_SCALE, TIE_SCALE
 
-__all__ = ["Either", "followed_clusters"]
+__all__ = ["Either", "followed_clusters", "following"]
 
 # Items whose parts are compared at a time.
 _CHUNK = 1 << 14
@@ -64,8 +64,7 @@ class Either(OverlapModel):
             return members
         if not len(members.extra_items):
             return replace(members, scale=None, mixed=False)
-        labels = np.where(members.outliers, -1, members.dense.argmax(axis=1))
-        virtual = Memberships.from_labels(labels, members.n_clusters)
+        virtual = Memberships.from_labels(_first_clusters(members), members.n_clusters)
         return replace(members, scale=None, mixed=True, virtual=virtual)
 
     def counted(
@@ -81,17 +80,11 @@ class Either(OverlapModel):
     ) -> Memberships:
         """Return the memberships of a block with what each item follows."""
         assert scores.parts is not None
-        k, l = members.n_clusters, scores.parts.sums.shape[1]  # noqa: E741
-        single = np.where(members.outliers, -1, members.dense.argmax(axis=1)).astype(np.int32)
         some = np.flatnonzero(members.numbers > 1)
-        followed = np.empty((len(some), l), dtype=np.int32)
+        followed = np.empty((len(some), scores.parts.sums.shape[1]), dtype=np.int32)
         for each in _followed(members, some, scores, fresh):
             followed[each.at] = each.clusters
-        clusters = (k + followed * l + np.arange(l)).astype(np.int32)
-        single[some] = clusters[:, 0]
-        items, further = np.repeat(some, l - 1), clusters[:, 1:].ravel()
-        virtual = Memberships(single, items, further, k + k * l, stands_for=_stands_for(k, l))
-        return replace(members, scale=None, mixed=True, virtual=virtual)
+        return following(members, some, followed)
 
     def find_sets(
         self,
@@ -196,6 +189,24 @@ def _anchors(scores: Scores, at: slice | IntArray) -> FloatArray:
     largest = magnitude[np.isfinite(magnitude)].max(initial=0.0)
     noise = (scores.squares[at] + largest) * NOISE_SCALE
     return np.asarray(np.maximum(noise, np.abs(scores.minima[at]) * TIE_SCALE))
+
+
+def following(members: Memberships, some: IntArray, followed: LabelArray) -> Memberships:
+    """Return memberships in which the items of several clusters, `some`, follow given ones."""
+    k, l = members.n_clusters, followed.shape[1]  # noqa: E741
+    first = _first_clusters(members)
+    clusters = (k + followed * l + np.arange(l)).astype(np.int32)
+    first[some] = clusters[:, 0]
+    items, further = np.repeat(some, l - 1), clusters[:, 1:].ravel()
+    virtual = Memberships(first, items, further, k + k * l, stands_for=_stands_for(k, l))
+    return replace(members, scale=None, mixed=True, virtual=virtual)
+
+
+def _first_clusters(members: Memberships) -> LabelArray:
+    """Return the lowest cluster of each item, -1 for none."""
+    first = np.where(members.first < 0, members.n_clusters, members.first)
+    np.minimum.at(first, members.extra_items, members.extra_clusters)
+    return np.where(first == members.n_clusters, -1, first).astype(np.int32)
 
 
 @lru_cache(maxsize=64)
