@@ -18,7 +18,7 @@ from scipy import sparse
 
 from neocc import NEOKMeans
 from neocc.core.overlap import OVERLAP_MODELS
-from neocc.estimators._fitted import used_overlap_model
+from neocc.estimators._fitted import weigh
 from neocc.io import (
     Matrix,
     WouldOverwriteError,
@@ -333,7 +333,7 @@ def test_blocks_of_a_matrix_in_several_parts(objective):
     X = data() + 1e4
     model = make_model("NEOCC mean overlap", objective=objective).fit(X)
     whole = result_tables(model, Matrix(X)).blocks["error"]
-    members = model.row_membership_, model.column_membership_
+    members = (weigh(model, each) for each in (model.row_membership_, model.column_membership_))
     in_parts = block_errors(X, *members, objective, cells_at_once=50)
     np.testing.assert_allclose(in_parts.ravel(), whole, rtol=1e-9)
     np.testing.assert_allclose(whole.sum(), model.objective_, rtol=1e-9)
@@ -396,11 +396,9 @@ def test_errors_of_combined_clusters_in_several_parts():
     for objective in ("mean", "residue"):
         model = make_model("NEOCC mean overlap", overlap_model="average", objective=objective)
         model.fit(X)
-        members = model.row_membership_, model.column_membership_
-        rule = used_overlap_model(model)
+        members = [weigh(model, each) for each in (model.row_membership_, model.column_membership_)]
         whole, in_parts = (
-            block_errors(X, *members, objective, rule, cells_at_once=cells)
-            for cells in (1 << 20, 50)
+            block_errors(X, *members, objective, cells_at_once=cells) for cells in (1 << 20, 50)
         )
         np.testing.assert_allclose(in_parts, whole, rtol=1e-9)
 

@@ -23,7 +23,7 @@ __all__ = ["READ_OPTIONS", "SETTINGS", "FitSettings", "Panel", "Reading", "Setti
 __all__ += ["as_setting", "check", "from_options", "option_of"]
 
 # As `neocc.core.overlap` names them; importing it would make help pages slow.
-OVERLAP_MODELS = ("repeat", "share", "average", "sum", "auto")
+OVERLAP_MODELS = ("repeat", "share", "average", "sum", "either", "auto")
 FORMATS = ("csv", "tsv", "parquet", "mtx", "npz", "npy", "h5ad", "arff", "u.data", "ratings.dat")
 _COUNT = number(int, 1, auto=True)
 _OVERLAP, _OUTLIERS = number(float, auto=True), number(float, 0, 1, auto=True)
@@ -161,7 +161,8 @@ class FitSettings(Reading):
         "NAME",
         "What several groups cost a row or column. repeat, the paper's: its distance to each; "
         "share: the mean of these; average, sum: its distance to the mean, or the sum, of what "
-        "its groups have in common; auto: average or sum, whichever explains more. Default: auto.",
+        "its groups have in common; either: in each group of columns, its distance to the nearest "
+        "of its groups; auto: average, sum or either, whichever explains more. Default: auto.",
         "auto",
     )
     max_memberships: int | None = _groups(

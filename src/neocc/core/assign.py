@@ -15,6 +15,7 @@ lowest item, then the lowest cluster. Clusters that end too small are filled (`f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -79,6 +80,11 @@ class Rule(Protocol):
     def weighted(self, members: Memberships) -> Memberships:
         """Return memberships with the weights by which they count in sums over clusters."""
 
+    def counted(
+        self, members: Memberships, ask: Ask, cut: Cut, fresh: Sequence[int] = ()
+    ) -> Memberships:
+        """Return weighted memberships that were not chosen at prices, as they count."""
+
 
 class Step(NamedTuple):
     """The objective of the memberships before a half-step, and the memberships after it.
@@ -125,17 +131,19 @@ def settled(
         return before is not None and is_feasible(before, counts, model.most)
 
     if before is not None and whole.gain < 0.0 and can_stay():
-        return before
+        return model.counted(before, ask, cut)
     if counts.min_size > 1:
         larger = enlarged(members, counts, ask, cut)
         if larger is None:
             return members
         if before is not None and larger.gain <= _ROUNDING * abs(larger.before) and can_stay():
-            return before
-        return model.weighted(larger.members)
+            return model.counted(before, ask, cut)
+        return model.counted(model.weighted(larger.members), ask, cut)
     if members.has_empty:
         costs = np.concatenate(ask("costs", applied))
-        return model.weighted(fill_empty(members, costs))
+        empty = np.flatnonzero(members.sizes == 0).tolist()
+        filled = model.weighted(fill_empty(members, costs))
+        return model.counted(filled, ask, cut, empty)
     return members
 
 

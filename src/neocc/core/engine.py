@@ -136,9 +136,13 @@ class Engine:
         """Return the distance of every row to every row cluster, as it comes."""
         return self._stacked("row_distances", terms, V)
 
-    def row_scores(self, terms: Terms, V: Memberships | None) -> Scores:
-        """Return comparable distances of all rows, with their nearest clusters."""
-        parts = self.shards.call("score", self.shards.each, self._cut(None), common=(terms, V))
+    def row_scores(self, terms: Terms, V: Memberships | None, *, sums: bool = False) -> Scores:
+        """Return comparable distances of all rows, with their nearest clusters.
+
+        With `sums` also the parts of distances, by column clusters.
+        """
+        common = (terms, V, sums)
+        parts = self.shards.call("score", self.shards.each, self._cut(None), common=common)
         return Scores.joined(self.shards.gather(parts))
 
     def assign_rows(

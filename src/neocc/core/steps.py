@@ -22,6 +22,7 @@ __all__ = [
     "Pair",
     "assigned",
     "distances",
+    "fixed_pair",
     "half_step",
     "join",
     "make_features",
@@ -32,6 +33,10 @@ __all__ = [
 
 Pair: TypeAlias = tuple[Memberships | None, Memberships | None]
 """Memberships of rows and of columns, None for a side that is not clustered."""
+
+
+# Rounds in which items of given clusters settle what they follow; a few suffice.
+_MOST_ROUNDS = 100
 
 
 def with_side(pair: Pair, side: Side, members: Memberships) -> Pair:
@@ -140,3 +145,27 @@ def assigned(engine: Engine, problem: Problem, side: Side, pair: Pair) -> Pair:
     terms = make_terms(problem, side, features, pair)
     step = join(engine, problem, side, terms, None, pair[1 if side == "rows" else 0], features)
     return with_side(pair, side, step.members)
+
+
+def fixed_pair(
+    engine: Engine, problem: Problem, U: Memberships, V: Memberships
+) -> tuple[Memberships, Memberships]:
+    """Return given memberships as they count under the overlap model of a problem.
+
+    Where rows are free to follow one or another of their clusters, they begin with the prototypes
+    of rows in one cluster, if each cluster has any, and go on until nothing changes.
+    """
+    model = problem.overlap_model
+    U, V = model.weighted(U), model.weighted(V)
+    if U.virtual is None:
+        return U, V
+    alone = Memberships.from_labels(np.where(U.numbers == 1, U.summed.first, -1), U.n_clusters)
+    begun = alone if ((alone.sizes > 0) | (U.sizes == 0)).all() else U
+    for _ in range(_MOST_ROUNDS):
+        features = make_features(engine, problem, (begun, V))
+        terms = make_terms(problem, "rows", features, (begun, V))
+        U = model.chosen(U, engine.row_scores(terms, V, sums=True))
+        if begun is not alone and np.array_equal(begun.summed.dense, U.summed.dense):
+            break
+        begun = U
+    return U, V

@@ -81,7 +81,7 @@ class FollowingShard(Shard):
             self._n_updates >= self.options.max_updates
             or last.base != base
             or not _same(last.V, V)
-            or last.U.n_clusters != U.n_clusters
+            or last.U.summed.n_clusters != U.summed.n_clusters
             or np.count_nonzero(last.U.first != U.first) > most
         ):
             return None
@@ -127,11 +127,13 @@ def _same(one: Memberships | None, other: Memberships | None) -> bool:
     """Whether two sides have the same clusters and weights."""
     if one is None or other is None or one is other:
         return one is other
-    return one.n_clusters == other.n_clusters and not len(changed_items(one, other))
+    same_width = one.summed.n_clusters == other.summed.n_clusters
+    return same_width and not len(changed_items(one, other))
 
 
 def changed_items(one: Memberships, other: Memberships) -> IntArray:
-    """Return the items, in ascending order, whose clusters or weights differ."""
+    """Return the items, in ascending order, whose clusters or weights in sums differ."""
+    one, other = one.summed, other.summed
     changed = one.first != other.first
     mine, others = _extra_pairs(one), _extra_pairs(other)
     for only in (_absent(mine, others), _absent(others, mine)):

@@ -21,7 +21,17 @@ from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix
 from neocc.engines.passes import DEFAULTS, Passes, PassOptions, Rows, Scratch
 from neocc.engines.space import EVERYTHING, TableSpace
 from neocc.engines.workers import Workers
-from neocc.kernels import Base, Block, Features, Kernels, Memberships, SparseBlock, Terms, numpy_
+from neocc.kernels import (
+    Base,
+    Block,
+    Features,
+    Kernels,
+    Memberships,
+    Parts,
+    SparseBlock,
+    Terms,
+    numpy_,
+)
 
 __all__ = ["Shard"]
 
@@ -80,14 +90,19 @@ class Shard:
             d = self._distances = None
             d = self.space.empty(*shape)
             self._distances = d if self._rewrites else None
-        wanted = model.needs_squares and terms.rate is None
-        scores = self._score(members, terms, V, d, squares=wanted)
+        sums = distances and model.needs_sums
+        scores = self._score(members, terms, V, d, squares=model.needs_squares, sums=sums)
         return model.choices(scores, self.kernels, self._passes.spread)
 
-    def score(self, members: Memberships | None, terms: Terms, V: Memberships | None) -> Scores:
-        """Return comparable distances of all rows, with nearest clusters and their squares."""
+    def score(
+        self, members: Memberships | None, terms: Terms, V: Memberships | None, sums: bool = False
+    ) -> Scores:
+        """Return comparable distances of all rows, with nearest clusters and their squares.
+
+        With `sums` also the parts of distances, by column clusters.
+        """
         d = self.space.empty(self.shape[0], terms.n_clusters)
-        return self._score(members, terms, V, d, squares=terms.rate is None)
+        return self._score(members, terms, V, d, squares=True, sums=sums)
 
     def _score(
         self,
@@ -97,10 +112,12 @@ class Shard:
         d: FloatArray | None,
         *,
         squares: bool,
+        sums: bool,
     ) -> Scores:
         n = self.shape[0]
         labels, minima = np.empty(n, dtype=np.int32), np.empty(n)
         norms = np.empty(n) if squares else None
+        kept = None if V is None or not sums else self.space.empty(n, V.n_clusters)
 
         def one_block(rows: Rows, features: Features) -> float:
             some, at = members, slice(*rows)
@@ -108,11 +125,15 @@ class Shard:
                 some = members.slice(*rows)
             part = None if d is None else d[at]
             if norms is not None:
-                norms[at] = features.squares
+                norms[at] = 0.0 if terms.rate is not None else features.squares
+            if kept is not None:
+                kept[at] = features.sums
             return self.kernels.score(features, terms, some, part, labels[at], minima[at])
 
         total = float(sum(self._over_features(terms, V, one_block)))
-        return Scores(d, labels, minima, len(terms.offset), total, members, norms, terms.gram)
+        parts = None if V is None or kept is None else Parts.of(kept, terms, V.sizes)
+        k, gram = len(terms.offset), terms.gram
+        return Scores(d, labels, minima, k, total, members, norms, gram, parts)
 
     def row_distances(self, terms: Terms, V: Memberships | None) -> FloatArray:
         """Return the distance of every row to every row cluster, not rounded."""
@@ -192,12 +213,14 @@ class Shard:
         Squares are 0 where no `base` is asked for.
         """
         n, plain = self.shape[0], base == "plain" or U is None or U.is_partition
+        summed = U if U is None or U.virtual is None else U.virtual
+        counted = None if U is None or U.is_partition else U.weights
 
         def add(rows: Rows, totals: Features) -> None:
-            block, members = self._block(*rows), U
-            if U is not None and rows[1] - rows[0] < n:
-                members = U.slice(*rows)
-            weights = None if members is None or members.is_partition else members.weights
+            block, members = self._block(*rows), summed
+            weights = None if counted is None else counted[slice(*rows)]
+            if summed is not None and rows[1] - rows[0] < n:
+                members = summed.slice(*rows)
             wanted = None if plain or base is None else totals.squares
             self.kernels.scatter(block, members, weights, totals.sums, wanted)
             if V is not None and totals.products is not None:
@@ -208,7 +231,7 @@ class Shard:
                 self.kernels.multiply_transposed(block, S, totals.products)
                 self.scratch.give_back(S)
 
-        widths = (0 if U is None else U.n_clusters, 0 if V is None else V.n_clusters)
+        widths = (0 if summed is None else summed.n_clusters, 0 if V is None else V.n_clusters)
         found = self._passes.down_columns(widths, add)
         if plain and base is not None:
             known = self._column_squares

@@ -101,7 +101,7 @@ def plan_space(
             "store with a smaller block_size.",
             needed=least,
         )
-    return TableSpace((given - least) / _TABLES)
+    return TableSpace((given - least) / (_TABLES + problem.overlap_model.needs_sums))
 
 
 def _block_bytes(source: RowSource, k: int, width: int, n_jobs: int) -> int:
@@ -120,7 +120,9 @@ def _block_bytes(source: RowSource, k: int, width: int, n_jobs: int) -> int:
 
 def _lines_per_column(problem: Problem, k: int, width: int, n_jobs: int, n_held: int) -> int:
     """Return how many numbers per column all tables hold: sums of solutions, and of threads."""
+    # A row that follows clusters is summed for each cluster of columns.
     sums = k + (width if problem.needs_products else 0) + 1
+    sums += k * width * problem.overlap_model.needs_sums
     # One for each thread and two to spare; the sums before, what they gain, and those held.
     numbers = (n_jobs + 4 + n_held) * sums
     if problem.objective.needs_products:

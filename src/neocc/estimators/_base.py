@@ -168,7 +168,10 @@ class BaseNEO(
         if self.overlap_model != "auto":
             return problem
         objective = problem.objective.name
-        models = [self._make_model(objective, name) for name in compared_models(objective)]
+        models = [
+            self._make_model(objective, name)
+            for name in compared_models(objective, problem.columns)
+        ]
         problems = [replace(problem, overlap_model=model) for model in models]
         space = EVERYTHING
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from neocc._typing import BoolArray, FloatArray
-from neocc.core.overlap import OVERLAP_MODELS, REPEAT, OverlapModel
+from neocc.core.objectives.virtual import by_sums
+from neocc.core.overlap import OVERLAP_MODELS, REPEAT, OverlapModel, following
 from neocc.kernels import Memberships
 
 __all__ = ["fitted_values", "used_overlap_model", "weigh"]
@@ -20,15 +23,20 @@ def used_overlap_model(model: Any) -> OverlapModel:
 
 
 def weigh(model: Any, members: BoolArray) -> Memberships:
-    """Return memberships as they count in the sums of a fit."""
-    return used_overlap_model(model).weighted(Memberships.from_dense(members))
+    """Return memberships as they count in the sums of a fit: all rows, or all columns."""
+    given, followed = Memberships.from_dense(members), getattr(model, "followed_", None)
+    if followed is not None and len(given.extra_items):
+        some = np.flatnonzero(given.numbers > 1)
+        return following(given, some, followed[some])
+    return used_overlap_model(model).weighted(given)
 
 
 def fitted_values(U: Memberships, M: FloatArray, V: Memberships | None) -> FloatArray:
     """Return what weighted memberships make of a table of levels: U_w M V_w'.
 
-    A row of two clusters is the mean of their lines for `"average"`, and the sum for `"sum"`.
-    Without column clusters the lines are centres. Items in no cluster get zeros.
+    A row of two clusters is the mean of their lines for `"average"`, the sum for `"sum"`, and for
+    `"either"` made of pieces of them. Without column clusters the lines are centres. Items in no
+    cluster get zeros.
     """
-    lines: FloatArray = U.indicator @ M
+    lines: FloatArray = U.summed.indicator @ by_sums(M, U)
     return lines if V is None else lines @ V.indicator.T

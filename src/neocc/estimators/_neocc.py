@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from neocc.core.engine import Engine
 from neocc.core.objectives import COCLUSTERING, make_objective
+from neocc.core.overlap import check_columns, followed_clusters
 from neocc.core.problem import Problem
 from neocc.core.solve import Solution
 from neocc.engines.validation import read_matrix
@@ -44,12 +45,14 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
     objective : {"mean", "residue"}, default="mean"
         `"mean"` (NEO-CC-M) looks for blocks of constant value, `"residue"` (NEO-CC-RCM) for blocks
         in which rows and columns follow a common pattern up to row and column offsets.
-    overlap_model : {"repeat", "share", "average", "sum", "auto"}, default="repeat"
+    overlap_model : {"repeat", "share", "average", "sum", "either", "auto"}, default="repeat"
         What several memberships of a row (or a column) cost. `"repeat"`, the paper's: the distance
         to each cluster, in full. `"share"`: the mean of these distances. `"average"`: the distance
         to the mean of the prototypes of its clusters. `"sum"`: the distance to their sum; subtract
-        the mean of the data first. With objective `"residue"` all but `"sum"` make sense. `"auto"`
-        compares the costs of `"average"` and `"sum"` in short runs.
+        the mean of the data first. `"either"`: in each column cluster a row follows the one of its
+        clusters that fits best; columns have one cluster each. With objective `"residue"` all but
+        `"sum"` and `"either"` make sense. `"auto"` compares the costs of `"average"`, `"sum"` and,
+        if columns do not overlap, `"either"` in short runs.
     max_memberships : int, default=None
         Largest number of memberships of a row or a column. None is 4, more where the overlap asks
         for about as many of all rows or columns, and no bound for `"repeat"`.
@@ -119,8 +122,13 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         Which column belongs to which column clusters (V).
     row_outliers_, column_outliers_ : ndarray of bool
         Rows and columns that belong to no cluster.
+    followed_ : ndarray of int, shape (n_rows, n_column_clusters), or None
+        The row cluster that each row follows in each column cluster with overlap model `"either"`,
+        -1 for an outlier; None with other models.
     block_means_ : ndarray of shape (n_row_clusters, n_column_clusters)
-        Mean of the data over each row cluster and column cluster.
+        Mean of the data over each row cluster and column cluster. With overlap models `"average"`
+        and `"sum"` levels that explain all rows together, with `"either"` means of the rows that
+        follow the cluster there.
     objective_ : float
         Objective of the memberships, at least 0: the last entry of `history_`, or computed again
         term by term where rounding may have spoilt that.
@@ -268,6 +276,7 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
             objective = make_objective(self.objective, self.outlier_cost)
             model = self._make_model(self.objective)
             rows, columns, found = counts_of_sides(self, matrix, model.most)
+            check_columns(model, columns.n_extra > 0)
             problem = Problem(objective, rows, columns, self.max_iter, self.tol, model)
             init = self._read_init(matrix, problem)
             self.row_estimate_, self.column_estimate_ = (found.get(side) for side in SIDES)
@@ -281,3 +290,6 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         self.column_membership_ = self._column_members
         self.row_outliers_ = ~self.row_membership_.any(axis=1)
         self.column_outliers_ = ~self.column_membership_.any(axis=1)
+        assert solution.U is not None and solution.V is not None
+        follows, l = problem.overlap_model.needs_sums, solution.V.n_clusters  # noqa: E741
+        self.followed_ = followed_clusters(solution.U, l) if follows else None

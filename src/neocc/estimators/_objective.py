@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from neocc.core.objectives import COCLUSTERING, make_objective
-from neocc.core.overlap import make_overlap_model
-from neocc.core.problem import Problem
+from neocc.core.overlap import check_columns, make_overlap_model
+from neocc.core.problem import Counts, Problem
 from neocc.core.solve import checked_value
+from neocc.core.steps import fixed_pair, make_features
 from neocc.engines import Workers
 from neocc.engines.validation import read_matrix, read_memberships
 from neocc.estimators._engines import make_engine
@@ -33,8 +34,10 @@ def objective_value(
         Column memberships.
     objective : {"mean", "residue"}, default="mean"
         NEO-CC-M or NEO-CC-RCM.
-    overlap_model : {"repeat", "share", "average", "sum"}, default="repeat"
-        What several memberships cost, see :class:`NEOCC`.
+    overlap_model : {"repeat", "share", "average", "sum", "either"}, default="repeat"
+        What several memberships cost, see :class:`NEOCC`. For `"either"` it is found in turn what
+        rows of several clusters follow, and the means of blocks, until nothing changes; blocks
+        begin with the means of rows in one cluster. There may be a lower value, from elsewhere.
     outlier_cost : {"zero", "background", "auto"}, default="auto"
         What rows and columns in no cluster cost, see :class:`NEOCC`.
 
@@ -56,13 +59,16 @@ def objective_value(
     found = make_objective(objective, outlier_cost)
     model = make_overlap_model(overlap_model, None, objective)
     matrix = read_matrix(None, X, reset=True)
-    rows = model.weighted(read_memberships(U, "U", matrix.shape[0], None))
-    columns = model.weighted(read_memberships(V, "V", matrix.shape[1], None))
+    rows = read_memberships(U, "U", matrix.shape[0], None)
+    columns = read_memberships(V, "V", matrix.shape[1], None)
+    check_columns(model, len(columns.extra_items) > 0)
+    # Nobody is assigned: these numbers are the ones there are.
+    sides = [Counts(each.n_items, each.n_clusters, each.n_total, 0) for each in (rows, columns)]
+    problem = Problem(found, sides[0], sides[1], overlap_model=model)
     with Workers() as workers:
-        centring = Problem(found, None, None, overlap_model=model).centring
-        engine = make_engine(matrix, "auto", workers).centred(centring)
-        products = columns if found.needs_products else None
-        features = engine.column_features(rows, products, base=found.base)
+        engine = make_engine(matrix, "auto", workers).centred(problem.centring)
+        rows, columns = fixed_pair(engine, problem, rows, columns)
+        features = make_features(engine, problem, (rows, columns))
         value = found.value(features, rows, columns)
         value = value if found.background else max(value, 0.0)
         return checked_value(engine, found, value, features, rows, columns)[0]

@@ -85,10 +85,10 @@ class RowsMixin(TransformerMixin):
         """
         with self._engine_of(X) as engine:
             model = self._row_model
-            scores = engine.row_scores(model.terms, model.V)
+            rule = OVERLAP_MODELS[model.overlap_model](model.max_memberships)
+            scores = engine.row_scores(model.terms, model.V, sums=rule.needs_sums)
             kernels = engine.kernels
         nearest, extra = model.nearest_threshold, model.extra_threshold
-        rule = OVERLAP_MODELS[model.overlap_model](model.max_memberships)
         choices = rule.choices(scores, kernels)
         return choices.apply(Thresholds(nearest, extra, price=extra)).members.dense
 

@@ -32,6 +32,7 @@ _ARRAYS: dict[str, tuple[str, str]] = {
     "outliers_": ("b", "n"),
     "row_labels_": ("i", "n"),
     "column_labels_": ("i", "m"),
+    "followed_": ("i", "nl"),
     "block_means_": ("f", "kl"),
     "cluster_centers_": ("f", "km"),
     "history_": ("fV", "h"),
@@ -100,7 +101,7 @@ class _Sizes:
         self.check(f"{name}.extra_clusters", members.extra_clusters, "i", "e")
         if members.scale is not None:
             self.check(f"{name}.scale", members.scale, "f", letters[0])
-        if type(members.mixed) is not bool:
+        if members.virtual is not None or type(members.mixed) is not bool:
             raise Undecodable(f"its {name!r} is of the wrong type")
         n_items, n_clusters = len(members.first), members.n_clusters
         if n_clusters != self._known[letters[1]]:
@@ -137,8 +138,9 @@ def check_state(estimator: str, parameters: dict[str, Any], attributes: dict[str
     sizes = _Sizes(n_columns)
     _check_row_model(attributes["_row_model"], sizes)
     for name, (kind, letters) in _ARRAYS.items():
-        if name in attributes:
+        if name in attributes and not (name == "followed_" and attributes[name] is None):
             sizes.check(name, attributes[name], kind, letters)
+    _check_followed(attributes)
     if attributes["_n_features_out"] != attributes["_row_members"].shape[1]:
         raise Undecodable("its '_n_features_out' does not fit")
     for side in ("row", "column") if estimator == "NEOCC" else ():
@@ -147,6 +149,21 @@ def check_state(estimator: str, parameters: dict[str, Any], attributes: dict[str
     names = attributes.get("feature_names_in_")
     if names is not None and (not isinstance(names, np.ndarray) or names.shape != (n_columns,)):
         raise Undecodable("its 'feature_names_in_' do not fit")
+
+
+def _check_followed(attributes: dict[str, Any]) -> None:
+    """Check that rows follow clusters of theirs, where the model has it so."""
+    followed, members = attributes.get("followed_"), attributes["_row_members"]
+    if OVERLAP_MODELS[attributes["_row_model"].overlap_model].needs_sums == (followed is None):
+        raise Undecodable("its 'followed_' does not fit its overlap model")
+    if followed is None:
+        return
+    inside = members.any(axis=1)
+    good = followed.dtype == np.int32 and followed.size and followed.min() >= -1
+    if not good or followed.max() >= members.shape[1] or (followed[~inside] != -1).any():
+        raise Undecodable("its 'followed_' names a cluster that is not there")
+    if not np.take_along_axis(members[inside], followed[inside], axis=1).all():
+        raise Undecodable("its 'followed_' names clusters of which rows are no members")
 
 
 def _check_estimate(name: str, estimate: Any, *, needed: bool) -> None:

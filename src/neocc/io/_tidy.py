@@ -137,14 +137,14 @@ def member_table(
 
 def _block_table(model: Any, matrix: Matrix, U: BoolArray, V: BoolArray) -> dict[str, Any]:
     (k, l), sizes = model.block_means_.shape, (U.sum(axis=0), V.sum(axis=0))  # noqa: E741
-    rule = used_overlap_model(model)
+    rows, columns = weigh(model, U), weigh(model, V)
     return {
         "row_cluster": np.repeat(np.arange(1, k + 1), l),
         "column_cluster": np.tile(np.arange(1, l + 1), k),
         "n_rows": np.repeat(sizes[0], l),
         "n_columns": np.tile(sizes[1], k),
         "mean": model.block_means_.ravel(),
-        "error": block_errors(matrix.data, U, V, model.objective, rule).ravel(),
+        "error": block_errors(matrix.data, rows, columns, model.objective).ravel(),
     }
 
 

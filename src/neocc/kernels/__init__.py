@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Protocol, TypeAlias
 
 from neocc._typing import AnyArray, FloatArray, LabelArray
-from neocc.kernels.inputs import Base, Block, Features, SetCosts, SparseBlock, Terms
+from neocc.kernels.inputs import Base, Block, Features, Parts, SetCosts, SparseBlock, Terms
 from neocc.kernels.memberships import Memberships, inverse
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Features",
     "Kernels",
     "Memberships",
+    "Parts",
     "SetCosts",
     "SparseBlock",
     "Terms",
@@ -70,6 +71,16 @@ class Kernels(Protocol):
         self, d: FloatArray, squares: _Table, costs: SetCosts, curves: FloatArray, sets: AnyArray
     ) -> None:
         """Find the best set of clusters of each size, and its cost."""
+
+    def least_sets(
+        self,
+        parts: Parts,
+        squares: FloatArray,
+        anchors: FloatArray,
+        curves: FloatArray,
+        sets: AnyArray,
+    ) -> None:
+        """Find the best sets where the nearest cluster of a set counts, part by part."""
 
     def hull_steps(self, curves: FloatArray, steps: FloatArray) -> None:
         """Write the slopes of the lower convex hull of each curve, step by step."""

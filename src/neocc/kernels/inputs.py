@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from neocc._typing import AnyArray, FloatArray
+from neocc._typing import AnyArray, FloatArray, IntArray
 
 
 class SparseBlock(NamedTuple):
@@ -132,3 +132,33 @@ class SetCosts(NamedTuple):
     fixed: FloatArray
     joint: FloatArray
     pairs: FloatArray | None
+
+
+class Parts(NamedTuple):
+    """Distances of items in parts, one for each cluster of the other side.
+
+    The part of cluster j in the distance of item p to cluster q is
+
+        slope_jq S_pj + curve_jq,
+
+    with S the `sums` of the items; `slope` and `curve` have shape (other clusters, own clusters).
+    `magnitude` is that of the terms, infinite for an empty cluster, and `sizes` are those of the
+    other clusters.
+    """
+
+    sums: FloatArray
+    slope: FloatArray
+    curve: FloatArray
+    magnitude: FloatArray
+    sizes: FloatArray
+
+    @classmethod
+    def of(cls, sums: FloatArray, terms: Terms, sizes: FloatArray) -> Parts:
+        """Return the parts of squared distances from block values: slope = -2 M."""
+        assert terms.slope is not None
+        curve = np.square(terms.slope / 2.0) * sizes[:, None]
+        return cls(sums, terms.slope, curve, terms.magnitude, sizes)
+
+    def table(self, items: slice | IntArray) -> FloatArray:
+        """Return the parts of some items: items, own clusters, other clusters."""
+        return np.asarray(self.sums[items, None] * self.slope.T + self.curve.T)

@@ -10,7 +10,7 @@ import numpy as np
 
 from neocc._typing import FloatArray, LabelArray
 from neocc.kernels import loops, numpy_, set_loops
-from neocc.kernels.inputs import Block, Features, SetCosts, SparseBlock, Terms
+from neocc.kernels.inputs import Block, Features, Parts, SetCosts, SparseBlock, Terms
 from neocc.kernels.memberships import Memberships
 
 # Products of small tables are cheaper as loops than as calls of BLAS.
@@ -172,6 +172,19 @@ def best_sets(
         curves,
         sets,
     )
+
+
+def least_sets(
+    parts: Parts,
+    squares: FloatArray,
+    anchors: FloatArray,
+    curves: FloatArray,
+    sets: LabelArray,
+) -> None:
+    """Write best sets, and their costs, where the nearest cluster of a set counts in each part."""
+    slope, curve = (np.ascontiguousarray(table.T) for table in (parts.slope, parts.curve))
+    empty = np.isinf(parts.magnitude)
+    set_loops.least_sets(parts.sums, slope, curve, empty, squares, anchors, curves, sets)
 
 
 def hull_steps(curves: FloatArray, steps: FloatArray) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from neocc._typing import FloatArray, LabelArray
-from neocc.kernels.inputs import Block, Features, SetCosts, SparseBlock, Terms
+from neocc.kernels.inputs import Block, Features, Parts, SetCosts, SparseBlock, Terms
 from neocc.kernels.memberships import Memberships
 
 # A distance is rounded to 2**-40 of itself, and to no less than 2**-46 of the terms it is made of.
@@ -184,6 +184,65 @@ def best_sets(
                 chosen[lines, best] = True
             curves[at, size - 1] = found[lines, best]
             sets[at, size - 1, :size] = np.nonzero(chosen)[1].reshape(-1, size)
+
+
+def least_sets(
+    parts: Parts,
+    squares: FloatArray,
+    anchors: FloatArray,
+    curves: FloatArray,
+    sets: LabelArray,
+) -> None:
+    """Write best sets, and their costs, where the nearest cluster of a set counts in each part.
+
+    A set costs the squares of the item and the sum of the least parts. Sets are found as by
+    `best_sets`, and nobody joins an empty cluster. All costs of an item are rounded against its
+    anchor, so that a cluster that is nowhere the nearest adds nothing.
+    """
+    k, l = len(parts.magnitude), parts.sums.shape[1]  # noqa: E741
+    empty = np.isinf(parts.magnitude)
+    i, j = np.triu_indices(k, 1)
+    step = max(1, _BUFFER_ENTRIES // max(1, len(i) * l))
+    for start in range(0, len(squares), step):
+        at = slice(start, start + step)
+        beyond, floor = _beyond_least(parts, at)
+        lines, base = np.arange(len(beyond)), squares[at] + floor
+        chosen = np.zeros(beyond.shape[:2], dtype=bool)
+        least = np.full((len(beyond), l), np.inf)
+        for size in range(1, curves.shape[1] + 1):
+            both = size == 2
+            beside, new = (beyond[:, i], beyond[:, j]) if both else (least[:, None], beyond)
+            left = np.minimum(beside, new)
+            found = left.sum(axis=2)
+            found += base[:, None]
+            found += anchors[at, None]
+            found -= anchors[at, None]
+            found[:, empty[i] | empty[j] if both else empty] = np.inf
+            if both:
+                best = found.argmin(axis=1)
+                chosen[:] = False
+                chosen[lines, i[best]] = chosen[lines, j[best]] = True
+            else:
+                found[chosen] = np.inf
+                best = found.argmin(axis=1)
+                # Where all that are left are empty, the first of them.
+                best = np.where(np.isinf(found[lines, best]), chosen.argmin(axis=1), best)
+                chosen[lines, best] = True
+            least = left[lines, best]
+            curves[at, size - 1] = found[lines, best]
+            sets[at, size - 1, :size] = np.nonzero(chosen)[1].reshape(-1, size)
+
+
+def _beyond_least(parts: Parts, at: slice) -> tuple[FloatArray, FloatArray]:
+    """Return by how much each part is above the least one, and the sum of the least.
+
+    Parts of empty clusters are infinite.
+    """
+    found = parts.table(at)
+    found[:, np.isinf(parts.magnitude)] = np.inf
+    least = found.min(axis=1)
+    found -= least[:, None]
+    return found, least.sum(axis=1)
 
 
 def hull_steps(curves: FloatArray, steps: FloatArray) -> None:

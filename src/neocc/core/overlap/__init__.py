@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from math import ceil, isfinite
 from numbers import Real
 
+from neocc._counts import Counts
 from neocc.core.overlap.average import Average
+from neocc.core.overlap.either import Either, followed_clusters, following
 from neocc.core.overlap.repeat import REPEAT, Repeat
 from neocc.core.overlap.scores import Scores
 from neocc.core.overlap.sets import OverlapModel
@@ -19,25 +21,53 @@ __all__ = [
     "OverlapModel",
     "Scores",
     "bounded_model",
+    "check_columns",
     "compared_models",
+    "followed_clusters",
+    "following",
     "make_overlap_model",
 ]
 
 OVERLAP_MODELS: dict[str, type[OverlapModel]] = {
-    each.name: each for each in (Repeat, Share, Average, Sum)
+    each.name: each for each in (Repeat, Share, Average, Sum, Either)
 }
 """All overlap models by name; each takes the largest number of memberships of an item."""
 
 _USUAL_BOUND = 4
-_SENSELESS = {("residue", "sum")}
+_COMPARED = ("average", "sum", "either")
+_OFFSETS = (
+    "for objective='residue', whose clusters are patterns up to row and column offsets: take "
+    "'average', 'share' or 'repeat', or objective='mean'."
+)
+_SENSELESS = {
+    ("residue", "sum"): _OFFSETS,
+    ("residue", "either"): _OFFSETS,
+    ("kmeans", "either"): "without column clusters, in each of which a row could follow another "
+    "of its clusters: take 'average', 'share', 'sum' or 'repeat', or NEOCC.",
+}
 
 
-def compared_models(objective: str) -> list[str]:
+def compared_models(objective: str, columns: Counts | None = None) -> list[str]:
     """Return the names of the models whose costs can be compared with each other.
 
     An item pays once in all of them; "share" costs at least what "average" does.
     """
-    return [name for name in ("average", "sum") if (objective, name) not in _SENSELESS]
+    return [
+        name
+        for name in _COMPARED
+        if (objective, name) not in _SENSELESS
+        and (OVERLAP_MODELS[name].both_sides or columns is None or columns.n_extra <= 0)
+    ]
+
+
+def check_columns(model: OverlapModel, has_several: bool) -> None:
+    """Refuse columns of several clusters where the model is one of rows alone."""
+    if has_several and not model.both_sides:
+        raise ValueError(
+            f"overlap_model={model.name!r} needs columns of one cluster each, in which rows follow "
+            "one of theirs: column_overlap must be 0, or minus column_outliers if columns may be "
+            "left out. Exchange rows and columns if it is the columns that overlap."
+        )
 
 
 def bounded_model(
@@ -58,14 +88,11 @@ def make_overlap_model(name: str, most: int | None, objective: str) -> OverlapMo
     """Return a model by name, bounded to so many memberships of an item.
 
     Row and column effects, which residues leave out, can be shared and averaged, but not added up.
+    To follow one cluster or another takes column clusters.
     """
     if name not in OVERLAP_MODELS:
         listed = ", ".join(repr(each) for each in OVERLAP_MODELS)
         raise ValueError(f"overlap_model must be one of {listed}; got {name!r}.")
     if (objective, name) in _SENSELESS:
-        raise ValueError(
-            f"overlap_model={name!r} makes no sense for objective={objective!r}, whose clusters "
-            "are patterns up to row and column offsets: take 'average', 'share' or 'repeat', or "
-            "objective='mean'."
-        )
+        raise ValueError(f"overlap_model={name!r} makes no sense {_SENSELESS[objective, name]}")
     return OVERLAP_MODELS[name](most)

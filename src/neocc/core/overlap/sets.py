@@ -14,6 +14,7 @@ largest may be left out.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -26,8 +27,8 @@ from neocc.core.histograms import BlockCounts, Histogram, Query
 from neocc.core.overlap.distances import DistanceChoices
 from neocc.core.overlap.present import beyond_distances, present_costs
 from neocc.core.overlap.scores import Scores, Spread, at_once
-from neocc.core.sizes import Moves, Wanted, offer_moves
-from neocc.core.thresholds import Thresholds, taken
+from neocc.core.sizes import Cut, Moves, Wanted, offer_moves
+from neocc.core.thresholds import Ask, Thresholds, taken
 from neocc.kernels import Kernels, Memberships, SetCosts
 
 __all__ = ["OverlapModel"]
@@ -52,6 +53,10 @@ class OverlapModel(ABC):
     needs_pairs, needs_squares : bool
         Whether the cost of several clusters depends on the inner products of their prototypes, and
         on the squares of the item.
+    needs_sums : bool
+        Whether it depends on the parts of distances, by clusters of the other side.
+    both_sides : bool
+        Whether items of both sides may have several clusters; if not, those of rows alone.
     keeps_shifts : bool
         Whether a constant added to the data changes nothing.
     prices_first : bool
@@ -65,6 +70,8 @@ class OverlapModel(ABC):
     divides: ClassVar[bool] = False
     needs_pairs: ClassVar[bool] = False
     needs_squares: ClassVar[bool] = False
+    needs_sums: ClassVar[bool] = False
+    both_sides: ClassVar[bool] = True
     keeps_shifts: ClassVar[bool] = True
     prices_first: ClassVar[bool] = True
 
@@ -75,9 +82,36 @@ class OverlapModel(ABC):
     def weighted(self, members: Memberships) -> Memberships:
         """Return memberships, each a part of its item if the model divides an item among them."""
         if not len(members.extra_items):
-            return replace(members, scale=None, mixed=False)
+            return replace(members, scale=None, mixed=False, virtual=None)
         scale = 1.0 / np.maximum(members.numbers, 1) if self.divides else None
-        return replace(members, scale=scale, mixed=self.mixed)
+        return replace(members, scale=scale, mixed=self.mixed, virtual=None)
+
+    def counted(
+        self,
+        members: Memberships,
+        ask: Ask,  # noqa: ARG002
+        cut: Cut,  # noqa: ARG002
+        fresh: Sequence[int] = (),  # noqa: ARG002
+    ) -> Memberships:
+        """Return weighted memberships that were not chosen at prices, as they count.
+
+        Blocks of items can be asked; clusters that are `fresh` have just been re-seeded.
+        """
+        return members
+
+    def chosen(
+        self,
+        members: Memberships,
+        scores: Scores,  # noqa: ARG002
+        fresh: Sequence[int] = (),  # noqa: ARG002
+    ) -> Memberships:
+        """Return memberships of a block of items as they count, given their scores."""
+        return self.weighted(members)
+
+    @property
+    def one_way(self) -> OverlapModel:
+        """The model of a side alone, from which both start."""
+        return self
 
     def choices(self, scores: Scores, kernels: Kernels, spread: Spread = at_once) -> Choices:
         """Return what items can choose from, given their distances to single clusters.
@@ -86,11 +120,39 @@ class OverlapModel(ABC):
         """
         k = scores.n_clusters
         largest = k if self.most is None else min(k, self.most)
-        costs = self.costs(np.arange(1.0, k + 1), scores.gram)
-        scores = scores._replace(objective=scores.objective + beyond_distances(scores, costs))
+        scores = scores._replace(objective=scores.objective + self.beyond(scores))
         if scores.d is None:
             return DistanceChoices(scores)
-        return SetChoices.of(scores, self, costs, largest, kernels, spread)
+        return SetChoices.of(scores, self, largest, kernels, spread)
+
+    def find_sets(
+        self,
+        scores: Scores,
+        kernels: Kernels,
+        at: slice,
+        curves: FloatArray,
+        sets: LabelArray,
+    ) -> None:
+        """Write the best sets of some items, and their costs."""
+        assert scores.d is not None
+        some = None if scores.squares is None else scores.squares[at]
+        kernels.best_sets(scores.d[at], some, self._costs(scores), curves[at], sets[at])
+
+    def present(self, scores: Scores, members: Memberships) -> FloatArray:
+        """Return the cost of the present set of each item, 0 for an item in no cluster."""
+        return present_costs(scores, self._costs(scores), members)
+
+    def beyond(self, scores: Scores) -> float:
+        """Return what the objective has beside the distances of present memberships."""
+        return beyond_distances(scores, self._costs(scores))
+
+    def offers(self, scores: Scores, members: Memberships, wanted: Wanted) -> Moves:
+        """Offer the cheapest moves of memberships to clusters that are too small."""
+        assert scores.d is not None
+        return offer_moves(scores.d, members, wanted, self._costs(scores))
+
+    def _costs(self, scores: Scores) -> SetCosts:
+        return self.costs(np.arange(1.0, scores.n_clusters + 1), scores.gram)
 
 
 @dataclass
@@ -124,25 +186,20 @@ class SetChoices:
         cls,
         scores: Scores,
         model: OverlapModel,
-        costs: SetCosts,
         largest: int,
         kernels: Kernels,
         spread: Spread = at_once,
     ) -> SetChoices:
         """Find the best sets of all items."""
-        d, members, squares = scores.d, scores.members, scores.squares
+        d, members = scores.d, scores.members
         assert d is not None
         curves, steps = np.empty((len(d), largest)), np.empty((len(d), largest - 1))
         sets = np.full((len(d), largest, largest), -1, dtype=np.int32)
 
-        def find(at: slice) -> None:
-            some = None if squares is None else squares[at]
-            kernels.best_sets(d[at], some, costs, curves[at], sets[at])
-
-        spread(find, len(d))
+        spread(lambda at: model.find_sets(scores, kernels, at, curves, sets), len(d))
         present = None
         if members is not None:
-            present = present_costs(scores, costs, members)
+            present = model.present(scores, members)
             # Larger sets than pairs are found greedily: present ones compete with them.
             for size in range(3, largest + 1):
                 alike = np.flatnonzero(members.numbers == size)
@@ -246,7 +303,11 @@ class SetChoices:
         at, place = np.nonzero(chosen[:, 1:] >= 0)
         clusters = chosen[at, place + 1]
         members = Memberships(first, items[at], clusters, self.scores.n_clusters)
-        return self.model.weighted(members)
+        return self.counted(members)
+
+    def counted(self, members: Memberships, fresh: Sequence[int] = ()) -> Memberships:
+        """Return memberships as they count."""
+        return self.model.chosen(members, self.scores, fresh)
 
     def costs(self, applied: Applied) -> FloatArray:
         """Return the cost of the item of each membership, item by item."""
@@ -256,11 +317,8 @@ class SetChoices:
 
     def moves(self, members: Memberships, wanted: Wanted) -> Moves:
         """Offer the cheapest moves of memberships to clusters that are too small."""
-        scores = self.scores
-        assert scores.d is not None
-        costs = self.model.costs(np.arange(1.0, scores.n_clusters + 1), scores.gram)
-        found = offer_moves(scores.d, members, wanted, costs)
+        found = self.model.offers(self.scores, members, wanted)
         if self.present is None:
             return found
-        now = present_costs(scores, costs, members)
+        now = self.model.present(self.scores, members)
         return found._replace(before=float(self.present.sum()), now=float(now.sum()))

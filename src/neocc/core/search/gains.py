@@ -11,6 +11,12 @@ Where items are combinations u of prototypes, let h = u'(U'U)^-1 u be the levera
 Without it the fit costs less by c_p + |e|^2 / (1 - h), with a combination u' in its place more by
 c_p + |e'|^2 / (1 + h'), for residuals e of the fit and e', h' of the one without the item: the
 formulas of deletion and insertion in least squares.
+
+Where an item follows one of its clusters in each cluster j of the other side, of m_j items, blocks
+are means of those n_ij that follow i there. With e_ij = m_j (S_j / m_j - M_ij)^2, following i costs
+an item that was taken out e_ij n_ij / (n_ij - 1) where it did so before, and e_ij n_ij / (n_ij + 1)
+elsewhere: nothing where it is alone. The cost of a set is c_p and the least of these for each j,
+exactly, while others follow what they do.
 """
 
 from __future__ import annotations
@@ -18,13 +24,16 @@ from __future__ import annotations
 import numpy as np
 
 from neocc._typing import FloatArray, IntArray
-from neocc.core.overlap import OverlapModel, Scores
-from neocc.kernels import Memberships
+from neocc.core.objectives.virtual import followers
+from neocc.core.overlap import OverlapModel, Scores, followed_clusters
+from neocc.kernels import Memberships, inverse
 
 __all__ = ["single_gains"]
 
 # Items that determine a prototype alone have leverage 1.
 _LEAST_FREEDOM = 1e-9
+# Items whose parts are compared at a time.
+_CHUNK = 1 << 13
 
 
 def single_gains(
@@ -44,7 +53,8 @@ def single_gains(
     numbers = members.sums_of(None)
     # An item that begins an empty cluster is explained as far as it can be.
     excess = np.where(numbers > 0, np.maximum(d - constant[:, None], 0.0), 0.0)
-    gains = _mixed_gains if model.mixed else _mean_gains
+    ways = {True: _mixed_gains, False: _mean_gains, None: _followed_gains}
+    gains = ways[model.mixed if scores.parts is None else None]
     savings, costs = gains(members, excess, constant, model, scores)
     savings[~table | (numbers <= min_size)] = -np.inf
     costs[table] = np.inf
@@ -132,3 +142,38 @@ def _mixed_gains(
 
     now = np.where(sizes > 0, present / free, -c)
     return now - np.where(sizes == 1, -c, after(-1)), after(1) - now
+
+
+def _followed_gains(
+    members: Memberships,
+    excess: FloatArray,
+    constant: FloatArray,
+    _: OverlapModel,
+    scores: Scores,
+) -> tuple[FloatArray, FloatArray]:
+    """Gains where an item follows one of its clusters in each cluster of the other side."""
+    parts, table = scores.parts, members.dense
+    assert parts is not None
+    l = parts.sums.shape[1]  # noqa: E741
+    numbers, followed = followers(members, l), followed_clusters(members, l)
+    savings, costs = np.zeros_like(excess), np.zeros_like(excess)
+    for start in range(0, len(excess), _CHUNK):
+        at = slice(start, start + _CHUNK)
+        inside = table[at]
+        n = np.where(followed[at, None] == np.arange(table.shape[1])[:, None], -1.0, 1.0)
+        factor = np.divide(numbers, numbers + n, out=np.zeros_like(n), where=numbers + n > 0)
+        means = parts.sums[at] * inverse(parts.sizes)
+        apart = np.square(means[:, None] + parts.slope.T / 2.0) * parts.sizes
+        pulled = apart * factor
+        without = np.where(inside[:, :, None], pulled, np.inf)
+        order = np.sort(without, axis=1)
+        least = order[:, :1]
+        second = order[:, 1:2] if table.shape[1] > 1 else np.full_like(least, np.inf)
+        c, some = constant[at, None], inside.any(axis=1, keepdims=True)
+        now = np.where(some, c + least.sum(axis=2), 0.0)
+        # The least but for one cluster is the second where that cluster is the least.
+        left = np.where(without == least, second, least).sum(axis=2)
+        alone = inside.sum(axis=1, keepdims=True) == 1
+        savings[at] = now - np.where(alone, 0.0, c + left)
+        costs[at] = c + np.minimum(pulled, least).sum(axis=2) - now
+    return savings, costs
