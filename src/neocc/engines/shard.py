@@ -56,6 +56,8 @@ class Shard:
         self._distances: FloatArray | None = None
         self._row_squares: FloatArray | None = None
         self._column_squares: FloatArray | None = None
+        self._row_margins: FloatArray | None = None
+        self._column_margins: FloatArray | None = None
 
     def over(self, matrix: Matrix) -> Shard:
         """Return a shard of other rows, in memory, with the same kernels and threads."""
@@ -129,7 +131,9 @@ class Shard:
     ) -> list[Result]:
         """Call a function of each block of rows and its features, which it must not keep."""
         norms = None
-        if terms.base == "plain" or V is None or V.is_partition:
+        if terms.base == "margins":
+            norms = self.row_margins()
+        elif terms.base == "plain" or V is None or V.is_partition:
             norms = self.row_squares() if self._row_squares is None else self._row_squares
 
         def one_block(rows: Rows) -> Result:
@@ -191,14 +195,14 @@ class Shard:
 
         Squares are 0 where no `base` is asked for.
         """
-        n, plain = self.shape[0], base == "plain" or U is None or U.is_partition
+        n, plain = self.shape[0], base != "weighted" or U is None or U.is_partition
 
         def add(rows: Rows, totals: Features) -> None:
             block, members = self._block(*rows), U
             if U is not None and rows[1] - rows[0] < n:
                 members = U.slice(*rows)
             weights = None if members is None or members.is_partition else members.weights
-            wanted = None if plain or base is None else totals.squares
+            wanted = None if plain else totals.squares
             self.kernels.scatter(block, members, weights, totals.sums, wanted)
             if V is not None and totals.products is not None:
                 S = self.scratch.take(rows[1] - rows[0], V.n_clusters)
@@ -210,7 +214,9 @@ class Shard:
 
         widths = (0 if U is None else U.n_clusters, 0 if V is None else V.n_clusters)
         found = self._passes.down_columns(widths, add)
-        if plain and base is not None:
+        if base == "margins":
+            found.squares[:] = self.column_margins()
+        elif plain and base is not None:
             known = self._column_squares
             found.squares[:] = self.column_squares() if known is None else known
         return found
@@ -231,6 +237,37 @@ class Shard:
         if weights is None:
             self._column_squares = found
         return found
+
+    def row_margins(self) -> FloatArray:
+        """Return the sum of every row, computed once."""
+        if self._row_margins is None:
+            self._row_margins = self.multiply(np.ones((self.shape[1], 1)))[:, 0]
+        return self._row_margins
+
+    def column_margins(self) -> FloatArray:
+        """Return the sum of every column over these rows, computed once."""
+        if self._column_margins is None:
+            self._column_margins = self.multiply_transposed(np.ones((self.shape[0], 1)))[:, 0]
+        return self._column_margins
+
+    def first_negative(self) -> tuple[int, int, float] | None:
+        """Return row, column and value of the first negative entry; None if there is none."""
+
+        def one_block(rows: Rows) -> tuple[int, int, float] | None:
+            block = self._block(*rows)
+            if isinstance(block, SparseBlock):
+                values = block.data[block.stored()]
+                if not len(values) or values.min() >= 0:
+                    return None
+                at = int(np.argmax(values < 0)) + int(block.indptr[0])
+                row = int(np.searchsorted(block.indptr, at, side="right")) - 1
+                return rows[0] + row, int(block.indices[at]), float(block.data[at])
+            if not block.size or block.min() >= 0:
+                return None
+            row, column = divmod(int(np.argmax(block < 0)), block.shape[1])
+            return rows[0] + row, column, float(block[row, column])
+
+        return next((each for each in self._passes.over_rows(one_block) if each is not None), None)
 
     def multiply_transposed(self, table: FloatArray) -> FloatArray:
         """Return X' times a thin table."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from neocc._typing import BoolArray, FloatArray
+from neocc.core.objectives import Objective, make_objective
 from neocc.core.overlap import OVERLAP_MODELS, REPEAT, OverlapModel
 from neocc.kernels import Memberships
 
-__all__ = ["fitted_values", "used_overlap_model", "weigh"]
+__all__ = ["asked_objective", "fitted_values", "used_overlap_model", "weigh"]
 
 
 def used_overlap_model(model: Any) -> OverlapModel:
@@ -17,6 +18,11 @@ def used_overlap_model(model: Any) -> OverlapModel:
     if used is None:
         return REPEAT
     return OVERLAP_MODELS[used.overlap_model](used.max_memberships)
+
+
+def asked_objective(model: Any) -> Objective:
+    """Return the objective that the parameters of an estimator ask for."""
+    return make_objective(model.objective, getattr(model, "prior", 1.0))
 
 
 def weigh(model: Any, members: BoolArray) -> Memberships:

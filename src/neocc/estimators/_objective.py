@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from neocc.core.objectives import COCLUSTERING, OBJECTIVES
+from neocc.core.objectives import COCLUSTERING, COUNTS, make_objective
 from neocc.core.overlap import make_overlap_model
 from neocc.core.solve import checked_value
 from neocc.engines import Workers
-from neocc.engines.validation import read_matrix, read_memberships
+from neocc.engines.validation import check_paired, read_matrix, read_memberships
 from neocc.estimators._engines import make_engine
 
 
 def objective_value(
-    X: Any, U: Any, V: Any, objective: str = "mean", overlap_model: str = "repeat"
+    X: Any,
+    U: Any,
+    V: Any,
+    objective: str = "mean",
+    overlap_model: str = "repeat",
+    *,
+    prior: float = 1.0,
 ) -> float:
     """Return the NEO-CC objective of row memberships U and column memberships V on the data X.
 
@@ -25,15 +31,17 @@ def objective_value(
         Row memberships. Overlap, outliers and empty clusters are allowed.
     V : array-like of 0 and 1, shape (n_columns, n_column_clusters)
         Column memberships.
-    objective : {"mean", "residue"}, default="mean"
-        NEO-CC-M or NEO-CC-RCM.
+    objective : {"mean", "residue", "poisson", "diagonal", "modularity"}, default="mean"
+        NEO-CC-M, NEO-CC-RCM, or one of those of counts, see :class:`NEOCC`.
     overlap_model : {"repeat", "share", "average", "sum"}, default="repeat"
         What several memberships cost, see :class:`NEOCC`.
+    prior : float, default=1.0
+        Of the rates of `"poisson"` and `"diagonal"`, see :class:`NEOCC`.
 
     Returns
     -------
     value : float
-        The objective, at least 0.
+        The objective, at least 0 but for counts.
 
     Examples
     --------
@@ -42,16 +50,23 @@ def objective_value(
     >>> objective_value(X, [[1], [1]], [[1, 0], [0, 1]])
     4.0
     """
-    if objective not in COCLUSTERING:
-        listed = ", ".join(repr(name) for name in COCLUSTERING)
+    if objective not in (*COCLUSTERING, *COUNTS):
+        listed = ", ".join(repr(name) for name in (*COCLUSTERING, *COUNTS))
         raise ValueError(f"objective must be one of {listed}; got {objective!r}.")
-    found, model = OBJECTIVES[objective], make_overlap_model(overlap_model, None, objective)
+    if not prior > 0:
+        raise ValueError(f"prior must be positive; got {prior!r}.")
+    found = make_objective(objective, prior)
+    model = make_overlap_model(overlap_model, None, objective)
     matrix = read_matrix(None, X, reset=True)
     rows = model.weighted(read_memberships(U, "U", matrix.shape[0], None))
     columns = model.weighted(read_memberships(V, "V", matrix.shape[1], None))
+    check_paired(found, rows.n_clusters, columns.n_clusters)
     with Workers() as workers:
         centring = found.centring(None) if model.keeps_shifts else "none"
         engine = make_engine(matrix, "auto", workers).centred(centring)
-        features = engine.column_features(rows, columns if found.needs_products else None)
-        value = max(found.value(features, rows, columns), 0.0)
+        found.check(engine)
+        products = columns if found.needs_products else None
+        features = engine.column_features(rows, products, base=found.base)
+        value = found.value(features, rows, columns)
+        value = value if found.background else max(value, 0.0)
         return checked_value(engine, found, value, features, rows, columns)[0]

@@ -150,10 +150,11 @@ class RowsMixin(TransformerMixin):
         -------
         distances : ndarray of shape (n_rows, n_row_clusters)
             Squared distances as the objective measures them: what each membership would add to it.
-            Infinite for a cluster without members.
+            For counts they are negative where a cluster explains a row better than independence.
+            Infinite for a cluster without members, but for counts.
         """
         with self._engine_of(X) as engine:
             model = self._row_model
             d = engine.row_distances(model.terms, model.V)
         d[:, np.isinf(model.terms.magnitude)] = np.inf
-        return np.maximum(d, 0.0, out=d)
+        return np.maximum(d, 0.0, out=d) if model.terms.rate is None else d

@@ -30,6 +30,8 @@ OVERLAP_MODELS: dict[str, type[OverlapModel]] = {
 
 _USUAL_BOUND = 4
 _SENSELESS = {("residue", "sum")}
+# Of counts rates are multiplied, and prototypes cannot be combined.
+_COUNTS = ("poisson", "diagonal", "modularity")
 
 
 def compared_models(objective: str) -> list[str]:
@@ -37,6 +39,8 @@ def compared_models(objective: str) -> list[str]:
 
     An item pays once in all of them; "share" costs at least what "average" does.
     """
+    if objective in _COUNTS:
+        return []
     return [name for name in ("average", "sum") if (objective, name) not in _SENSELESS]
 
 
@@ -68,4 +72,10 @@ def make_overlap_model(name: str, most: int | None, objective: str) -> OverlapMo
             "are patterns up to row and column offsets: take 'average', 'share' or 'repeat', or "
             "objective='mean'."
         )
-    return OVERLAP_MODELS[name](most)
+    model = OVERLAP_MODELS[name](most)
+    if objective in _COUNTS and model.mixed:
+        raise ValueError(
+            f"overlap_model={name!r} is not available for objective={objective!r}: clusters of "
+            "counts have rates, which are not combined. Take 'share' or 'repeat'."
+        )
+    return model

@@ -227,10 +227,12 @@ class OneSide:
             return score(self.engine.kernels, features, terms, None)
 
         scores = comparable(make_terms(self.problem, self.side, features, pair))
-        unexplained = None if other is None else self.problem.objective.unexplained(other)
+        objective = self.problem.objective
+        unexplained = None if other is None else objective.unexplained(other)
         constant = np.zeros(len(scores.labels))
         if unexplained is not None:
             constant = comparable(unexplained).minima
         counts, model = self.problem.counts(self.side), self.problem.overlap_model
-        gains = single_gains(members, scores, constant, model, counts.min_size)
+        rise = objective.rise(self.engine, self.side, features, pair)
+        gains = single_gains(members, scores, constant, model, counts.min_size, rise)
         return Exchange(members.dense, *gains, constant, counts.max_outliers)
