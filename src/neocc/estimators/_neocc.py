@@ -20,6 +20,8 @@ from neocc.estimators._fractions import SIDES, counts_of_sides
 from neocc.estimators._progress import with_callbacks
 from neocc.estimators._redundancy import RedundancyMixin
 
+INIT_NAMES = {"neo-kmeans", "random", "spectral", "sketch", "sdp", "modularity"}
+
 
 class NEOCC(RedundancyMixin, BaseCoclusterer):
     r"""Non-exhaustive, overlapping co-clustering (NEO-CC) of a matrix.
@@ -75,14 +77,17 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         (`neocc.selection.estimate_overlap_and_outliers`).
     row_outliers, column_outliers : float in [0, 1) or "auto", default=0.0
         Largest fraction of rows (columns) left in no cluster, or estimated likewise.
-    init : {"neo-kmeans", "random", "spectral", "sketch", "sdp"} or (U, V), default="neo-kmeans"
+    init : {"neo-kmeans", "random", "spectral", "sketch", "sdp", "modularity"} or (U, V), \
+            default="neo-kmeans"
         How the memberships start: one-way NEO-K-Means of the rows and of the columns from k-means++
         seeds (found on a sample of the rows when the matrix is large), random feasible
         memberships, clusters of the leading singular vectors of the scaled matrix, clusters of
         random projections, semidefinite relaxations of both sides solved in turn (seconds to
         minutes each, see :class:`LowRankNEOKMeans`), or given membership matrices that meet the
-        counts above. With `refine`, every other start is random, and all but one in fifty if the
-        rest are semidefinite.
+        counts above. For counts `"neo-kmeans"` is `"spectral"`, on rows and columns scaled by their
+        sums; with as many clusters of both, `"modularity"` starts from a short run of that. With
+        `refine`, every other start is random, and all but one in fifty if the rest are
+        semidefinite.
     n_init : int, default=10
         Number of starts; the one of lowest objective is kept. Given memberships are run once.
     refine : bool, default=True
@@ -196,7 +201,7 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         "row_outliers": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
         "column_overlap": [Interval(Real, None, None, closed="neither"), StrOptions({"auto"})],
         "column_outliers": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
-        "init": [StrOptions({"neo-kmeans", "random", "spectral", "sketch", "sdp"}), tuple, list],
+        "init": [StrOptions(INIT_NAMES), tuple, list],
         "refine": ["boolean"],
     }
 

@@ -58,6 +58,8 @@ class Objective(ABC):
         Whether row cluster i belongs to column cluster i, so that there are as many of both.
     reseeds : bool
         Whether an item that begins an empty cluster costs no more than it did before.
+    usual_start : str
+        What the start "neo-kmeans" stands for.
     """
 
     background: bool = False
@@ -69,6 +71,7 @@ class Objective(ABC):
     per_item: ClassVar[bool] = True
     paired: ClassVar[bool] = False
     reseeds: ClassVar[bool] = True
+    usual_start: ClassVar[str] = "neo-kmeans"
 
     def __post_init__(self) -> None:
         if self.background:

@@ -74,6 +74,7 @@ class CountObjective(Objective):
     needs_products: ClassVar[bool] = False
     per_item: ClassVar[bool] = False
     reseeds: ClassVar[bool] = False
+    usual_start: ClassVar[str] = "spectral"
 
     def __post_init__(self) -> None:
         """Costs are relative to independence, whatever is asked for."""
@@ -115,7 +116,7 @@ class CountObjective(Objective):
         """Return "none": counts begin at zero."""
         return "none"
 
-    def blocks(self, features: Features, U: Memberships, V: Memberships) -> Blocks:
+    def blocks(self, features: Features, V: Memberships) -> Blocks:
         """Return the sums over blocks, observed and expected."""
         assert features.sums is not None
         margins = features.squares
@@ -131,7 +132,7 @@ class CountObjective(Objective):
     ) -> Terms:
         """Return the terms of the row step."""
         assert V is not None and not pairs
-        blocks = self.blocks(features, U, V)
+        blocks = self.blocks(features, V)
         found = self.tables(blocks)
         return _terms(found.gain.T, found.rate.dot(blocks.column_shares), found)
 
@@ -140,7 +141,7 @@ class CountObjective(Objective):
     ) -> Terms:
         """Return the terms of the column step: the same, with the roles exchanged."""
         assert U is not None and not pairs
-        blocks = self.blocks(features, U, V)
+        blocks = self.blocks(features, V)
         found = self.tables(blocks)
         return _terms(found.gain, blocks.row_shares.dot(found.rate), found)
 
@@ -151,7 +152,7 @@ class CountObjective(Objective):
 
     def block_costs(self, features: Features, U: Memberships, V: Memberships) -> FloatArray:
         """Return the part of each block in J."""
-        blocks = self.blocks(features, U, V)
+        blocks = self.blocks(features, V)
         gain, rate, penalty = self.tables(blocks)
         found: FloatArray = blocks.expected * rate - blocks.observed * gain + penalty
         return found
@@ -159,9 +160,9 @@ class CountObjective(Objective):
     def rise(
         self, engine: Any, side: Side, features: Features, pair: Any
     ) -> Callable[[FloatArray], FloatArray]:
-        """Return what changes of weights add to the cost of each cluster: rates are fitted again."""
-        U, V = pair
-        blocks = self.blocks(features, U, V)
+        """Return what changes of weights add to each cluster's cost, with rates fitted again."""
+        _, V = pair
+        blocks = self.blocks(features, V)
         if side == "rows":
             sums, margins = engine.multiply(V.indicator), engine.row_margins()
             shares = blocks.column_shares
@@ -184,7 +185,7 @@ class CountObjective(Objective):
 
     def lifts(self, features: Features, U: Memberships, V: Memberships) -> FloatArray:
         """Return the lift of each block."""
-        return self.rates(self.blocks(features, U, V))
+        return self.rates(self.blocks(features, V))
 
 
 def _terms(gain: FloatArray, rate: FloatArray, found: Tables) -> Terms:

@@ -2,8 +2,8 @@
 
     x_pt ~ Poisson(r_p c_t / N gamma_ij),   gamma_ij = (B_ij + prior) / (E_ij + prior)
 
-J is minus the logarithm of the likelihood over that of independence (gamma = 1), with `prior` counts
-in each block that were observed as expected: gain = log gamma, rate = gamma - 1.
+J is minus the logarithm of the likelihood over that of independence (gamma = 1), with `prior`
+counts in each block that were observed as expected: gain = log gamma, rate = gamma - 1.
 """
 
 from __future__ import annotations
