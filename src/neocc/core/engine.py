@@ -111,12 +111,13 @@ class Engine:
 
     def row_margins(self) -> FloatArray:
         """Return the sum of every row."""
-        return self._stacked("row_margins")
+        return self._stacked("margins", "rows")
 
     def column_margins(self) -> FloatArray:
         """Return the sum of every column."""
         shards = self.shards
-        margins: FloatArray = shards.gather_total(shards.total("column_margins", shards.each))
+        asked = shards.total("margins", shards.each, common=("columns",))
+        margins: FloatArray = shards.gather_total(asked)
         return margins
 
     def first_negative(self) -> tuple[int, int, float] | None:

@@ -18,7 +18,7 @@ from scipy.optimize import linear_sum_assignment
 from neocc._typing import FloatArray
 from neocc.core.engine import Engine
 from neocc.core.initialise import COLD, seeded_start
-from neocc.core.objectives import KMEANS, MODULARITY, CountObjective
+from neocc.core.objectives import KMEANS, MODULARITY
 from neocc.core.problem import Problem
 from neocc.core.solve import solve
 from neocc.core.steps import Pair, with_side
@@ -31,7 +31,7 @@ _ITERATIONS = 20
 
 def spectral_start(data: Engine, problem: Problem, rng: np.random.Generator) -> Pair:
     """Start from clusters of the leading left and right singular vectors of the scaled matrix."""
-    counts = isinstance(problem.objective, CountObjective)
+    counts = problem.objective.of_counts
     if counts:
         squares = data.row_margins() ** 2, data.column_margins() ** 2
     else:

@@ -14,10 +14,11 @@ from scipy import sparse
 
 from neocc._typing import FloatArray, IntArray
 from neocc.core.assign import Applied, Choices
+from neocc.core.objectives import Side
 from neocc.core.overlap import OverlapModel, Scores
 from neocc.core.shards import Reads
 from neocc.core.thresholds import Thresholds
-from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix
+from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix, first_negative
 from neocc.engines.passes import DEFAULTS, Passes, PassOptions, Rows, Scratch
 from neocc.engines.space import EVERYTHING, TableSpace
 from neocc.engines.workers import Workers
@@ -56,8 +57,7 @@ class Shard:
         self._distances: FloatArray | None = None
         self._row_squares: FloatArray | None = None
         self._column_squares: FloatArray | None = None
-        self._row_margins: FloatArray | None = None
-        self._column_margins: FloatArray | None = None
+        self._margins: dict[Side, FloatArray] = {}
 
     def over(self, matrix: Matrix) -> Shard:
         """Return a shard of other rows, in memory, with the same kernels and threads."""
@@ -132,7 +132,7 @@ class Shard:
         """Call a function of each block of rows and its features, which it must not keep."""
         norms = None
         if terms.base == "margins":
-            norms = self.row_margins()
+            norms = self.margins("rows")
         elif terms.base == "plain" or V is None or V.is_partition:
             norms = self.row_squares() if self._row_squares is None else self._row_squares
 
@@ -215,7 +215,7 @@ class Shard:
         widths = (0 if U is None else U.n_clusters, 0 if V is None else V.n_clusters)
         found = self._passes.down_columns(widths, add)
         if base == "margins":
-            found.squares[:] = self.column_margins()
+            found.squares[:] = self.margins("columns")
         elif plain and base is not None:
             known = self._column_squares
             found.squares[:] = self.column_squares() if known is None else known
@@ -238,36 +238,18 @@ class Shard:
             self._column_squares = found
         return found
 
-    def row_margins(self) -> FloatArray:
-        """Return the sum of every row, computed once."""
-        if self._row_margins is None:
-            self._row_margins = self.multiply(np.ones((self.shape[1], 1)))[:, 0]
-        return self._row_margins
-
-    def column_margins(self) -> FloatArray:
-        """Return the sum of every column over these rows, computed once."""
-        if self._column_margins is None:
-            self._column_margins = self.multiply_transposed(np.ones((self.shape[0], 1)))[:, 0]
-        return self._column_margins
+    def margins(self, side: Side) -> FloatArray:
+        """Return the sums of all rows, or of all columns over these rows, computed once."""
+        if side not in self._margins:
+            times = self.multiply if side == "rows" else self.multiply_transposed
+            ones = np.ones((self.shape[1 if side == "rows" else 0], 1))
+            self._margins[side] = times(ones)[:, 0]
+        return self._margins[side]
 
     def first_negative(self) -> tuple[int, int, float] | None:
         """Return row, column and value of the first negative entry; None if there is none."""
-
-        def one_block(rows: Rows) -> tuple[int, int, float] | None:
-            block = self._block(*rows)
-            if isinstance(block, SparseBlock):
-                values = block.data[block.stored()]
-                if not len(values) or values.min() >= 0:
-                    return None
-                at = int(np.argmax(values < 0)) + int(block.indptr[0])
-                row = int(np.searchsorted(block.indptr, at, side="right")) - 1
-                return rows[0] + row, int(block.indices[at]), float(block.data[at])
-            if not block.size or block.min() >= 0:
-                return None
-            row, column = divmod(int(np.argmax(block < 0)), block.shape[1])
-            return rows[0] + row, column, float(block[row, column])
-
-        return next((each for each in self._passes.over_rows(one_block) if each is not None), None)
+        found = self._passes.over_rows(lambda rows: first_negative(self._block(*rows), rows[0]))
+        return next(filter(None, found), None)
 
     def multiply_transposed(self, table: FloatArray) -> FloatArray:
         """Return X' times a thin table."""

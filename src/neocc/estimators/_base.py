@@ -183,12 +183,9 @@ class BaseNEO(
 
     def _make_model(self, objective: str, name: str | None = None) -> OverlapModel:
         """Return the model that the parameters ask for, or the first to try if that is "auto"."""
-        if self.overlap_model == "auto" and not compared_models(objective):
-            raise ValueError(
-                f"overlap_model='auto' compares no models for objective={objective!r}: take "
-                "'repeat' or 'share'."
-            )
-        name = name or (self.overlap_model if self.overlap_model != "auto" else "average")
+        if self.overlap_model != "auto":
+            name = name or self.overlap_model
+        name = name or compared_models(objective)[0]
         names = ("row_overlap", "column_overlap", "overlap")
         overlaps = [getattr(self, each, None) for each in names]
         return bounded_model(name, self.max_memberships, objective, overlaps)

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from neocc._typing import BoolArray
 from neocc.core.engine import Engine
-from neocc.core.objectives import MODULARITY, CountObjective, block_means
+from neocc.core.objectives import MODULARITY, block_means
 from neocc.core.problem import Problem
 from neocc.core.search import Init
 from neocc.core.solve import Solution
@@ -19,7 +19,7 @@ from neocc.estimators._base import BaseNEO
 
 def refuse_start(init: str, problem: Problem) -> None:
     """Refuse starts that do not go with an objective."""
-    counts = isinstance(problem.objective, CountObjective)
+    counts = problem.objective.of_counts
     assert problem.rows is not None and problem.columns is not None
     name = problem.objective.name
     if init == "sdp" and counts:

@@ -15,7 +15,7 @@ from neocc.core.objectives import Centring, Terms
 from neocc.core.overlap import OVERLAP_MODELS
 from neocc.estimators._rows import RowModel
 from neocc.io._codec import Undecodable
-from neocc.kernels import Memberships
+from neocc.kernels import Base, Memberships
 from neocc.selection import OverlapEstimate
 
 __all__ = ["check_state"]
@@ -33,6 +33,7 @@ _ARRAYS: dict[str, tuple[str, str]] = {
     "row_labels_": ("i", "n"),
     "column_labels_": ("i", "m"),
     "block_means_": ("f", "kl"),
+    "block_lifts_": ("f", "kl"),
     "cluster_centers_": ("f", "km"),
     "history_": ("fV", "h"),
 }
@@ -44,6 +45,7 @@ _TERMS: dict[str, tuple[str, str]] = {
     "magnitude": ("f", "k"),
     "table": ("f", "mk"),
     "gram": ("f", "kk"),
+    "rate": ("f", "k"),
 }
 # Of mixed clusters, where those of others are numbers.
 _TABLES = {"scale": "kk", "shrink": "ll"}
@@ -136,7 +138,7 @@ def check_state(estimator: str, parameters: dict[str, Any], attributes: dict[str
     sizes = _Sizes(n_columns)
     _check_row_model(attributes["_row_model"], sizes)
     for name, (kind, letters) in _ARRAYS.items():
-        if name in attributes:
+        if attributes.get(name) is not None or (name in attributes and name != "block_lifts_"):
             sizes.check(name, attributes[name], kind, letters)
     if attributes["_n_features_out"] != attributes["_row_members"].shape[1]:
         raise Undecodable("its '_n_features_out' does not fit")
@@ -162,11 +164,7 @@ def _check_row_model(model: Any, sizes: _Sizes) -> None:
     """Check all that a comparison of new rows with the clusters will use."""
     if not isinstance(model, RowModel) or not isinstance(model.terms, Terms):
         raise Undecodable("its '_row_model' is not one")
-    for name, (kind, letters) in _TERMS.items():
-        table = getattr(model.terms, name)
-        if table is not None or name in ("offset", "magnitude"):
-            mixed = name in _TABLES and np.ndim(table) == 2
-            sizes.check(name, table, kind, _TABLES[name] if mixed else letters)
+    _check_terms(model.terms, sizes)
     one_way = model.V is None
     if one_way != (model.terms.slope is None) or (one_way and model.terms.table is None):
         raise Undecodable("its '_row_model' has terms that do not fit each other")
@@ -184,6 +182,16 @@ def _check_row_model(model: Any, sizes: _Sizes) -> None:
     if model.centring not in get_args(Centring):
         raise Undecodable("its '_row_model' is centred in an unknown way")
     _check_overlap_model(model)
+
+
+def _check_terms(terms: Terms, sizes: _Sizes) -> None:
+    for name, (kind, letters) in _TERMS.items():
+        table = getattr(terms, name)
+        if table is not None or name in ("offset", "magnitude"):
+            mixed = name in _TABLES and np.ndim(table) == 2
+            sizes.check(name, table, kind, _TABLES[name] if mixed else letters)
+    if terms.base not in get_args(Base) or type(terms.constant) is not float:
+        raise Undecodable("its '_row_model' has terms of an unknown kind")
 
 
 def _check_overlap_model(model: RowModel) -> None:

@@ -35,7 +35,7 @@ OBJECTIVES: dict[str, Objective] = {
 }
 """All objectives by name."""
 
-COUNTS = tuple(name for name, each in OBJECTIVES.items() if isinstance(each, CountObjective))
+COUNTS = tuple(name for name, each in OBJECTIVES.items() if each.of_counts)
 """Names of those of counts."""
 
 COCLUSTERING = tuple(name for name in OBJECTIVES if name != KMEANS.name and name not in COUNTS)

@@ -54,6 +54,8 @@ class Objective(ABC):
         Whether distances depend on products.
     per_item : bool
         Whether the number of parameters grows with the rows and columns.
+    of_counts : bool
+        Whether it compares counts with independence; else it is a sum of squared differences.
     paired : bool
         Whether row cluster i belongs to column cluster i, so that there are as many of both.
     reseeds : bool
@@ -69,6 +71,7 @@ class Objective(ABC):
     has_background: ClassVar[bool] = True
     needs_products: ClassVar[bool]
     per_item: ClassVar[bool] = True
+    of_counts: ClassVar[bool] = False
     paired: ClassVar[bool] = False
     reseeds: ClassVar[bool] = True
     usual_start: ClassVar[str] = "neo-kmeans"

@@ -73,6 +73,7 @@ class CountObjective(Objective):
 
     needs_products: ClassVar[bool] = False
     per_item: ClassVar[bool] = False
+    of_counts: ClassVar[bool] = True
     reseeds: ClassVar[bool] = False
     usual_start: ClassVar[str] = "spectral"
 

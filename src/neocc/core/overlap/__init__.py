@@ -40,7 +40,7 @@ def compared_models(objective: str) -> list[str]:
     An item pays once in all of them; "share" costs at least what "average" does.
     """
     if objective in _COUNTS:
-        return []
+        return ["share"]
     return [name for name in ("average", "sum") if (objective, name) not in _SENSELESS]
 
 
