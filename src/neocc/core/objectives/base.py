@@ -138,9 +138,10 @@ class Objective(ABC):
     def rise(
         self, engine: Any, side: Side, features: Features, pair: Any
     ) -> Callable[[FloatArray], FloatArray] | None:
-        """Return what changes of weights add to the cost of each cluster of a side, exactly.
+        """Return what changes of weights add to the cost of each cluster of a side.
 
-        The function takes changes of all items in all clusters, each by itself. None stands for
+        The function takes changes of all items in all clusters, each of which is exact by itself.
+        None stands for
         squared differences, whose rises follow from distances (`neocc.core.search.gains`).
         """
         return None

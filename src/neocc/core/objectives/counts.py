@@ -173,8 +173,8 @@ class CountObjective(Objective):
             blocks = Blocks(blocks.observed.T, blocks.expected.T, *blocks[:1:-1])
 
         def found(change: FloatArray) -> FloatArray:
-            rises = np.empty(change.shape)
-            for q, weights in enumerate(change.T):
+            rises = np.empty((len(sums), len(blocks.observed)))
+            for q, weights in enumerate(np.broadcast_to(change, rises.shape).T):
                 observed = np.maximum(blocks.observed[q] + weights[:, None] * sums, 0.0)
                 own = np.multiply.outer(weights * margins, shares)
                 expected = np.maximum(blocks.expected[q] + own, 0.0)

@@ -28,7 +28,7 @@ from neocc.kernels import Memberships
 __all__ = ["Rise", "single_gains"]
 
 Rise: TypeAlias = Callable[[FloatArray], FloatArray]
-"""What changes of weights, of shape (n_items, n_clusters), add to the cost of each cluster."""
+"""What changes of weights, of shape (n_items, n_clusters) or (n_items, 1), add to each cluster."""
 
 # Items that determine a prototype alone have leverage 1.
 _LEAST_FREEDOM = 1e-9
