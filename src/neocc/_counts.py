@@ -35,6 +35,9 @@ class Counts:
     min_size : int
         Least number of members of a cluster. With 1, as in the paper, clusters may be empty where
         there are fewer memberships than clusters.
+    reseeds : bool
+        Whether an empty cluster can begin with any item, which then costs no more than before. If
+        not, members move into it as into one that is too small.
     """
 
     n_items: int
@@ -42,6 +45,7 @@ class Counts:
     n_memberships: int
     max_outliers: int
     min_size: int = 1
+    reseeds: bool = True
 
     @classmethod
     def from_fractions(
@@ -73,7 +77,13 @@ class Counts:
     @cached_property
     def needs_distances(self) -> bool:
         """Whether it takes more than the nearest clusters to assign items."""
-        return not self.is_partition or self.min_size > 1
+        return not self.is_partition or self.moves_in
+
+    @cached_property
+    def moves_in(self) -> bool:
+        """Whether clusters that are too small receive the members whose move costs least."""
+        possible = self.n_memberships >= self.n_clusters * self.min_size
+        return self.min_size > 1 or (not self.reseeds and possible)
 
     def with_outliers(self, share: float) -> Counts:
         """Return counts with a share of the outliers, and the memberships that covers the rest."""
@@ -91,5 +101,9 @@ class Counts:
         in_proportion = round_half_away(self.min_size * n_items / self.n_items)
         min_size = max(1, min(in_proportion, n_memberships // self.n_clusters))
         return replace(
-            counts, n_memberships=n_memberships, max_outliers=max_outliers, min_size=min_size
+            counts,
+            n_memberships=n_memberships,
+            max_outliers=max_outliers,
+            min_size=min_size,
+            reseeds=self.reseeds,
         )

@@ -17,6 +17,7 @@ from neocc._counts import round_half_away
 from neocc.cli._guard import blaming_the_user, collected_warnings
 from neocc.cli._sample import Sample
 from neocc.cli._settings import FitSettings
+from neocc.core.objectives import COUNTS
 from neocc.estimators import NEOCC
 from neocc.plot._words import plural
 from neocc.selection import (
@@ -69,6 +70,8 @@ def choose(
     """
     choices: list[Choice] = []
     notes: list[str] = []
+    if settings.objective in COUNTS:
+        return _chosen_for_counts(settings)
     if not {"rows", "columns"}.isdisjoint(settings.left_open):
         suggested = _suggest(X, settings, callback)
         choices.append(_numbers_chosen(suggested, settings))
@@ -95,6 +98,22 @@ def choose(
         where = f"in {sample.in_words('rows')}"
         choices = [replace(choice, why=f"{choice.why}; {where}") for choice in choices]
     return settings, choices, notes
+
+
+def _chosen_for_counts(settings: FitSettings) -> tuple[FitSettings, list[Choice], list[str]]:
+    """Leave out nobody and overlap nothing: numbers of groups must be given."""
+    missing = [f"n_{side[:-1]}_clusters" for side in SIDES if side in settings.left_open]
+    if missing:
+        raise ValueError(
+            f"Numbers of groups are not chosen for objective={settings.objective!r}: give "
+            f"{' and '.join(missing)}."
+        )
+    options: dict[str, Any] = dict.fromkeys(settings.left_open, 0.0)
+    if not options:
+        return settings, [], []
+    names = ", ".join(name.replace("_", " ") for name in options)
+    choice = Choice(f"0 for {names}", "they are not estimated for counts", options)
+    return replace(settings, **options), [choice], []
 
 
 def most_memberships(settings: FitSettings) -> int | None:

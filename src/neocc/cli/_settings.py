@@ -150,11 +150,20 @@ class FitSettings(Reading):
     )
     columns: int | str = _groups(_COUNT, "L", "Number of groups of columns; likewise.", AUTO)
     objective: str = _groups(
-        choice("mean", "residue"),
+        choice("mean", "residue", "poisson", "diagonal", "modularity"),
         "NAME",
         "mean: look for blocks of one value; residue: for blocks whose rows and columns rise and "
-        "fall together. Default: mean.",
+        "fall together. For counts, poisson: blocks whose rates differ from independence; "
+        "diagonal, modularity: the same with a group of columns for each group of rows. "
+        "Default: mean.",
         "mean",
+    )
+    prior: float = _groups(
+        number(float, 1e-9),
+        "X",
+        "Of poisson and diagonal: counts added to the observed and the expected ones of a block. "
+        "Default: 1.",
+        1.0,
     )
     overlap_model: str = _groups(
         choice(*OVERLAP_MODELS),
@@ -162,7 +171,8 @@ class FitSettings(Reading):
         "What several groups cost a row or column. repeat, the paper's: its distance to each; "
         "share: the mean of these; average, sum: its distance to the mean, or the sum, of what "
         "its groups have in common; either: in each group of columns, its distance to the nearest "
-        "of its groups; auto: average, sum or either, whichever explains more. Default: auto.",
+        "of its groups; auto: average, sum or either, whichever explains more (share for counts). "
+        "Default: auto.",
         "auto",
     )
     max_memberships: int | None = _groups(
@@ -204,9 +214,10 @@ class FitSettings(Reading):
         "mixture",
     )
     init: str = _search(
-        choice("neo-kmeans", "random", "spectral", "sketch"),
+        choice("neo-kmeans", "random", "spectral", "sketch", "modularity"),
         "NAME",
-        "neo-kmeans, random, spectral or sketch: how starts are made. Default: neo-kmeans.",
+        "neo-kmeans, random, spectral, sketch or (of counts) modularity: how starts are made. "
+        "Default: neo-kmeans.",
         "neo-kmeans",
     )
     n_init: int = _search(number(int, 1), "N", "Number of starts. Default: 10.", 10)

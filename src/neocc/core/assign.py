@@ -132,14 +132,14 @@ def settled(
 
     if before is not None and whole.gain < 0.0 and can_stay():
         return model.counted(before, ask, cut)
-    if counts.min_size > 1:
+    if counts.moves_in:
         larger = enlarged(members, counts, ask, cut)
         if larger is None:
             return members
         if before is not None and larger.gain <= _ROUNDING * abs(larger.before) and can_stay():
             return model.counted(before, ask, cut)
         return model.counted(model.weighted(larger.members), ask, cut)
-    if members.has_empty:
+    if members.has_empty and counts.reseeds:
         costs = np.concatenate(ask("costs", applied))
         empty = np.flatnonzero(members.sizes == 0).tolist()
         filled = model.weighted(fill_empty(members, costs))
@@ -154,7 +154,7 @@ def is_feasible(members: Memberships, counts: Counts, most: int | None) -> bool:
         int(numbers.sum()) == counts.n_memberships
         and int(np.count_nonzero(numbers == 0)) <= counts.max_outliers
         and (most is None or int(numbers.max(initial=0)) <= most)
-        and not members.has_empty
+        and (not members.has_empty or not (counts.reseeds or counts.moves_in))
         and (counts.min_size == 1 or members.sums_of(None).min() >= counts.min_size)
     )
 

@@ -109,6 +109,26 @@ class Engine:
         squares: FloatArray = self._added("column_squares", weights)
         return squares
 
+    def row_margins(self) -> FloatArray:
+        """Return the sum of every row."""
+        return self._stacked("margins", "rows")
+
+    def column_margins(self) -> FloatArray:
+        """Return the sum of every column."""
+        shards = self.shards
+        asked = shards.total("margins", shards.each, common=("columns",))
+        margins: FloatArray = shards.gather_total(asked)
+        return margins
+
+    def first_negative(self) -> tuple[int, int, float] | None:
+        """Return row, column and value of the first negative entry; None if there is none."""
+        shards = self.shards
+        found = shards.gather(shards.call("first_negative", shards.each))
+        for each, start in zip(found, shards.edges.tolist(), strict=False):
+            if each is not None:
+                return each[0] + start, each[1], each[2]
+        return None
+
     def multiply(self, table: FloatArray) -> FloatArray:
         """Return X times a thin table."""
         return self._stacked("multiply", table)

@@ -22,6 +22,12 @@ class Problem:
     tol: float = 1e-6
     overlap_model: OverlapModel = REPEAT
 
+    def __post_init__(self) -> None:
+        for side in ("rows", "columns"):
+            counts, reseeds = getattr(self, side), self.objective.reseeds
+            if counts is not None and counts.reseeds != reseeds:
+                object.__setattr__(self, side, replace(counts, reseeds=reseeds))
+
     @property
     def sides(self) -> list[Side]:
         """The sides that are clustered."""

@@ -3,7 +3,9 @@
 Rows and columns are replaced by short vectors, and one-way NEO-K-Means on these gives feasible
 memberships. The *spectral* view takes the leading singular vectors of X with rows and columns
 scaled by the roots of their norms (Dhillon 2001; Cho et al. 2004); the *sketch* multiplies X by a
-random table, which keeps distances between rows in expectation (Johnson and Lindenstrauss).
+random table, which keeps distances between rows in expectation (Johnson and Lindenstrauss). Of
+counts the spectral view is that of correspondence analysis: roots of margins scale them, the first
+vectors are the margins themselves and are left out, and only directions count.
 """
 
 from __future__ import annotations
@@ -11,14 +13,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from neocc._typing import FloatArray
 from neocc.core.engine import Engine
 from neocc.core.initialise import COLD, seeded_start
-from neocc.core.objectives import KMEANS
+from neocc.core.objectives import KMEANS, MODULARITY
 from neocc.core.problem import Problem
 from neocc.core.solve import solve
 from neocc.core.steps import Pair, with_side
+from neocc.kernels import Memberships
 
 _OVERSAMPLING = 8
 _POWER_ITERATIONS = 4
@@ -27,8 +31,12 @@ _ITERATIONS = 20
 
 def spectral_start(data: Engine, problem: Problem, rng: np.random.Generator) -> Pair:
     """Start from clusters of the leading left and right singular vectors of the scaled matrix."""
-    row_scale = _inverse_root(data.row_squares())
-    column_scale = _inverse_root(data.column_squares())
+    counts = problem.objective.of_counts
+    if counts:
+        squares = data.row_margins() ** 2, data.column_margins() ** 2
+    else:
+        squares = data.row_squares(), data.column_squares()
+    row_scale, column_scale = (_inverse_root(each) for each in squares)
     rank = min(_most_clusters(problem), *data.shape)
     width = min(rank + _OVERSAMPLING, *data.shape)
 
@@ -43,8 +51,18 @@ def spectral_start(data: Engine, problem: Problem, rng: np.random.Generator) -> 
         basis = np.linalg.qr(times(np.linalg.qr(transposed_times(basis))[0]))[0]
     right, values, rotation = np.linalg.svd(transposed_times(basis), full_matrices=False)
     left = basis @ rotation.T
-    both = left[:, :rank] * values[:rank], right[:, :rank] * values[:rank]
-    return _clustered(data, problem, both, rng)
+    if not counts:
+        both = left[:, :rank] * values[:rank], right[:, :rank] * values[:rank]
+        return _clustered(data, problem, both, rng)
+    some = slice(min(1, len(values) - 1), max(2, rank))
+    both = _directions(left[:, some] * values[some]), _directions(right[:, some] * values[some])
+    return _matched(data, problem, _clustered(data, problem, both, rng))
+
+
+def modularity_start(data: Engine, problem: Problem, rng: np.random.Generator) -> Pair:
+    """Start from a short run of modularity, itself started from a spectral view."""
+    first = replace(problem, objective=MODULARITY, max_iter=_ITERATIONS)
+    return solve(data, first, spectral_start(data, first, rng)).pair
 
 
 def sketched_start(data: Engine, problem: Problem, rng: np.random.Generator) -> Pair:
@@ -70,6 +88,24 @@ def _clustered(
         assert U is not None
         pair = with_side(pair, side, U)
     return pair
+
+
+def _matched(data: Engine, problem: Problem, pair: Pair) -> Pair:
+    """Renumber column clusters so that most counts beyond the expected are on the diagonal."""
+    if not problem.objective.paired:
+        return pair
+    U, V = (None if each is None else problem.overlap_model.weighted(each) for each in pair)
+    assert U is not None and V is not None and pair[1] is not None
+    blocks = MODULARITY.blocks(data.column_features(U, None, base="margins"), V)
+    _, order = linear_sum_assignment(blocks.expected - blocks.observed)
+    return pair[0], Memberships.from_dense(pair[1].dense[:, order])
+
+
+def _directions(table: FloatArray) -> FloatArray:
+    """Scale lines to length one; those without entries stay zero."""
+    lengths = np.linalg.norm(table, axis=1, keepdims=True)
+    found: FloatArray = table / np.where(lengths > 0, lengths, 1.0)
+    return found
 
 
 def _most_clusters(problem: Problem) -> int:

@@ -68,8 +68,12 @@ def half_step(engine: Engine, problem: Problem, side: Side, features: Features, 
     U, V = pair
     terms = make_terms(problem, side, features, pair)
     if side == "rows":
-        return engine.assign_rows(problem, terms, U, V)
-    return _assign_columns(engine, problem, features, terms, V)
+        step = engine.assign_rows(problem, terms, U, V)
+    else:
+        step = _assign_columns(engine, problem, features, terms, V)
+    if terms.constant:
+        step = step._replace(objective=step.objective + terms.constant)
+    return step
 
 
 def join(

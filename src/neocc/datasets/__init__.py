@@ -5,7 +5,7 @@
   variable ``NEOCC_DATA`` or `data_home` names: :func:`fetch_yeast`, :func:`fetch_movielens_100k`,
   :func:`fetch_movielens_1m`, :func:`load_movielens_subset`.
 * Data sets inside other packages: :func:`load_digits`, :func:`load_wine`, :func:`load_leukemia`.
-* Planted co-clusters: :func:`make_coclusters`.
+* Planted co-clusters: :func:`make_coclusters`, and of counts :func:`make_count_coclusters`.
 
 Nothing is read, and neither NumPy nor scikit-learn is imported, before a name that needs it is
 used.
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         load_movielens_subset,
     )
     from neocc.datasets._planted import make_coclusters
+    from neocc.datasets._planted_counts import make_count_coclusters
     from neocc.datasets._scikit import load_digits, load_wine
     from neocc.datasets._yeast import fetch_yeast
 
@@ -43,6 +44,7 @@ __all__ = [
     "load_southern_women",
     "load_wine",
     "make_coclusters",
+    "make_count_coclusters",
 ]
 
 _MODULES = {
@@ -55,6 +57,7 @@ _MODULES = {
     "load_movielens_subset": "_movielens",
     "load_wine": "_scikit",
     "make_coclusters": "_planted",
+    "make_count_coclusters": "_planted_counts",
 }
 
 

@@ -14,10 +14,11 @@ from scipy import sparse
 
 from neocc._typing import FloatArray, IntArray
 from neocc.core.assign import Applied, Choices
+from neocc.core.objectives import Side
 from neocc.core.overlap import OverlapModel, Scores
 from neocc.core.shards import Reads
 from neocc.core.thresholds import Thresholds
-from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix
+from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix, first_negative
 from neocc.engines.passes import DEFAULTS, Passes, PassOptions, Rows, Scratch
 from neocc.engines.space import EVERYTHING, TableSpace
 from neocc.engines.workers import Workers
@@ -66,6 +67,7 @@ class Shard:
         self._distances: FloatArray | None = None
         self._row_squares: FloatArray | None = None
         self._column_squares: FloatArray | None = None
+        self._margins: dict[Side, FloatArray] = {}
 
     def over(self, matrix: Matrix) -> Shard:
         """Return a shard of other rows, in memory, with the same kernels and threads."""
@@ -150,7 +152,9 @@ class Shard:
     ) -> list[Result]:
         """Call a function of each block of rows and its features, which it must not keep."""
         norms = None
-        if terms.base == "plain" or V is None or V.is_partition:
+        if terms.base == "margins":
+            norms = self.margins("rows")
+        elif terms.base == "plain" or V is None or V.is_partition:
             norms = self.row_squares() if self._row_squares is None else self._row_squares
 
         def one_block(rows: Rows) -> Result:
@@ -212,7 +216,7 @@ class Shard:
 
         Squares are 0 where no `base` is asked for.
         """
-        n, plain = self.shape[0], base == "plain" or U is None or U.is_partition
+        n, plain = self.shape[0], base != "weighted" or U is None or U.is_partition
         summed = U if U is None or U.virtual is None else U.virtual
         counted = None if U is None or U.is_partition else U.weights
 
@@ -221,7 +225,7 @@ class Shard:
             weights = None if counted is None else counted[slice(*rows)]
             if summed is not None and rows[1] - rows[0] < n:
                 members = summed.slice(*rows)
-            wanted = None if plain or base is None else totals.squares
+            wanted = None if plain else totals.squares
             self.kernels.scatter(block, members, weights, totals.sums, wanted)
             if V is not None and totals.products is not None:
                 S = self.scratch.take(rows[1] - rows[0], V.n_clusters)
@@ -233,7 +237,9 @@ class Shard:
 
         widths = (0 if summed is None else summed.n_clusters, 0 if V is None else V.n_clusters)
         found = self._passes.down_columns(widths, add)
-        if plain and base is not None:
+        if base == "margins":
+            found.squares[:] = self.margins("columns")
+        elif plain and base is not None:
             known = self._column_squares
             found.squares[:] = self.column_squares() if known is None else known
         return found
@@ -254,6 +260,19 @@ class Shard:
         if weights is None:
             self._column_squares = found
         return found
+
+    def margins(self, side: Side) -> FloatArray:
+        """Return the sums of all rows, or of all columns over these rows, computed once."""
+        if side not in self._margins:
+            times = self.multiply if side == "rows" else self.multiply_transposed
+            ones = np.ones((self.shape[1 if side == "rows" else 0], 1))
+            self._margins[side] = times(ones)[:, 0]
+        return self._margins[side]
+
+    def first_negative(self) -> tuple[int, int, float] | None:
+        """Return row, column and value of the first negative entry; None if there is none."""
+        found = self._passes.over_rows(lambda rows: first_negative(self._block(*rows), rows[0]))
+        return next(filter(None, found), None)
 
     def multiply_transposed(self, table: FloatArray) -> FloatArray:
         """Return X' times a thin table."""

@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_n_features, check_array, validate_da
 
 from neocc._counts import Counts
 from neocc._typing import BoolArray
+from neocc.core.objectives import Objective
 from neocc.engines.matrix import Matrix
 from neocc.engines.reading import READ_OPTIONS, as_matrix, refuse_types
 from neocc.engines.stored import RowSource, StoredRows, open_source
@@ -128,6 +129,16 @@ def make_counts(
             f"at most {max(1, counts.n_memberships // n_clusters)}, or for fewer clusters."
         )
     return replace(counts, min_size=int(min_size))
+
+
+def check_paired(objective: Objective, n_row_clusters: int, n_column_clusters: int) -> None:
+    """Refuse different numbers of clusters where each row cluster has a column cluster."""
+    if objective.paired and n_row_clusters != n_column_clusters:
+        raise ValueError(
+            f"objective={objective.name!r} pairs every row cluster with a column cluster: "
+            f"n_row_clusters={n_row_clusters} and n_column_clusters={n_column_clusters} must be "
+            "equal. Ask for as many of both, or take objective='poisson'."
+        )
 
 
 def read_memberships(matrix: Any, name: str, n_items: int, n_clusters: int | None) -> Memberships:

@@ -103,6 +103,7 @@ class BaseNEO(
                 space = planned_space(self, matrix, problem, init, workers)
             n_iterations = self.n_init * (_SEARCH if self._searches else _START)
             engine = make_engine(matrix, self.kernel, workers, space, self.engine, n_iterations)
+            problem.objective.check(engine)
             journal = open_journal(self, matrix, engine)
             best: Solution | None = journal.found("best")
             interrupt: KeyboardInterrupt | ClusterLostError | None = None
@@ -187,7 +188,9 @@ class BaseNEO(
 
     def _make_model(self, objective: str, name: str | None = None) -> OverlapModel:
         """Return the model that the parameters ask for, or the first to try if that is "auto"."""
-        name = name or (self.overlap_model if self.overlap_model != "auto" else "average")
+        if self.overlap_model != "auto":
+            name = name or self.overlap_model
+        name = name or compared_models(objective)[0]
         names = ("row_overlap", "column_overlap", "overlap")
         overlaps = [getattr(self, each, None) for each in names]
         return bounded_model(name, self.max_memberships, objective, overlaps)

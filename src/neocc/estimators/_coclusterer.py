@@ -8,13 +8,32 @@ from sklearn.utils.validation import check_is_fitted
 
 from neocc._typing import BoolArray
 from neocc.core.engine import Engine
-from neocc.core.objectives import block_means
+from neocc.core.objectives import MODULARITY, block_means
 from neocc.core.problem import Problem
 from neocc.core.search import Init
 from neocc.core.solve import Solution
 from neocc.engines import Matrix
-from neocc.engines.validation import check_feasible, read_memberships
+from neocc.engines.validation import check_feasible, check_paired, read_memberships
 from neocc.estimators._base import BaseNEO
+
+
+def refuse_start(init: str, problem: Problem) -> None:
+    """Refuse starts that do not go with an objective."""
+    counts = problem.objective.of_counts
+    assert problem.rows is not None and problem.columns is not None
+    name = problem.objective.name
+    if init == "sdp" and counts:
+        raise ValueError(
+            f"init='sdp' relaxes squared differences; objective={name!r} has none. Take another "
+            "init."
+        )
+    if init == "modularity" and not counts:
+        raise ValueError(
+            f"init='modularity' is a start for counts; objective={name!r} is not for these. Take "
+            "another init."
+        )
+    if init == "modularity":
+        check_paired(MODULARITY, problem.rows.n_clusters, problem.columns.n_clusters)
 
 
 class BaseCoclusterer(BiclusterMixin, BaseNEO):
@@ -25,6 +44,7 @@ class BaseCoclusterer(BiclusterMixin, BaseNEO):
     def _read_init(self, matrix: Matrix, problem: Problem) -> Init:
         """Check the parameter `init`: a name, or a pair of feasible membership matrices."""
         if isinstance(self.init, str):
+            refuse_start(self.init, problem)
             if self.init == "sdp":
                 from neocc.rivals.lowrank import sdp_start
 

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from neocc._typing import BoolArray, FloatArray
+from neocc.core.objectives import Objective, make_objective
 from neocc.core.objectives.virtual import by_sums
 from neocc.core.overlap import OVERLAP_MODELS, REPEAT, OverlapModel, following
 from neocc.kernels import Memberships
 
-__all__ = ["fitted_values", "used_overlap_model", "weigh"]
+__all__ = ["asked_objective", "fitted_values", "used_overlap_model", "weigh"]
 
 
 def used_overlap_model(model: Any) -> OverlapModel:
@@ -20,6 +21,12 @@ def used_overlap_model(model: Any) -> OverlapModel:
     if used is None:
         return REPEAT
     return OVERLAP_MODELS[used.overlap_model](used.max_memberships)
+
+
+def asked_objective(model: Any) -> Objective:
+    """Return the objective that the parameters of an estimator ask for."""
+    outlier_cost, prior = getattr(model, "outlier_cost", "auto"), getattr(model, "prior", 1.0)
+    return make_objective(model.objective, outlier_cost, prior)
 
 
 def weigh(model: Any, members: BoolArray) -> Memberships:

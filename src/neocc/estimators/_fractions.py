@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from neocc.core.objectives import OBJECTIVES, Side
+from neocc.core.objectives import Side
 from neocc.core.problem import Counts
 from neocc.engines import Matrix, Workers
 from neocc.engines.validation import make_counts
 from neocc.estimators._engines import make_engine
+from neocc.estimators._fitted import asked_objective
 from neocc.selection import Asked, OverlapEstimate, completed, estimate_sides
 
 __all__ = ["SIDES", "counts_of_sides"]
@@ -50,8 +51,14 @@ def _estimates(model: Any, matrix: Matrix, asked: dict[Side, Asked]) -> dict[Sid
     """Estimate the fractions of sides where one is "auto"."""
     if not any(each.is_open for each in asked.values()):
         return {}
+    objective = asked_objective(model)
+    if objective.of_counts:
+        raise ValueError(
+            "Overlap and outliers are estimated for squared differences only: give numbers in the "
+            f"place of 'auto' with objective={objective.name!r}."
+        )
     rng = np.random.default_rng(check_random_state(model.random_state).randint(2**31 - 1))
-    objective, both = OBJECTIVES[model.objective], (asked["rows"], asked["columns"])
+    both = asked["rows"], asked["columns"]
     with Workers(model.n_jobs) as workers:
         engine = make_engine(matrix, model.kernel, workers, where=model.engine)
         found = estimate_sides(engine, objective, both, rng, most=model.max_memberships)

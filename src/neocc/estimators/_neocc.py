@@ -9,16 +9,19 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from neocc.core.engine import Engine
-from neocc.core.objectives import COCLUSTERING, make_objective
+from neocc.core.objectives import COCLUSTERING, COUNTS
 from neocc.core.overlap import check_columns, followed_clusters
 from neocc.core.problem import Problem
 from neocc.core.solve import Solution
-from neocc.engines.validation import read_matrix
+from neocc.engines.validation import check_paired, read_matrix
 from neocc.estimators._base import OVERLAP_CONSTRAINTS, SHARED_CONSTRAINTS, STORE_CONSTRAINTS
 from neocc.estimators._coclusterer import BaseCoclusterer
+from neocc.estimators._fitted import asked_objective
 from neocc.estimators._fractions import SIDES, counts_of_sides
 from neocc.estimators._progress import with_callbacks
 from neocc.estimators._redundancy import RedundancyMixin
+
+INIT_NAMES = {"neo-kmeans", "random", "spectral", "sketch", "sdp", "modularity"}
 
 
 class NEOCC(RedundancyMixin, BaseCoclusterer):
@@ -42,9 +45,18 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
     n_row_clusters, n_column_clusters : int or None, default=None
         Numbers of clusters. None asks for three, or for as many as there are rows (columns) if
         fewer.
-    objective : {"mean", "residue"}, default="mean"
+    objective : {"mean", "residue", "poisson", "diagonal", "modularity"}, default="mean"
         `"mean"` (NEO-CC-M) looks for blocks of constant value, `"residue"` (NEO-CC-RCM) for blocks
-        in which rows and columns follow a common pattern up to row and column offsets.
+        in which rows and columns follow a common pattern up to row and column offsets. The others
+        are for counts, such as words in documents. `"poisson"` looks for blocks whose rates differ
+        from independence of rows and columns. `"diagonal"` and `"modularity"` are for one group of
+        columns per group of rows, with as many clusters of both: blocks on the diagonal have rates
+        of their own, or counts beyond those expected. They are minus the logarithm of a likelihood
+        ratio (minus counts for `"modularity"`), 0 for independence; rows and columns in no cluster
+        follow independence.
+    prior : float, default=1.0
+        For `"poisson"` and `"diagonal"`: counts added to the observed and to the expected ones of
+        each rate, which keeps the rates of small blocks near independence.
     overlap_model : {"repeat", "share", "average", "sum", "either", "auto"}, default="repeat"
         What several memberships of a row (or a column) cost. `"repeat"`, the paper's: the distance
         to each cluster, in full. `"share"`: the mean of these distances. `"average"`: the distance
@@ -73,14 +85,17 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         (`neocc.selection.estimate_overlap_and_outliers`).
     row_outliers, column_outliers : float in [0, 1) or "auto", default=0.0
         Largest fraction of rows (columns) left in no cluster, or estimated likewise.
-    init : {"neo-kmeans", "random", "spectral", "sketch", "sdp"} or (U, V), default="neo-kmeans"
+    init : {"neo-kmeans", "random", "spectral", "sketch", "sdp", "modularity"} or (U, V), \
+            default="neo-kmeans"
         How the memberships start: one-way NEO-K-Means of the rows and of the columns from k-means++
         seeds (found on a sample of the rows when the matrix is large), random feasible
         memberships, clusters of the leading singular vectors of the scaled matrix, clusters of
         random projections, semidefinite relaxations of both sides solved in turn (seconds to
         minutes each, see :class:`LowRankNEOKMeans`), or given membership matrices that meet the
-        counts above. With `refine`, every other start is random, and all but one in fifty if the
-        rest are semidefinite.
+        counts above. For counts `"neo-kmeans"` is `"spectral"`, on rows and columns scaled by their
+        sums; with as many clusters of both, `"modularity"` starts from a short run of that. With
+        `refine`, every other start is random, and all but one in fifty if the rest are
+        semidefinite.
     n_init : int, default=10
         Number of starts; the one of lowest objective is kept. Given memberships are run once.
     refine : bool, default=True
@@ -129,9 +144,11 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         Mean of the data over each row cluster and column cluster. With overlap models `"average"`
         and `"sum"` levels that explain all rows together, with `"either"` means of the rows that
         follow the cluster there.
+    block_lifts_ : ndarray of shape (n_row_clusters, n_column_clusters) or None
+        For counts, the rate of each block over that of independence; None for other objectives.
     objective_ : float
-        Objective of the memberships, at least 0: the last entry of `history_`, or computed again
-        term by term where rounding may have spoilt that.
+        Objective of the memberships, at least 0 but for counts: the last entry of `history_`, or
+        computed again term by term where rounding may have spoilt that.
     history_ : ndarray
         Objective of the kept start and after each half-iteration (rows, columns, rows, ...); with
         `refine`, then after each improvement. As computed: it falls, but for rounding, which may
@@ -191,12 +208,13 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         **OVERLAP_CONSTRAINTS,
         "n_row_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "n_column_clusters": [None, Interval(Integral, 1, None, closed="left")],
-        "objective": [StrOptions(set(COCLUSTERING))],
+        "objective": [StrOptions({*COCLUSTERING, *COUNTS})],
+        "prior": [Interval(Real, 0, None, closed="neither")],
         "row_overlap": [Interval(Real, None, None, closed="neither"), StrOptions({"auto"})],
         "row_outliers": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
         "column_overlap": [Interval(Real, None, None, closed="neither"), StrOptions({"auto"})],
         "column_outliers": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
-        "init": [StrOptions({"neo-kmeans", "random", "spectral", "sketch", "sdp"}), tuple, list],
+        "init": [StrOptions(INIT_NAMES), tuple, list],
         "refine": ["boolean"],
     }
 
@@ -206,6 +224,7 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         n_column_clusters: int | None = None,
         *,
         objective: str = "mean",
+        prior: float = 1.0,
         overlap_model: str = "repeat",
         max_memberships: int | None = None,
         outlier_cost: str = "auto",
@@ -230,6 +249,7 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         self.n_row_clusters = n_row_clusters
         self.n_column_clusters = n_column_clusters
         self.objective = objective
+        self.prior = prior
         self.overlap_model = overlap_model
         self.max_memberships = max_memberships
         self.outlier_cost = outlier_cost
@@ -273,10 +293,11 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         """
         with self._keeping_earlier_fit():
             matrix = read_matrix(self, X, reset=True)
-            objective = make_objective(self.objective, self.outlier_cost)
+            objective = asked_objective(self)
             model = self._make_model(self.objective)
             rows, columns, found = counts_of_sides(self, matrix, model.most)
             check_columns(model, columns.n_extra > 0)
+            check_paired(objective, rows.n_clusters, columns.n_clusters)
             problem = Problem(objective, rows, columns, self.max_iter, self.tol, model)
             init = self._read_init(matrix, problem)
             self.row_estimate_, self.column_estimate_ = (found.get(side) for side in SIDES)
@@ -293,3 +314,4 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         assert solution.U is not None and solution.V is not None
         follows, l = problem.overlap_model.needs_sums, solution.V.n_clusters  # noqa: E741
         self.followed_ = followed_clusters(solution.U, l) if follows else None
+        self.block_lifts_ = problem.objective.lifts(solution.features, solution.U, solution.V)

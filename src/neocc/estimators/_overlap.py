@@ -69,8 +69,10 @@ def choose_overlap_model(
     made them; on real data it is not known to mean more than that.
     """
     sides = (problems[0].rows, problems[0].columns)
+    names = [problem.overlap_model.name for problem in problems]
+    in_doubt = _IN_DOUBT if _IN_DOUBT in names else names[0]
     if all(side is None or side.is_partition for side in sides):
-        return OverlapChoice(_IN_DOUBT, {}, is_sure=True)
+        return OverlapChoice(in_doubt, {}, is_sure=True)
     costs = {}
     # Given memberships leave nothing to chance.
     n_seeds, n_starts = (1, 1) if isinstance(init, tuple) else (_N_SEEDS, _N_STARTS)
@@ -83,7 +85,7 @@ def choose_overlap_model(
         ]
     ranked = sorted(costs, key=lambda name: min(costs[name]))
     is_sure = all(max(costs[ranked[0]]) < min(costs[name]) for name in ranked[1:])
-    return OverlapChoice(ranked[0] if is_sure else _IN_DOUBT, costs, is_sure)
+    return OverlapChoice(ranked[0] if is_sure else in_doubt, costs, is_sure)
 
 
 def _least_cost(solutions: Iterator[Solution]) -> float:

@@ -19,6 +19,7 @@ from neocc.core.thresholds import Thresholds
 from neocc.engines import DenseMatrix, SparseMatrix, Workers
 from neocc.engines.validation import read_matrix
 from neocc.estimators._engines import make_engine
+from neocc.estimators._fitted import asked_objective
 from neocc.kernels import Memberships
 
 __all__ = ["RowModel", "RowsMixin"]
@@ -57,6 +58,8 @@ class RowsMixin(TransformerMixin):
             matrix = DenseMatrix(matrix.values)
         with Workers(self.n_jobs) as workers:
             engine = make_engine(matrix, self.kernel, workers)
+            if model.terms.base == "margins":
+                asked_objective(self).check(engine)
             yield engine.centred(model.centring, model.column_effects)
 
     def predict_membership(self, X: Any) -> BoolArray:
@@ -73,6 +76,9 @@ class RowsMixin(TransformerMixin):
         may then differ: single changes that exact counts took after the price, and sets of three or
         more clusters, which are looked for one cluster at a time.
 
+        A row of counts is compared with independence given its own sum. One without any is as far
+        from every cluster: it is an outlier where the fit allowed them, else in the first cluster.
+
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_columns)
@@ -88,9 +94,14 @@ class RowsMixin(TransformerMixin):
             rule = OVERLAP_MODELS[model.overlap_model](model.max_memberships)
             scores = engine.row_scores(model.terms, model.V, sums=rule.needs_sums)
             kernels = engine.kernels
+            counted = engine.row_margins() != 0 if model.terms.base == "margins" else None
         nearest, extra = model.nearest_threshold, model.extra_threshold
         choices = rule.choices(scores, kernels)
-        return choices.apply(Thresholds(nearest, extra, price=extra)).members.dense
+        members = choices.apply(Thresholds(nearest, extra, price=extra)).members.dense
+        if counted is not None:
+            members[~counted] = False
+            members[~counted, 0] = nearest == np.inf
+        return members
 
     def predict(self, X: Any) -> BoolArray | IntArray:
         """Return the clusters of rows, seen or new, in the form that fits the model.
@@ -151,10 +162,10 @@ class RowsMixin(TransformerMixin):
         distances : ndarray of shape (n_rows, n_row_clusters)
             Squared distances as the objective measures them: what each membership would add to it,
             which may be negative for costs relative to a background. Infinite for a cluster without
-            members.
+            members, but for counts.
         """
         with self._engine_of(X) as engine:
             model = self._row_model
             d = engine.row_distances(model.terms, model.V)
         d[:, np.isinf(model.terms.magnitude)] = np.inf
-        return d if model.terms.rate is not None else np.maximum(d, 0.0, out=d)
+        return np.maximum(d, 0.0, out=d) if model.terms.rate is None else d

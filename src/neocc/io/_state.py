@@ -34,6 +34,7 @@ _ARRAYS: dict[str, tuple[str, str]] = {
     "column_labels_": ("i", "m"),
     "followed_": ("i", "nl"),
     "block_means_": ("f", "kl"),
+    "block_lifts_": ("f", "kl"),
     "cluster_centers_": ("f", "km"),
     "history_": ("fV", "h"),
 }
@@ -138,7 +139,8 @@ def check_state(estimator: str, parameters: dict[str, Any], attributes: dict[str
     sizes = _Sizes(n_columns)
     _check_row_model(attributes["_row_model"], sizes)
     for name, (kind, letters) in _ARRAYS.items():
-        if name in attributes and not (name == "followed_" and attributes[name] is None):
+        is_open = name in ("followed_", "block_lifts_") and attributes.get(name) is None
+        if name in attributes and not is_open:
             sizes.check(name, attributes[name], kind, letters)
     _check_followed(attributes)
     if attributes["_n_features_out"] != attributes["_row_members"].shape[1]:
@@ -180,11 +182,7 @@ def _check_row_model(model: Any, sizes: _Sizes) -> None:
     """Check all that a comparison of new rows with the clusters will use."""
     if not isinstance(model, RowModel) or not isinstance(model.terms, Terms):
         raise Undecodable("its '_row_model' is not one")
-    for name, (kind, letters) in _TERMS.items():
-        table = getattr(model.terms, name)
-        if table is not None or name in ("offset", "magnitude"):
-            mixed = name in _TABLES and np.ndim(table) == 2
-            sizes.check(name, table, kind, _TABLES[name] if mixed else letters)
+    _check_terms(model.terms, sizes)
     one_way = model.V is None
     if one_way != (model.terms.slope is None) or (one_way and model.terms.table is None):
         raise Undecodable("its '_row_model' has terms that do not fit each other")
@@ -199,5 +197,15 @@ def _check_row_model(model: Any, sizes: _Sizes) -> None:
         raise Undecodable("its '_row_model' has an unknown overlap model")
     if rule.needs_pairs and model.terms.gram is None:
         raise Undecodable("its 'gram' is missing")
-    if model.centring not in get_args(Centring) or model.terms.base not in get_args(Base):
-        raise Undecodable("its '_row_model' is centred, or has a base, of an unknown kind")
+    if model.centring not in get_args(Centring):
+        raise Undecodable("its '_row_model' is centred in an unknown way")
+
+
+def _check_terms(terms: Terms, sizes: _Sizes) -> None:
+    for name, (kind, letters) in _TERMS.items():
+        table = getattr(terms, name)
+        if table is not None or name in ("offset", "magnitude"):
+            mixed = name in _TABLES and np.ndim(table) == 2
+            sizes.check(name, table, kind, _TABLES[name] if mixed else letters)
+    if terms.base not in get_args(Base) or type(terms.constant) is not float:
+        raise Undecodable("its '_row_model' has terms of an unknown kind")

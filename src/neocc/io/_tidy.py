@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from neocc._typing import BoolArray, FloatArray
-from neocc.core.objectives import make_objective
+from neocc.core.objectives import CountObjective, Features, Objective
 from neocc.core.problem import Problem
 from neocc.engines import Workers
 from neocc.engines.validation import read_matrix as read_array
 from neocc.estimators._engines import make_engine
-from neocc.estimators._fitted import used_overlap_model, weigh
+from neocc.estimators._fitted import asked_objective, used_overlap_model, weigh
 from neocc.io._block_errors import block_errors, centre_errors
 from neocc.io._matrix import Matrix
-from neocc.kernels import numpy_
+from neocc.kernels import Memberships, numpy_
 
 __all__ = ["ResultTables", "column_distances", "member_table", "memberships", "result_tables"]
 
@@ -37,10 +37,10 @@ class ResultTables:
     columns : dict or None
         The same for columns, with `column`; None where only rows were clustered.
     blocks : dict
-        `row_cluster`, `column_cluster`, `n_rows`, `n_columns`, `mean` and `error`: a line per
-        block. The errors of all blocks add up to the objective. Where overlap is `"average"` or
-        `"sum"`, the mean is the level that the model gives the block, and a cell of several blocks
-        divides its error among them.
+        `row_cluster`, `column_cluster`, `n_rows`, `n_columns`, `mean`, for counts `lift` (the rate
+        over that of independence), and `error`: a line per block. The errors of all blocks add up
+        to the objective. Where overlap is `"average"` or `"sum"`, the mean is the level that the
+        model gives the block, and a cell of several blocks divides its error among them.
     """
 
     rows: dict[str, Any]
@@ -99,19 +99,26 @@ def column_distances(model: Any, X: Any) -> FloatArray:
         Squared distances as the objective measures them: what a column in this cluster alone adds
         to it. Infinite for a cluster without members.
     """
+    objective = asked_objective(model)
+    features, U, V = _features(model, objective, X)
+    terms = objective.column_terms(features, U, V)
+    d = numpy_.distances(features, terms)
+    d = np.maximum(d, 0.0) if terms.rate is None else d
+    d[:, np.isinf(terms.magnitude)] = np.inf
+    return d
+
+
+def _features(
+    model: Any, objective: Objective, X: Any
+) -> tuple[Features, Memberships, Memberships]:
+    """Return the column features of a fit, with its memberships."""
     U, V = (weigh(model, side) for side in memberships(model))  # type: ignore[arg-type]
-    objective = make_objective(model.objective, getattr(model, "outlier_cost", "auto"))
     problem = Problem(objective, None, None, overlap_model=used_overlap_model(model))
     with Workers(model.n_jobs) as workers:
         engine = make_engine(read_array(None, X, reset=False), model.kernel, workers)
         data = engine.centred(problem.centring)
         products = V if objective.needs_products else None
-        features = data.column_features(U, products, base=objective.base)
-    terms = objective.column_terms(features, U, V)
-    d = numpy_.distances(features, terms)
-    d = d if objective.background else np.maximum(d, 0.0)
-    d[:, np.isinf(terms.magnitude)] = np.inf
-    return d
+        return data.column_features(U, products, base=objective.base), U, V
 
 
 def member_table(
@@ -137,14 +144,19 @@ def member_table(
 
 def _block_table(model: Any, matrix: Matrix, U: BoolArray, V: BoolArray) -> dict[str, Any]:
     (k, l), sizes = model.block_means_.shape, (U.sum(axis=0), V.sum(axis=0))  # noqa: E741
-    rows, columns = weigh(model, U), weigh(model, V)
+    objective, lifts = asked_objective(model), getattr(model, "block_lifts_", None)
+    if isinstance(objective, CountObjective):
+        errors = objective.block_costs(*_features(model, objective, matrix.data))
+    else:
+        errors = block_errors(matrix.data, weigh(model, U), weigh(model, V), objective.name)
     return {
         "row_cluster": np.repeat(np.arange(1, k + 1), l),
         "column_cluster": np.tile(np.arange(1, l + 1), k),
         "n_rows": np.repeat(sizes[0], l),
         "n_columns": np.tile(sizes[1], k),
         "mean": model.block_means_.ravel(),
-        "error": block_errors(matrix.data, rows, columns, model.objective).ravel(),
+        **({} if lifts is None else {"lift": lifts.ravel()}),
+        "error": errors.ravel(),
     }
 
 

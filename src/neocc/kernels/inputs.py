@@ -42,8 +42,8 @@ Block: TypeAlias = SparseBlock | FloatArray
 """Rows as CSR views, or dense in float64."""
 
 
-Base: TypeAlias = Literal["weighted", "plain"]
-"""What the base of an item is: its squares, each weighted as the other side says, or not."""
+Base: TypeAlias = Literal["weighted", "plain", "margins"]
+"""What the base of an item is: its squares, weighted as the other side says or not, or its sum."""
 
 
 # Nobody changes these; freezing them would cost more than making them, in every half-step.
@@ -103,6 +103,8 @@ class Terms:
         How often the base of an item counts in its distance; None for once.
     base : str
         What the base of an item is.
+    constant : float
+        What the objective has beside the distances of all memberships.
     """
 
     offset: FloatArray
@@ -114,6 +116,7 @@ class Terms:
     gram: FloatArray | None = None
     rate: FloatArray | None = None
     base: Base = "weighted"
+    constant: float = 0.0
 
     @property
     def n_clusters(self) -> int:

@@ -107,8 +107,9 @@ def fall(values: FloatArray) -> str:
     'The objective fell by 75%, from 4 to 1, in 2 steps'
     """
     start, end, n_steps = float(values[0]), float(values[-1]), len(values) - 1
-    if not n_steps or end >= start or start <= 0.0:
+    if not n_steps or end >= start:
         return f"The objective stayed where it started, at {number(start)}"
-    share = (start - end) / start
     steps = f"{number(start)} to {number(end)}, in {plural(n_steps, 'step')}"
-    return f"The objective fell by {percent(share)}, from {steps}"
+    if end < 0.0:
+        return f"The objective fell from {steps}"
+    return f"The objective fell by {percent((start - end) / start)}, from {steps}"

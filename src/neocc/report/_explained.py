@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from neocc._typing import FloatArray
+from neocc.core.objectives import COUNTS
 from neocc.estimators._fitted import weigh
 from neocc.report._html import Markup, element
 from neocc.report._pieces import NOTHING, note
@@ -61,10 +62,13 @@ def _sentence(result: Result) -> str:
 def explained_share(result: Result) -> float | None:
     """Return 1 - J / squares about the mean, over what is in any cluster.
 
-    None where the matrix is not there, or not all of it, and where all its cells are equal.
+    None where the matrix is not there, or not all of it, where all its cells are equal, and for
+    counts, which have no squares.
     """
     model = result.model
     if result.overlap_model is None or not result.has_values or not result.is_whole:
+        return None
+    if getattr(model, "objective", "mean") in COUNTS:
         return None
     rows = weigh(model, result.rows.members).weights
     columns = None

@@ -11,12 +11,13 @@ import numpy as np
 
 from neocc._typing import BoolArray
 from neocc.core.engine import Engine
-from neocc.core.objectives import COCLUSTERING, OBJECTIVES
+from neocc.core.objectives import COCLUSTERING, COUNTS, OBJECTIVES
 from neocc.core.problem import Problem
 from neocc.core.samples import Sample, extend_to_all
 from neocc.core.search import run_starts, search
 from neocc.core.solve import Solution, solve
 from neocc.core.steps import Pair
+from neocc.engines.validation import check_paired
 from neocc.kernels import Memberships
 from neocc.selection._agreement import SideAgreement
 from neocc.selection._data import (
@@ -78,7 +79,7 @@ def stability(
     n_init : int, default=1
         Effort of each run. Restarts: the best of this many starts. Samples: a search like that of
         `NEOCC` with this many starts. More effort separates real alternatives from poor solutions.
-    objective : {"mean", "residue"}, default="mean"
+    objective : {"mean", "residue", "poisson", "diagonal", "modularity"}, default="mean"
         NEO-CC-M or NEO-CC-RCM.
     row_overlap, row_outliers, column_overlap, column_outliers : float, default=0.0
         Fractions as in `NEOCC`.
@@ -115,7 +116,7 @@ def stability(
     array([1., 1.])
     """
     check_choice("method", method, ("restarts", "bootstrap"))
-    check_choice("objective", objective, COCLUSTERING)
+    check_choice("objective", objective, (*COCLUSTERING, *COUNTS))
     n_runs, n_init = check_positive("n_runs", n_runs), check_positive("n_init", n_init)
     k, other = (
         check_positive("n_row_clusters", n_row_clusters),
@@ -125,10 +126,12 @@ def stability(
     n, m = matrix.shape
     rows = counts_of("rows", n, k, row_overlap, row_outliers)
     columns = counts_of("columns", m, other, column_overlap, column_outliers)
+    check_paired(OBJECTIVES[objective], k, other)
     problem = Problem(OBJECTIVES[objective], rows, columns)
     given = None if reference is None else _read_reference(reference, (n, k), (m, other))
     rng = make_rng(random_state)
     with opened(matrix, n_jobs) as engine:
+        problem.objective.check(engine)
         runs = _Runs(engine, engine.centred(problem.centring), problem, method, n_init)
         best = runs.judged(given) if given is not None else runs.searched(rng)
         with_pairs = n <= _PAIRS_UP_TO if co_association is None else bool(co_association)

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from neocc.core.objectives.base import Centring, Features, Objective, Side, Terms
+from neocc.core.objectives.counts import CountObjective
+from neocc.core.objectives.diagonal import DIAGONAL
 from neocc.core.objectives.kmeans import KMEANS, mean_rows
 from neocc.core.objectives.mean import MEAN, block_means
+from neocc.core.objectives.modularity import MODULARITY
+from neocc.core.objectives.poisson import POISSON
 from neocc.core.objectives.residue import RESIDUE
 
 __all__ = [
     "COCLUSTERING",
+    "COUNTS",
     "KMEANS",
+    "MODULARITY",
     "OBJECTIVES",
     "OUTLIER_COSTS",
     "Centring",
+    "CountObjective",
     "Features",
     "Objective",
     "Side",
@@ -22,30 +31,43 @@ __all__ = [
     "mean_rows",
 ]
 
-OBJECTIVES: dict[str, Objective] = {each.name: each for each in (MEAN, RESIDUE, KMEANS)}
+OBJECTIVES: dict[str, Objective] = {
+    each.name: each for each in (MEAN, RESIDUE, KMEANS, POISSON, DIAGONAL, MODULARITY)
+}
 """All objectives by name."""
 
-COCLUSTERING = tuple(name for name in OBJECTIVES if name != KMEANS.name)
-"""Names of those of both sides."""
+COUNTS = tuple(name for name, each in OBJECTIVES.items() if each.of_counts)
+"""Names of those of counts."""
+
+COCLUSTERING = tuple(name for name in OBJECTIVES if name != KMEANS.name and name not in COUNTS)
+"""Names of those of both sides that are squared differences."""
 
 OUTLIER_COSTS = ("zero", "background", "auto")
 
 
-def make_objective(name: str, outlier_cost: str = "auto") -> Objective:
+def make_objective(name: str, outlier_cost: str = "auto", prior: float = 1.0) -> Objective:
     """Return an objective by name, given what an item in no cluster costs.
 
-    It costs nothing unless that is asked for: "auto" is the paper's choice for squared errors.
+    "auto" is the paper's choice for squared errors, zero; counts always have a background. Those of
+    counts have a `prior`.
     """
-    objective = OBJECTIVES[name]
+    found = OBJECTIVES[name]
     if outlier_cost not in OUTLIER_COSTS:
         listed = ", ".join(repr(each) for each in OUTLIER_COSTS)
         raise ValueError(f"outlier_cost must be one of {listed}; got {outlier_cost!r}.")
+    if isinstance(found, CountObjective):
+        if outlier_cost == "zero":
+            raise ValueError(
+                f"outlier_cost='zero' makes no sense for objective={name!r}: costs of counts are "
+                "relative to independence, the background. Take 'background' or 'auto'."
+            )
+        return replace(found, prior=prior)
     if outlier_cost != "background":
-        return objective
-    if not objective.has_background:
+        return found
+    if not found.has_background:
         raise ValueError(
             f"outlier_cost='background' makes no sense for objective={name!r}: without clusters "
             "there are no offsets either, which a row or column is compared up to. Take 'zero', or "
             "objective='mean'."
         )
-    return objective.against_background()
+    return found.against_background()

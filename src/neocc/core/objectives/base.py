@@ -8,12 +8,14 @@ adds to the objective) is linear in a few features of the item,
 For rows: S = X V are sums over the column clusters, base_p = sum_t w_t x_pt^2, and the products
 H = X D(w) X' U compare a row with the sum of each row cluster; w = V 1. Columns follow with the
 roles of U and V exchanged. Features come from the data; an objective turns the sums over all of
-them into the small tables offset, slope, scale and shrink.
+them into the small tables offset, slope, scale and shrink. Models of counts have margins in the
+place of squares: base_p = sum_t x_pt.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
@@ -52,6 +54,14 @@ class Objective(ABC):
         Whether distances depend on products.
     per_item : bool
         Whether the number of parameters grows with the rows and columns.
+    of_counts : bool
+        Whether it compares counts with independence; else it is a sum of squared differences.
+    paired : bool
+        Whether row cluster i belongs to column cluster i, so that there are as many of both.
+    reseeds : bool
+        Whether an item that begins an empty cluster costs no more than it did before.
+    usual_start : str
+        What the start "neo-kmeans" stands for.
     """
 
     background: bool = False
@@ -61,10 +71,17 @@ class Objective(ABC):
     has_background: ClassVar[bool] = True
     needs_products: ClassVar[bool]
     per_item: ClassVar[bool] = True
+    of_counts: ClassVar[bool] = False
+    paired: ClassVar[bool] = False
+    reseeds: ClassVar[bool] = True
+    usual_start: ClassVar[str] = "neo-kmeans"
 
     def __post_init__(self) -> None:
         if self.background:
             object.__setattr__(self, "base", "plain")
+
+    def check(self, engine: Any) -> None:
+        """Refuse data that it makes no sense for."""
 
     def against_background(self) -> Self:
         """Return the same with costs relative to a background."""
@@ -110,8 +127,23 @@ class Objective(ABC):
         """Return J computed term by term, where the expansion may cancel; None if it does not."""
         return None
 
+    def lifts(self, features: Features, U: Memberships, V: Memberships) -> FloatArray | None:
+        """Return the rate of each block over that of independence; None if it has no rates."""
+        return None
+
     def unexplained(self, other: Memberships) -> Terms | None:
         """Return terms whose one distance is what no cluster can explain of an item; None if 0."""
+        return None
+
+    def rise(
+        self, engine: Any, side: Side, features: Features, pair: Any
+    ) -> Callable[[FloatArray], FloatArray] | None:
+        """Return what changes of weights add to the cost of each cluster of a side.
+
+        The function takes changes of all items in all clusters, each of which is exact by itself.
+        None stands for
+        squared differences, whose rises follow from distances (`neocc.core.search.gains`).
+        """
         return None
 
     def n_parameters(self, shape: tuple[int, int], n_clusters: tuple[int, int]) -> int:

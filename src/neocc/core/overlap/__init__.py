@@ -35,15 +35,19 @@ OVERLAP_MODELS: dict[str, type[OverlapModel]] = {
 
 _USUAL_BOUND = 4
 _COMPARED = ("average", "sum", "either")
+# Of counts rates are multiplied, and prototypes cannot be combined.
+_COUNTS = ("poisson", "diagonal", "modularity")
 _OFFSETS = (
     "for objective='residue', whose clusters are patterns up to row and column offsets: take "
     "'average', 'share' or 'repeat', or objective='mean'."
 )
+_RATES = "for counts, whose clusters have rates, which are not combined: take 'share' or 'repeat'."
 _SENSELESS = {
     ("residue", "sum"): _OFFSETS,
     ("residue", "either"): _OFFSETS,
     ("kmeans", "either"): "without column clusters, in each of which a row could follow another "
     "of its clusters: take 'average', 'share', 'sum' or 'repeat', or NEOCC.",
+    **{(objective, name): _RATES for objective in _COUNTS for name in _COMPARED},
 }
 
 
@@ -52,12 +56,13 @@ def compared_models(objective: str, columns: Counts | None = None) -> list[str]:
 
     An item pays once in all of them; "share" costs at least what "average" does.
     """
-    return [
+    found = [
         name
         for name in _COMPARED
         if (objective, name) not in _SENSELESS
         and (OVERLAP_MODELS[name].both_sides or columns is None or columns.n_extra <= 0)
     ]
+    return found or ["share"]
 
 
 def check_columns(model: OverlapModel, has_several: bool) -> None:

@@ -5,7 +5,8 @@ fitted again after the change. Let c_p be the part of the cost of item p that no
 
 Where each cluster has a mean of its own, weights of members may change from w to w + e: the cost
 of cluster q, of total weight W, then rises by e c_p + W e / (W + e) (d_pq - c_p). With "repeat" one
-weight changes by one; with "share" those of all clusters of the item.
+weight changes by one; with "share" those of all clusters of the item. Models of counts have rates
+in the place of means, and say themselves what a change costs (`Objective.rise`).
 
 Where items are combinations u of prototypes, let h = u'(U'U)^-1 u be the leverage of the item.
 Without it the fit costs less by c_p + |e|^2 / (1 - h), with a combination u' in its place more by
@@ -21,6 +22,9 @@ exactly, while others follow what they do.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 import numpy as np
 
 from neocc._typing import FloatArray, IntArray
@@ -28,7 +32,10 @@ from neocc.core.objectives.virtual import followers
 from neocc.core.overlap import OverlapModel, Scores, followed_clusters
 from neocc.kernels import Memberships, inverse
 
-__all__ = ["single_gains"]
+__all__ = ["Rise", "single_gains"]
+
+Rise: TypeAlias = Callable[[FloatArray], FloatArray]
+"""What changes of weights, of shape (n_items, n_clusters) or (n_items, 1), add to each cluster."""
 
 # Items that determine a prototype alone have leverage 1.
 _LEAST_FREEDOM = 1e-9
@@ -42,20 +49,26 @@ def single_gains(
     constant: FloatArray,
     model: OverlapModel,
     min_size: int = 1,
+    rise: Rise | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Return what removing each membership saves, and what adding each further one costs.
 
     Savings are -inf where there is none, or where the cluster would have fewer than `min_size`;
-    costs inf where there is one already, or where the item has as many as the model allows.
+    costs inf where there is one already, or where the item has as many as the model allows. `rise`
+    replaces the formula of squared differences.
     """
     d, table = scores.d, members.dense
     assert d is not None
     numbers = members.sums_of(None)
     # An item that begins an empty cluster is explained as far as it can be.
     excess = np.where(numbers > 0, np.maximum(d - constant[:, None], 0.0), 0.0)
-    ways = {True: _mixed_gains, False: _mean_gains, None: _followed_gains}
-    gains = ways[model.mixed if scores.parts is None else None]
-    savings, costs = gains(members, excess, constant, model, scores)
+    if scores.parts is not None:
+        savings, costs = _followed_gains(members, excess, constant, model, scores)
+    elif model.mixed:
+        savings, costs = _mixed_gains(members, excess, constant, model, scores)
+    else:
+        rise = rise or _squared_rise(model.weighted(members).sizes, excess, constant)
+        savings, costs = _separate_gains(members, model, rise)
     savings[~table | (numbers <= min_size)] = -np.inf
     costs[table] = np.inf
     if model.most is not None:
@@ -63,23 +76,22 @@ def single_gains(
     return savings, costs
 
 
-def _mean_gains(
-    members: Memberships,
-    excess: FloatArray,
-    constant: FloatArray,
-    model: OverlapModel,
-    _: Scores,
-) -> tuple[FloatArray, FloatArray]:
-    """Gains where each cluster has a (weighted) mean of its own."""
-    table = members.dense
-    sizes, n = model.weighted(members).sizes, members.numbers[:, None].astype(np.float64)
+def _squared_rise(sizes: FloatArray, excess: FloatArray, constant: FloatArray) -> Rise:
+    """Return the rise of squared differences from (weighted) means."""
 
     def rise(change: FloatArray) -> FloatArray:
-        """Return the rise of each cluster's cost when weights change."""
         left = sizes + change
         pulled = np.divide(sizes * change, left, out=np.zeros_like(excess), where=left > 0)
         return change * constant[:, None] + pulled * excess
 
+    return rise
+
+
+def _separate_gains(
+    members: Memberships, model: OverlapModel, rise: Rise
+) -> tuple[FloatArray, FloatArray]:
+    """Gains where each cluster has parameters of its own."""
+    table, n = members.dense, members.numbers[:, None].astype(np.float64)
     weight, more, fewer = np.ones_like(n), np.zeros_like(n), np.zeros_like(n)
     if model.divides:
         weight = 1.0 / np.maximum(n, 1.0)
@@ -87,8 +99,8 @@ def _mean_gains(
         fewer = np.where(n > 1, 1.0 / np.maximum(n - 1.0, 1.0) - weight, 0.0)
     added = np.where(n > 0, weight + more, 1.0)
     others = [np.where(table, rise(change), 0.0) for change in (more, fewer)]
-    costs = rise(np.broadcast_to(added, excess.shape)) + others[0].sum(axis=1, keepdims=True)
-    removed = rise(np.broadcast_to(-weight, excess.shape)) - others[1]
+    costs = rise(np.broadcast_to(added, table.shape)) + others[0].sum(axis=1, keepdims=True)
+    removed = rise(np.broadcast_to(-weight, table.shape)) - others[1]
     return -(removed + others[1].sum(axis=1, keepdims=True)), costs
 
 

@@ -230,9 +230,11 @@ class OneSide:
 
         terms = make_terms(self.problem, self.side, features, pair)
         scores = comparable(terms, sums=model.needs_sums)
-        unexplained = None if other is None else self.problem.objective.unexplained(other)
+        objective = self.problem.objective
+        unexplained = None if other is None else objective.unexplained(other)
         constant = np.zeros(len(scores.labels))
         if unexplained is not None:
             constant = comparable(unexplained).minima
-        gains = single_gains(members, scores, constant, model, counts.min_size)
+        rise = objective.rise(self.engine, self.side, features, pair)
+        gains = single_gains(members, scores, constant, model, counts.min_size, rise)
         return Exchange(members.dense, *gains, constant, counts.max_outliers)

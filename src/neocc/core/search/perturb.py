@@ -114,14 +114,15 @@ def relocate(
     # Products of a solution may be those of an earlier V; rows do without them.
     features = best.features if side == "rows" else None
     d = distances(engine, problem, side, best.pair, features)
-    np.maximum(d, 0.0, out=d)
+    if not problem.objective.background:
+        np.maximum(d, 0.0, out=d)
     members = best.pair[0 if side == "rows" else 1]
     assert members is not None
     matrix = members.dense.copy()
     costs = _costs_of_dissolving(matrix, d)
     cluster = _draw(1.0 / (_LEAST_COST + costs / max(float(costs.max()), _TINY)), rng)
     power = _POWERS[int(rng.integers(len(_POWERS)))]
-    worst = d.min(axis=1)
+    worst = np.maximum(d.min(axis=1), 0.0)
     item = _draw((worst / max(float(worst.max()), _TINY)) ** power, rng)
     matrix[:, cluster] = False
     matrix[item, cluster] = True

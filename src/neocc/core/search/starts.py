@@ -11,7 +11,7 @@ from neocc.core.checkpoints import NO_JOURNAL, Journal
 from neocc.core.engine import Engine
 from neocc.core.initialise import COLD, one_way_start, random_pair, seeded_start
 from neocc.core.problem import Problem
-from neocc.core.projections import sketched_start, spectral_start
+from neocc.core.projections import modularity_start, sketched_start, spectral_start
 from neocc.core.samples import SAMPLING, Sampling, draw_sample, sampled_start
 from neocc.core.solve import Report, Solution, solve
 from neocc.core.steps import Pair
@@ -21,7 +21,7 @@ __all__ = ["Begin", "Init", "Start", "make_start", "run_starts"]
 Start: TypeAlias = Callable[[Engine, Problem, np.random.Generator], Pair]
 """A start that looks at both sides at once, on centred data."""
 
-Init: TypeAlias = Literal["neo-kmeans", "random", "spectral", "sketch"] | Start | Pair
+Init: TypeAlias = Literal["neo-kmeans", "random", "spectral", "sketch", "modularity"] | Start | Pair
 """How a run starts: by name, by a function, or from given memberships."""
 
 Begin: TypeAlias = Callable[[], None]
@@ -30,6 +30,7 @@ _STARTS: dict[str, Start] = {
     "random": lambda _, problem, rng: random_pair(problem, rng),
     "spectral": spectral_start,
     "sketch": sketched_start,
+    "modularity": modularity_start,
 }
 
 
@@ -80,7 +81,9 @@ def make_start(
     """
     if isinstance(init, tuple):
         return init
-    start = _STARTS.get(init) if isinstance(init, str) else init
+    start = init if callable(init) else _STARTS.get(init)
+    if init == "neo-kmeans":
+        start = _STARTS.get(problem.objective.usual_start)
     if start is not None:
         return start(data, problem, rng)
     if len(problem.sides) == 1:

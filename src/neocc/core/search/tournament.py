@@ -183,7 +183,7 @@ class _Tournament:
             if self.index == 0:
                 self.pool = _distinct(self.pool, schedule.same_basin)[: _kept(share, n_init)]
                 self.lowest = self.pool[0].objective
-                if self.lowest <= self.pool[0].noise:
+                if abs(self.lowest) <= self.pool[0].noise:
                     break  # nothing is left to gain
             begin()
             i = self.index

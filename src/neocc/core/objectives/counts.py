@@ -1,0 +1,196 @@
+"""What models of counts share: blocks against independence, J linear in sums and margins.
+
+With margins r_p and c_t over the whole matrix, N their total, B = U'XV, and r_i, c_j the margins of
+clusters, independence expects E_ij = r_i c_j / N in block (i, j). An objective chooses two tables,
+
+    J = -sum_ij B_ij gain_ij + sum_ij E_ij rate_ij + penalty
+    d_pq = -sum_j S_pj gain_qj + (r_p / N) sum_j c_j rate_qj
+
+An item in no cluster follows independence, at no cost. All margins come from the column features:
+X'U summed over all columns are those of row clusters, and the base of a column is its margin.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from neocc._typing import FloatArray
+from neocc.core.objectives.base import Centring, Features, Objective, Side, Terms
+from neocc.kernels import Base, Memberships
+
+__all__ = ["Blocks", "CountObjective", "Tables", "likelihoods", "penalties"]
+
+
+class Blocks(NamedTuple):
+    """Sums over blocks, what independence expects of them, and shares of the total by cluster."""
+
+    observed: FloatArray
+    expected: FloatArray
+    row_shares: FloatArray
+    column_shares: FloatArray
+
+
+class Tables(NamedTuple):
+    """What an objective chooses for each block; `penalty` is the part of J beside the data."""
+
+    gain: FloatArray
+    rate: FloatArray
+    penalty: FloatArray
+
+
+def likelihoods(observed: FloatArray, expected: FloatArray, prior: float) -> FloatArray:
+    """Return the parts of J of blocks with the most likely rates."""
+    lifts = (observed + prior) / (expected + prior)
+    found: FloatArray = observed - expected - (observed + prior) * np.log(lifts)
+    return found
+
+
+def penalties(lifts: FloatArray, prior: float) -> FloatArray:
+    """Return what a prior takes for lifts other than one: its counts, observed as expected."""
+    found: FloatArray = prior * (lifts - 1.0 - np.log(lifts))
+    return found
+
+
+@dataclass(frozen=True)
+class CountObjective(Objective):
+    """A likelihood (or another gain) of counts over that of independent rows and columns.
+
+    Attributes
+    ----------
+    prior : float
+        Counts that are added to the observed and to the expected ones of a block: they keep the
+        rates of small blocks near independence.
+    """
+
+    background: bool = True
+    base: Base = field(init=False, default="margins")
+    prior: float = 1.0
+
+    needs_products: ClassVar[bool] = False
+    per_item: ClassVar[bool] = False
+    of_counts: ClassVar[bool] = True
+    reseeds: ClassVar[bool] = False
+    usual_start: ClassVar[str] = "spectral"
+
+    def __post_init__(self) -> None:
+        """Costs are relative to independence, whatever is asked for."""
+
+    @abstractmethod
+    def cost_of_line(
+        self, cluster: int, observed: FloatArray, expected: FloatArray, blocks: Blocks
+    ) -> FloatArray:
+        """Return the part in J of row cluster `cluster`, were these its sums (one set a line).
+
+        All other clusters keep the sums in `blocks`. A constant may be left out.
+        """
+
+    @abstractmethod
+    def tables(self, blocks: Blocks) -> Tables:
+        """Return the tables that minimise J."""
+
+    def rates(self, blocks: Blocks) -> FloatArray:
+        """Return the lift of each block: its rate over that of independence."""
+        found: FloatArray = (blocks.observed + self.prior) / (blocks.expected + self.prior)
+        return found
+
+    def check(self, engine: Any) -> None:
+        """Refuse negative numbers."""
+        found = engine.first_negative()
+        if found is not None:
+            row, column, value = found
+            raise ValueError(
+                f"objective={self.name!r} is for counts, and these are not negative: found "
+                f"{value:g} at row {row}, column {column}. Take objective='mean' for data that may "
+                "be negative."
+            )
+
+    def constant(self, engine: Any) -> float:
+        """Return 0: terms know all of J."""
+        return 0.0
+
+    def centring(self, side: Side | None) -> Centring:
+        """Return "none": counts begin at zero."""
+        return "none"
+
+    def blocks(self, features: Features, V: Memberships) -> Blocks:
+        """Return the sums over blocks, observed and expected."""
+        assert features.sums is not None
+        margins = features.squares
+        total = float(margins.sum())
+        per_count = 1.0 / total if total > 0 else 0.0
+        rows, columns = features.sums.sum(axis=0), margins.dot(V.indicator)
+        expected = np.multiply.outer(rows, columns * per_count)
+        observed = features.sums.T.dot(V.indicator)
+        return Blocks(observed, expected, rows * per_count, columns * per_count)
+
+    def row_terms(
+        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: bool = False
+    ) -> Terms:
+        """Return the terms of the row step."""
+        assert V is not None and not pairs
+        blocks = self.blocks(features, V)
+        found = self.tables(blocks)
+        return _terms(found.gain.T, found.rate.dot(blocks.column_shares), found)
+
+    def column_terms(
+        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: bool = False
+    ) -> Terms:
+        """Return the terms of the column step: the same, with the roles exchanged."""
+        assert U is not None and not pairs
+        blocks = self.blocks(features, V)
+        found = self.tables(blocks)
+        return _terms(found.gain, blocks.row_shares.dot(found.rate), found)
+
+    def value(self, features: Features, U: Memberships | None, V: Memberships | None) -> float:
+        """Return J."""
+        assert U is not None and V is not None
+        return float(self.block_costs(features, U, V).sum())
+
+    def block_costs(self, features: Features, U: Memberships, V: Memberships) -> FloatArray:
+        """Return the part of each block in J."""
+        blocks = self.blocks(features, V)
+        gain, rate, penalty = self.tables(blocks)
+        found: FloatArray = blocks.expected * rate - blocks.observed * gain + penalty
+        return found
+
+    def rise(
+        self, engine: Any, side: Side, features: Features, pair: Any
+    ) -> Callable[[FloatArray], FloatArray]:
+        """Return what changes of weights add to each cluster's cost, with rates fitted again."""
+        _, V = pair
+        blocks = self.blocks(features, V)
+        if side == "rows":
+            sums, margins = engine.multiply(V.indicator), engine.row_margins()
+            shares = blocks.column_shares
+        else:
+            assert features.sums is not None
+            sums, margins, shares = features.sums, features.squares, blocks.row_shares
+            blocks = Blocks(blocks.observed.T, blocks.expected.T, *blocks[:1:-1])
+
+        def found(change: FloatArray) -> FloatArray:
+            rises = np.empty((len(sums), len(blocks.observed)))
+            for q, weights in enumerate(np.broadcast_to(change, rises.shape).T):
+                observed = np.maximum(blocks.observed[q] + weights[:, None] * sums, 0.0)
+                own = np.multiply.outer(weights * margins, shares)
+                expected = np.maximum(blocks.expected[q] + own, 0.0)
+                now = self.cost_of_line(q, blocks.observed[[q]], blocks.expected[[q]], blocks)
+                rises[:, q] = self.cost_of_line(q, observed, expected, blocks) - now
+            return rises
+
+        return found
+
+    def lifts(self, features: Features, U: Memberships, V: Memberships) -> FloatArray:
+        """Return the lift of each block."""
+        return self.rates(self.blocks(features, V))
+
+
+def _terms(gain: FloatArray, rate: FloatArray, found: Tables) -> Terms:
+    """Terms of distances; the base of an item, its margin, bounds what cancels in them."""
+    slope, nothing = np.negative(gain, order="C"), np.zeros(len(rate))
+    constant = float(found.penalty.sum())
+    return Terms(nothing, slope, None, None, nothing, rate=rate, base="margins", constant=constant)
