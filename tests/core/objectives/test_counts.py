@@ -50,7 +50,7 @@ def draw(kind, seed, name):
 def problem_of(name, model, prior, U, V, most=None):
     sides = [Counts(*each.shape, each.sum(), (~each.any(axis=1)).sum()) for each in (U, V)]
     rule = OVERLAP_MODELS[model](most)
-    return Problem(make_objective(name, prior), *sides, overlap_model=rule)
+    return Problem(make_objective(name, prior=prior), *sides, overlap_model=rule)
 
 
 def weighted(problem, *sides):
