@@ -92,7 +92,12 @@ class Step(NamedTuple):
 
 
 def assign(
-    choices: Choices, counts: Counts, model: Rule, before: Memberships | None = None
+    choices: Choices,
+    counts: Counts,
+    model: Rule,
+    before: Memberships | None = None,
+    *,
+    shrinks: bool = False,
 ) -> Step:
     """Assign the items of one block; they keep the memberships `before` if these cost less."""
 
@@ -101,7 +106,9 @@ def assign(
 
     (thresholds,) = find_thresholds(ask, counts, 1, prices_first=model.prices_first)
     applied = choices.apply(thresholds)
-    members = settled(applied, [applied], counts, model, before, ask, lambda every: [every])
+    members = settled(
+        applied, [applied], counts, model, before, ask, lambda every: [every], shrinks=shrinks
+    )
     return Step(applied.objective, members, thresholds.pair)
 
 
@@ -113,11 +120,15 @@ def settled(
     before: Memberships | None,
     ask: Ask,
     cut: Cut,
+    *,
+    shrinks: bool = False,
 ) -> Memberships:
     """Return what all blocks together applied, clusters that are too small filled.
 
     Memberships `before` are kept if they are feasible and cost less. `applied` stands for the parts
-    of the blocks.
+    of the blocks. Where an objective `shrinks` prototypes, a cluster of one item may explain less
+    of it than the one it left: a cluster that lost all members gets them at its own prototype, and
+    one that had none stays empty.
     """
     members = whole.members
 
@@ -126,8 +137,10 @@ def settled(
 
     if before is not None and whole.gain < 0.0 and can_stay():
         return before
-    if counts.min_size > 1:
-        larger = enlarged(members, counts, ask, cut)
+    at_own = shrinks and before is not None
+    if counts.min_size > 1 or at_own:
+        stays = at_own and before is not None and before.has_empty
+        larger = None if stays else enlarged(members, counts, ask, cut)
         if larger is None:
             return members
         if before is not None and larger.gain <= _ROUNDING * abs(larger.before) and can_stay():

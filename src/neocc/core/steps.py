@@ -44,7 +44,8 @@ def make_features(engine: Engine, problem: Problem, pair: Pair) -> Features:
     U, V = pair
     products = V if problem.needs_products else None
     base = None if problem.columns is None else problem.objective.base
-    return engine.column_features(U, products, base=base)
+    counts = problem.objective.needs_counts
+    return engine.column_features(U, products, base=base, counts=counts)
 
 
 def make_terms(problem: Problem, side: Side, features: Features, pair: Pair) -> Terms:
@@ -63,8 +64,12 @@ def half_step(engine: Engine, problem: Problem, side: Side, features: Features, 
     U, V = pair
     terms = make_terms(problem, side, features, pair)
     if side == "rows":
-        return engine.assign_rows(problem, terms, U, V)
-    return _assign_columns(engine, problem, features, terms, V)
+        step = engine.assign_rows(problem, terms, U, V)
+    else:
+        step = _assign_columns(engine, problem, features, terms, V)
+    if terms.constant == 0.0:
+        return step
+    return step._replace(objective=step.objective + terms.constant)
 
 
 def join(
@@ -98,7 +103,7 @@ def _assign_columns(
     assert counts is not None
     kernels, model = engine.shards.kernels, problem.overlap_model
     choices = model.choices(score(kernels, features, terms, members, counts), kernels)
-    return assign(choices, counts, model, members)
+    return assign(choices, counts, model, members, shrinks=problem.objective.shrinks)
 
 
 def score(

@@ -9,18 +9,19 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from neocc.core.engine import Engine
-from neocc.core.objectives import COCLUSTERING, OBJECTIVES
+from neocc.core.objectives import COCLUSTERING, find_objective
 from neocc.core.problem import Problem
 from neocc.core.solve import Solution
 from neocc.engines.validation import read_matrix
 from neocc.estimators._base import OVERLAP_CONSTRAINTS, SHARED_CONSTRAINTS, STORE_CONSTRAINTS
 from neocc.estimators._coclusterer import BaseCoclusterer
 from neocc.estimators._fractions import SIDES, counts_of_sides
+from neocc.estimators._observed import OBSERVED_CONSTRAINTS, ObservedMixin
 from neocc.estimators._progress import with_callbacks
 from neocc.estimators._redundancy import RedundancyMixin
 
 
-class NEOCC(RedundancyMixin, BaseCoclusterer):
+class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
     r"""Non-exhaustive, overlapping co-clustering (NEO-CC) of a matrix.
 
     Rows and columns are grouped at the same time. A row (or a column) may belong to several
@@ -65,6 +66,14 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         (`neocc.selection.estimate_overlap_and_outliers`).
     row_outliers, column_outliers : float in [0, 1) or "auto", default=0.0
         Largest fraction of rows (columns) left in no cluster, or estimated likewise.
+    missing : {"zero", "ignore"}, default="zero"
+        What cells are that sparse data do not store: zeros, or not observed and left out (of an
+        array, those that are NaN). `"ignore"` is for objective `"mean"` with overlap models
+        `"repeat"` and `"share"`; outliers cost what they do in a block of mean zero.
+    remove_effects : bool, default=False
+        Whether effects of rows and columns are first subtracted from observed cells.
+    shrinkage : float, default=10.0
+        Ridge on block means over observed cells: each counts so many more cells of value zero.
     init : {"neo-kmeans", "random", "spectral", "sketch", "sdp"} or (U, V), default="neo-kmeans"
         How the memberships start: one-way NEO-K-Means of the rows and of the columns from k-means++
         seeds (found on a sample of the rows when the matrix is large), random feasible
@@ -116,6 +125,9 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         Rows and columns that belong to no cluster.
     block_means_ : ndarray of shape (n_row_clusters, n_column_clusters)
         Mean of the data over each row cluster and column cluster.
+    overall_mean_, row_effects_, column_effects_ : float, ndarray, ndarray
+        For ``missing="ignore"``, what was subtracted from observed cells; 0 without
+        `remove_effects`. `block_means_` are means of what is left, shrunk.
     objective_ : float
         Objective of the memberships, at least 0: the last entry of `history_`, or computed again
         term by term where rounding may have spoilt that.
@@ -176,6 +188,7 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         **SHARED_CONSTRAINTS,
         **STORE_CONSTRAINTS,
         **OVERLAP_CONSTRAINTS,
+        **OBSERVED_CONSTRAINTS,
         "n_row_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "n_column_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "objective": [StrOptions(set(COCLUSTERING))],
@@ -200,6 +213,9 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         row_outliers: float | str = 0.0,
         column_overlap: float | str = 0.0,
         column_outliers: float | str = 0.0,
+        missing: str = "zero",
+        remove_effects: bool = False,
+        shrinkage: float = 10.0,
         init: Any = "neo-kmeans",
         n_init: int = 10,
         refine: bool = True,
@@ -223,6 +239,9 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         self.row_outliers = row_outliers
         self.column_overlap = column_overlap
         self.column_outliers = column_outliers
+        self.missing = missing
+        self.remove_effects = remove_effects
+        self.shrinkage = shrinkage
         self.init = init
         self.n_init = n_init
         self.refine = refine
@@ -238,7 +257,7 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> NEOCC:
+    def fit(self, X: Any, y: Any = None, *, cell_weight: Any = None) -> NEOCC:
         """Co-cluster the rows and columns of X.
 
         Interrupting a fit (Ctrl-C) keeps the best start finished so far in the attributes.
@@ -250,6 +269,9 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
             copied, but sparse formats other than CSR are converted once.
         y : None
             Ignored.
+        cell_weight : array-like or sparse matrix of shape (n_rows, n_columns), default=None
+            Weights of observed cells, for ``missing="ignore"``; a sparse one stores the same cells
+            as X. None weighs all alike.
 
         Returns
         -------
@@ -257,9 +279,11 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
             The fitted estimator.
         """
         with self._keeping_earlier_fit():
-            matrix = read_matrix(self, X, reset=True)
-            objective = OBJECTIVES[self.objective]
+            objective = find_objective(self.objective, self.missing, self.shrinkage)
             model = self._make_model(self.objective)
+            self._check_missing(model, cell_weight)
+            matrix = read_matrix(self, X, reset=True, cell_weight=cell_weight)
+            matrix = self._without_effects(matrix)
             rows, columns, found = counts_of_sides(self, matrix, model.most)
             problem = Problem(objective, rows, columns, self.max_iter, self.tol, model)
             init = self._read_init(matrix, problem)
