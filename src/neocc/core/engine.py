@@ -165,7 +165,8 @@ class Engine:
         known = held is not None and held.members is U and held.applied is not None
         members = held.applied if held is not None and known else self._cut(U)
         model = problem.overlap_model
-        common = (terms, V, model, counts.needs_distances)
+        shrinks = problem.objective.shrinks
+        common = (terms, V, model, counts.needs_distances or shrinks)
         choices = shards.call("choices", shards.each, members, common=common)
 
         def ask(method: str, given: list[Any], *common: Any) -> list[Any]:
@@ -187,7 +188,6 @@ class Engine:
         if len(found) > 1:
             assigned = Memberships.joined([each.members for each in found])
         whole = Applied(assigned, objective, gain)
-        shrinks = problem.objective.shrinks
         filled = settled(whole, applied, counts, model, U, ask, self._cut, shrinks=shrinks)
         if ahead is not None:
             self._guess = self._guess or Guess()

@@ -102,8 +102,9 @@ def _assign_columns(
     counts = problem.columns
     assert counts is not None
     kernels, model = engine.shards.kernels, problem.overlap_model
-    choices = model.choices(score(kernels, features, terms, members, counts), kernels)
-    return assign(choices, counts, model, members, shrinks=problem.objective.shrinks)
+    shrinks = problem.objective.shrinks
+    scores = score(kernels, features, terms, members, None if shrinks else counts)
+    return assign(model.choices(scores, kernels), counts, model, members, shrinks=shrinks)
 
 
 def score(

@@ -41,7 +41,10 @@ class SparseMatrix:
 
     @classmethod
     def of_rows(
-        cls, X: Any, rows: FloatArray | None = None, columns: FloatArray | None = None
+        cls,
+        X: Any,
+        rows: FloatArray | None = None,  # noqa: ARG003
+        columns: FloatArray | None = None,  # noqa: ARG003
     ) -> SparseMatrix:
         """Wrap rows that are in memory; no effects are subtracted from them."""
         return cls.from_scipy(X)

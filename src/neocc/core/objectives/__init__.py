@@ -11,6 +11,7 @@ from neocc.core.objectives.residue import RESIDUE
 __all__ = [
     "COCLUSTERING",
     "KMEANS",
+    "MEAN",
     "OBJECTIVES",
     "Centring",
     "Features",
