@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from neocc import NEOCC
 from neocc.core.biases import find_biases
+from neocc.io import ModelFileError, load_model, save_model
 from neocc.metrics import omega_index
 
 NAN = np.nan
@@ -257,3 +258,42 @@ def test_more_clusters_than_observed_rows():
     fit = NEOCC(5, 5, **OPTIONS).fit(X)
     assert fit.row_membership_.sum() == 5
     assert np.isfinite(fit.objective_)
+
+
+# ------------------------------------------------------------------------------------ model files
+
+
+@pytest.fixture
+def saved(tmp_path):
+    X = ratings()
+    fit = NEOCC(3, 3, remove_effects=True, overlap_model="share", row_overlap=0.2, **OPTIONS)
+    save_model(fit.fit(X), tmp_path / "model.neocc")
+    return X, fit, load_model(tmp_path / "model.neocc")
+
+
+def test_a_model_file_predicts_to_the_bit(saved):
+    X, fit, again = saved
+    assert (again.predict_membership(X) == fit.predict_membership(X)).all()
+    assert (again.transform(X) == fit.transform(X)).all()
+    cells = np.arange(60)[:, None], np.arange(40)
+    assert (again.predict_cells(*cells) == fit.predict_cells(*cells)).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("row_effects_", None),
+        ("column_effects_", np.zeros(3)),
+        ("overall_mean_", "much"),
+        ("missing", "zero"),
+    ],
+)
+def test_a_model_file_that_lacks_effects_is_refused(tmp_path, saved, name, value):
+    fit = saved[1]
+    if value is None:
+        del fit.row_effects_
+    else:
+        setattr(fit, name, value)
+    save_model(fit, tmp_path / "spoilt.neocc")
+    with pytest.raises(ModelFileError, match="damaged"):
+        load_model(tmp_path / "spoilt.neocc")

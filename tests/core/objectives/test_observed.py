@@ -86,7 +86,8 @@ def check_runs(model, seeds):
             assert found.n_total == counts.n_memberships
             assert found.outliers.sum() <= counts.max_outliers
         n_steps += len(steps)
-    assert n_steps > 3 * len(seeds) and n_lower > len(seeds) / 2
+    assert n_steps > 3 * len(seeds)
+    assert n_lower > len(seeds) / 2
 
 
 @each_model
