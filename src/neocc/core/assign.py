@@ -98,7 +98,10 @@ class Step(NamedTuple):
 
 
 def assign(
-    choices: Choices, counts: Counts, model: Rule, before: Memberships | None = None
+    choices: Choices,
+    counts: Counts,
+    model: Rule,
+    before: Memberships | None = None,
 ) -> Step:
     """Assign the items of one block; they keep the memberships `before` if these cost less."""
 

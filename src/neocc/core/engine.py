@@ -36,6 +36,7 @@ class _Held(NamedTuple):
     members: Memberships
     products: Memberships | None
     base: Base | None
+    counts: bool
     ahead: Any
     applied: Any
 
@@ -139,17 +140,26 @@ class Engine:
         return products
 
     def column_features(
-        self, U: Memberships | None, V: Memberships | None, *, base: Base | None = "weighted"
+        self,
+        U: Memberships | None,
+        V: Memberships | None,
+        *,
+        base: Base | None = "weighted",
+        counts: bool = False,
     ) -> Features:
-        """Return the features of all columns, given row memberships U; with V also products."""
+        """Return the features of all columns, given row memberships U; with V also products.
+
+        With `counts` only observed cells are summed, and counted.
+        """
         found: Features
         held = self._held
         asked = held is not None and held.members is U and held.products is V
-        if held is not None and asked and held.base == base and held.ahead is not None:
+        asked = asked and held is not None and (held.base, held.counts) == (base, counts)
+        if held is not None and asked and held.ahead is not None:
             self._held = held._replace(ahead=None)
             found = self.shards.gather_total(held.ahead)
         else:
-            found = self._added("column_features", U, V, base)
+            found = self._added("column_features", U, V, base, counts)
         return found
 
     def row_distances(self, terms: Terms, V: Memberships | None) -> FloatArray:
@@ -189,7 +199,8 @@ class Engine:
         thresholds = find_thresholds(ask, counts, n_shards, self._guess, prices_first=first)
         applied = shards.call("apply", choices, thresholds)
         base = None if problem.columns is None else problem.objective.base
-        ahead, wanted = None, (V if problem.needs_products else None, base)
+        products, counted = V if problem.needs_products else None, problem.objective.needs_counts
+        ahead, wanted = None, (products, base, counted)
         if shards.speculative_sums and U is not None:
             ahead = shards.total("sum_applied", shards.each, choices, thresholds, common=wanted)
         found: list[Applied] = shards.gather(applied)

@@ -49,7 +49,8 @@ def make_features(engine: Engine, problem: Problem, pair: Pair) -> Features:
     U, V = pair
     products = V if problem.needs_products else None
     base = None if problem.columns is None else problem.objective.base
-    return engine.column_features(U, products, base=base)
+    counts = problem.objective.needs_counts
+    return engine.column_features(U, products, base=base, counts=counts)
 
 
 def make_terms(problem: Problem, side: Side, features: Features, pair: Pair) -> Terms:
@@ -106,8 +107,8 @@ def _assign_columns(
     counts = problem.columns
     assert counts is not None
     kernels, model = engine.shards.kernels, problem.overlap_model
-    choices = model.choices(score(kernels, features, terms, members, counts), kernels)
-    return assign(choices, counts, model, members)
+    scores = score(kernels, features, terms, members, counts)
+    return assign(model.choices(scores, kernels), counts, model, members)
 
 
 def score(

@@ -159,16 +159,23 @@ class Shard:
 
         def one_block(rows: Rows) -> Result:
             n, block, sums, products = rows[1] - rows[0], self._block(*rows), None, None
+            counts = None
             squares = np.empty(n) if norms is None else norms[slice(*rows)]
             if V is not None:
                 sums = self.scratch.take(n, V.n_clusters)
                 weights, wanted = (V.weights, squares) if norms is None else (None, None)
-                self.kernels.gather(block, V, weights, sums, wanted)
+                if terms.curve is None:
+                    self.kernels.gather(block, V, weights, sums, wanted)
+                else:
+                    assert isinstance(block, SparseBlock)
+                    counts = self.scratch.take(n, V.n_clusters)
+                    self.kernels.gather(block, None, weights, None, wanted)
+                    self.kernels.gather_observed(block, V, sums, counts)
             if terms.table is not None:
                 products = self.scratch.take(n, terms.n_clusters)
                 self.kernels.multiply(block, terms.table, products)
-            found = function(rows, Features(sums, squares, products))
-            self.scratch.give_back(sums, products)
+            found = function(rows, Features(sums, squares, products, counts))
+            self.scratch.give_back(sums, products, counts)
             return found
 
         return self._passes.over_rows(one_block)
@@ -200,21 +207,23 @@ class Shard:
         self._passes.over_rows(one_block)
         return products
 
-    def sum_applied(
-        self, choices: Choices, thresholds: Thresholds, V: Memberships | None, base: Base | None
-    ) -> Features:
-        """Return the column features of the memberships that thresholds allow.
+    def sum_applied(self, choices: Choices, thresholds: Thresholds, *wanted: Any) -> Features:
+        """Return the column features, as wanted, of the memberships that thresholds allow.
 
         Applying the thresholds again takes less time than waiting for another task's result.
         """
-        return self.column_features(choices.apply(thresholds).members, V, base)
+        return self.column_features(choices.apply(thresholds).members, *wanted)
 
     def column_features(
-        self, U: Memberships | None, V: Memberships | None, base: Base | None = "weighted"
+        self,
+        U: Memberships | None,
+        V: Memberships | None,
+        base: Base | None = "weighted",
+        counts: bool = False,
     ) -> Features:
         """Return the features of all columns over these rows, with V also products.
 
-        Squares are 0 where no `base` is asked for.
+        Squares are 0 where no `base` is asked for. With `counts` only observed cells are summed.
         """
         n, plain = self.shape[0], base != "weighted" or U is None or U.is_partition
         summed = U if U is None or U.virtual is None else U.virtual
@@ -226,7 +235,13 @@ class Shard:
             if summed is not None and rows[1] - rows[0] < n:
                 members = summed.slice(*rows)
             wanted = None if plain else totals.squares
-            self.kernels.scatter(block, members, weights, totals.sums, wanted)
+            if totals.counts is None:
+                self.kernels.scatter(block, members, weights, totals.sums, wanted)
+            else:
+                assert isinstance(block, SparseBlock)
+                assert members is not None and totals.sums is not None
+                self.kernels.scatter(block, None, weights, None, wanted)
+                self.kernels.scatter_observed(block, members, totals.sums, totals.counts)
             if V is not None and totals.products is not None:
                 S = self.scratch.take(rows[1] - rows[0], V.n_clusters)
                 self.kernels.gather(block, V, None, S, None)
@@ -235,7 +250,8 @@ class Shard:
                 self.kernels.multiply_transposed(block, S, totals.products)
                 self.scratch.give_back(S)
 
-        widths = (0 if summed is None else summed.n_clusters, 0 if V is None else V.n_clusters)
+        k = 0 if summed is None else summed.n_clusters
+        widths = (k, 0 if V is None else V.n_clusters, k if counts else 0)
         found = self._passes.down_columns(widths, add)
         if base == "margins":
             found.squares[:] = self.margins("columns")
@@ -256,7 +272,7 @@ class Shard:
             some = None if weights is None else weights[slice(*rows)]
             self.kernels.scatter(self._block(*rows), None, some, None, totals.squares)
 
-        found = self._passes.down_columns((0, 0), add).squares
+        found = self._passes.down_columns((0, 0, 0), add).squares
         if weights is None:
             self._column_squares = found
         return found
@@ -282,7 +298,7 @@ class Shard:
             block = self._block(*rows)
             self.kernels.multiply_transposed(block, table[slice(*rows)], totals.products)
 
-        products = self._passes.down_columns((0, table.shape[1]), add).products
+        products = self._passes.down_columns((0, table.shape[1], 0), add).products
         assert products is not None
         return products
 

@@ -25,8 +25,9 @@ def used_overlap_model(model: Any) -> OverlapModel:
 
 def asked_objective(model: Any) -> Objective:
     """Return the objective that the parameters of an estimator ask for."""
-    outlier_cost, prior = getattr(model, "outlier_cost", "auto"), getattr(model, "prior", 1.0)
-    return make_objective(model.objective, outlier_cost, prior)
+    names = ("outlier_cost", "prior", "missing", "shrinkage")
+    given = {name: getattr(model, name) for name in names if hasattr(model, name)}
+    return make_objective(model.objective, **given)
 
 
 def weigh(model: Any, members: BoolArray) -> Memberships:

@@ -18,13 +18,14 @@ from neocc.estimators._base import OVERLAP_CONSTRAINTS, SHARED_CONSTRAINTS, STOR
 from neocc.estimators._coclusterer import BaseCoclusterer
 from neocc.estimators._fitted import asked_objective
 from neocc.estimators._fractions import SIDES, counts_of_sides
+from neocc.estimators._observed import OBSERVED_CONSTRAINTS, ObservedMixin
 from neocc.estimators._progress import with_callbacks
 from neocc.estimators._redundancy import RedundancyMixin
 
 INIT_NAMES = {"neo-kmeans", "random", "spectral", "sketch", "sdp", "modularity"}
 
 
-class NEOCC(RedundancyMixin, BaseCoclusterer):
+class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
     r"""Non-exhaustive, overlapping co-clustering (NEO-CC) of a matrix.
 
     Rows and columns are grouped at the same time. A row (or a column) may belong to several
@@ -85,6 +86,14 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         (`neocc.selection.estimate_overlap_and_outliers`).
     row_outliers, column_outliers : float in [0, 1) or "auto", default=0.0
         Largest fraction of rows (columns) left in no cluster, or estimated likewise.
+    missing : {"zero", "ignore"}, default="zero"
+        What cells are that sparse data do not store: zeros, or not observed and left out (of an
+        array, those that are NaN). `"ignore"` is for objective `"mean"` with overlap models
+        `"repeat"` and `"share"`.
+    remove_effects : bool, default=False
+        Whether effects of rows and columns are first subtracted from observed cells.
+    shrinkage : float, default=10.0
+        Ridge on block means over observed cells: each counts so many more cells of value zero.
     init : {"neo-kmeans", "random", "spectral", "sketch", "sdp", "modularity"} or (U, V), \
             default="neo-kmeans"
         How the memberships start: one-way NEO-K-Means of the rows and of the columns from k-means++
@@ -146,6 +155,9 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         follow the cluster there.
     block_lifts_ : ndarray of shape (n_row_clusters, n_column_clusters) or None
         For counts, the rate of each block over that of independence; None for other objectives.
+    overall_mean_, row_effects_, column_effects_ : float, ndarray, ndarray
+        For ``missing="ignore"``, what was subtracted from observed cells; 0 without
+        `remove_effects`. `block_means_` are means of what is left, shrunk.
     objective_ : float
         Objective of the memberships, at least 0 but for counts: the last entry of `history_`, or
         computed again term by term where rounding may have spoilt that.
@@ -206,6 +218,7 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         **SHARED_CONSTRAINTS,
         **STORE_CONSTRAINTS,
         **OVERLAP_CONSTRAINTS,
+        **OBSERVED_CONSTRAINTS,
         "n_row_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "n_column_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "objective": [StrOptions({*COCLUSTERING, *COUNTS})],
@@ -233,6 +246,9 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         row_outliers: float | str = 0.0,
         column_overlap: float | str = 0.0,
         column_outliers: float | str = 0.0,
+        missing: str = "zero",
+        remove_effects: bool = False,
+        shrinkage: float = 10.0,
         init: Any = "neo-kmeans",
         n_init: int = 10,
         refine: bool = True,
@@ -258,6 +274,9 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         self.row_outliers = row_outliers
         self.column_overlap = column_overlap
         self.column_outliers = column_outliers
+        self.missing = missing
+        self.remove_effects = remove_effects
+        self.shrinkage = shrinkage
         self.init = init
         self.n_init = n_init
         self.refine = refine
@@ -273,7 +292,7 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> NEOCC:
+    def fit(self, X: Any, y: Any = None, *, cell_weight: Any = None) -> NEOCC:
         """Co-cluster the rows and columns of X.
 
         Interrupting a fit (Ctrl-C) keeps the best start finished so far in the attributes.
@@ -285,6 +304,9 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
             copied, but sparse formats other than CSR are converted once.
         y : None
             Ignored.
+        cell_weight : array-like or sparse matrix of shape (n_rows, n_columns), default=None
+            Weights of observed cells, for ``missing="ignore"``; a sparse one stores the same cells
+            as X. None weighs all alike.
 
         Returns
         -------
@@ -292,9 +314,11 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
             The fitted estimator.
         """
         with self._keeping_earlier_fit():
-            matrix = read_matrix(self, X, reset=True)
             objective = asked_objective(self)
             model = self._make_model(self.objective)
+            self._check_missing(model, cell_weight)
+            matrix = read_matrix(self, X, reset=True, cell_weight=cell_weight)
+            matrix = self._without_effects(matrix)
             rows, columns, found = counts_of_sides(self, matrix, model.most)
             check_columns(model, columns.n_extra > 0)
             check_paired(objective, rows.n_clusters, columns.n_clusters)

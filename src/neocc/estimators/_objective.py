@@ -62,7 +62,7 @@ def objective_value(
         raise ValueError(f"objective must be one of {listed}; got {objective!r}.")
     if not prior > 0:
         raise ValueError(f"prior must be positive; got {prior!r}.")
-    found = make_objective(objective, outlier_cost, prior)
+    found = make_objective(objective, outlier_cost, prior=prior)
     model = make_overlap_model(overlap_model, None, objective)
     matrix = read_matrix(None, X, reset=True)
     rows = read_memberships(U, "U", matrix.shape[0], None)

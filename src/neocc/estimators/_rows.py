@@ -16,7 +16,7 @@ from neocc.core.engine import Engine
 from neocc.core.objectives import Centring, Terms
 from neocc.core.overlap import OVERLAP_MODELS, REPEAT
 from neocc.core.thresholds import Thresholds
-from neocc.engines import DenseMatrix, SparseMatrix, Workers
+from neocc.engines import DenseMatrix, Matrix, SparseMatrix, Workers
 from neocc.engines.validation import read_matrix
 from neocc.estimators._engines import make_engine
 from neocc.estimators._fitted import asked_objective
@@ -57,10 +57,15 @@ class RowsMixin(TransformerMixin):
         if model.column_effects.any() and isinstance(matrix, SparseMatrix):
             matrix = DenseMatrix(matrix.values)
         with Workers(self.n_jobs) as workers:
+            matrix = self._without_known(matrix, workers)
             engine = make_engine(matrix, self.kernel, workers)
             if model.terms.base == "margins":
                 asked_objective(self).check(engine)
             yield engine.centred(model.centring, model.column_effects)
+
+    def _without_known(self, matrix: Matrix, workers: Workers) -> Matrix:
+        """Subtract from new rows what a fit subtracts from old ones; nothing unless overridden."""
+        return matrix
 
     def predict_membership(self, X: Any) -> BoolArray:
         """Return the memberships of rows, seen or new, in the row clusters of the fit.
@@ -168,4 +173,5 @@ class RowsMixin(TransformerMixin):
             model = self._row_model
             d = engine.row_distances(model.terms, model.V)
         d[:, np.isinf(model.terms.magnitude)] = np.inf
-        return np.maximum(d, 0.0, out=d) if model.terms.rate is None else d
+        # Relative to a background they may be negative.
+        return d if model.terms.rate is not None else np.maximum(d, 0.0, out=d)

@@ -37,6 +37,8 @@ _ARRAYS: dict[str, tuple[str, str]] = {
     "block_lifts_": ("f", "kl"),
     "cluster_centers_": ("f", "km"),
     "history_": ("fV", "h"),
+    "row_effects_": ("f", "n"),
+    "column_effects_": ("f", "m"),
 }
 _TERMS: dict[str, tuple[str, str]] = {
     "offset": ("f", "k"),
@@ -47,6 +49,7 @@ _TERMS: dict[str, tuple[str, str]] = {
     "table": ("f", "mk"),
     "gram": ("f", "kk"),
     "rate": ("f", "k"),
+    "curve": ("f", "lk"),
 }
 # Of mixed clusters, where those of others are numbers.
 _TABLES = {"scale": "kk", "shrink": "ll"}
@@ -148,6 +151,7 @@ def check_state(estimator: str, parameters: dict[str, Any], attributes: dict[str
     for side in ("row", "column") if estimator == "NEOCC" else ():
         is_auto = "auto" in (parameters.get(f"{side}_overlap"), parameters.get(f"{side}_outliers"))
         _check_estimate(f"{side}_estimate_", attributes.get(f"{side}_estimate_"), needed=is_auto)
+    _check_observed(parameters, attributes)
     names = attributes.get("feature_names_in_")
     if names is not None and (not isinstance(names, np.ndarray) or names.shape != (n_columns,)):
         raise Undecodable("its 'feature_names_in_' do not fit")
@@ -176,6 +180,21 @@ def _check_estimate(name: str, estimate: Any, *, needed: bool) -> None:
     is_whole = isinstance(estimate, OverlapEstimate)
     if not is_whole or not all(isinstance(share, float | int) for share in shares):
         raise Undecodable(f"its {name!r} is not an estimate")
+
+
+def _check_observed(parameters: dict[str, Any], attributes: dict[str, Any]) -> None:
+    """Check what a fit over observed cells knows besides."""
+    observed = parameters.get("missing", "zero") == "ignore"
+    terms = attributes["_row_model"].terms
+    if terms.base not in get_args(Base) or not isinstance(terms.constant, float):
+        raise Undecodable("its '_row_model' has terms of an unknown kind")
+    if observed != (terms.curve is not None):
+        raise Undecodable("its '_row_model' does not fit its parameter 'missing'")
+    for name in ("row_effects_", "column_effects_") if observed else ():
+        if name not in attributes:
+            raise Undecodable(f"its {name!r} is missing")
+    if observed and not isinstance(attributes.get("overall_mean_"), float):
+        raise Undecodable("its 'overall_mean_' is not a number")
 
 
 def _check_row_model(model: Any, sizes: _Sizes) -> None:

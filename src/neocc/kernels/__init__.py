@@ -50,6 +50,16 @@ class Kernels(Protocol):
     ) -> None:
         """Add the sums of each column over row clusters, and its weighted squares."""
 
+    def gather_observed(
+        self, block: SparseBlock, columns: Memberships, sums: FloatArray, counts: FloatArray
+    ) -> None:
+        """Write weighted sums of each row over column clusters, and sums of the weights."""
+
+    def scatter_observed(
+        self, block: SparseBlock, rows: Memberships, sums: FloatArray, counts: FloatArray
+    ) -> None:
+        """Add weighted sums of each column over row clusters, and sums of the weights."""
+
     def multiply(self, block: Block, table: FloatArray, out: FloatArray) -> None:
         """Write X P."""
 

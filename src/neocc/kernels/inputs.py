@@ -12,12 +12,17 @@ from neocc._typing import AnyArray, FloatArray, IntArray
 
 
 class SparseBlock(NamedTuple):
-    """Rows of a CSR matrix as views; `indptr` keeps its positions in the whole matrix."""
+    """Rows of a CSR matrix as views; `indptr` keeps its positions in the whole matrix.
+
+    Where only stored cells were observed, they may have `weights`, and `data` are values times the
+    square roots of these: their squares are weighted then.
+    """
 
     indptr: AnyArray
     indices: AnyArray
     data: AnyArray
     n_columns: int
+    weights: AnyArray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -59,19 +64,23 @@ class Features:
         The base.
     products : array of shape (n_items, own clusters) or None
         H: X D(w) X' U of rows, X' D(f) X V of columns.
+    counts : array of shape (n_items, other clusters) or None
+        N: weights of observed cells, W V of rows, W' U of columns; S are those of W o X then.
     """
 
     sums: FloatArray | None
     squares: FloatArray
     products: FloatArray | None = None
+    counts: FloatArray | None = None
 
     def tables(self) -> list[FloatArray]:
         """Return all tables that there are."""
-        return [table for table in (self.sums, self.squares, self.products) if table is not None]
+        every = (self.sums, self.squares, self.products, self.counts)
+        return [table for table in every if table is not None]
 
     def __add__(self, other: Features) -> Features:
-        sums: list[Any] = [None, None, None]
-        for i, name in enumerate(("sums", "squares", "products")):
+        sums: list[Any] = [None, None, None, None]
+        for i, name in enumerate(("sums", "squares", "products", "counts")):
             mine, others = getattr(self, name), getattr(other, name)
             sums[i] = None if mine is None else mine + others
         return Features(*sums)
@@ -103,8 +112,10 @@ class Terms:
         How often the base of an item counts in its distance; None for once.
     base : str
         What the base of an item is.
+    curve : array of shape (other clusters, own clusters) or None
+        What the weights of observed cells are multiplied by.
     constant : float
-        What the objective has beside the distances of all memberships.
+        What the objective has beside the distances of all memberships, and these tables tell.
     """
 
     offset: FloatArray
@@ -116,6 +127,7 @@ class Terms:
     gram: FloatArray | None = None
     rate: FloatArray | None = None
     base: Base = "weighted"
+    curve: FloatArray | None = None
     constant: float = 0.0
 
     @property

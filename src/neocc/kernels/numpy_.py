@@ -6,6 +6,8 @@ For a block X of rows and memberships M of its columns (or rows), which may be w
   sum_t w_t x_pt^2;
 * `scatter` adds the sums of each column over clusters of rows, X' M, and the weighted squares
   sum_p w_p x_pt^2;
+* `gather_observed` writes, and `scatter_observed` adds, sums over the stored cells alone: those of
+  weights times values, and of weights;
 * `multiply` writes X P, `multiply_transposed` adds X' P for a thin table P;
 * `score` turns the features of items into distances and finds the nearest cluster of each item.
 
@@ -64,6 +66,22 @@ def scatter(
             squares += squared.T @ weights[at]
 
 
+def gather_observed(
+    block: SparseBlock, columns: Memberships, sums: FloatArray, counts: FloatArray
+) -> None:
+    """Write weighted sums of each row over column clusters, and sums of the weights."""
+    for values, out in zip(_observed(block), (sums, counts), strict=True):
+        out[...] = block.matrix(values).dot(columns.indicator)
+
+
+def scatter_observed(
+    block: SparseBlock, rows: Memberships, sums: FloatArray, counts: FloatArray
+) -> None:
+    """Add weighted sums of each column over row clusters, and sums of the weights."""
+    for values, out in zip(_observed(block), (sums, counts), strict=True):
+        np.add(out, block.matrix(values).T.dot(rows.indicator), out=out)
+
+
 def multiply(block: Block, table: FloatArray, out: FloatArray) -> None:
     """Write X P."""
     out[...] = _matrix(block) @ table
@@ -112,7 +130,9 @@ def distances(features: Features, terms: Terms) -> FloatArray:
 
     With S the sums and H the products, they are
 
-        d = squares rate + offset + S slope + H scale - S^2 shrink
+        d = squares rate + offset + S slope + H scale - S^2 shrink + N curve
+
+    with N the weights of observed cells.
     """
     sums, products = features.sums, features.products
     if terms.rate is None:
@@ -127,6 +147,8 @@ def distances(features: Features, terms: Terms) -> FloatArray:
         shrink = terms.shrink
         shrunk = (sums * sums) @ shrink if shrink.ndim == 1 else ((sums @ shrink) * sums).sum(1)
         d -= shrunk[:, None]
+    if features.counts is not None and terms.curve is not None:
+        d += features.counts @ terms.curve
     return d
 
 
@@ -273,6 +295,16 @@ def rounded(own: FloatArray, fixed: FloatArray, joint: FloatArray) -> FloatArray
 
 def _matrix(block: Block) -> Any:
     return block.matrix() if isinstance(block, SparseBlock) else block
+
+
+def _observed(block: SparseBlock) -> tuple[FloatArray, FloatArray]:
+    """Return the cells of a block times their weights, and the weights."""
+    at = block.stored()
+    values = block.data[at].astype(np.float64)
+    if block.weights is None:
+        return values, np.ones(len(values))
+    weights = block.weights[at]
+    return values * np.sqrt(weights), weights
 
 
 def _squared(block: Block) -> Iterator[tuple[slice, Any]]:

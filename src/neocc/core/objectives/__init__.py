@@ -10,6 +10,7 @@ from neocc.core.objectives.diagonal import DIAGONAL
 from neocc.core.objectives.kmeans import KMEANS, mean_rows
 from neocc.core.objectives.mean import MEAN, block_means
 from neocc.core.objectives.modularity import MODULARITY
+from neocc.core.objectives.observed import Observed
 from neocc.core.objectives.poisson import POISSON
 from neocc.core.objectives.residue import RESIDUE
 
@@ -17,6 +18,7 @@ __all__ = [
     "COCLUSTERING",
     "COUNTS",
     "KMEANS",
+    "MEAN",
     "MODULARITY",
     "OBJECTIVES",
     "OUTLIER_COSTS",
@@ -24,6 +26,7 @@ __all__ = [
     "CountObjective",
     "Features",
     "Objective",
+    "Observed",
     "Side",
     "Terms",
     "block_means",
@@ -44,17 +47,36 @@ COCLUSTERING = tuple(name for name in OBJECTIVES if name != KMEANS.name and name
 
 OUTLIER_COSTS = ("zero", "background", "auto")
 
+_OF_OBSERVED: dict[str, type[Observed]] = {Observed.name: Observed}
 
-def make_objective(name: str, outlier_cost: str = "auto", prior: float = 1.0) -> Objective:
+
+def make_objective(
+    name: str,
+    outlier_cost: str = "auto",
+    *,
+    prior: float = 1.0,
+    missing: str = "zero",
+    shrinkage: float = 0.0,
+) -> Objective:
     """Return an objective by name, given what an item in no cluster costs.
 
-    "auto" is the paper's choice for squared errors, zero; counts always have a background. Those of
-    counts have a `prior`.
+    "auto" is the paper's choice for squared errors, zero; of counts, and over observed cells (those
+    that are not `missing`), costs are relative to a background, or else those who have most would
+    be left out first. Rates of counts have a `prior`, means of observed cells a `shrinkage`.
     """
-    found = OBJECTIVES[name]
     if outlier_cost not in OUTLIER_COSTS:
         listed = ", ".join(repr(each) for each in OUTLIER_COSTS)
         raise ValueError(f"outlier_cost must be one of {listed}; got {outlier_cost!r}.")
+    found = OBJECTIVES[name]
+    if missing != "zero":
+        if name not in _OF_OBSERVED:
+            listed = " or ".join(repr(each) for each in _OF_OBSERVED)
+            raise ValueError(
+                f"missing={missing!r} is known for objective={listed} only; got {name!r}. Fill the "
+                "missing cells, or take that objective."
+            )
+        observed = _OF_OBSERVED[name](shrinkage=shrinkage)
+        return observed if outlier_cost == "zero" else observed.against_background()
     if isinstance(found, CountObjective):
         if outlier_cost == "zero":
             raise ValueError(

@@ -14,28 +14,19 @@ import numpy as np
 from scipy import sparse
 
 from neocc._typing import FloatArray
-from neocc.core.objectives.base import Centring, Features, Objective, Side, Terms, bound
-from neocc.core.objectives.virtual import by_sums, followed_means
+from neocc.core.objectives.base import (
+    Centring,
+    Features,
+    Objective,
+    Side,
+    Terms,
+    block_means,
+    bound,
+)
+from neocc.core.objectives.virtual import by_sums
 from neocc.kernels import Memberships, inverse
 
 __all__ = ["MEAN", "Mean", "block_means", "residual_squares"]
-
-
-def block_means(features: Features, U: Memberships, V: Memberships) -> FloatArray:
-    """Return M, of shape (row clusters, column clusters); 0 for a block without entries.
-
-    Where items are combinations of clusters, it is the table of least squares; where rows count in
-    virtual clusters, the means of what these stand for.
-    """
-    assert features.sums is not None
-    blocks: FloatArray = features.sums.T.dot(V.indicator)
-    if U.virtual is not None:
-        return followed_means(blocks, U, V)
-    if U.mixed or V.mixed:
-        return V.fitted(U.fitted(blocks).T).T
-    blocks *= U.inverse_sizes[:, None]
-    blocks *= V.inverse_sizes
-    return blocks
 
 
 def block_sums(features: Features, V: Memberships) -> FloatArray:
