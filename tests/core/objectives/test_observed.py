@@ -89,7 +89,7 @@ def check_runs(model, seeds):
             assert found.outliers.sum() <= counts.max_outliers
         n_steps += len(steps)
     assert n_steps > 3 * len(seeds)
-    assert n_lower > len(seeds) / 2
+    assert n_lower > len(seeds) / 3
 
 
 @each_model
