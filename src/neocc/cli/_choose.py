@@ -17,6 +17,7 @@ from neocc._counts import round_half_away
 from neocc.cli._guard import blaming_the_user, collected_warnings
 from neocc.cli._sample import Sample
 from neocc.cli._settings import FitSettings
+from neocc.core.overlap import OverlapModel
 from neocc.estimators import NEOCC
 from neocc.plot._words import plural
 from neocc.selection import (
@@ -26,7 +27,7 @@ from neocc.selection import (
     suggest_n_clusters,
 )
 
-__all__ = ["CRITERIA", "Choice", "choose", "most_memberships", "rank_numbers"]
+__all__ = ["CRITERIA", "Choice", "asked_model", "choose", "rank_numbers"]
 
 Callback: TypeAlias = Callable[[int, int], Any] | None
 Side: TypeAlias = Literal["rows", "columns"]
@@ -97,14 +98,14 @@ def choose(
     return settings, choices, notes
 
 
-def most_memberships(settings: FitSettings) -> int | None:
-    """Return the most groups of a row or column; None for no bound.
+def asked_model(settings: FitSettings) -> OverlapModel:
+    """Return the overlap model that is asked for, or the first that is tried.
 
-    An overlap model that does not go with the objective is refused.
+    One that does not go with the objective is refused.
     """
     with blaming_the_user():
         model = NEOCC(**settings.estimator_options)
-        return model._make_model(settings.objective).most  # noqa: SLF001
+        return model._make_model(settings.objective)  # noqa: SLF001
 
 
 def rank_numbers(
@@ -212,7 +213,11 @@ def _fractions_chosen(
         # The estimate knows nothing of outliers that were given beside it.
         given = options.get(outliers, getattr(settings, outliers))
         options[overlap] = max(options[overlap], 0.0 - given)
-        most = most_memberships(settings)
+        model = asked_model(settings)
+        most = model.most
+        if word == "column" and not model.both_sides:
+            options[overlap] = 0.0 - given
+            bounded = f"one group each (--overlap-model {model.name})"
         if most is not None and options[overlap] > most - 1:
             options[overlap] = most - 1.0
             bounded = f"no more than {most} groups each (--max-memberships)"

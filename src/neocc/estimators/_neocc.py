@@ -268,7 +268,7 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
             matrix = read_matrix(self, X, reset=True)
             objective = OBJECTIVES[self.objective]
             model = self._make_model(self.objective)
-            rows, columns, found = counts_of_sides(self, matrix, model.most)
+            rows, columns, found = counts_of_sides(self, matrix, model)
             check_columns(model, columns.n_extra > 0)
             problem = Problem(objective, rows, columns, self.max_iter, self.tol, model)
             init = self._read_init(matrix, problem)
