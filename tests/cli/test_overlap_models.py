@@ -37,10 +37,16 @@ def test_the_options_offer_all_models_and_explain_them():
 def test_a_model_is_said_kept_repeated_and_used(run, planted, tmp_path, name, objective):
     options = (*OPTIONS, "--overlap-model", name, "--max-memberships", 2, "--objective", objective)
     ran = run("fit", "planted.npy", *options, "-o", "out")
-    if (name, objective) == ("sum", "residue"):
+    if objective == "residue" and name in ("sum", "either"):
         assert ran.code == 2
-        assert "--overlap-model sum makes no sense for --objective residue" in ran.err
+        assert f"--overlap-model {name} makes no sense for --objective residue" in ran.err
         return
+    fractions = dict(FRACTIONS)
+    if name == "either":
+        assert ran.code == 2
+        assert "--overlap-model either needs columns of one cluster each" in ran.err
+        fractions["column_overlap"] = 0.0
+        ran = run("fit", "planted.npy", *options, "--column-overlap", 0, "-o", "out")
     assert ran.code == 0, ran.err
     # Rows are planted as means.
     used = "average" if name == "auto" else name
@@ -51,7 +57,7 @@ def test_a_model_is_said_kept_repeated_and_used(run, planted, tmp_path, name, ob
     assert (settings["overlap_model"], settings["max_memberships"]) == (name, 2)
     expected = NEOCC(
         *(3, 3),
-        **FRACTIONS,
+        **fractions,
         objective=objective,
         overlap_model=name,
         max_memberships=2,
@@ -96,6 +102,15 @@ def test_a_record_from_before_there_were_models_is_repeated_with_the_papers(run,
     assert run("fit", "--from", "old.json", "-o", "again", "--quiet").code == 0
     one, other = (tmp_path / each / "model.neocc" for each in ("out", "again"))
     assert one.read_bytes() == other.read_bytes()
+
+
+def test_columns_left_open_are_disjoint_if_they_must_be(run, planted, tmp_path):
+    options = ("--rows", 3, "--columns", 3, "--overlap-model", "either", "--overlap-rule", "first")
+    ran = run("fit", "planted.npy", *options, "-o", "out", "--no-refine", "--no-report")
+    assert ran.code == 0, ran.err
+    assert "one group each (--overlap-model either)" in ran.words
+    found = load_model(tmp_path / "out" / "model.neocc")
+    assert found.column_membership_.sum(axis=1).max() == 1
 
 
 def test_an_estimated_overlap_keeps_the_bound(run, planted, tmp_path):

@@ -18,6 +18,7 @@ from neocc.cli._guard import blaming_the_user, collected_warnings
 from neocc.cli._sample import Sample
 from neocc.cli._settings import FitSettings
 from neocc.core.objectives import COUNTS
+from neocc.core.overlap import OverlapModel
 from neocc.estimators import NEOCC
 from neocc.plot._words import plural
 from neocc.selection import (
@@ -27,7 +28,7 @@ from neocc.selection import (
     suggest_n_clusters,
 )
 
-__all__ = ["CRITERIA", "Choice", "choose", "most_memberships", "rank_numbers"]
+__all__ = ["CRITERIA", "Choice", "asked_model", "choose", "rank_numbers"]
 
 Callback: TypeAlias = Callable[[int, int], Any] | None
 Side: TypeAlias = Literal["rows", "columns"]
@@ -116,14 +117,14 @@ def _chosen_for_counts(settings: FitSettings) -> tuple[FitSettings, list[Choice]
     return replace(settings, **options), [choice], []
 
 
-def most_memberships(settings: FitSettings) -> int | None:
-    """Return the most groups of a row or column; None for no bound.
+def asked_model(settings: FitSettings) -> OverlapModel:
+    """Return the overlap model that is asked for, or the first that is tried.
 
-    An overlap model that does not go with the objective is refused.
+    One that does not go with the objective is refused.
     """
     with blaming_the_user():
         model = NEOCC(**settings.estimator_options)
-        return model._make_model(settings.objective).most  # noqa: SLF001
+        return model._make_model(settings.objective)  # noqa: SLF001
 
 
 def rank_numbers(
@@ -231,7 +232,11 @@ def _fractions_chosen(
         # The estimate knows nothing of outliers that were given beside it.
         given = options.get(outliers, getattr(settings, outliers))
         options[overlap] = max(options[overlap], 0.0 - given)
-        most = most_memberships(settings)
+        model = asked_model(settings)
+        most = model.most
+        if word == "column" and not model.both_sides:
+            options[overlap] = 0.0 - given
+            bounded = f"one group each (--overlap-model {model.name})"
         if most is not None and options[overlap] > most - 1:
             options[overlap] = most - 1.0
             bounded = f"no more than {most} groups each (--max-memberships)"

@@ -319,7 +319,7 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
             self._check_missing(model, cell_weight)
             matrix = read_matrix(self, X, reset=True, cell_weight=cell_weight)
             matrix = self._without_effects(matrix)
-            rows, columns, found = counts_of_sides(self, matrix, model.most)
+            rows, columns, found = counts_of_sides(self, matrix, model)
             check_columns(model, columns.n_extra > 0)
             check_paired(objective, rows.n_clusters, columns.n_clusters)
             problem = Problem(objective, rows, columns, self.max_iter, self.tol, model)
