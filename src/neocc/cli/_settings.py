@@ -143,10 +143,7 @@ class FitSettings(Reading):
         words=PREPROCESSORS,
     )
     rows: int | str = _groups(
-        _COUNT,
-        "K",
-        "Number of groups of rows; chosen from the data if not given.",
-        AUTO,
+        _COUNT, "K", "Number of groups of rows; chosen from the data if not given.", AUTO
     )
     columns: int | str = _groups(_COUNT, "L", "Number of groups of columns; likewise.", AUTO)
     objective: str = _groups(
@@ -169,6 +166,9 @@ class FitSettings(Reading):
         "N",
         "Most groups of a row or column. Default: 4, and no bound for repeat.",
     )
+    min_cluster_size: int = _groups(
+        number(int, 1), "N", "Fewest rows of a group, and columns. Default: 1.", 1
+    )
     row_overlap: float | str = _groups(
         _OVERLAP,
         "SHARE",
@@ -177,10 +177,7 @@ class FitSettings(Reading):
         AUTO,
     )
     row_outliers: float | str = _groups(
-        _OUTLIERS,
-        "SHARE",
-        "Largest share of rows in no group; likewise.",
-        AUTO,
+        _OUTLIERS, "SHARE", "Largest share of rows in no group; likewise.", AUTO
     )
     column_overlap: float | str = _groups(
         _OVERLAP, "SHARE", "The same for columns; likewise.", AUTO

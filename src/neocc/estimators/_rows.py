@@ -70,8 +70,9 @@ class RowsMixin(TransformerMixin):
 
         With other overlap models than `"repeat"`, or a bound of memberships, it takes the set of
         clusters that is cheapest at the price of an extra membership. Of the rows of a fit a few
-        may then differ: single changes that exact counts took after the price, and sets of three or
-        more clusters, which are looked for one cluster at a time.
+        may then differ: single changes that exact counts took after the price, and sets of more
+        than three clusters (of three, if there are more than twelve), which are looked for one
+        cluster at a time.
 
         Parameters
         ----------
@@ -149,8 +150,8 @@ class RowsMixin(TransformerMixin):
         Returns
         -------
         distances : ndarray of shape (n_rows, n_row_clusters)
-            Squared distances as the objective measures them: what each membership would add to it.
-            Infinite for a cluster without members.
+            Squared distances as the objective measures them: what a row in this cluster alone adds
+            to it. Infinite for a cluster without members.
         """
         with self._engine_of(X) as engine:
             model = self._row_model
