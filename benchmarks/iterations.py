@@ -132,9 +132,7 @@ def _times(
     return alone, (long - short) / (many - FEW)
 
 
-def long_run(
-    counts: tuple[Counts, ...], run: Callable[[Pair, int], Solution]
-) -> tuple[Pair, int]:
+def long_run(counts: tuple[Counts, ...], run: Callable[[Pair, int], Solution]) -> tuple[Pair, int]:
     """Return the start of the longest run among a few, and its number of iterations."""
     found: tuple[Pair, int] | None = None
     for seed in range(_STARTS):

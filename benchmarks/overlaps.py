@@ -81,6 +81,5 @@ def _times(case: Case, matrix: Any, outliers: float, n_threads: int, repeats: in
             numbers.append(many - FEW)
         found = interleaved(*calls, repeats=repeats, clock=clock)
     return [
-        (long - short) / n
-        for short, long, n in zip(found[::2], found[1::2], numbers, strict=True)
+        (long - short) / n for short, long, n in zip(found[::2], found[1::2], numbers, strict=True)
     ]

@@ -24,10 +24,10 @@ from neocc.core.assign import Applied, Choices
 from neocc.core.changes import Changes, offered
 from neocc.core.histograms import BlockCounts, Histogram, Query
 from neocc.core.overlap.distances import DistanceChoices
-from neocc.core.overlap.present import beyond_distances, present_costs
+from neocc.core.overlap.present import beyond_distances, joint_part, present_costs
 from neocc.core.overlap.scores import Scores, Spread, at_once
 from neocc.core.sizes import Moves, Wanted, offer_moves
-from neocc.core.thresholds import Thresholds, taken
+from neocc.core.thresholds import ANY, Thresholds, taken
 from neocc.kernels import Kernels, Memberships, SetCosts
 
 __all__ = ["OverlapModel"]
@@ -87,10 +87,16 @@ class OverlapModel(ABC):
         k = scores.n_clusters
         largest = k if self.most is None else min(k, self.most)
         costs = self.costs(np.arange(1.0, k + 1), scores.gram)
-        scores = scores._replace(objective=scores.objective + beyond_distances(scores, costs))
+        present, members = None, scores.members
+        if members is not None:
+            joint = joint_part(members, costs)
+            beside = beyond_distances(scores, costs, joint)
+            scores = scores._replace(objective=scores.objective + beside)
+            if scores.d is not None:
+                present = present_costs(scores, costs, members, joint)
         if scores.d is None:
             return DistanceChoices(scores)
-        return SetChoices.of(scores, self, costs, largest, kernels, spread)
+        return SetChoices.of(scores, self, costs, largest, present, kernels, spread)
 
 
 @dataclass
@@ -116,8 +122,9 @@ class SetChoices:
     sets: LabelArray
     steps: FloatArray
     present: FloatArray | None
-    # What the last thresholds made of them.
+    # What the last thresholds made of them, and the sizes at those before changes.
     _last: tuple[tuple[float, int, float], BoolArray, FloatArray] | None = None
+    _sized: tuple[Thresholds, IntArray] | None = None
 
     @classmethod
     def of(
@@ -126,6 +133,7 @@ class SetChoices:
         model: OverlapModel,
         costs: SetCosts,
         largest: int,
+        present: FloatArray | None,
         kernels: Kernels,
         spread: Spread = at_once,
     ) -> SetChoices:
@@ -140,9 +148,7 @@ class SetChoices:
             kernels.best_sets(d[at], some, costs, curves[at], sets[at])
 
         spread(find, len(d))
-        present = None
-        if members is not None:
-            present = present_costs(scores, costs, members)
+        if members is not None and present is not None:
             # Larger sets than pairs are found greedily: present ones compete with them.
             for size in range(3, largest + 1):
                 alike = np.flatnonzero(members.numbers == size)
@@ -188,10 +194,12 @@ class SetChoices:
             values = Histogram.of(self.values(query.price), query.nearest, query)
             return BlockCounts(values, Histogram(), Histogram())
         assert query.extra is not None
+        price = query.covered.price
         _, steps = self._taken(query.covered)
-        below, equal = (steps < query.covered.price), (steps == query.covered.price)
         extra = Histogram.of(steps, query.extra, query)
-        compared = int(np.count_nonzero(below)), int(np.count_nonzero(equal))
+        if query.covered == ANY:
+            return BlockCounts(Histogram(), Histogram(), extra)
+        compared = int(np.count_nonzero(steps < price)), int(np.count_nonzero(steps == price))
         return BlockCounts(Histogram(), Histogram(), extra, *compared)
 
     def apply(self, thresholds: Thresholds) -> Applied:
@@ -199,18 +207,29 @@ class SetChoices:
         sizes = self._sizes(thresholds)
         gain = 0.0
         if self.present is not None:
-            items = np.flatnonzero(sizes)
-            gain = float(self.present.sum() - self.curves[items, sizes[items] - 1].sum())
+            gain = float(self.present.sum() - self._chosen(sizes)[sizes > 0].sum())
         return Applied(self._members(sizes), self.scores.objective, gain)
 
     def _sizes(self, thresholds: Thresholds) -> IntArray:
         """Return the number of memberships of each item."""
-        inside, steps = self._taken(thresholds)
-        further = taken(steps, thresholds.extra, thresholds.n_extra_ties)
-        sizes: IntArray = inside + np.count_nonzero(further, axis=1)
+        unchanged = replace(thresholds, changes=())
+        if self._sized is None or self._sized[0] != unchanged:
+            inside, steps = self._taken(thresholds)
+            sizes = inside.astype(np.intp)
+            for further in taken(steps, thresholds.extra, thresholds.n_extra_ties).T:
+                sizes += further
+            self._sized = unchanged, sizes
+        sizes = self._sized[1].copy()
         for item, size in thresholds.changes:
             sizes[item] = size
         return sizes
+
+    def _chosen(self, sizes: IntArray) -> FloatArray:
+        """Return the cost of each item at its size, 0 for none."""
+        at = np.arange(0, self.curves.size, self.curves.shape[1]) + sizes - 1
+        costs: FloatArray = self.curves.take(at, mode="clip")
+        costs[sizes == 0] = 0.0
+        return costs
 
     def possible_gain(self, thresholds: Thresholds) -> tuple[int, float]:
         """Return how many items are left out, and what changes of single items may gain at most."""
@@ -218,9 +237,11 @@ class SetChoices:
         n_left_out = int(np.count_nonzero(sizes == 0))
         if np.isinf(thresholds.extra):
             return n_left_out, 0.0
-        costs = self._with_nothing() - self._prices(thresholds)
-        chosen = costs[np.arange(len(sizes)), sizes]
-        gains = chosen - costs.min(axis=1)
+        prices = self._prices(thresholds)
+        chosen, least = self._chosen(sizes) - prices[sizes], np.full(len(sizes), -prices[0])
+        for costs, worth in zip(self.curves.T, prices[1:], strict=True):
+            np.minimum(least, costs - worth, out=least)
+        gains = chosen - least
         return n_left_out, float(gains[gains > _ROUNDING * np.abs(chosen)].sum())
 
     def changes(self, thresholds: Thresholds, n_items: int, gain: float) -> Changes:
@@ -239,20 +260,22 @@ class SetChoices:
         return worth
 
     def _members(self, sizes: IntArray) -> Memberships:
-        items = np.flatnonzero(sizes)
-        first = np.full(len(sizes), -1, dtype=np.int32)
-        chosen = self.sets[items, sizes[items] - 1]
-        first[items] = chosen[:, 0]
+        several = np.flatnonzero(sizes > 1)
+        chosen = self.sets[several, sizes[several] - 1]
+        first = np.where(sizes > 0, self.sets[:, 0, 0], np.int32(-1))
+        first[several] = chosen[:, 0]
         at, place = np.nonzero(chosen[:, 1:] >= 0)
         clusters = chosen[at, place + 1]
-        members = Memberships(first, items[at], clusters, self.scores.n_clusters)
-        return self.model.weighted(members)
+        members = Memberships(first, several[at], clusters, self.scores.n_clusters)
+        members.__dict__["numbers"] = sizes
+        weighted = self.model.weighted(members)
+        weighted.__dict__["numbers"] = sizes
+        return weighted
 
     def costs(self, applied: Applied) -> FloatArray:
         """Return the cost of the item of each membership, item by item."""
         sizes = applied.members.numbers
-        items = np.flatnonzero(sizes)
-        return np.repeat(self.curves[items, sizes[items] - 1], sizes[items])
+        return np.repeat(self._chosen(sizes), sizes)
 
     def moves(self, members: Memberships, wanted: Wanted) -> Moves:
         """Offer the cheapest moves of memberships to clusters that are too small."""
