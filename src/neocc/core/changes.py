@@ -41,11 +41,10 @@ class Changes(NamedTuple):
     paid: FloatArray
 
     def cheapest(self) -> Changes:
-        """Keep the cheapest of each kind; of equal ones the first."""
-        order = np.lexsort((self.items, self.costs, self.after, self.before))
-        kinds = np.stack([self.before, self.after])[:, order]
-        new = np.ones(len(order), dtype=bool)
-        new[1:] = (kinds[:, 1:] != kinds[:, :-1]).any(axis=0)
+        """Keep the cheapest of each kind; of equal ones the first. Items are in order."""
+        kinds = self.before * (1 + self.after.max(initial=0)) + self.after
+        order = np.lexsort((self.costs, kinds))
+        new = np.diff(kinds[order], prepend=-1) > 0
         starts = np.flatnonzero(new)
         rank = np.arange(len(order)) - np.repeat(starts, np.diff([*starts, len(order)]))
         kept = np.sort(order[rank < _PER_KIND])
@@ -85,7 +84,8 @@ def best_changes(offers: Sequence[Changes], n_items: int, n_spare: int) -> list[
     every = _joined(offers)
     # Numbers of items that rise from block to block.
     every = every._replace(items=blocks * n_items + every.items)
-    every = every if n_items <= _FEW_ITEMS else every.cheapest()
+    if len(offers) > 1 and n_items > _FEW_ITEMS:
+        every = every.cheapest()
     # Of each item: the size after a change, what it adds to memberships, outliers and costs.
     by_item: dict[int, list[tuple[int, int, int, float, float]]] = {}
     for item, before, after, cost, paid in zip(*(part.tolist() for part in every), strict=True):

@@ -15,13 +15,14 @@ Weights of `None` are all one. Tables have a line per item.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from itertools import combinations
 from math import comb
 from typing import Any
 
 import numpy as np
 
-from neocc._typing import BoolArray, FloatArray, LabelArray
+from neocc._typing import BoolArray, FloatArray, IntArray, LabelArray
 from neocc.kernels.inputs import Block, Features, SetCosts, SparseBlock, Terms
 from neocc.kernels.memberships import Memberships
 
@@ -177,7 +178,7 @@ def _best_of_all(
 ) -> tuple[FloatArray, BoolArray]:
     """Return the cost of the best set of a size, and its clusters."""
     own, fixed, joint = (part[size - 1] for part in costs[:3])
-    every = np.array(list(combinations(range(d.shape[1]), size)))
+    every = _all_sets(d.shape[1], size)
     own_part = sum(d[:, members] for members in every.T)
     pair_part = np.zeros(len(every))
     if costs.pairs is not None:
@@ -187,6 +188,11 @@ def _best_of_all(
     lines, chosen = np.arange(len(d)), np.zeros(d.shape, dtype=bool)
     chosen[lines[:, None], every[best]] = True
     return found[lines, best], chosen
+
+
+@cache
+def _all_sets(n_clusters: int, size: int) -> IntArray:
+    return np.array(list(combinations(range(n_clusters), size)))
 
 
 def _grown(

@@ -154,6 +154,8 @@ class SetChoices:
                 alike = np.flatnonzero(members.numbers == size)
                 found = curves[alike, size - 1]
                 better = alike[present[alike] < found - _ROUNDING * np.abs(found)]
+                if not len(better):
+                    continue
                 curves[better, size - 1] = present[better]
                 clusters = np.nonzero(members.take(better).dense)[1]
                 sets[better, size - 1, :size] = clusters.reshape(-1, size)
