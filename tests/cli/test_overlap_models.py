@@ -152,3 +152,31 @@ def test_suggest_passes_them_on(run, planted):
     ran = run("suggest", "planted.npy", "--objective", "residue", "--overlap-model", "sum")
     assert ran.code == 2
     assert "makes no sense" in ran.err
+
+
+def test_the_smallest_group_is_said_kept_and_bounded(run, planted, tmp_path):
+    asked = (*OPTIONS, "--overlap-model", "average", "--min-cluster-size")
+    assert run("fit", "planted.npy", *asked, 9, "-o", "out").code == 0
+    found = load_model(tmp_path / "out" / "model.neocc")
+    assert found.min_cluster_size == 9
+    assert (
+        min(found.row_membership_.sum(axis=0).min(), found.column_membership_.sum(axis=0).min())
+        >= 9
+    )
+    assert run("fit", "--from", "out/record.json", "-o", "again", "--quiet").code == 0
+    refused = run("fit", "planted.npy", *asked, 50, "-o", "none")
+    assert refused.code == 2
+    assert "--min-cluster-size=50 asks for 150 memberships" in refused.err
+    assert "min_cluster_size" not in refused.err
+    # Fits before there was this setting asked for one member.
+    record = json.loads((tmp_path / "out" / "record.json").read_text())
+    del record["settings"]["min_cluster_size"]
+    (tmp_path / "old.json").write_text(json.dumps(record))
+    assert run("fit", "--from", "old.json", "-o", "old", "--quiet").code == 0
+    assert load_model(tmp_path / "old" / "model.neocc").min_cluster_size == 1
+
+
+def test_the_distance_shown_is_that_to_the_nearest_group(run, planted):
+    """Those of a set would be costs; single groups have distances under every model."""
+    assert run("fit", "planted.npy", *OPTIONS, "--overlap-model", "sum", "-o", "out").code == 0
+    assert "distance to nearest" in run("predict", "out", "planted.npy").words

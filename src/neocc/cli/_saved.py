@@ -89,7 +89,7 @@ def _page(
     members: BoolArray, rows: Iterator[dict[str, Any]], output: Path | None
 ) -> Iterator[RenderableType]:
     """Yield a line per row, and how many there are of each kind."""
-    made = table("row", "groups", "distance", right=[2])
+    made = table("row", "groups", "distance to nearest", right=[2])
     for line in islice(rows, _MOST_ROWS):
         groups = ", ".join(map(str, line["groups"])) or "none: outlier"
         made.add_row(Text(printable(line["name"])), groups, f"{line['nearest_distance']:.4g}")

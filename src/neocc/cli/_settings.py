@@ -143,10 +143,7 @@ class FitSettings(Reading):
         words=PREPROCESSORS,
     )
     rows: int | str = _groups(
-        _COUNT,
-        "K",
-        "Number of groups of rows; chosen from the data if not given.",
-        AUTO,
+        _COUNT, "K", "Number of groups of rows; chosen from the data if not given.", AUTO
     )
     columns: int | str = _groups(_COUNT, "L", "Number of groups of columns; likewise.", AUTO)
     objective: str = _groups(
@@ -187,6 +184,9 @@ class FitSettings(Reading):
         "costs without structure; auto: zero for squared errors. Default: auto.",
         AUTO,
     )
+    min_cluster_size: int = _groups(
+        number(int, 1), "N", "Fewest rows of a group, and columns. Default: 1.", 1
+    )
     row_overlap: float | str = _groups(
         _OVERLAP,
         "SHARE",
@@ -195,10 +195,7 @@ class FitSettings(Reading):
         AUTO,
     )
     row_outliers: float | str = _groups(
-        _OUTLIERS,
-        "SHARE",
-        "Largest share of rows in no group; likewise.",
-        AUTO,
+        _OUTLIERS, "SHARE", "Largest share of rows in no group; likewise.", AUTO
     )
     column_overlap: float | str = _groups(
         _OVERLAP, "SHARE", "The same for columns; likewise.", AUTO

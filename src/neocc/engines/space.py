@@ -128,8 +128,19 @@ def _lines_per_column(problem: Problem, k: int, width: int, n_jobs: int, n_held:
     if problem.objective.needs_products:
         # Sums of row clusters, weighted, and twice as many products with them.
         numbers += 3 * k
-    # Distances and copies of them, and the memberships of every solution held.
-    return numbers + (8 + n_held + n_held // 8) * width
+    # Distances and copies of them, sets, and the memberships of every solution held.
+    sets = -(-_set_bytes(problem, width) // 8)
+    return numbers + (8 + n_held + n_held // 8) * width + sets
+
+
+def _set_bytes(problem: Problem, n_clusters: int) -> int:
+    """Return the bytes per item of the best sets of each size, where a model looks for these."""
+    model = problem.overlap_model
+    if not model.prices_first:
+        return 0
+    largest = n_clusters if model.most is None else min(n_clusters, model.most)
+    # The sets; their costs, and the prices of steps with copies of them.
+    return 4 * largest * largest + 5 * 8 * largest
 
 
 def _row_bytes(problem: Problem) -> int:
@@ -141,6 +152,8 @@ def _row_bytes(problem: Problem) -> int:
     # Vectors of an assignment step for rows and for further memberships, with the memberships
     # before and of the best solution so far; three boolean membership matrices.
     n_bytes = 120 * (n + counts.n_extra) + 3 * n * k
+    if counts.needs_distances:
+        n_bytes += n * _set_bytes(problem, k)
     if problem.columns is None:
         # Distances to candidates for the next seed; co-clusters are seeded on a sample.
         n_bytes += n * 4 * 8 * (2 + int(log(k)))

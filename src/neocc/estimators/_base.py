@@ -43,6 +43,15 @@ from neocc.estimators._progress import CallbackSupportMixin, Progress
 from neocc.estimators._rows import RowModel, RowsMixin
 from neocc.kernels import KERNEL_NAMES
 
+
+class _Number(Interval):
+    """Numbers in an interval, among which True is none."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Tell whether a value is such a number."""
+        return not isinstance(val, bool) and super().is_satisfied_by(val)
+
+
 SHARED_CONSTRAINTS: dict[str, list[Any]] = {
     "n_init": [Interval(Integral, 1, None, closed="left")],
     "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -72,9 +81,9 @@ STORE_CONSTRAINTS: dict[str, Any] = {
 
 OVERLAP_CONSTRAINTS: dict[str, Any] = {
     "overlap_model": [StrOptions({*OVERLAP_MODELS, "auto"})],
-    "max_memberships": [None, Interval(Integral, 1, None, closed="left")],
+    "max_memberships": [None, _Number(Integral, 1, None, closed="left")],
     "outlier_cost": [StrOptions(set(OUTLIER_COSTS))],
-    "min_cluster_size": [Interval(Integral, 1, None, closed="left")],
+    "min_cluster_size": [_Number(Integral, 1, None, closed="left")],
 }
 """Rules for the parameters of those whose clusters overlap."""
 

@@ -78,8 +78,9 @@ class RowsMixin(TransformerMixin):
 
         With other overlap models than `"repeat"`, or a bound of memberships, it takes the set of
         clusters that is cheapest at the price of an extra membership. Of the rows of a fit a few
-        may then differ: single changes that exact counts took after the price, and sets of three or
-        more clusters, which are looked for one cluster at a time.
+        may then differ: single changes that exact counts took after the price, and sets of more
+        than three clusters (of three, if there are more than twelve), which are looked for one
+        cluster at a time.
 
         A row of counts is compared with independence given its own sum. One without any is as far
         from every cluster: it is an outlier where the fit allowed them, else in the first cluster.
@@ -165,9 +166,9 @@ class RowsMixin(TransformerMixin):
         Returns
         -------
         distances : ndarray of shape (n_rows, n_row_clusters)
-            Squared distances as the objective measures them: what each membership would add to it,
-            which may be negative for costs relative to a background. Infinite for a cluster without
-            members, but for counts.
+            Squared distances as the objective measures them: what a row in this cluster alone adds
+            to it, which may be negative for costs relative to a background. Infinite for a cluster
+            without members, but for counts.
         """
         with self._engine_of(X) as engine:
             model = self._row_model

@@ -6,6 +6,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from importlib import import_module
 from typing import Protocol, TypeAlias
 
 from neocc._typing import AnyArray, FloatArray, LabelArray
@@ -96,13 +99,23 @@ class Kernels(Protocol):
         """Write the slopes of the lower convex hull of each curve, step by step."""
 
 
+@cache
+def _compiled_kernels() -> Kernels:
+    """Load the compiled kernels.
+
+    In a thread, which Ctrl-C does not reach: it leaves an import half done, and numba cannot be
+    imported again after that.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        loaded: Kernels = pool.submit(import_module, "neocc.kernels.numba_").result()
+        return loaded
+
+
 def get_kernels(name: str, n_stored: int, n_iterations: int = 40) -> Kernels:
     """Return the kernel set called `name`; `"auto"` loads compiled code only where that pays."""
     work = (n_stored + _ITERATION) * n_iterations
     if name == "numba" or (name == "auto" and work >= _WORTH_LOADING):
-        from neocc.kernels import numba_
-
-        return numba_
+        return _compiled_kernels()
     from neocc.kernels import numpy_
 
     return numpy_

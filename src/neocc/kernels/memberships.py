@@ -179,14 +179,19 @@ class Memberships:
         return numbers if self.scale is None else numbers * self.scale
 
     @cached_property
+    def overlapping(self) -> tuple[IntArray, Memberships]:
+        """The items with extra memberships, and all memberships of these."""
+        items = np.flatnonzero(self.has_extra)
+        return items, self.take(items)
+
+    @cached_property
     def gram(self) -> FloatArray:
         """U'U of the weighted memberships, of shape (n_clusters, n_clusters)."""
         alone = self.first.copy()
         alone[self.extra_items] = -1
         squares = None if self.scale is None else self.scale**2
         gram = np.diag(Memberships.from_labels(alone, self.n_clusters).sums_of(squares))
-        some = np.unique(self.extra_items)
-        table = self.take(some).indicator
+        table = self.overlapping[1].indicator
         gram += table.T @ table
         return gram
 
@@ -269,9 +274,10 @@ class Memberships:
 
     def take(self, items: IntArray) -> Memberships:
         """Return the memberships of some items, in ascending order, renumbered from zero."""
-        at = np.searchsorted(items, self.extra_items)
-        at[at == len(items)] = 0
-        kept = items[at] == self.extra_items if len(items) else np.zeros(len(at), dtype=bool)
+        place = np.full(self.n_items, -1)
+        place[items] = np.arange(len(items))
+        at = place[self.extra_items]
+        kept = at >= 0
         scale = None if self.scale is None else self.scale[items]
         return Memberships(
             self.first[items],

@@ -211,6 +211,7 @@ def best_sets(
         costs.fixed,
         costs.joint,
         _NO_TABLE if pairs is None else pairs,
+        numpy_.largest_exact(d.shape[1]),
         curves,
         sets,
     )

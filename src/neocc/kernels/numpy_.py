@@ -17,11 +17,14 @@ Weights of `None` are all one. Tables have a line per item.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
+from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
 
-from neocc._typing import FloatArray, LabelArray
+from neocc._typing import BoolArray, FloatArray, IntArray, LabelArray
 from neocc.kernels.inputs import Block, Features, Parts, SetCosts, SparseBlock, Terms
 from neocc.kernels.memberships import Memberships
 
@@ -30,6 +33,8 @@ TIE_SCALE = 2.0**12
 NOISE_SCALE = 2.0**6
 
 _BUFFER_ENTRIES = 1 << 15
+# All triples are compared of so many clusters, if they interact; of more that takes too long.
+_MOST_IN_TRIPLES = 12
 
 
 def gather(
@@ -159,6 +164,11 @@ def scaled(products: FloatArray, scale: FloatArray | None) -> FloatArray:
     return products * scale if scale.ndim == 1 else products @ scale
 
 
+def largest_exact(n_clusters: int) -> int:
+    """Return the size up to which the best sets of clusters that interact are found among all."""
+    return 3 if n_clusters <= _MOST_IN_TRIPLES else 2
+
+
 def best_sets(
     d: FloatArray,
     squares: FloatArray | None,
@@ -168,44 +178,66 @@ def best_sets(
 ) -> None:
     """Write the best set of clusters of each size from 1, and its cost.
 
-    Sets of one cluster and of two are the best of all. Larger ones have one more cluster than the
-    set before, the best; where clusters do not interact these are the nearest ones. Costs are
-    rounded, for the same reason as distances; of equal ones the first counts. Places of `sets`
-    behind the last cluster stay as they are.
+    Sets of one cluster and of two are the best of all, and so are those of three unless clusters
+    are many. Larger ones have one more cluster than the set before, the best; where clusters do not
+    interact these are the nearest ones. Costs are rounded, for the same reason as distances; of
+    equal ones the first counts. Places of `sets` behind the last cluster stay as they are.
     """
     n, k = d.shape
     base = np.zeros(n) if squares is None else squares
-    i, j = np.triu_indices(k, 1)
-    step = max(1, _BUFFER_ENTRIES // max(1, len(i)))
+    n_exact = 1 if costs.pairs is None else largest_exact(k)
+    step = max(1, _BUFFER_ENTRIES // max(comb(k, min(n_exact, curves.shape[1])), k))
     for start in range(0, n, step):
         at = slice(start, start + step)
-        some, lines = d[at], np.arange(len(d[at]))
-        chosen = np.zeros(some.shape, dtype=bool)
         for size in range(1, curves.shape[1] + 1):
-            own, fixed, joint = (part[size - 1] for part in costs[:3])
-            if size == 2 and costs.pairs is not None:
-                own_part, pair_part = some[:, i] + some[:, j], costs.pairs[i, j]
-            elif costs.pairs is None:
-                own_part = np.where(chosen, some, 0.0).sum(axis=1)[:, None] + some
-                pair_part = np.zeros(1)
+            if size <= n_exact:
+                found, chosen = _best_of_all(d[at], base[at], costs, size)
             else:
-                own_part = np.where(chosen, some, 0.0).sum(axis=1)[:, None] + some
-                A = chosen.astype(np.float64)
-                joined = A @ costs.pairs
-                pair_part = joined + (np.einsum("pi,pi->p", joined, A) / 2.0)[:, None]
-            found = rounded(own * own_part, fixed * base[at, None], joint * pair_part)
-            if size == 2 and costs.pairs is not None:
-                best = found.argmin(axis=1)
-                chosen[:] = False
-                chosen[lines, i[best]] = chosen[lines, j[best]] = True
-            else:
-                found[chosen] = np.inf
-                best = found.argmin(axis=1)
-                # Where all that are left are infinitely far, the first of them.
-                best = np.where(np.isinf(found[lines, best]), chosen.argmin(axis=1), best)
-                chosen[lines, best] = True
-            curves[at, size - 1] = found[lines, best]
+                found, chosen = _grown(d[at], base[at], costs, chosen, size)
+            curves[at, size - 1] = found
             sets[at, size - 1, :size] = np.nonzero(chosen)[1].reshape(-1, size)
+
+
+def _best_of_all(
+    d: FloatArray, base: FloatArray, costs: SetCosts, size: int
+) -> tuple[FloatArray, BoolArray]:
+    """Return the cost of the best set of a size, and its clusters."""
+    own, fixed, joint = (part[size - 1] for part in costs[:3])
+    every = _all_sets(d.shape[1], size)
+    own_part = sum(d[:, members] for members in every.T)
+    pair_part = np.zeros(len(every))
+    if costs.pairs is not None:
+        pair_part += sum(costs.pairs[i, j] for i, j in combinations(every.T, 2))
+    found = rounded(own * own_part, fixed * base[:, None], joint * pair_part)
+    best = found.argmin(axis=1)
+    lines, chosen = np.arange(len(d)), np.zeros(d.shape, dtype=bool)
+    chosen[lines[:, None], every[best]] = True
+    return found[lines, best], chosen
+
+
+@cache
+def _all_sets(n_clusters: int, size: int) -> IntArray:
+    return np.array(list(combinations(range(n_clusters), size)))
+
+
+def _grown(
+    d: FloatArray, base: FloatArray, costs: SetCosts, chosen: BoolArray, size: int
+) -> tuple[FloatArray, BoolArray]:
+    """Add the best cluster to each set; return the cost of the larger sets, of a size, too."""
+    own, fixed, joint = (part[size - 1] for part in costs[:3])
+    own_part = np.where(chosen, d, 0.0).sum(axis=1)[:, None] + d
+    pair_part = np.zeros(1)
+    if costs.pairs is not None:
+        A = chosen.astype(np.float64)
+        joined = A @ costs.pairs
+        pair_part = joined + (np.einsum("pi,pi->p", joined, A) / 2.0)[:, None]
+    found = rounded(own * own_part, fixed * base[:, None], joint * pair_part)
+    found[chosen] = np.inf
+    lines, best = np.arange(len(d)), found.argmin(axis=1)
+    # Where all that are left are infinitely far, the first of them.
+    best = np.where(np.isinf(found[lines, best]), chosen.argmin(axis=1), best)
+    chosen[lines, best] = True
+    return found[lines, best], chosen
 
 
 def least_sets(

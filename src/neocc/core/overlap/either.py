@@ -110,8 +110,14 @@ class Either(OverlapModel):
             costs[at] = (scores.squares[at] + each.least.sum(axis=1) + anchors) - anchors
         return costs
 
-    def beyond(self, scores: Scores) -> float:
-        """Return what the objective has beside the distances of present memberships."""
+    def standing(self, scores: Scores) -> tuple[float, FloatArray | None]:
+        """Return what the objective has beside the distances, and what present sets cost."""
+        members = scores.members
+        if members is None:
+            return 0.0, None
+        return self._beyond(scores), None if scores.d is None else self.present(scores, members)
+
+    def _beyond(self, scores: Scores) -> float:
         members, parts = scores.members, scores.parts
         if members is None or members.virtual is None or parts is None:
             return 0.0

@@ -25,10 +25,10 @@ from neocc.core.assign import Applied, Choices
 from neocc.core.changes import Changes, offered
 from neocc.core.histograms import BlockCounts, Histogram, Query
 from neocc.core.overlap.distances import DistanceChoices
-from neocc.core.overlap.present import beyond_distances, present_costs
+from neocc.core.overlap.present import beyond_distances, joint_part, present_costs
 from neocc.core.overlap.scores import Scores, Spread, at_once
 from neocc.core.sizes import Cut, Moves, Wanted, offer_moves
-from neocc.core.thresholds import Ask, Thresholds, taken
+from neocc.core.thresholds import ANY, Ask, Thresholds, taken
 from neocc.kernels import Kernels, Memberships, SetCosts
 
 __all__ = ["OverlapModel"]
@@ -120,10 +120,24 @@ class OverlapModel(ABC):
         """
         k = scores.n_clusters
         largest = k if self.most is None else min(k, self.most)
-        scores = scores._replace(objective=scores.objective + self.beyond(scores))
+        beside, present = self.standing(scores)
+        scores = scores._replace(objective=scores.objective + beside)
         if scores.d is None:
             return DistanceChoices(scores)
-        return SetChoices.of(scores, self, largest, kernels, spread)
+        return SetChoices.of(scores, self, largest, present, kernels, spread)
+
+    def standing(self, scores: Scores) -> tuple[float, FloatArray | None]:
+        """Return what the objective has beside the distances of present memberships.
+
+        With distances also the cost of the present set of each item, 0 for an item in no cluster.
+        """
+        members = scores.members
+        if members is None:
+            return 0.0, None
+        costs = self._costs(scores)
+        joint = joint_part(members, costs)
+        beside = beyond_distances(scores, costs, joint)
+        return beside, None if scores.d is None else present_costs(scores, costs, members, joint)
 
     def find_sets(
         self,
@@ -139,12 +153,9 @@ class OverlapModel(ABC):
         kernels.best_sets(scores.d[at], some, self._costs(scores), curves[at], sets[at])
 
     def present(self, scores: Scores, members: Memberships) -> FloatArray:
-        """Return the cost of the present set of each item, 0 for an item in no cluster."""
-        return present_costs(scores, self._costs(scores), members)
-
-    def beyond(self, scores: Scores) -> float:
-        """Return what the objective has beside the distances of present memberships."""
-        return beyond_distances(scores, self._costs(scores))
+        """Return the cost of sets that items are to have."""
+        costs = self._costs(scores)
+        return present_costs(scores, costs, members, joint_part(members, costs))
 
     def offers(self, scores: Scores, members: Memberships, wanted: Wanted) -> Moves:
         """Offer the cheapest moves of memberships to clusters that are too small."""
@@ -178,8 +189,9 @@ class SetChoices:
     sets: LabelArray
     steps: FloatArray
     present: FloatArray | None
-    # What the last thresholds made of them.
+    # What the last thresholds made of them, and the sizes at those before changes.
     _last: tuple[tuple[float, int, float], BoolArray, FloatArray] | None = None
+    _sized: tuple[Thresholds, IntArray] | None = None
 
     @classmethod
     def of(
@@ -187,6 +199,7 @@ class SetChoices:
         scores: Scores,
         model: OverlapModel,
         largest: int,
+        present: FloatArray | None,
         kernels: Kernels,
         spread: Spread = at_once,
     ) -> SetChoices:
@@ -197,14 +210,14 @@ class SetChoices:
         sets = np.full((len(d), largest, largest), -1, dtype=np.int32)
 
         spread(lambda at: model.find_sets(scores, kernels, at, curves, sets), len(d))
-        present = None
-        if members is not None:
-            present = model.present(scores, members)
+        if members is not None and present is not None:
             # Larger sets than pairs are found greedily: present ones compete with them.
             for size in range(3, largest + 1):
                 alike = np.flatnonzero(members.numbers == size)
                 found = curves[alike, size - 1]
                 better = alike[present[alike] < found - _ROUNDING * np.abs(found)]
+                if not len(better):
+                    continue
                 curves[better, size - 1] = present[better]
                 clusters = np.nonzero(members.take(better).dense)[1]
                 sets[better, size - 1, :size] = clusters.reshape(-1, size)
@@ -245,10 +258,12 @@ class SetChoices:
             values = Histogram.of(self.values(query.price), query.nearest, query)
             return BlockCounts(values, Histogram(), Histogram())
         assert query.extra is not None
+        price = query.covered.price
         _, steps = self._taken(query.covered)
-        below, equal = (steps < query.covered.price), (steps == query.covered.price)
         extra = Histogram.of(steps, query.extra, query)
-        compared = int(np.count_nonzero(below)), int(np.count_nonzero(equal))
+        if query.covered == ANY:
+            return BlockCounts(Histogram(), Histogram(), extra)
+        compared = int(np.count_nonzero(steps < price)), int(np.count_nonzero(steps == price))
         return BlockCounts(Histogram(), Histogram(), extra, *compared)
 
     def apply(self, thresholds: Thresholds) -> Applied:
@@ -256,18 +271,29 @@ class SetChoices:
         sizes = self._sizes(thresholds)
         gain = 0.0
         if self.present is not None:
-            items = np.flatnonzero(sizes)
-            gain = float(self.present.sum() - self.curves[items, sizes[items] - 1].sum())
+            gain = float(self.present.sum() - self._chosen(sizes)[sizes > 0].sum())
         return Applied(self._members(sizes), self.scores.objective, gain)
 
     def _sizes(self, thresholds: Thresholds) -> IntArray:
         """Return the number of memberships of each item."""
-        inside, steps = self._taken(thresholds)
-        further = taken(steps, thresholds.extra, thresholds.n_extra_ties)
-        sizes: IntArray = inside + np.count_nonzero(further, axis=1)
+        unchanged = replace(thresholds, changes=())
+        if self._sized is None or self._sized[0] != unchanged:
+            inside, steps = self._taken(thresholds)
+            sizes = inside.astype(np.intp)
+            for further in taken(steps, thresholds.extra, thresholds.n_extra_ties).T:
+                sizes += further
+            self._sized = unchanged, sizes
+        sizes = self._sized[1].copy()
         for item, size in thresholds.changes:
             sizes[item] = size
         return sizes
+
+    def _chosen(self, sizes: IntArray) -> FloatArray:
+        """Return the cost of each item at its size, 0 for none."""
+        at = np.arange(0, self.curves.size, self.curves.shape[1]) + sizes - 1
+        costs: FloatArray = self.curves.take(at, mode="clip")
+        costs[sizes == 0] = 0.0
+        return costs
 
     def possible_gain(self, thresholds: Thresholds) -> tuple[int, float]:
         """Return how many items are left out, and what changes of single items may gain at most."""
@@ -275,9 +301,11 @@ class SetChoices:
         n_left_out = int(np.count_nonzero(sizes == 0))
         if np.isinf(thresholds.extra):
             return n_left_out, 0.0
-        costs = self._with_nothing() - self._prices(thresholds)
-        chosen = costs[np.arange(len(sizes)), sizes]
-        gains = chosen - costs.min(axis=1)
+        prices = self._prices(thresholds)
+        chosen, least = self._chosen(sizes) - prices[sizes], np.full(len(sizes), -prices[0])
+        for costs, worth in zip(self.curves.T, prices[1:], strict=True):
+            np.minimum(least, costs - worth, out=least)
+        gains = chosen - least
         return n_left_out, float(gains[gains > _ROUNDING * np.abs(chosen)].sum())
 
     def changes(self, thresholds: Thresholds, n_items: int, gain: float) -> Changes:
@@ -296,14 +324,17 @@ class SetChoices:
         return worth
 
     def _members(self, sizes: IntArray) -> Memberships:
-        items = np.flatnonzero(sizes)
-        first = np.full(len(sizes), -1, dtype=np.int32)
-        chosen = self.sets[items, sizes[items] - 1]
-        first[items] = chosen[:, 0]
+        several = np.flatnonzero(sizes > 1)
+        chosen = self.sets[several, sizes[several] - 1]
+        first = np.where(sizes > 0, self.sets[:, 0, 0], np.int32(-1))
+        first[several] = chosen[:, 0]
         at, place = np.nonzero(chosen[:, 1:] >= 0)
         clusters = chosen[at, place + 1]
-        members = Memberships(first, items[at], clusters, self.scores.n_clusters)
-        return self.counted(members)
+        members = Memberships(first, several[at], clusters, self.scores.n_clusters)
+        members.__dict__["numbers"] = sizes
+        counted = self.counted(members)
+        counted.__dict__["numbers"] = sizes
+        return counted
 
     def counted(self, members: Memberships, fresh: Sequence[int] = ()) -> Memberships:
         """Return memberships as they count."""
@@ -312,8 +343,7 @@ class SetChoices:
     def costs(self, applied: Applied) -> FloatArray:
         """Return the cost of the item of each membership, item by item."""
         sizes = applied.members.numbers
-        items = np.flatnonzero(sizes)
-        return np.repeat(self.curves[items, sizes[items] - 1], sizes[items])
+        return np.repeat(self._chosen(sizes), sizes)
 
     def moves(self, members: Memberships, wanted: Wanted) -> Moves:
         """Offer the cheapest moves of memberships to clusters that are too small."""
