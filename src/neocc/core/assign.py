@@ -67,7 +67,7 @@ class Choices(Protocol):
 
 
 class Rule(Protocol):
-    """What assignment asks of an overlap model; see `neocc.core.overlap.sets`."""
+    """What assignment asks of an overlap model; see `neocc.core.overlap.model`."""
 
     @property
     def most(self) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 from itertools import combinations
 
@@ -444,6 +445,8 @@ def test_parts_of_memberships_keep_what_is_followed():
         taken = drawn.rows.take(some)
         np.testing.assert_array_equal(followed_clusters(taken, drawn.l), drawn.followed[some])
         assert (taken.dense == drawn.U[some]).all()
+        copied = pickle.loads(pickle.dumps(drawn.rows))
+        np.testing.assert_array_equal(followed_clusters(copied, drawn.l), drawn.followed)
 
 
 def test_columns_are_scored_by_virtual_sums():
