@@ -136,7 +136,7 @@ def generator_lines(n_seeds: int, console: Console) -> Iterator[Line]:
             X, U = generated(kind, seed, planted)
             fractions = {"row_overlap": U.sum() / len(U) - 1.0, "row_outliers": 0.05}
             for name, found in scores.items():
-                options = {"overlap_model": name, "random_state": seed, **fractions}
+                options = {"overlap_model": name, "n_init": 4, "random_state": seed, **fractions}
                 model = NEOCC(planted.k, planted.l, **options).fit(X)
                 found.append(omega_index(U, model.row_membership_))
                 if name == "auto":

@@ -49,8 +49,8 @@ class Applied(NamedTuple):
 class Choices(Protocol):
     """What a block of items can choose from: their curves.
 
-    Those of models with `prices_first` also have `possible_gain` and `changes`, see
-    `neocc.core.overlap.sets`.
+    Those of models with `prices_first` also have `possible_gain` and `changes`, and `counted` where
+    that of the model asks for it; see `neocc.core.overlap.sets`.
     """
 
     def count(self, query: Query) -> BlockCounts:
@@ -67,7 +67,7 @@ class Choices(Protocol):
 
 
 class Rule(Protocol):
-    """What assignment asks of an overlap model; see `neocc.core.overlap.sets`."""
+    """What assignment asks of an overlap model; see `neocc.core.overlap.model`."""
 
     @property
     def most(self) -> int | None:

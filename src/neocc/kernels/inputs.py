@@ -137,7 +137,7 @@ class Terms:
 
 
 class SetCosts(NamedTuple):
-    """The parts of the cost of a set of clusters, by its size (`neocc.core.overlap.sets`).
+    """The parts of the cost of a set of clusters, by its size (`neocc.core.overlap.model`).
 
     `own`, `fixed` and `joint` have a number for each size from 1, `pairs` one for each two clusters
     (None for 0 everywhere).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 from itertools import combinations
 
@@ -288,6 +289,21 @@ def test_the_objective_never_rises_and_is_the_literal_one(kernel):
     assert n_shared > 300
 
 
+def test_clusters_that_are_begun_again_do_not_raise_the_objective():
+    """Many clusters of few rows: some are left empty, and filled with a row that follows them."""
+    for seed in range(200, 310):
+        rng = np.random.default_rng(seed)
+        n, m = (int(size) for size in rng.integers(5, 12, size=2))
+        k, l = int(rng.integers(3, 6)), int(rng.integers(2, 4))  # noqa: E741
+        X = make_data(("gaussian", "tied", "duplicated")[seed % 3], rng, n, m)
+        rows = Counts(n, k, n + int(rng.integers(1, n)), 0)
+        problem = Problem(OBJECTIVES["mean"], rows, Counts(m, l, m, 0), 30, 0.0, EITHER(3))
+        engine = make_engine(X).centred(problem.centring)
+        with watched() as steps:
+            solution = solve(engine, problem, random_pair(problem, rng))
+        check_run(X, solution, steps)
+
+
 def test_a_run_goes_on_where_it_was():
     """What is followed is kept, so that a second run begins at the end of the first."""
     for seed in range(20):
@@ -444,6 +460,8 @@ def test_parts_of_memberships_keep_what_is_followed():
         taken = drawn.rows.take(some)
         np.testing.assert_array_equal(followed_clusters(taken, drawn.l), drawn.followed[some])
         assert (taken.dense == drawn.U[some]).all()
+        copied = pickle.loads(pickle.dumps(drawn.rows))
+        np.testing.assert_array_equal(followed_clusters(copied, drawn.l), drawn.followed)
 
 
 def test_columns_are_scored_by_virtual_sums():

@@ -9,9 +9,9 @@ from numbers import Real
 from neocc._counts import Counts
 from neocc.core.overlap.average import Average
 from neocc.core.overlap.either import Either, followed_clusters, following
+from neocc.core.overlap.model import OverlapModel
 from neocc.core.overlap.repeat import REPEAT, Repeat
 from neocc.core.overlap.scores import Scores
-from neocc.core.overlap.sets import OverlapModel
 from neocc.core.overlap.share import Share
 from neocc.core.overlap.sum import Sum
 

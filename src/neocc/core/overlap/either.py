@@ -20,9 +20,9 @@ import numpy as np
 from neocc._typing import FloatArray, IntArray, LabelArray
 from neocc.core.assign import Choices
 from neocc.core.overlap.average import Average
+from neocc.core.overlap.model import OverlapModel
 from neocc.core.overlap.repeat import REPEAT, Repeat
 from neocc.core.overlap.scores import Scores, Spread, at_once
-from neocc.core.overlap.sets import OverlapModel
 from neocc.core.sizes import Cut, Moves, Wanted, offer_moves
 from neocc.core.thresholds import Ask
 from neocc.kernels import Kernels, Memberships, SetCosts
@@ -176,16 +176,34 @@ def _followed(
     prototype, or one that is `fresh`, will be made of its members: they follow it.
     """
     assert scores.parts is not None
-    first = np.isinf(scores.parts.magnitude)
+    parts, first = scores.parts, np.isinf(scores.parts.magnitude)
     first[list(fresh)] = True
+    slope, curve = (np.ascontiguousarray(table.T) for table in (parts.slope, parts.curve))
     for start in range(0, len(items), _CHUNK):
         at = items[start : start + _CHUNK]
-        every, inside = scores.parts.table(at), members.take(at).dense[:, :, None]
-        anchors = _anchors(scores, at)[:, None, None]
-        compared = np.where(first[:, None], -np.inf, (every + anchors) - anchors)
-        clusters = np.where(inside, compared, np.inf).argmin(axis=1)
-        least = np.take_along_axis(every, clusters[:, None], axis=1)[:, 0]
-        yield _Followed(slice(start, start + len(at)), clusters.astype(np.int32), least)
+        sums, anchors, sets = parts.sums[at], _anchors(scores, at)[:, None], _sets(members.take(at))
+        least = np.empty(sums.shape)
+        compared, clusters = np.full(sums.shape, np.inf), np.zeros(sums.shape, dtype=np.int32)
+        for each in sets.T:
+            # The clusters of an item in ascending order: of equal ones the first counts.
+            some = np.flatnonzero(each >= 0)
+            cluster = each[some]
+            part = sums[some] * slope[cluster] + curve[cluster]
+            rounded = (part + anchors[some]) - anchors[some]
+            rounded[first[cluster]] = -np.inf
+            line, j = np.nonzero(rounded < compared[some])
+            compared[some[line], j], least[some[line], j] = rounded[line, j], part[line, j]
+            clusters[some[line], j] = cluster[line]
+        yield _Followed(slice(start, start + len(at)), clusters, least)
+
+
+def _sets(members: Memberships) -> LabelArray:
+    """Return the clusters of each item in ascending order, -1 behind the last."""
+    inside, numbers = members.dense, members.numbers
+    sets = np.full((len(inside), int(numbers.max(initial=0))), -1, dtype=np.int32)
+    lines, clusters = np.nonzero(inside)
+    sets[lines, np.arange(len(lines)) - np.repeat(np.cumsum(numbers) - numbers, numbers)] = clusters
+    return sets
 
 
 def _anchors(scores: Scores, at: slice | IntArray) -> FloatArray:
