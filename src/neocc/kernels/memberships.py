@@ -77,8 +77,8 @@ class Memberships:
     def partition(cls, labels: LabelArray, n_clusters: int) -> Memberships:
         """One cluster for every item."""
         members = cls(labels, _NO_ITEMS, _NO_LABELS, n_clusters)
-        sizes = np.bincount(labels, minlength=n_clusters).astype(np.float64)
-        has_empty = int(np.count_nonzero(sizes)) < n_clusters
+        counts = np.bincount(labels, minlength=n_clusters)
+        sizes, has_empty = counts.astype(np.float64), 0 in counts.tolist()
         members.__dict__.update(is_partition=True, sizes=sizes, has_empty=has_empty)
         if not has_empty:
             members.__dict__["inverse_sizes"] = np.reciprocal(sizes)

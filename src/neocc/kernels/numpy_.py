@@ -114,12 +114,20 @@ def score(
     infinite magnitude marks an empty cluster, which becomes infinitely far. The rounded distances
     are written to `d` if it is given.
     """
-    exact = distances(features, terms)
+    # `np.add.outer` would take twice the time.
+    squares, rate = features.squares[:, None], terms.rate
+    anchor = squares + terms.offset
+    exact = _with_products(
+        anchor if rate is None else squares * rate + terms.offset, features, terms
+    )
     total = 0.0 if members is None else float(np.vdot(exact, members.indicator))
-    anchor = np.add.outer(features.squares * NOISE_SCALE, terms.magnitude * NOISE_SCALE)
+    # Offsets are finite, and often the magnitudes themselves.
+    are_finite = terms.magnitude is terms.offset
+    if not are_finite:
+        anchor = squares + terms.magnitude
+    anchor *= NOISE_SCALE
     np.maximum(anchor, np.abs(exact) * TIE_SCALE, out=anchor)
-    empty = np.isinf(terms.magnitude)
-    if empty.any():
+    if not are_finite and (empty := np.isinf(terms.magnitude)).any():
         anchor[:, empty], exact[:, empty] = 0.0, np.inf
     exact += anchor
     exact -= anchor
@@ -139,13 +147,19 @@ def distances(features: Features, terms: Terms) -> FloatArray:
 
     with N the weights of observed cells.
     """
+    squares = features.squares[:, None]
+    squares = squares if terms.rate is None else squares * terms.rate
+    return _with_products(squares + terms.offset, features, terms)
+
+
+def _with_products(d: FloatArray, features: Features, terms: Terms) -> FloatArray:
+    """Add to squares and offsets what the sums and products of items contribute."""
     sums, products = features.sums, features.products
-    if terms.rate is None:
-        d: FloatArray = np.add.outer(features.squares, terms.offset)
-    else:
-        d = np.multiply.outer(features.squares, terms.rate) + terms.offset
     if sums is not None and terms.slope is not None:
-        d += sums @ terms.slope
+        # Of tables this small `dot` takes half the time of `@`.
+        d = d + sums.dot(terms.slope)
+    else:
+        d = d.copy()
     if products is not None:
         d += scaled(products, terms.scale)
     if sums is not None and terms.shrink is not None:
