@@ -96,7 +96,6 @@ class Texts(NamedTuple):
 
 TEXTS = [
     Texts("Reuters R8", "reuters-r8-test"),
-    Texts("Reuters R52", "reuters-r52-test"),
     Texts("Book excerpts", "book-excerpts"),
     Texts(
         "Newsgroups, 5 far apart",
