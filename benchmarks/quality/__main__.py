@@ -2,7 +2,8 @@
 
 Parts: `yeast` (both objectives on the setting whose printed values are known), `movielens` (against
 plain restarts for as long), `planted` (known co-clusters, against scikit-learn's spectral methods),
-`models` (the same by overlap model), `generators` (which model "auto" names),
+`models` (the same by overlap model), `generators` (which model "auto" names), `counts` (planted
+counts) and `documents` (words of documents with classes) by objective,
 `starts` (which start serves best), `rounds` (what refinement costs), `estimates` (overlap and
 outliers by the published rules), `auto`, `auto-real` and `auto-time` (the rule of "auto": planted,
 on tables without overlap, and its time), `numbers` (numbers of clusters). `--write docs/quality.md`
@@ -12,7 +13,17 @@ keeps their tables.
 from __future__ import annotations
 
 from benchmarks.parts import Part, run_parts
-from benchmarks.quality import models, movielens, overlap, planted, rounds, selecting, starts, yeast
+from benchmarks.quality import (
+    counts,
+    models,
+    movielens,
+    overlap,
+    planted,
+    rounds,
+    selecting,
+    starts,
+    yeast,
+)
 
 PARTS: dict[str, Part] = {
     "yeast": (yeast.lines, 20),
@@ -20,6 +31,8 @@ PARTS: dict[str, Part] = {
     "planted": (planted.lines, 10),
     "models": (models.lines, 2),
     "generators": (models.generator_lines, 25),
+    "counts": (counts.planted_lines, 3),
+    "documents": (counts.document_lines, 3),
     "starts": (starts.lines, 5),
     "rounds": (rounds.lines, 5),
     "estimates": (selecting.estimate_lines, 10),

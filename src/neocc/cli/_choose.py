@@ -71,15 +71,15 @@ def choose(
     """
     choices: list[Choice] = []
     notes: list[str] = []
+    sizes = (X.shape[0] if sample is None else sample.n_rows, X.shape[1])
     if settings.objective in COUNTS:
-        return _chosen_for_counts(settings)
+        return _chosen_for_counts(settings, sizes)
     if not {"rows", "columns"}.isdisjoint(settings.left_open):
         suggested = _suggest(X, settings, callback)
         choices.append(_numbers_chosen(suggested, settings))
         notes += suggested.notes
         settings = replace(settings, **choices[0].options)
     estimates: dict[Side, Choice] = {}
-    sizes = (X.shape[0] if sample is None else sample.n_rows, X.shape[1])
     for side, n_items in zip(SIDES, sizes, strict=True):
         asked = [name for name in settings.left_open if name.startswith(side[:-1])]
         if asked:
@@ -101,7 +101,9 @@ def choose(
     return settings, choices, notes
 
 
-def _chosen_for_counts(settings: FitSettings) -> tuple[FitSettings, list[Choice], list[str]]:
+def _chosen_for_counts(
+    settings: FitSettings, sizes: tuple[int, int]
+) -> tuple[FitSettings, list[Choice], list[str]]:
     """Leave out nobody and overlap nothing: numbers of groups must be given."""
     missing = [f"n_{side[:-1]}_clusters" for side in SIDES if side in settings.left_open]
     if missing:
@@ -109,12 +111,19 @@ def _chosen_for_counts(settings: FitSettings) -> tuple[FitSettings, list[Choice]
             f"Numbers of groups are not chosen for objective={settings.objective!r}: give "
             f"{' and '.join(missing)}."
         )
-    options: dict[str, Any] = dict.fromkeys(settings.left_open, 0.0)
-    if not options:
-        return settings, [], []
-    names = ", ".join(name.replace("_", " ") for name in options)
-    choice = Choice(f"0 for {names}", "they are not estimated for counts", options)
-    return replace(settings, **options), [choice], []
+    choices = []
+    for side, n_items in zip(SIDES, sizes, strict=True):
+        asked = [name for name in settings.left_open if name.startswith(side[:-1])]
+        options: dict[str, Any] = dict.fromkeys(asked, 0.0)
+        overlap, outliers = f"{side[:-1]}_overlap", f"{side[:-1]}_outliers"
+        if overlap in options:
+            # Whoever is left out leaves room for another membership; take that away too.
+            options[overlap] = 0.0 - options.get(outliers, getattr(settings, outliers))
+        if asked:
+            what = _in_words(options, side, n_items)
+            choices.append(Choice(what, "not estimated for counts", options, n_items))
+            settings = replace(settings, **options)
+    return settings, choices, []
 
 
 def asked_model(settings: FitSettings) -> OverlapModel:

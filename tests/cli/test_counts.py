@@ -1,0 +1,61 @@
+"""``neocc fit --objective poisson`` and its kin."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+
+from neocc import NEOCC
+from neocc.io import load_model, read_matrix
+
+GROUPS = ("--rows", 2, "--columns", 2, "--n-init", 2)
+
+
+def test_a_fit_of_counts_is_what_python_gives(run, women, tmp_path):
+    ran = run("fit", women, "--objective", "poisson", "--prior", "2.5", *GROUPS, "-o", "out")
+    assert ran.code == 0, ran.err
+    assert "rows: no overlap, no outliers" in ran.words
+    assert "not estimated for counts" in ran.words
+    X = read_matrix(women).data
+    wanted = NEOCC(
+        2, 2, objective="poisson", prior=2.5, overlap_model="auto", n_init=2, random_state=0
+    ).fit(X)
+    found = load_model(tmp_path / "out" / "model.neocc")
+    np.testing.assert_array_equal(found.row_membership_, wanted.row_membership_)
+    assert found.objective_ == wanted.objective_ < 0
+    with (tmp_path / "out" / "blocks.csv").open(encoding="utf-8") as file:
+        blocks = list(csv.DictReader(file))
+    lifts = [float(block["lift"]) for block in blocks]
+    np.testing.assert_allclose(lifts, wanted.block_lifts_.ravel())
+    total = sum(float(block["error"]) for block in blocks)
+    assert np.isclose(total, wanted.objective_)
+    assert run("predict", "out/model.neocc", women).code == 0
+    assert run("fit", "--from", "out/record.json", "-o", "again").code == 0
+    again = load_model(tmp_path / "again" / "model.neocc")
+    assert again.objective_ == found.objective_
+    assert again.prior == 2.5
+
+
+def test_outliers_that_are_given_leave_no_overlap(run, women, tmp_path):
+    ran = run("fit", women, "--objective", "diagonal", "--row-outliers", "0.1", *GROUPS, "-o", "o")
+    assert ran.code == 0, ran.err
+    found = load_model(tmp_path / "o" / "model.neocc").row_membership_
+    assert found.sum(axis=1).max() == 1
+    assert (~found.any(axis=1)).sum() == 2
+
+
+def test_numbers_of_groups_must_be_given(run, women):
+    ran = run("fit", women, "--objective", "poisson", "--rows", 2)
+    assert ran.code == 2
+    assert "give --columns" in " ".join(ran.err.split())
+    ran = run("fit", women, "--objective", "modularity", "--rows", 2, "--columns", 3)
+    assert ran.code == 2
+    assert "must be equal" in " ".join(ran.err.split())
+
+
+def test_a_negative_number_is_named_by_its_place_in_the_file(run, tmp_path):
+    (tmp_path / "x.csv").write_text("1,2,3,1\n4,-5,6,2\n7,8,9,3\n")
+    ran = run("fit", "x.csv", "--objective", "poisson", *GROUPS)
+    assert ran.code == 2
+    assert "found -5 at row 2, column 2" in " ".join(ran.err.split())
