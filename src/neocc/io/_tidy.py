@@ -18,6 +18,7 @@ from neocc.estimators._engines import make_engine
 from neocc.estimators._fitted import used_overlap_model, weigh
 from neocc.io._block_errors import block_errors, centre_errors
 from neocc.io._matrix import Matrix
+from neocc.io._observed import observed_block_errors, observed_column_distances
 from neocc.kernels import numpy_
 
 __all__ = ["ResultTables", "column_distances", "member_table", "memberships", "result_tables"]
@@ -99,6 +100,8 @@ def column_distances(model: Any, X: Any) -> FloatArray:
         to it. Infinite for a cluster without members.
     """
     U, V = (weigh(model, side) for side in memberships(model))  # type: ignore[arg-type]
+    if getattr(model, "missing", "zero") == "ignore":
+        return observed_column_distances(model, X, U, V)
     objective = OBJECTIVES[model.objective]
     keeps_shifts = used_overlap_model(model).keeps_shifts
     with Workers(model.n_jobs) as workers:
@@ -135,13 +138,17 @@ def member_table(
 def _block_table(model: Any, matrix: Matrix, U: BoolArray, V: BoolArray) -> dict[str, Any]:
     (k, l), sizes = model.block_means_.shape, (U.sum(axis=0), V.sum(axis=0))  # noqa: E741
     rule = used_overlap_model(model)
+    if getattr(model, "missing", "zero") == "ignore":
+        errors = observed_block_errors(model, matrix.data, weigh(model, U), weigh(model, V))
+    else:
+        errors = block_errors(matrix.data, U, V, model.objective, rule)
     return {
         "row_cluster": np.repeat(np.arange(1, k + 1), l),
         "column_cluster": np.tile(np.arange(1, l + 1), k),
         "n_rows": np.repeat(sizes[0], l),
         "n_columns": np.tile(sizes[1], k),
         "mean": model.block_means_.ravel(),
-        "error": block_errors(matrix.data, U, V, model.objective, rule).ravel(),
+        "error": errors.ravel(),
     }
 
 
