@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neocc.core.objectives.base import Centring, Features, Objective, Side, Terms
+from neocc.core.objectives.base import Centring, Features, Objective, Rise, Side, Terms
 from neocc.core.objectives.kmeans import KMEANS, mean_rows
 from neocc.core.objectives.mean import MEAN, block_means
 from neocc.core.objectives.observed import Observed
@@ -17,6 +17,7 @@ __all__ = [
     "Features",
     "Objective",
     "Observed",
+    "Rise",
     "Side",
     "Terms",
     "block_means",

@@ -16,6 +16,7 @@ scale, shrink and curve.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
@@ -24,12 +25,20 @@ import numpy as np
 from neocc._typing import FloatArray
 from neocc.kernels import Base, Features, Memberships, Terms
 
-__all__ = ["Centring", "Features", "Objective", "Side", "Terms", "block_means", "bound"]
+__all__ = ["Centring", "Features", "Objective", "Rise", "Side", "Terms"]
+__all__ += ["block_means", "bound"]
 
 Side: TypeAlias = Literal["rows", "columns"]
 
 Centring: TypeAlias = Literal["none", "global", "rows", "columns", "double"]
 """What is subtracted from X where that changes nothing but the accuracy of the sums."""
+
+
+Rise: TypeAlias = Callable[[FloatArray], FloatArray]
+"""What the cost of each cluster rises by when the weight of an item in it changes.
+
+Changes and rises have a line per item and a column per cluster.
+"""
 
 
 @dataclass(frozen=True)
@@ -56,8 +65,6 @@ class Objective(ABC):
         Whether only observed cells count, so that distances depend on their weights.
     shrinks : bool
         Whether prototypes are shrunk, so that an item alone in a cluster is not explained by it.
-    exact_gains : bool
-        Whether the gains of single moves are known (`neocc.core.search.gains`).
     per_item : bool
         Whether the number of parameters grows with the rows and columns.
     """
@@ -70,7 +77,6 @@ class Objective(ABC):
     needs_products: ClassVar[bool]
     needs_counts: ClassVar[bool] = False
     shrinks: ClassVar[bool] = False
-    exact_gains: ClassVar[bool] = True
     per_item: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -127,6 +133,14 @@ class Objective(ABC):
 
     def unexplained(self, other: Memberships) -> Terms | None:
         """Return terms whose one distance is what no cluster can explain of an item; None if 0."""
+        return None
+
+    def rise(self, items: Features, members: Memberships, other: Memberships) -> Rise | None:
+        """Return how costs of clusters rise with weights, where items differ by more than sums.
+
+        `items` have the features of the side whose memberships are given; None where the general
+        formula will do (`neocc.core.search.gains`).
+        """
         return None
 
     def n_parameters(self, shape: tuple[int, int], n_clusters: tuple[int, int]) -> int:

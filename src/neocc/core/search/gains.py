@@ -18,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from neocc._typing import FloatArray, IntArray
+from neocc.core.objectives import Rise
 from neocc.core.overlap import OverlapModel, Scores
 from neocc.kernels import Memberships
 
@@ -33,19 +34,24 @@ def single_gains(
     constant: FloatArray,
     model: OverlapModel,
     min_size: int = 1,
+    rise: Rise | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Return what removing each membership saves, and what adding each further one costs.
 
     Savings are -inf where there is none, or where the cluster would have fewer than `min_size`;
-    costs inf where there is one already, or where the item has as many as the model allows.
+    costs inf where there is one already, or where the item has as many as the model allows. `rise`
+    takes the place of the formula above where an objective has another.
     """
     d, table = scores.d, members.dense
     assert d is not None
     numbers = members.sums_of(None)
     # An item that begins an empty cluster is explained as far as it can be.
     excess = np.where(numbers > 0, np.maximum(d - constant[:, None], 0.0), 0.0)
-    gains = _mixed_gains if model.mixed else _mean_gains
-    savings, costs = gains(members, excess, constant, model, scores)
+    if model.mixed:
+        savings, costs = _mixed_gains(members, excess, constant, model, scores)
+    else:
+        rise = rise or _rise_of_means(model.weighted(members).sizes, excess, constant)
+        savings, costs = _mean_gains(members, rise, model)
     savings[~table | (numbers <= min_size)] = -np.inf
     costs[table] = np.inf
     if model.most is not None:
@@ -53,23 +59,22 @@ def single_gains(
     return savings, costs
 
 
-def _mean_gains(
-    members: Memberships,
-    excess: FloatArray,
-    constant: FloatArray,
-    model: OverlapModel,
-    _: Scores,
-) -> tuple[FloatArray, FloatArray]:
-    """Gains where each cluster has a (weighted) mean of its own."""
-    table = members.dense
-    sizes, n = model.weighted(members).sizes, members.numbers[:, None].astype(np.float64)
+def _rise_of_means(sizes: FloatArray, excess: FloatArray, constant: FloatArray) -> Rise:
+    """Return the rise of each cluster's cost when weights change."""
 
     def rise(change: FloatArray) -> FloatArray:
-        """Return the rise of each cluster's cost when weights change."""
         left = sizes + change
         pulled = np.divide(sizes * change, left, out=np.zeros_like(excess), where=left > 0)
-        return change * constant[:, None] + pulled * excess
+        return np.asarray(change * constant[:, None] + pulled * excess)
 
+    return rise
+
+
+def _mean_gains(
+    members: Memberships, rise: Rise, model: OverlapModel
+) -> tuple[FloatArray, FloatArray]:
+    """Gains where each cluster has a (weighted) mean of its own."""
+    table, n = members.dense, members.numbers[:, None].astype(np.float64)
     weight, more, fewer = np.ones_like(n), np.zeros_like(n), np.zeros_like(n)
     if model.divides:
         weight = 1.0 / np.maximum(n, 1.0)
@@ -77,8 +82,8 @@ def _mean_gains(
         fewer = np.where(n > 1, 1.0 / np.maximum(n - 1.0, 1.0) - weight, 0.0)
     added = np.where(n > 0, weight + more, 1.0)
     others = [np.where(table, rise(change), 0.0) for change in (more, fewer)]
-    costs = rise(np.broadcast_to(added, excess.shape)) + others[0].sum(axis=1, keepdims=True)
-    removed = rise(np.broadcast_to(-weight, excess.shape)) - others[1]
+    costs = rise(np.broadcast_to(added, table.shape)) + others[0].sum(axis=1, keepdims=True)
+    removed = rise(np.broadcast_to(-weight, table.shape)) - others[1]
     return -(removed + others[1].sum(axis=1, keepdims=True)), costs
 
 

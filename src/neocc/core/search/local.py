@@ -95,8 +95,6 @@ def local_search(engine: Engine, problem: Problem, solution: Solution) -> Soluti
     Where sets of clusters have costs of their own, there is hardly an end to small improvements:
     turns that stay in the same basin end the search.
     """
-    if not problem.objective.exact_gains:
-        return solution
     sides = [OneSide(engine, problem, side) for side in reversed(problem.sides)]
     moves = [(one.swap, one.chain, one.probe, one.reassign_singletons) for one in sides]
     least = SAME_BASIN if problem.overlap_model.prices_first else 0.0
@@ -229,10 +227,17 @@ class OneSide:
             return score(self.engine.kernels, features, terms, None)
 
         scores = comparable(make_terms(self.problem, self.side, features, pair))
-        unexplained = None if other is None else self.problem.objective.unexplained(other)
+        objective = self.problem.objective
+        unexplained = None if other is None else objective.unexplained(other)
         constant = np.zeros(len(scores.labels))
         if unexplained is not None:
             constant = comparable(unexplained).minima
         counts, model = self.problem.counts(self.side), self.problem.overlap_model
-        gains = single_gains(members, scores, constant, model, counts.min_size)
+        rise = None
+        if objective.needs_counts and other is not None:
+            items = features
+            if self.side == "rows":
+                items = self.engine.row_features(other, objective.base)
+            rise = objective.rise(items, members, other)
+        gains = single_gains(members, scores, constant, model, counts.min_size, rise)
         return Exchange(members.dense, *gains, constant, counts.max_outliers)
