@@ -89,15 +89,16 @@ def mean_of(n_clusters: int) -> System:
 
 
 def chosen_mean(pairs: Array, values: Array, asked: Array, seed: int) -> Array:
-    """Predict by the mean of eight; a fifth of the training ratings chooses the settings."""
+    """Predict by the mean of sixteen; a fifth of the training ratings chooses the settings."""
     held_out = np.random.default_rng(seed).random(len(values)) < 1 / N_FOLDS
 
     def error(choice: tuple[int, float]) -> float:
-        model = CellPredictor(one_start(seed, *choice), random_state=seed)
+        model = CellPredictor(one_start(seed, *choice), n_models=4, random_state=seed)
         found = predicted(model, pairs[~held_out], values[~held_out], pairs[held_out])
         return float(np.mean((found - values[held_out]) ** 2))
 
-    model = CellPredictor(one_start(seed, *min(CHOICES, key=error)), random_state=seed)
+    best = min(CHOICES, key=error)
+    model = CellPredictor(one_start(seed, *best), n_models=16, random_state=seed)
     return predicted(model, pairs, values, asked)
 
 
@@ -162,10 +163,10 @@ OURS: dict[str, System] = {
     "NEOCC, 5 x 5, search": searched,
     "CellPredictor, 8 of 5 x 5": mean_of(5),
     "CellPredictor, 8 of 10 x 10": mean_of(10),
-    "CellPredictor, chosen": chosen_mean,
+    "CellPredictor, 16 of a chosen size": chosen_mean,
 }
 THEIRS = {f"Surprise {name}": of_surprise(name) for name in ("CoClustering", "SVD", "SVDpp")}
-GOALS = {"NEOCC, 5 x 5, one start": 0.930, "CellPredictor, chosen": 0.918}
+GOALS = {"NEOCC, 5 x 5, one start": 0.930, "CellPredictor, 16 of a chosen size": 0.918}
 
 
 def systems(console: Console) -> dict[str, System]:
