@@ -7,9 +7,12 @@ import observed
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
 from neocc import NEOCC
 from neocc.core.biases import find_biases
+from neocc.engines.observed import read_observed
+from neocc.estimators._checkpoints import _fingerprint
 from neocc.io import ModelFileError, load_model, save_model
 from neocc.metrics import omega_index
 
@@ -189,6 +192,8 @@ def test_weights_that_make_no_sense_are_refused(weights, message):
         ({"overlap_model": "average"}, "does not know overlap_model='average' yet"),
         ({"overlap_model": "sum"}, "does not know overlap_model='sum' yet"),
         ({"overlap_model": "auto"}, "does not know overlap_model='auto' yet"),
+        ({"row_overlap": "auto"}, "does not estimate overlap and outliers"),
+        ({"column_outliers": "auto"}, "does not estimate overlap and outliers"),
         ({"objective": "residue"}, "is known for objective='mean' only"),
         ({"missing": "zero", "remove_effects": True}, "remove_effects=True is for observed"),
         ({"shrinkage": -1.0}, "shrinkage"),
@@ -212,6 +217,20 @@ def test_nan_is_refused_unless_it_is_ignored():
     X[3, 4] = np.inf
     with pytest.raises(ValueError, match="contains infinity"):
         NEOCC(3, 3, **OPTIONS).fit(X)
+
+
+def test_a_checkpoint_is_of_the_same_weights():
+    X = ratings()
+    fingerprints = []
+    for weights in (None, np.ones(X.shape), np.full(X.shape, 2.0)):
+        matrix = read_observed(X, weights=weights)
+        fingerprints.append(_fingerprint(NEOCC(3, 3, **OPTIONS), matrix))
+    assert len({str(each) for each in fingerprints}) == 3
+
+
+def test_arrays_with_nan_are_allowed_where_they_are_ignored():
+    assert get_tags(NEOCC(missing="ignore")).input_tags.allow_nan
+    assert not get_tags(NEOCC()).input_tags.allow_nan
 
 
 # ------------------------------------------------------------------------------- degenerate input

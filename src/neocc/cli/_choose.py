@@ -15,6 +15,7 @@ import numpy as np
 
 from neocc._counts import round_half_away
 from neocc.cli._guard import blaming_the_user, collected_warnings
+from neocc.cli._kinds import AUTO
 from neocc.cli._sample import Sample
 from neocc.cli._settings import FitSettings
 from neocc.core.objectives import COUNTS
@@ -74,6 +75,8 @@ def choose(
     sizes = (X.shape[0] if sample is None else sample.n_rows, X.shape[1])
     if settings.objective in COUNTS:
         return _chosen_for_counts(settings, sizes)
+    if settings.is_observed:
+        return _without_choice(settings), choices, notes
     if not {"rows", "columns"}.isdisjoint(settings.left_open):
         suggested = _suggest(X, settings, callback)
         choices.append(_numbers_chosen(suggested, settings))
@@ -124,6 +127,22 @@ def _chosen_for_counts(
             choices.append(Choice(what, "not estimated for counts", options, n_items))
             settings = replace(settings, **options)
     return settings, choices, []
+
+
+def _without_choice(settings: FitSettings) -> FitSettings:
+    """Return settings in which nothing is open; numbers of groups must have been given.
+
+    What is chosen from the data takes cells that are missing for zeros.
+    """
+    for side in SIDES:
+        if side in settings.left_open:
+            raise ValueError(
+                f"With missing='ignore' the numbers of groups are not chosen from the data yet. "
+                f"Give n_{side[:-1]}_clusters."
+            )
+    model = "share" if settings.overlap_model == AUTO else settings.overlap_model
+    nothing: dict[str, Any] = dict.fromkeys(settings.left_open, 0.0)
+    return replace(settings, overlap_model=model, **nothing)
 
 
 def asked_model(settings: FitSettings) -> OverlapModel:

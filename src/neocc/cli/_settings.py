@@ -106,9 +106,10 @@ class Reading:
     )
     layer: str | None = _reading(TEXT, "NAME", "Layer of an AnnData file instead of X.")
     missing: str = _reading(
-        choice("error", "zero"),
+        choice("error", "zero", "ignore"),
         "WHAT",
-        "error: refuse blank cells and NaN; zero: read them as 0.",
+        "error: refuse blank cells and NaN; zero: read them as 0; ignore: only cells that are "
+        "given count, also in a list of row, column and value.",
         "error",
     )
     duplicates: str = _reading(
@@ -203,6 +204,15 @@ class FitSettings(Reading):
     column_outliers: float | str = _groups(
         _OUTLIERS, "SHARE", "The same for columns; likewise.", AUTO
     )
+    remove_effects: bool = _groups(
+        FLAG,
+        "",
+        "With --missing ignore: first subtract what is common to a row, or to a column.",
+        False,
+    )
+    shrinkage: float = _groups(
+        number(float, 0), "X", "Likewise: cells of value 0 added to each block. Default: 10.", 10.0
+    )
     overlap_rule: str = _groups(
         choice("mixture", "first", "second"),
         "NAME",
@@ -243,7 +253,13 @@ class FitSettings(Reading):
         }
         # An estimator is told how much overlap there is, not how that was estimated.
         used = [name for name, one in SETTINGS.items() if one.panel in (Panel.GROUPS, Panel.SEARCH)]
-        return {renamed.get(n, n): getattr(self, n) for n in used if n != "overlap_rule"}
+        found = {renamed.get(n, n): getattr(self, n) for n in used if n != "overlap_rule"}
+        return {**found, "missing": "ignore" if self.is_observed else "zero"}
+
+    @property
+    def is_observed(self) -> bool:
+        """Whether only cells that are given count."""
+        return self.missing == "ignore"
 
     @property
     def left_open(self) -> list[str]:

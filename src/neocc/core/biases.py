@@ -18,7 +18,7 @@ import numpy as np
 
 from neocc._typing import FloatArray
 from neocc.core.engine import Engine
-from neocc.kernels import Memberships, Terms
+from neocc.kernels import Features, Memberships
 
 __all__ = ["Biases", "find_biases", "row_biases"]
 
@@ -26,18 +26,6 @@ _ROW_SHRINKAGE, _COLUMN_SHRINKAGE = 15.0, 10.0
 _MOST_TURNS = 10
 # Of the largest effect, a change that is too small to matter.
 _LEAST_CHANGE = 1e-6
-
-# Sums and counts of rows over one cluster of columns, as distances to two clusters.
-_SUMS_AND_COUNTS = Terms(
-    np.zeros(2),
-    np.array([[1.0, 0.0]]),
-    None,
-    None,
-    np.zeros(2),
-    rate=np.zeros(2),
-    base="plain",
-    curve=np.array([[0.0, 1.0]]),
-)
 
 
 class Biases(NamedTuple):
@@ -75,16 +63,20 @@ def row_biases(engine: Engine, mean: float, columns: FloatArray) -> FloatArray:
     return np.asarray(left / (_ROW_SHRINKAGE + counts))
 
 
-def _over_columns(engine: Engine, values: FloatArray) -> FloatArray:
+def _over_columns(engine: Engine, values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return sum_t w_pt x_pt v_t and sum_t w_pt v_t of all rows, for a number v_t per column."""
-    return engine.row_distances(_SUMS_AND_COUNTS, _one_cluster(values)).T
+    return _only(engine.row_features(_one_cluster(values), "plain"))
 
 
 def _over_rows(engine: Engine, values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the same of all columns, for a number per row."""
-    found = engine.column_features(_one_cluster(values), None, base=None, counts=True)
-    assert found.sums is not None and found.counts is not None
-    return found.sums[:, 0], found.counts[:, 0]
+    return _only(engine.column_features(_one_cluster(values), None, base=None, counts=True))
+
+
+def _only(features: Features) -> tuple[FloatArray, FloatArray]:
+    """Return the sums and the counts of items over one cluster."""
+    assert features.sums is not None and features.counts is not None
+    return features.sums[:, 0], features.counts[:, 0]
 
 
 def _one_cluster(values: FloatArray) -> Memberships:

@@ -166,6 +166,16 @@ class Engine:
         """Return the distance of every row to every row cluster, as it comes."""
         return self._stacked("row_distances", terms, V)
 
+    def row_features(self, V: Memberships, base: Base) -> Features:
+        """Return the features of all rows over observed cells: a table of sums is made of them."""
+        l = V.n_clusters  # noqa: E741
+        nothing, eye, zeros = np.zeros((l, l)), np.eye(l), np.zeros(2 * l)
+        slope, curve = np.hstack([eye, nothing]), np.hstack([nothing, eye])
+        terms = Terms(zeros, slope, None, None, zeros, rate=zeros, base="plain", curve=curve)
+        both = self.row_distances(terms, V)
+        squares = self.row_squares(None if base == "plain" else V.weights)
+        return Features(both[:, :l], squares, None, both[:, l:])
+
     def row_scores(self, terms: Terms, V: Memberships | None, *, sums: bool = False) -> Scores:
         """Return comparable distances of all rows, with their nearest clusters.
 

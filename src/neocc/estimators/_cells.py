@@ -51,8 +51,8 @@ class CellPredictor(RegressorMixin, BaseEstimator):
     Parameters
     ----------
     estimator : NEOCC, default=None
-        What is fitted, with ``missing="ignore"``. None has five row and five column clusters that
-        overlap much: ``NEOCC(5, 5, overlap_model="share", row_overlap=2, column_overlap=2,
+        What is fitted, with ``missing="ignore"``. None has ten row and ten column clusters that
+        overlap much: ``NEOCC(10, 10, overlap_model="share", row_overlap=2, column_overlap=2,
         missing="ignore", remove_effects=True, init="random", n_init=1, refine=False)``.
     n_models : int, default=8
         Number of co-clusterings.
@@ -165,7 +165,7 @@ class CellPredictor(RegressorMixin, BaseEstimator):
             model: NEOCC = clone(self.estimator)
             model.set_params(random_state=seed)
             return model
-        k, l = (min(5, size) for size in shape)  # noqa: E741
+        k, l = (min(10, size) for size in shape)  # noqa: E741
         return NEOCC(
             k,
             l,

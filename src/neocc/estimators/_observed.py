@@ -26,6 +26,9 @@ OBSERVED_CONSTRAINTS: dict[str, Any] = {
 """Rules for the parameters of those that can leave out cells."""
 
 
+_ESTIMATED = ("row_overlap", "row_outliers", "column_overlap", "column_outliers")
+
+
 class ObservedMixin:
     """What estimators do that can leave out cells which were not observed."""
 
@@ -55,6 +58,11 @@ class ObservedMixin:
                 f'missing="ignore" does not know overlap_model={self.overlap_model!r} yet: every '
                 "row has seen other cells, so that its cost in two clusters is not made of the "
                 "costs in each. Take 'share' or 'repeat'."
+            )
+        if "auto" in (getattr(self, name) for name in _ESTIMATED):
+            raise ValueError(
+                'missing="ignore" does not estimate overlap and outliers: what is estimated takes '
+                "missing cells for zeros. Give numbers instead of 'auto'."
             )
         if cell_weight is not None and runs_on_cluster(self.engine):
             raise ValueError("cell_weight is not sent to the workers of a cluster yet.")
@@ -127,6 +135,11 @@ class ObservedMixin:
         lines = _shares(self._row_members) @ self.block_means_
         expected += np.einsum("...j,...j->...", lines[rows], _shares(self._column_members)[columns])
         return np.asarray(expected)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = self.missing == "ignore"
+        return tags
 
 
 def _numbers(name: str, given: Any, n: int) -> Any:

@@ -19,6 +19,7 @@ from neocc.estimators._engines import make_engine
 from neocc.estimators._fitted import asked_objective, used_overlap_model, weigh
 from neocc.io._block_errors import block_errors, centre_errors
 from neocc.io._matrix import Matrix
+from neocc.io._observed import observed_block_errors, observed_column_distances
 from neocc.kernels import Memberships, numpy_
 
 __all__ = ["ResultTables", "column_distances", "member_table", "memberships", "result_tables"]
@@ -100,6 +101,9 @@ def column_distances(model: Any, X: Any) -> FloatArray:
         to it. Infinite for a cluster without members.
     """
     objective = asked_objective(model)
+    if objective.needs_counts:
+        U, V = (weigh(model, side) for side in memberships(model))  # type: ignore[arg-type]
+        return observed_column_distances(model, X, U, V)
     features, U, V = _features(model, objective, X)
     terms = objective.column_terms(features, U, V)
     d = numpy_.distances(features, terms)
@@ -147,6 +151,8 @@ def _block_table(model: Any, matrix: Matrix, U: BoolArray, V: BoolArray) -> dict
     objective, lifts = asked_objective(model), getattr(model, "block_lifts_", None)
     if isinstance(objective, CountObjective):
         errors = objective.block_costs(*_features(model, objective, matrix.data))
+    elif objective.needs_counts:
+        errors = observed_block_errors(model, matrix.data, weigh(model, U), weigh(model, V))
     else:
         errors = block_errors(matrix.data, weigh(model, U), weigh(model, V), objective.name)
     return {

@@ -14,6 +14,7 @@ from sides import watched
 from neocc.core.objectives import MEAN, OBJECTIVES, Observed, make_objective
 from neocc.core.overlap import OVERLAP_MODELS
 from neocc.core.problem import Counts, Problem
+from neocc.core.search.local import OneSide, local_search
 from neocc.core.solve import solve
 from neocc.core.steps import distances, half_step, make_features
 
@@ -153,3 +154,39 @@ def test_objectives_over_observed_cells_are_found_by_name():
     assert found == Observed(background=True, shrinkage=3.0)
     with pytest.raises(ValueError, match="missing='ignore' is known for objective='mean' only"):
         make_objective("residue", missing="ignore")
+
+
+@each_model
+@pytest.mark.parametrize("side", ["rows", "columns"])
+def test_gains_of_single_memberships_are_literal_changes(model, side):
+    n_checked = 0
+    for seed in range(60):
+        case = observed.draw_case(seed, model, largest=5)
+        engine = observed.make_engine(case.X, case.W)
+        features = make_features(engine, case.problem, case.pair)
+        exchange = OneSide(engine, case.problem, side).exchange(case.pair, features)
+        given = case.U if side == "rows" else case.V
+        before = case.literal(case.U, case.V)
+        for p, q in np.ndindex(given.shape):
+            changed = given.copy()
+            changed[p, q] ^= True
+            found = -exchange.savings[p, q] if given[p, q] else exchange.costs[p, q]
+            if not np.isfinite(found):
+                continue
+            after = case.literal(*((changed, case.V) if side == "rows" else (case.U, changed)))
+            assert found == pytest.approx(after - before, abs=1e-9 * scale_of(case)), seed
+            n_checked += 1
+    assert n_checked > 300
+
+
+@each_model
+def test_a_search_never_ends_higher_than_it_began(model):
+    for seed in range(25):
+        case = observed.draw_case(seed, model)
+        engine = observed.make_engine(case.X, case.W)
+        start = solve(engine, case.problem, case.pair)
+        found = local_search(engine, case.problem, start)
+        limit = 1e-9 * scale_of(case)
+        assert found.objective <= start.objective + limit
+        literal = case.literal(*(each.dense for each in found.pair))
+        assert abs(found.objective - literal) <= limit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from neocc.core.objectives.base import Centring, Features, Objective, Side, Terms
+from neocc.core.objectives.base import Centring, Features, Objective, Rise, Side, Terms
 from neocc.core.objectives.counts import CountObjective
 from neocc.core.objectives.diagonal import DIAGONAL
 from neocc.core.objectives.kmeans import KMEANS, mean_rows
@@ -27,6 +27,7 @@ __all__ = [
     "Features",
     "Objective",
     "Observed",
+    "Rise",
     "Side",
     "Terms",
     "block_means",

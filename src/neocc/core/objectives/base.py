@@ -26,12 +26,20 @@ from neocc._typing import FloatArray
 from neocc.core.objectives.virtual import followed_means
 from neocc.kernels import Base, Features, Memberships, Terms
 
-__all__ = ["Centring", "Features", "Objective", "Side", "Terms", "block_means", "bound"]
+__all__ = ["Centring", "Features", "Objective", "Rise", "Side", "Terms"]
+__all__ += ["block_means", "bound"]
 
 Side: TypeAlias = Literal["rows", "columns"]
 
 Centring: TypeAlias = Literal["none", "global", "rows", "columns", "double"]
 """What is subtracted from X where that changes nothing but the accuracy of the sums."""
+
+
+Rise: TypeAlias = Callable[[FloatArray], FloatArray]
+"""What the cost of each cluster rises by when the weight of an item in it changes.
+
+Changes and rises have a line per item and a column per cluster.
+"""
 
 
 @dataclass(frozen=True)
@@ -56,8 +64,6 @@ class Objective(ABC):
         Whether distances depend on products.
     needs_counts : bool
         Whether only observed cells count, so that distances depend on their weights.
-    exact_gains : bool
-        Whether the gains of single moves are known (`neocc.core.search.gains`).
     per_item : bool
         Whether the number of parameters grows with the rows and columns.
     of_counts : bool
@@ -77,7 +83,6 @@ class Objective(ABC):
     has_background: ClassVar[bool] = True
     needs_products: ClassVar[bool]
     needs_counts: ClassVar[bool] = False
-    exact_gains: ClassVar[bool] = True
     per_item: ClassVar[bool] = True
     of_counts: ClassVar[bool] = False
     paired: ClassVar[bool] = False
@@ -147,14 +152,11 @@ class Objective(ABC):
         """Return terms whose one distance is what no cluster can explain of an item; None if 0."""
         return None
 
-    def rise(
-        self, engine: Any, side: Side, features: Features, pair: Any
-    ) -> Callable[[FloatArray], FloatArray] | None:
-        """Return what changes of weights add to the cost of each cluster of a side.
+    def rise(self, engine: Any, side: Side, features: Features, pair: Any) -> Rise | None:
+        """Return how costs of clusters of a side rise with weights, with prototypes fitted again.
 
-        The function takes changes of all items in all clusters, each of which is exact by itself.
-        None stands for
-        squared differences, whose rises follow from distances (`neocc.core.search.gains`).
+        None stands for squared differences over all cells, whose rises follow from distances
+        (`neocc.core.search.gains`).
         """
         return None
 

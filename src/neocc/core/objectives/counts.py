@@ -13,14 +13,13 @@ X'U summed over all columns are those of row clusters, and the base of a column 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from neocc._typing import FloatArray
-from neocc.core.objectives.base import Centring, Features, Objective, Side, Terms
+from neocc.core.objectives.base import Centring, Features, Objective, Rise, Side, Terms
 from neocc.kernels import Base, Memberships
 
 __all__ = ["Blocks", "CountObjective", "Tables", "likelihoods", "penalties"]
@@ -158,9 +157,7 @@ class CountObjective(Objective):
         found: FloatArray = blocks.expected * rate - blocks.observed * gain + penalty
         return found
 
-    def rise(
-        self, engine: Any, side: Side, features: Features, pair: Any
-    ) -> Callable[[FloatArray], FloatArray]:
+    def rise(self, engine: Any, side: Side, features: Features, pair: Any) -> Rise:
         """Return what changes of weights add to each cluster's cost, with rates fitted again."""
         _, V = pair
         blocks = self.blocks(features, V)

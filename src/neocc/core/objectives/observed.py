@@ -10,15 +10,18 @@ The base, sum_t w_pt x_pt^2, drops out against a background.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from neocc._typing import FloatArray
-from neocc.core.objectives.base import Centring, Features, Objective, Side, Terms
+from neocc.core.objectives.base import Centring, Features, Objective, Rise, Side, Terms
 from neocc.core.objectives.mean import block_sums
 from neocc.kernels import Memberships, inverse
 
 __all__ = ["Observed"]
+
+_NOTHING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,6 @@ class Observed(Objective):
     needs_products = False
     needs_counts = True
     reseeds = False
-    exact_gains = False
     per_item = False
 
     def centring(self, side: Side | None) -> Centring:
@@ -88,6 +90,30 @@ class Observed(Objective):
         assert U is not None and V is not None
         explained = np.vdot(self.block_means(features, U, V), block_sums(features, V))
         return float(self.total_squares(features, V) - explained)
+
+    def rise(self, engine: Any, side: Side, features: Features, pair: Any) -> Rise:
+        """Return how costs rise: base_q - sum_j S_qj^2 / (N_qj + shrinkage) is that of q."""
+        members, other = pair if side == "rows" else pair[::-1]
+        items = engine.row_features(other, self.base) if side == "rows" else features
+        sums, counts = items.sums, items.counts
+        assert sums is not None and counts is not None
+        S, N = members.indicator.T @ sums, members.indicator.T @ counts + self.shrinkage
+        # What rounding leaves of a cluster that loses all observed cells is nothing.
+        least = _NOTHING * N
+        before = (S * S * inverse(N)).sum(axis=1)
+
+        def rise(change: FloatArray) -> FloatArray:
+            rises = np.zeros((len(sums), len(S)))
+            for q, e in enumerate(np.broadcast_to(change, rises.shape).T):
+                weights = N[q] + e[:, None] * counts
+                explained = np.square(S[q] + e[:, None] * sums)
+                found = np.divide(
+                    explained, weights, out=np.zeros_like(sums), where=weights > least[q]
+                )
+                rises[:, q] = before[q] - found.sum(axis=1)
+            return rises if self.background else rises + change * items.squares[:, None]
+
+        return rise
 
     def n_parameters(self, shape: tuple[int, int], n_clusters: tuple[int, int]) -> int:
         """Return the number of block means."""

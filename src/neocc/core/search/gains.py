@@ -22,20 +22,15 @@ exactly, while others follow what they do.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
-
 import numpy as np
 
 from neocc._typing import FloatArray, IntArray
+from neocc.core.objectives import Rise
 from neocc.core.objectives.virtual import followers
 from neocc.core.overlap import OverlapModel, Scores, followed_clusters
 from neocc.kernels import Memberships, inverse
 
-__all__ = ["Rise", "single_gains"]
-
-Rise: TypeAlias = Callable[[FloatArray], FloatArray]
-"""What changes of weights, of shape (n_items, n_clusters) or (n_items, 1), add to each cluster."""
+__all__ = ["single_gains"]
 
 # Items that determine a prototype alone have leverage 1.
 _LEAST_FREEDOM = 1e-9
@@ -82,7 +77,7 @@ def _squared_rise(sizes: FloatArray, excess: FloatArray, constant: FloatArray) -
     def rise(change: FloatArray) -> FloatArray:
         left = sizes + change
         pulled = np.divide(sizes * change, left, out=np.zeros_like(excess), where=left > 0)
-        return change * constant[:, None] + pulled * excess
+        return np.asarray(change * constant[:, None] + pulled * excess)
 
     return rise
 

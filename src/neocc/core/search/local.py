@@ -95,8 +95,6 @@ def local_search(engine: Engine, problem: Problem, solution: Solution) -> Soluti
     Where sets of clusters have costs of their own, there is hardly an end to small improvements:
     turns that stay in the same basin end the search.
     """
-    if not problem.objective.exact_gains:
-        return solution
     sides = [OneSide(engine, problem, side) for side in reversed(problem.sides)]
     moves = [(one.swap, one.chain, one.probe, one.reassign_singletons) for one in sides]
     least = SAME_BASIN if problem.overlap_model.prices_first else 0.0
