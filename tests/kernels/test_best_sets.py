@@ -16,10 +16,10 @@ ROUNDING = 2.0**-40
 each_model = pytest.mark.parametrize("name", MODELS)
 
 
-def draw(name, seed, kind="normal"):
-    """Distances of items from prototypes, and what makes sets of them cost something."""
+def draw(name, seed, kind="normal", most=12):
+    """Distances of items from at most so many prototypes, and what makes sets of them cost."""
     rng = np.random.default_rng(seed)
-    n, k, width = int(rng.integers(1, 9)), int(rng.integers(1, 13)), int(rng.integers(1, 5))
+    n, k, width = int(rng.integers(1, 9)), int(rng.integers(1, most + 1)), int(rng.integers(1, 5))
     items, prototypes = rng.normal(size=(n, width)), rng.normal(size=(k, width))
     if kind == "tied":
         items, prototypes = (rng.integers(-1, 2, size=x.shape) * 1.0 for x in (items, prototypes))
@@ -50,8 +50,9 @@ def cost_of(chosen, d, squares, costs):
 @each_model
 @pytest.mark.parametrize("kind", ["normal", "tied", "empty"])
 def test_compiled_sets_are_those_of_the_reference(name, kind):
-    for seed in range(50):
-        d, squares, costs, largest = draw(name, seed, kind)
+    for seed in range(80):
+        # Of twelve clusters the best three are found among all, of more greedily.
+        d, squares, costs, largest = draw(name, seed, kind, 12 if seed % 2 else 19)
         for of_items in (squares, None) if name != "sum" else (squares,):
             wanted, found = (
                 best_sets(kernels, d, of_items, costs, largest) for kernels in (numpy_, numba_)
@@ -120,7 +121,7 @@ def test_the_best_three_clusters_are_found(name, kernel):
     rng = np.random.default_rng(0)
     shares = []
     for k, width in ((5, 2), (8, 4), (12, 4), (13, 4)):
-        items, prototypes = rng.normal(size=(150, width)), rng.normal(size=(k, width))
+        items, prototypes = rng.normal(size=(40, width)), rng.normal(size=(k, width))
         d, squares = (
             np.square(items[:, None] - prototypes).sum(axis=2),
             np.square(items).sum(axis=1),

@@ -154,9 +154,9 @@ def distances(features: Features, terms: Terms) -> FloatArray:
 
 def _with_products(d: FloatArray, features: Features, terms: Terms) -> FloatArray:
     """Add to squares and offsets what the sums and products of items contribute."""
-    sums, products = features.sums, features.products
+    sums, products, slope = features.sums, features.products, terms.slope
     # Of tables this small `dot` takes half the time of `@`.
-    d = d.copy() if sums is None or terms.slope is None else d + sums.dot(terms.slope)
+    d = d.copy() if sums is None or slope is None else d + sums.dot(slope)
     if products is not None:
         d += scaled(products, terms.scale)
     if sums is not None and terms.shrink is not None:
