@@ -92,8 +92,9 @@ class Shard:
             d = self._distances = None
             d = self.space.empty(*shape)
             self._distances = d if self._rewrites else None
-        sums = distances and model.needs_sums
-        scores = self._score(members, terms, V, d, squares=model.needs_squares, sums=sums)
+        shared = members is not None and members.virtual is not None
+        needs_sums = model.needs_sums and (distances or shared)
+        scores = self._score(members, terms, V, d, squares=model.needs_squares, sums=needs_sums)
         return model.choices(scores, self.kernels, self._passes.spread)
 
     def score(

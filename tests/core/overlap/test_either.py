@@ -11,7 +11,7 @@ import oracle
 import pytest
 from instances import Instance, make_data, make_engine, make_membership, members
 from scipy import sparse
-from sides import Setting, check_run, watched
+from sides import Setting, check_half_steps, check_run, watched
 
 from neocc import NEOCC, NEOKMeans, objective_value
 from neocc.core.assign import is_feasible
@@ -23,6 +23,7 @@ from neocc.core.problem import Counts, Problem
 from neocc.core.search import search
 from neocc.core.solve import solve
 from neocc.core.steps import fixed_pair, half_step, make_features, make_terms, score
+from neocc.engines.following import changed_items
 from neocc.kernels import Memberships, Parts, get_kernels, numba_, numpy_
 
 EITHER = OVERLAP_MODELS["either"]
@@ -145,8 +146,11 @@ def draw_parts(seed, kind):
     rng = np.random.default_rng(seed)
     n, k, l = (int(rng.integers(1, high)) for high in (9, 8, 5))  # noqa: E741
     sums, M = rng.normal(size=(n, l)), rng.normal(size=(k, l))
-    if kind == "tied":
+    if kind in ("tied", "nearly tied"):
         sums, M = np.round(sums), np.round(M)
+    if kind == "nearly tied":
+        # As far apart as sums in another order are.
+        sums, M = (each * (1.0 + 2.0**-51 * rng.integers(-2, 3, each.shape)) for each in (sums, M))
     sizes = rng.integers(0, 4, size=l).astype(float)
     sums[:, sizes == 0] = 0.0
     squares = np.square(sums).sum(axis=1) + rng.random(n)
@@ -158,7 +162,7 @@ def draw_parts(seed, kind):
     return parts, squares, 64.0 * (squares + 1.0), int(rng.integers(1, k + 1))
 
 
-@pytest.mark.parametrize("kind", ["normal", "tied", "empty"])
+@pytest.mark.parametrize("kind", ["normal", "tied", "nearly tied", "empty"])
 def test_best_sets_are_the_best_of_all(kind):
     for seed in range(80):
         parts, squares, anchors, largest = draw_parts(seed, kind)
@@ -302,6 +306,19 @@ def test_clusters_that_are_begun_again_do_not_raise_the_objective():
         with watched() as steps:
             solution = solve(engine, problem, random_pair(problem, rng))
         check_run(X, solution, steps)
+
+
+def test_a_partition_may_begin_with_overlap():
+    """Rows are given one cluster each, and what they followed before is counted as it was."""
+    for seed in range(20):
+        X, problem, rng = random_problem(seed)
+        U, V = random_pair(problem, rng)
+        rows = Counts(len(X), problem.rows.n_clusters, len(X), 0)
+        engine = make_engine(X).centred(problem.centring)
+        with watched() as steps:
+            solution = solve(engine, replace(problem, rows=rows), (U, V))
+        check_half_steps(X, steps)
+        assert (solution.U.numbers == 1).all()
 
 
 def test_a_run_goes_on_where_it_was():
@@ -462,6 +479,19 @@ def test_parts_of_memberships_keep_what_is_followed():
         assert (taken.dense == drawn.U[some]).all()
         copied = pickle.loads(pickle.dumps(drawn.rows))
         np.testing.assert_array_equal(followed_clusters(copied, drawn.l), drawn.followed)
+
+
+def test_rows_that_follow_others_have_changed():
+    """Sums that are updated from changed rows are those of all rows."""
+    for seed in range(40):
+        drawn = Drawn(seed)
+        some = np.flatnonzero(drawn.U.sum(axis=1) > 1)
+        followed = drawn.followed.copy()
+        for p in some[::2]:
+            followed[p] = drawn.rng.choice(np.flatnonzero(drawn.U[p]), size=drawn.l)
+        other = following(members(drawn.U), some, followed[some].astype(np.int32))
+        expected = np.flatnonzero((followed != drawn.followed).any(axis=1))
+        np.testing.assert_array_equal(changed_items(drawn.rows, other), expected)
 
 
 def test_columns_are_scored_by_virtual_sums():

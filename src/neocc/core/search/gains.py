@@ -17,7 +17,8 @@ Where an item follows one of its clusters in each cluster j of the other side, o
 are means of those n_ij that follow i there. With e_ij = m_j (S_j / m_j - M_ij)^2, following i costs
 an item that was taken out e_ij n_ij / (n_ij - 1) where it did so before, and e_ij n_ij / (n_ij + 1)
 elsewhere: nothing where it is alone. The cost of a set is c_p and the least of these for each j,
-exactly, while others follow what they do.
+exactly, while others follow what they do. Gains of the columns are approximate then: what no
+cluster explains of a column differs from cluster to cluster, and counts as nothing.
 """
 
 from __future__ import annotations
