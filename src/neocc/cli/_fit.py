@@ -129,11 +129,8 @@ def _fit(
     with progress("Writing the results"):
         if settings.report:
             limit = resources.memory_limit
-            shown = None if settings.is_observed else loaded.matrix
-            page, page_notes = page_of(model, shown, settings, limit)
-            if shown is None:
-                page |= {"row_names": loaded.matrix.row_names}
-                page |= {"column_names": loaded.matrix.column_names}
+            page, page_notes = page_of(model, loaded.matrix, settings, limit)
+            if settings.is_observed:
                 notes.append("the report has no picture of a matrix with missing cells yet.")
             files["report.html"] = render_report(record=record, **page)
         write_result(

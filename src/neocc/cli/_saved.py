@@ -138,7 +138,6 @@ def report_file(
     else:
         notes.append("without the matrix, which --data names, the page has no picture of it.")
     if matrix is not None and getattr(saved.estimator, "missing", "zero") == "ignore":
-        matrix = None
         notes.append("the page has no picture of a matrix with missing cells yet.")
     names: dict[str, Any] = {"row_names": saved.row_names, "column_names": saved.column_names}
     if matrix is not None:
