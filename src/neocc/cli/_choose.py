@@ -70,13 +70,11 @@ def choose(
     X has the data, or a sample of their rows. The callback is called with the number of pairs of
     numbers tried and to try; a trial of an estimated overlap tells whether it is taken.
     """
-    choices: list[Choice] = []
-    notes: list[str] = []
+    choices, notes = list[Choice](), list[str]()
     sizes = (X.shape[0] if sample is None else sample.n_rows, X.shape[1])
-    if settings.objective in COUNTS:
-        return _chosen_for_counts(settings, sizes)
-    if settings.is_observed:
-        return _without_choice(settings), choices, notes
+    if settings.objective in COUNTS or settings.is_observed:
+        kind = "observed cells" if settings.is_observed else "counts"
+        return _given_numbers(settings, sizes, kind)
     if not {"rows", "columns"}.isdisjoint(settings.left_open):
         suggested = _suggest(X, settings, callback)
         choices.append(_numbers_chosen(suggested, settings))
@@ -104,16 +102,16 @@ def choose(
     return settings, choices, notes
 
 
-def _chosen_for_counts(
-    settings: FitSettings, sizes: tuple[int, int]
+def _given_numbers(
+    settings: FitSettings, sizes: tuple[int, int], kind: str
 ) -> tuple[FitSettings, list[Choice], list[str]]:
-    """Leave out nobody and overlap nothing: numbers of groups must be given."""
-    missing = [f"n_{side[:-1]}_clusters" for side in SIDES if side in settings.left_open]
-    if missing:
-        raise ValueError(
-            f"Numbers of groups are not chosen for objective={settings.objective!r}: give "
-            f"{' and '.join(missing)}."
-        )
+    """Leave out nobody and overlap nothing where data are not looked at: numbers must be given."""
+    absent = [f"n_{side[:-1]}_clusters" for side in SIDES if side in settings.left_open]
+    if absent:
+        given = " and ".join(absent)
+        raise ValueError(f"Numbers of groups are not chosen for {kind} yet. Give {given}.")
+    if settings.is_observed and settings.overlap_model == AUTO:
+        settings = replace(settings, overlap_model="share")
     choices = []
     for side, n_items in zip(SIDES, sizes, strict=True):
         asked = [name for name in settings.left_open if name.startswith(side[:-1])]
@@ -124,25 +122,9 @@ def _chosen_for_counts(
             options[overlap] = 0.0 - options.get(outliers, getattr(settings, outliers))
         if asked:
             what = _in_words(options, side, n_items)
-            choices.append(Choice(what, "not estimated for counts", options, n_items))
+            choices.append(Choice(what, f"not estimated for {kind}", options, n_items))
             settings = replace(settings, **options)
     return settings, choices, []
-
-
-def _without_choice(settings: FitSettings) -> FitSettings:
-    """Return settings in which nothing is open; numbers of groups must have been given.
-
-    What is chosen from the data takes cells that are missing for zeros.
-    """
-    for side in SIDES:
-        if side in settings.left_open:
-            raise ValueError(
-                f"With missing='ignore' the numbers of groups are not chosen from the data yet. "
-                f"Give n_{side[:-1]}_clusters."
-            )
-    model = "share" if settings.overlap_model == AUTO else settings.overlap_model
-    nothing: dict[str, Any] = dict.fromkeys(settings.left_open, 0.0)
-    return replace(settings, overlap_model=model, **nothing)
 
 
 def asked_model(settings: FitSettings) -> OverlapModel:

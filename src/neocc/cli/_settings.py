@@ -8,15 +8,14 @@ the defaults here count, which the help texts repeat.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from enum import StrEnum
 from functools import partial
 from typing import Any
 
 from neocc.cli import _kinds as kinds
 from neocc.cli._guard import Mistake
-from neocc.cli._kinds import AUTO, FLAG, TEXT, Kind, choice, number
+from neocc.cli._kinds import AUTO, FLAG, TEXT, Kind, Panel, Setting, choice, number
 from neocc.preprocessing import PREPROCESSORS
 
 __all__ = ["READ_OPTIONS", "SETTINGS", "FitSettings", "Panel", "Reading", "Setting"]
@@ -27,29 +26,6 @@ OVERLAP_MODELS = ("repeat", "share", "average", "sum", "either", "auto")
 FORMATS = ("csv", "tsv", "parquet", "mtx", "npz", "npy", "h5ad", "arff", "u.data", "ratings.dat")
 _COUNT = number(int, 1, auto=True)
 _OVERLAP, _OUTLIERS = number(float, auto=True), number(float, 0, 1, auto=True)
-
-
-class Panel(StrEnum):
-    """The parts of a help page, in their order; options in none of them come first."""
-
-    GROUPS = "Groups"
-    FILE = "Reading the file"
-    SEARCH = "Search"
-    LONG = "Long fits"
-    OUTPUT = "Output"
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What a setting is, besides its name, type and default."""
-
-    panel: Panel
-    kind: Kind
-    metavar: str
-    help: str  # without it there is no option of this name
-    off: str = ""  # help of --no-NAME, where there is that option
-    column: str = ""  # help of --NAME-in COLUMN, likewise
-    words: Iterable[str] = ()  # what a shell completes
 
 
 def _setting(
