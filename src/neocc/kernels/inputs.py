@@ -10,6 +10,10 @@ from scipy import sparse
 
 from neocc._typing import AnyArray, FloatArray, IntArray
 
+# A distance is rounded to 2**-40 of itself, and to no less than 2**-46 of the terms it is made of.
+TIE_SCALE = 2.0**12
+NOISE_SCALE = 2.0**6
+
 
 class SparseBlock(NamedTuple):
     """Rows of a CSR matrix as views; `indptr` keeps its positions in the whole matrix.

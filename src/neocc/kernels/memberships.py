@@ -279,16 +279,9 @@ class Memberships:
         at = place[self.extra_items]
         kept = at >= 0
         scale = None if self.scale is None else self.scale[items]
-        return Memberships(
-            self.first[items],
-            at[kept],
-            self.extra_clusters[kept],
-            self.n_clusters,
-            scale,
-            self.mixed,
-            None if self.virtual is None else self.virtual.take(items),
-            self.stands_for,
-        )
+        virtual = None if self.virtual is None else self.virtual.take(items)
+        some = (self.first[items], at[kept], self.extra_clusters[kept], self.n_clusters)
+        return Memberships(*some, scale, self.mixed, virtual, self.stands_for)
 
 
 # Of a largest eigenvalue, the share below which another counts as zero.

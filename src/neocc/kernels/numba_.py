@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from neocc._typing import FloatArray, LabelArray
-from neocc.kernels import loops, numpy_, observed_loops, set_loops
+from neocc.kernels import least_loops, loops, numpy_, numpy_sets, observed_loops, set_loops
 from neocc.kernels.inputs import Block, Features, Parts, SetCosts, SparseBlock, Terms
 from neocc.kernels.memberships import Memberships
 
@@ -211,7 +211,7 @@ def best_sets(
         costs.fixed,
         costs.joint,
         _NO_TABLE if pairs is None else pairs,
-        numpy_.largest_exact(d.shape[1]),
+        numpy_sets.largest_exact(d.shape[1]),
         curves,
         sets,
     )
@@ -227,7 +227,7 @@ def least_sets(
     """Write best sets, and their costs, where the nearest cluster of a set counts in each part."""
     slope, curve = (np.ascontiguousarray(table.T) for table in (parts.slope, parts.curve))
     empty = np.isinf(parts.magnitude)
-    set_loops.least_sets(parts.sums, slope, curve, empty, squares, anchors, curves, sets)
+    least_loops.least_sets(parts.sums, slope, curve, empty, squares, anchors, curves, sets)
 
 
 def hull_steps(curves: FloatArray, steps: FloatArray) -> None:

@@ -26,7 +26,7 @@ from neocc.core.overlap.scores import Scores, Spread, at_once
 from neocc.core.sizes import Cut, Moves, Wanted, offer_moves
 from neocc.core.thresholds import Ask
 from neocc.kernels import Kernels, Memberships, SetCosts
-from neocc.kernels.numpy_ import NOISE_SCALE, TIE_SCALE
+from neocc.kernels.inputs import NOISE_SCALE, TIE_SCALE
 
 __all__ = ["Either", "followed_clusters", "following"]
 

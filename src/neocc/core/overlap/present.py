@@ -6,7 +6,7 @@ import numpy as np
 
 from neocc._typing import FloatArray
 from neocc.core.overlap.scores import Scores
-from neocc.kernels import Memberships, SetCosts, numpy_
+from neocc.kernels import Memberships, SetCosts, numpy_sets
 
 __all__ = ["beyond_distances", "joint_part", "present_costs"]
 
@@ -50,6 +50,6 @@ def present_costs(
     own[members.first < 0] = 0.0
     own += np.bincount(extra, d[extra, members.extra_clusters], minlength=len(d))
     fixed = np.zeros(len(own)) if scores.squares is None else costs.fixed[at] * scores.squares
-    found = numpy_.rounded(costs.own[at] * own, fixed, joint)
+    found = numpy_sets.rounded(costs.own[at] * own, fixed, joint)
     found[sizes == 0] = 0.0
     return found
