@@ -14,7 +14,7 @@ from scipy import sparse
 from sides import Setting, check_half_steps, check_run, watched
 
 from neocc import NEOCC, NEOKMeans, objective_value
-from neocc.core.assign import is_feasible
+from neocc.core.assign import Applied, is_feasible, settled
 from neocc.core.initialise import random_pair
 from neocc.core.objectives import OBJECTIVES, block_means
 from neocc.core.overlap import OVERLAP_MODELS, followed_clusters, following
@@ -258,6 +258,35 @@ def test_assignments_are_nearly_the_cheapest():
             assert total(step.members.dense) <= total(U) + 1e-9
     assert n_tried > 40
     assert max(ratios) < 1.03
+
+
+def test_memberships_that_are_kept_follow_what_fits_best():
+    n_kept = 0
+    for seed in range(40):
+        drawn = Drawn(seed)
+        problem, pair = drawn.problem, (drawn.rows, drawn.columns)
+        if not drawn.U.any(axis=0).all() or not drawn.V.any(axis=0).all():
+            continue
+        engine = make_engine(drawn.X)
+        features = engine.column_features(drawn.rows, None)
+        terms = make_terms(problem, "rows", features, pair)
+        scores = engine.row_scores(terms, pair[1], sums=True)._replace(members=drawn.rows)
+        choices = EITHER().choices(scores, numpy_)
+
+        def ask(method, given, *common, choices=choices):
+            return [getattr(choices, method)(given[0], *common)]
+
+        dearer = Applied(members(np.roll(drawn.U, 1, axis=0)), 0.0, gain=-1.0)
+        given = (problem.rows, EITHER(), drawn.rows, ask, lambda every: [every])
+        found = settled(dearer, [dearer], *given)
+        np.testing.assert_array_equal(found.dense, drawn.U)
+        M, followed = block_means(features, *pair), followed_clusters(found, drawn.l)
+        for p in np.flatnonzero(drawn.U.any(axis=1)):
+            cost = np.square(drawn.X[p] - M[followed[p], np.arange(drawn.l)] @ drawn.V.T)
+            expected = oracle.followed_cost(drawn.X[p], np.flatnonzero(drawn.U[p]), drawn.V, M)
+            drawn.close(cost[drawn.V.any(axis=1)].sum(), expected)
+        n_kept += 1
+    assert n_kept > 10
 
 
 # ----------------------------------------------------------------------------------- whole runs
