@@ -57,6 +57,7 @@ METHODS: dict[str, Method] = {
 SETTINGS = [(structure, fill) for structure in ("blocks", "diagonal") for fill in (0.01, 0.03, 0.1)]
 SHAPE, CLUSTERS = (1000, 500), 5
 FRACTIONS = {"row_overlap": 0.1, "row_outliers": 0.05}
+OPTIONS = {**FRACTIONS, "n_init": 3}
 
 
 def planted_lines(n_seeds: int, console: Console) -> Iterator[Line]:
@@ -76,7 +77,7 @@ def planted_lines(n_seeds: int, console: Console) -> Iterator[Line]:
                 **FRACTIONS,
             )
             for name, method in METHODS.items():
-                found = method(X, CLUSTERS, seed, **FRACTIONS)[0]
+                found = method(X, CLUSTERS, seed, **OPTIONS)[0]
                 scores[name].append(omega_index(U, found))
                 if name == "poisson share":
                     outliers.append(float((~found.any(axis=1))[~U.any(axis=1)].mean()))

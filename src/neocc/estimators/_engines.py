@@ -42,6 +42,7 @@ def planned_space(
     if source is None:
         return EVERYTHING
     refine = getattr(estimator, "refine", False)
+    start = problem.objective.usual_start if init == "neo-kmeans" else init
     return plan_space(
         source,
         problem,
@@ -49,5 +50,5 @@ def planned_space(
         getattr(estimator, "memory_limit", None),
         n_held=2 * estimator.n_init if refine else 1,
         # A search does so with a sample of the rows.
-        projected=not refine and (callable(init) or init in ("spectral", "sketch")),
+        projected=not refine and (callable(start) or start in ("spectral", "sketch", "modularity")),
     )
