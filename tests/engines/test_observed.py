@@ -110,6 +110,16 @@ def test_a_shard_that_follows_changes_gives_nearly_the_same(X, store):
         assert (mine.dense == others.dense).all()
 
 
+def test_a_shard_that_follows_changes_counts_when_asked(store):
+    U = Memberships.from_labels(np.zeros(160, dtype=np.int32), 2)
+    with Workers(1) as workers:
+        options = PassOptions(least_followed=0)
+        kernels = get_kernels("numpy", 0)
+        engine = open_engine(open_observed(store, 2), kernels, workers, options=options)
+        assert engine.column_features(U, None).counts is None
+        assert engine.column_features(U, None, counts=True).counts.sum() == store.n_stored
+
+
 def test_kernels_agree(X):
     numpy, numba = (run(read_observed(X), kernel) for kernel in ("numpy", "numba"))
     np.testing.assert_allclose(numpy[1].history, numba[1].history, rtol=1e-12)

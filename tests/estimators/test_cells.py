@@ -101,6 +101,11 @@ def test_a_pair_given_twice_counts_twice():
     other = CellPredictor(small(), n_models=2, random_state=0)
     other.fit(pairs, values, sample_weight=1.0 + twice)
     assert (one.predict(pairs) == other.predict(pairs)).all()
+    mean = CellPredictor(small(), n_models=2, random_state=0)
+    mean.fit(pairs, values, sample_weight=[2.0, *np.ones(len(values) - 1)])
+    apart = CellPredictor(small(), n_models=2, random_state=0)
+    apart.fit(np.vstack([pairs, pairs[:1]]), [values[0] - 0.5, *values[1:], values[0] + 0.5])
+    np.testing.assert_allclose(apart.predict(pairs), mean.predict(pairs), rtol=1e-9)
     plain = CellPredictor(small(), n_models=2, random_state=0).fit(pairs, values)
     assert (plain.predict(pairs) != other.predict(pairs)).any()
 

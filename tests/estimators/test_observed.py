@@ -143,7 +143,15 @@ def test_rows_of_the_fit_are_predicted_where_they_are():
     # Rows are decided one by one, from what was observed of them.
     assert (fit.predict_membership(X[7:9]) == fit.row_membership_[7:9]).all()
     assert fit.predict_membership(np.full((1, 40), NAN)).sum() == 1
-    assert (fit.transform(X).argmin(axis=1) == fit.row_membership_.argmax(axis=1)).all()
+    d = fit.transform(X)
+    assert (d.argmin(axis=1) == fit.row_membership_.argmax(axis=1)).all()
+    # Their effects are those of the fit.
+    E = X - fit.overall_mean_ - fit.row_effects_[:, None] - fit.column_effects_
+    E, W = np.nan_to_num(E), (~np.isnan(X)).astype(float)
+    V, M = fit.column_membership_, fit.block_means_
+    for p, q in np.ndindex(d.shape):
+        expected = observed.literal_distance(p, q, E, W, V, M, "repeat", True)
+        assert d[p, q] == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 def test_weights_that_are_all_alike_change_nothing_without_shrinkage():
