@@ -14,6 +14,7 @@ from neocc._typing import FloatArray
 from neocc.core.assign import Step, assign
 from neocc.core.engine import Engine
 from neocc.core.objectives import Side
+from neocc.core.objectives.blends import in_types
 from neocc.core.overlap import Scores
 from neocc.core.problem import Counts, Problem
 from neocc.kernels import Features, Kernels, Memberships, Terms, numpy_
@@ -56,7 +57,8 @@ def make_features(engine: Engine, problem: Problem, pair: Pair) -> Features:
 def make_terms(problem: Problem, side: Side, features: Features, pair: Pair) -> Terms:
     """Return the terms of a half-step from the column features of the same memberships."""
     U, V = pair
-    pairs = problem.overlap_model.needs_pairs
+    model = problem.overlap_model
+    pairs = problem.counts(side).n_extra > 0 if model.blends else model.needs_pairs
     if side == "rows":
         assert U is not None
         return problem.objective.row_terms(features, U, V, pairs=pairs)
@@ -123,9 +125,11 @@ def score(
     is_needed = counts is None or counts.needs_distances
     d = np.empty((n, len(terms.offset))) if is_needed else None
     labels, minima = np.empty(n, dtype=np.int32), np.empty(n)
-    objective = kernels.score(features, terms, members, d, labels, minima)
+    compared = in_types(members, len(terms.offset)) if terms.single else members
+    objective = kernels.score(features, terms, compared, d, labels, minima)
     squares, gram = features.squares if terms.rate is None else None, terms.gram
-    return Scores(d, labels, minima, len(terms.offset), objective, members, squares, gram)
+    k = terms.single or len(terms.offset)
+    return Scores(d, labels, minima, k, objective, members, squares, gram)
 
 
 def distances(
@@ -134,11 +138,11 @@ def distances(
     """Return the distance of every item of a side to every cluster, as it comes."""
     features = make_features(engine, problem, pair) if features is None else features
     terms = make_terms(problem, side, features, pair)
-    return (
-        engine.row_distances(terms, pair[1])
-        if side == "rows"
-        else numpy_.distances(features, terms)
-    )
+    if side == "rows":
+        d = engine.row_distances(terms, pair[1])
+    else:
+        d = numpy_.distances(features, terms)
+    return d[:, : terms.single] if terms.single else d
 
 
 def assigned(engine: Engine, problem: Problem, side: Side, pair: Pair) -> Pair:
@@ -162,7 +166,7 @@ def fixed_pair(
     """
     model = problem.overlap_model
     U, V = model.weighted(U), model.weighted(V)
-    if U.virtual is None:
+    if U.virtual is None or not model.needs_sums:
         return U, V
     alone = Memberships.from_labels(np.where(U.numbers == 1, U.summed.first, -1), U.n_clusters)
     begun = alone if ((alone.sizes > 0) | (U.sizes == 0)).all() else U

@@ -99,6 +99,8 @@ class FollowingShard(Shard):
         self, terms: Terms, V: Memberships | None, function: Callable[[Rows, Features], Result]
     ) -> list[Result]:
         """Call a function of each block of rows and its features, from kept sums if possible."""
+        if V is not None and V.virtual is not None:
+            V = V.virtual
         # Counts take as much as sums.
         n_sums = self.shape[0] * (0 if V is None else V.n_clusters)
         n_sums *= 1 if terms.curve is None else 2

@@ -9,6 +9,7 @@ import numpy as np
 
 from neocc._typing import FloatArray
 from neocc.core.assign import Applied, Choices
+from neocc.core.objectives.blends import in_types
 from neocc.core.overlap import OverlapModel, Scores
 from neocc.core.thresholds import Thresholds
 from neocc.engines.matrix import Matrix
@@ -82,13 +83,14 @@ class Shard(RowSums):
     ) -> Scores:
         n = self.shape[0]
         labels, minima = np.empty(n, dtype=np.int32), np.empty(n)
+        compared = in_types(members, len(terms.offset)) if terms.single else members
         norms = np.empty(n) if squares else None
         kept = None if V is None or not sums else self.space.empty(n, V.n_clusters)
 
         def one_block(rows: Rows, features: Features) -> float:
-            some, at = members, slice(*rows)
-            if members is not None and rows[1] - rows[0] < n:
-                some = members.slice(*rows)
+            some, at = compared, slice(*rows)
+            if compared is not None and rows[1] - rows[0] < n:
+                some = compared.slice(*rows)
             part = None if d is None else d[at]
             if norms is not None:
                 norms[at] = 0.0 if terms.rate is not None else features.squares
@@ -98,7 +100,7 @@ class Shard(RowSums):
 
         total = float(sum(self._over_features(terms, V, one_block)))
         parts = None if V is None or kept is None else Parts.of(kept, terms, V.sizes)
-        k, gram = len(terms.offset), terms.gram
+        k, gram = terms.single or len(terms.offset), terms.gram
         return Scores(d, labels, minima, k, total, members, norms, gram, parts)
 
     def row_distances(self, terms: Terms, V: Memberships | None) -> FloatArray:
@@ -115,6 +117,8 @@ class Shard(RowSums):
         self, terms: Terms, V: Memberships | None, function: Callable[[Rows, Features], Result]
     ) -> list[Result]:
         """Call a function of each block of rows and its features, which it must not keep."""
+        if V is not None and V.virtual is not None:
+            V = V.virtual
         norms = None
         if terms.base == "margins":
             norms = self.margins("rows")

@@ -202,6 +202,7 @@ class BaseNEO(
         name = name or compared_models(objective)[0]
         names = ("row_overlap", "column_overlap", "overlap")
         overlaps = [getattr(self, each, None) for each in names]
+        objective = "observed" if getattr(self, "missing", "zero") == "ignore" else objective
         return bounded_model(name, self.max_memberships, objective, overlaps)
 
     def _first_problem(self, problem: Problem) -> Problem:
@@ -223,11 +224,11 @@ class BaseNEO(
         model = problem.overlap_model
         self._row_model = RowModel(
             make_terms(problem, "rows", solution.features, solution.pair),
-            solution.V,
+            None if solution.V is None else solution.V.summed,
             *solution.thresholds,
             problem.centring,
             engine.effects.of_columns(engine.shape[1]),
-            model.name,
+            model.key or model.name,
             model.most,
         )
 

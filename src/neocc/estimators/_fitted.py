@@ -9,7 +9,7 @@ import numpy as np
 from neocc._typing import BoolArray, FloatArray
 from neocc.core.objectives import Objective, make_objective
 from neocc.core.objectives.virtual import by_sums
-from neocc.core.overlap import OVERLAP_MODELS, REPEAT, OverlapModel, following
+from neocc.core.overlap import REPEAT, STORED_MODELS, OverlapModel, following
 from neocc.kernels import Memberships
 
 __all__ = ["asked_objective", "fitted_values", "used_overlap_model", "weigh"]
@@ -20,7 +20,7 @@ def used_overlap_model(model: Any) -> OverlapModel:
     used = getattr(model, "_row_model", None)
     if used is None:
         return REPEAT
-    return OVERLAP_MODELS[used.overlap_model](used.max_memberships)
+    return STORED_MODELS[used.overlap_model](used.max_memberships)
 
 
 def asked_objective(model: Any) -> Objective:
@@ -46,5 +46,6 @@ def fitted_values(U: Memberships, M: FloatArray, V: Memberships | None) -> Float
     `"either"` made of pieces of them. Without column clusters the lines are centres. Items in no
     cluster get zeros.
     """
-    lines: FloatArray = U.summed.indicator @ by_sums(M, U)
+    blends = U.virtual is not None and U.scale is not None
+    lines: FloatArray = U.indicator @ M if blends else U.summed.indicator @ by_sums(M, U)
     return lines if V is None else lines @ V.indicator.T

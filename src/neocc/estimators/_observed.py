@@ -53,17 +53,6 @@ class ObservedMixin:
                     "stored entries of sparse data (or cells that are not NaN) count."
                 )
             return
-        if model.mixed or self.overlap_model == "auto":
-            raise ValueError(
-                f'missing="ignore" does not know overlap_model={self.overlap_model!r} yet: every '
-                "row has seen other cells, so that its cost in two clusters is not made of the "
-                "costs in each. Take 'share' or 'repeat'."
-            )
-        if "auto" in (getattr(self, name) for name in _ESTIMATED):
-            raise ValueError(
-                'missing="ignore" does not estimate overlap and outliers: what is estimated takes '
-                "missing cells for zeros. Give numbers instead of 'auto'."
-            )
         if cell_weight is not None and runs_on_cluster(self.engine):
             raise ValueError("cell_weight is not sent to the workers of a cluster yet.")
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.core.engine import Engine
 from neocc.core.objectives import Centring, Terms
-from neocc.core.overlap import OVERLAP_MODELS, REPEAT
+from neocc.core.overlap import REPEAT, STORED_MODELS
 from neocc.core.thresholds import Thresholds
 from neocc.engines import DenseMatrix, Matrix, SparseMatrix, Workers
 from neocc.engines.validation import read_matrix
@@ -97,7 +97,7 @@ class RowsMixin(TransformerMixin):
         """
         with self._engine_of(X) as engine:
             model = self._row_model
-            rule = OVERLAP_MODELS[model.overlap_model](model.max_memberships)
+            rule = STORED_MODELS[model.overlap_model](model.max_memberships)
             scores = engine.row_scores(model.terms, model.V, sums=rule.needs_sums)
             kernels = engine.kernels
             counted = engine.row_margins() != 0 if model.terms.base == "margins" else None
@@ -174,5 +174,6 @@ class RowsMixin(TransformerMixin):
             model = self._row_model
             d = engine.row_distances(model.terms, model.V)
         d[:, np.isinf(model.terms.magnitude)] = np.inf
+        d = d[:, : model.terms.single or None]
         # Relative to a background they may be negative.
         return d if model.terms.rate is not None else np.maximum(d, 0.0, out=d)

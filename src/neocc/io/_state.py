@@ -12,7 +12,7 @@ from typing import Any, get_args
 import numpy as np
 
 from neocc.core.objectives import Centring, Terms
-from neocc.core.overlap import OVERLAP_MODELS
+from neocc.core.overlap import STORED_MODELS
 from neocc.estimators._rows import RowModel
 from neocc.io._codec import Undecodable
 from neocc.kernels import Base, Memberships
@@ -160,7 +160,7 @@ def check_state(estimator: str, parameters: dict[str, Any], attributes: dict[str
 def _check_followed(attributes: dict[str, Any]) -> None:
     """Check that rows follow clusters of theirs, where the model has it so."""
     followed, members = attributes.get("followed_"), attributes["_row_members"]
-    if OVERLAP_MODELS[attributes["_row_model"].overlap_model].needs_sums == (followed is None):
+    if STORED_MODELS[attributes["_row_model"].overlap_model].needs_sums == (followed is None):
         raise Undecodable("its 'followed_' does not fit its overlap model")
     if followed is None:
         return
@@ -211,7 +211,7 @@ def _check_row_model(model: Any, sizes: _Sizes) -> None:
     limits: tuple[Any, ...] = (model.nearest_threshold, model.extra_threshold)
     if not all(isinstance(limit, float) for limit in limits):
         raise Undecodable("its thresholds are not numbers")
-    rule, most = OVERLAP_MODELS.get(str(model.overlap_model)), model.max_memberships
+    rule, most = STORED_MODELS.get(str(model.overlap_model)), model.max_memberships
     if rule is None or not (most is None or (type(most) is int and most >= 1)):
         raise Undecodable("its '_row_model' has an unknown overlap model")
     if rule.needs_pairs and model.terms.gram is None:

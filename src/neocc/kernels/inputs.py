@@ -118,6 +118,8 @@ class Terms:
         What the base of an item is.
     curve : array of shape (other clusters, own clusters) or None
         What the weights of observed cells are multiplied by.
+    single : int
+        Number of single clusters, where the others stand for pairs of them; 0 if all are single.
     constant : float
         What the objective has beside the distances of all memberships, and these tables tell.
     """
@@ -133,6 +135,7 @@ class Terms:
     base: Base = "weighted"
     curve: FloatArray | None = None
     constant: float = 0.0
+    single: int = 0
 
     @property
     def n_clusters(self) -> int:

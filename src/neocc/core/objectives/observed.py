@@ -16,10 +16,13 @@ import numpy as np
 
 from neocc._typing import FloatArray
 from neocc.core.objectives.base import Centring, Features, Objective, Rise, Side, Terms
-from neocc.core.objectives.mean import block_sums
+from neocc.core.objectives.blends import clusters_in_types, curvature, mixing
 from neocc.kernels import Memberships, inverse
 
 __all__ = ["Observed"]
+
+# Of the largest eigenvalue of normal equations, the share below which another counts as zero.
+_SINGULAR = 1e-12
 
 _NOTHING = 1e-12
 
@@ -47,24 +50,40 @@ class Observed(Objective):
         return "none"
 
     def block_means(self, features: Features, U: Memberships, V: Memberships) -> FloatArray:
-        """Return M; 0 for a block without observed cells."""
-        assert features.counts is not None
-        weights = features.counts.T @ V.indicator + self.shrinkage
-        return block_sums(features, V) * inverse(weights)
+        """Return M; 0 for a block without observed cells.
+
+        Where items blend clusters it solves the normal equations over blocks of types.
+        """
+        sums, weights = self._blocks(features, V)
+        if U.virtual is None and V.virtual is None:
+            return sums * inverse(weights + self.shrinkage)
+        P, Q = mixing(U), mixing(V)
+        bend = curvature(weights, P, Q)
+        bend[np.diag_indices_from(bend)] += self.shrinkage
+        found = np.linalg.lstsq(bend, (P.T @ sums @ Q).ravel(), rcond=_SINGULAR)[0]
+        return np.asarray(found).reshape(P.shape[1], Q.shape[1])
+
+    def _blocks(self, features: Features, V: Memberships) -> tuple[FloatArray, FloatArray]:
+        """Return sums and weights of the observed cells of blocks, of types if items blend."""
+        assert features.sums is not None and features.counts is not None
+        members = V.summed.indicator
+        return features.sums.T @ members, features.counts.T @ members
 
     def row_terms(
         self, features: Features, U: Memberships, V: Memberships | None, *, pairs: bool = False
     ) -> Terms:
-        """Return the terms of the row step."""
-        assert V is not None and not pairs
-        return self._terms(self.block_means(features, U, V), features, U, V, U)
+        """Return the terms of the row step, with `pairs` also of all pairs of clusters."""
+        assert V is not None
+        M = self.block_means(features, U, V)
+        return self._terms(M, features, U, V, U, pairs=pairs)
 
     def column_terms(
         self, features: Features, U: Memberships | None, V: Memberships, *, pairs: bool = False
     ) -> Terms:
         """Return the terms of the column step: the same, with the roles exchanged."""
-        assert U is not None and not pairs
-        return self._terms(self.block_means(features, U, V).T, features, V, U, U)
+        assert U is not None
+        M = self.block_means(features, U, V).T
+        return self._terms(M, features, V, U, U, pairs=pairs)
 
     def _terms(
         self,
@@ -73,22 +92,29 @@ class Observed(Objective):
         own: Memberships,
         other: Memberships,
         U: Memberships,
+        *,
+        pairs: bool,
     ) -> Terms:
         assert features.counts is not None
+        constant = self.shrinkage * float((M * M).sum())
+        if pairs:
+            M = clusters_in_types(len(M)) @ M
+        if other.virtual is not None:
+            M = M @ clusters_in_types(other.n_clusters).T
         # Weights of the columns that were observed most bound those of a row, or nearly so.
-        largest = float((features.counts * U.inverse_sizes).max(initial=0.0))
+        largest = float((features.counts * U.summed.inverse_sizes).max(initial=0.0))
         squared = M * M
-        magnitude = largest * (squared @ other.sizes)
-        constant = self.shrinkage * float(squared.sum())
+        magnitude = largest * (squared @ other.summed.sizes)
         slope, curve = np.ascontiguousarray(-2.0 * M.T), np.ascontiguousarray(squared.T)
-        zeros = np.zeros(len(M))
-        terms = Terms(zeros, slope, None, None, magnitude, curve=curve, constant=constant)
+        terms = Terms(np.zeros(len(M)), slope, None, None, magnitude, curve=curve)
+        terms.constant, terms.single = constant, own.n_clusters if pairs else 0
         return self.relative(terms) if self.background else terms
 
     def value(self, features: Features, U: Memberships | None, V: Memberships | None) -> float:
         """Return J."""
         assert U is not None and V is not None
-        explained = np.vdot(self.block_means(features, U, V), block_sums(features, V))
+        sums = mixing(U).T @ self._blocks(features, V)[0] @ mixing(V)
+        explained = np.vdot(self.block_means(features, U, V), sums)
         return float(self.total_squares(features, V) - explained)
 
     def rise(self, engine: Any, side: Side, features: Features, pair: Any) -> Rise:

@@ -8,6 +8,7 @@ from numbers import Real
 
 from neocc._counts import Counts
 from neocc.core.overlap.average import Average
+from neocc.core.overlap.blend import Blend
 from neocc.core.overlap.either import Either, followed_clusters, following
 from neocc.core.overlap.model import OverlapModel
 from neocc.core.overlap.repeat import REPEAT, Repeat
@@ -18,6 +19,7 @@ from neocc.core.overlap.sum import Sum
 __all__ = [
     "OVERLAP_MODELS",
     "REPEAT",
+    "STORED_MODELS",
     "OverlapModel",
     "Scores",
     "bounded_model",
@@ -33,22 +35,32 @@ OVERLAP_MODELS: dict[str, type[OverlapModel]] = {
 }
 """All overlap models by name; each takes the largest number of memberships of an item."""
 
+STORED_MODELS: dict[str, type[OverlapModel]] = {**OVERLAP_MODELS, Blend.key: Blend}
+"""The same by what files call them, with those that stand in for others."""
+
 _USUAL_BOUND = 4
 _COMPARED = ("average", "sum", "either")
-# Of counts rates are multiplied, and prototypes cannot be combined.
 _COUNTS = ("poisson", "diagonal", "modularity")
+# Objectives with pairs of clusters that have costs of their own.
+_BLENDING = ("poisson", "observed")
 _OFFSETS = (
     "for objective='residue', whose clusters are patterns up to row and column offsets: take "
     "'average', 'share' or 'repeat', or objective='mean'."
 )
-_RATES = "for counts, whose clusters have rates, which are not combined: take 'share' or 'repeat'."
+_RATES = (
+    "for counts, whose clusters have rates: take 'share', 'repeat', or 'average' for 'poisson'."
+)
+_CELLS = "over observed cells: take 'average', 'share' or 'repeat'."
 _SENSELESS = {
     ("residue", "sum"): _OFFSETS,
     ("residue", "either"): _OFFSETS,
     ("kmeans", "either"): "without column clusters, in each of which a row could follow another "
     "of its clusters: take 'average', 'share', 'sum' or 'repeat', or NEOCC.",
     **{(objective, name): _RATES for objective in _COUNTS for name in _COMPARED},
+    ("observed", "sum"): _CELLS,
+    ("observed", "either"): _CELLS,
 }
+del _SENSELESS["poisson", "average"]
 
 
 def compared_models(objective: str, columns: Counts | None = None) -> list[str]:
@@ -83,7 +95,9 @@ def bounded_model(
     Sets of more than four clusters were never worth it, unless the overlap asks for about as many
     of every item; then they may have one more than that. The paper's model knows no bound.
     """
-    if most is None and name != REPEAT.name:
+    if most is None and name == Blend.name and objective in _BLENDING:
+        most = 2
+    elif most is None and name != REPEAT.name:
         given = (float(each) for each in overlaps if isinstance(each, Real))
         most = max(_USUAL_BOUND, *(ceil(1.0 + each) + 1 for each in given if isfinite(each)), 0)
     return make_overlap_model(name, most, objective)
@@ -100,4 +114,11 @@ def make_overlap_model(name: str, most: int | None, objective: str) -> OverlapMo
         raise ValueError(f"overlap_model must be one of {listed}; got {name!r}.")
     if (objective, name) in _SENSELESS:
         raise ValueError(f"overlap_model={name!r} makes no sense {_SENSELESS[objective, name]}")
+    if name == Blend.name and objective in _BLENDING:
+        if most is not None and most > 2:
+            raise ValueError(
+                f"max_memberships={most} is too many for overlap_model={name!r} of counts or "
+                "observed cells, where every pair of clusters has a cost of its own: take 2."
+            )
+        return Blend(min(most or 2, 2))
     return OVERLAP_MODELS[name](most)

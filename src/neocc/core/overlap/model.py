@@ -47,6 +47,10 @@ class OverlapModel(ABC):
     needs_pairs, needs_squares : bool
         Whether the cost of several clusters depends on the inner products of their prototypes, and
         on the squares of the item.
+    blends : bool
+        Whether pairs of clusters have distances of their own.
+    key : str
+        How files call it, where that is not its name.
     needs_sums : bool
         Whether it depends on the parts of distances, by clusters of the other side.
     both_sides : bool
@@ -65,6 +69,8 @@ class OverlapModel(ABC):
     needs_pairs: ClassVar[bool] = False
     needs_squares: ClassVar[bool] = False
     needs_sums: ClassVar[bool] = False
+    blends: ClassVar[bool] = False
+    key: ClassVar[str] = ""
     both_sides: ClassVar[bool] = True
     keeps_shifts: ClassVar[bool] = True
     prices_first: ClassVar[bool] = True

@@ -56,9 +56,12 @@ def single_gains(
     d, table = scores.d, members.dense
     assert d is not None
     numbers = members.sums_of(None)
+    alone = d[:, : scores.n_clusters]
     # An item that begins an empty cluster is explained as far as it can be.
-    excess = np.where(numbers > 0, np.maximum(d - constant[:, None], 0.0), 0.0)
-    if scores.parts is not None:
+    excess = np.where(numbers > 0, np.maximum(alone - constant[:, None], 0.0), 0.0)
+    if model.blends:
+        savings, costs = _blended_gains(members, scores, model)
+    elif scores.parts is not None:
         savings, costs = _followed_gains(members, excess, constant, model, scores)
     elif model.mixed:
         savings, costs = _mixed_gains(members, excess, constant, model, scores)
@@ -184,4 +187,25 @@ def _followed_gains(
         alone = inside.sum(axis=1, keepdims=True) == 1
         savings[at] = now - np.where(alone, 0.0, c + left)
         costs[at] = c + np.minimum(pulled, least).sum(axis=2) - now
+    return savings, costs
+
+
+def _blended_gains(
+    members: Memberships, scores: Scores, model: OverlapModel
+) -> tuple[FloatArray, FloatArray]:
+    """Gains at the values that clusters have: the alternation decides what they are worth."""
+    d, k = scores.d, scores.n_clusters
+    assert d is not None
+    table, numbers = members.dense, members.numbers
+    now = model.present(scores, members)
+    savings, costs = np.full(table.shape, -np.inf), np.full(table.shape, np.inf)
+    for q in range(k):
+        fewer, more = table.copy(), table.copy()
+        fewer[:, q], more[:, q] = False, True
+        room = np.flatnonzero(~table[:, q] & (numbers < (2 if d.shape[1] > k else 1)))
+        inside = np.flatnonzero(table[:, q])
+        for items, changed, out in ((inside, fewer, savings), (room, more, costs)):
+            some = scores._replace(d=d[items])
+            after = model.present(some, Memberships.from_dense(changed[items]))
+            out[items, q] = (now[items] - after) if out is savings else (after - now[items])
     return savings, costs

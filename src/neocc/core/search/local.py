@@ -235,6 +235,6 @@ class OneSide:
         constant = np.zeros(len(scores.labels))
         if unexplained is not None:
             constant = comparable(unexplained).minima
-        rise = objective.rise(self.engine, self.side, features, pair)
+        rise = None if model.blends else objective.rise(self.engine, self.side, features, pair)
         gains = single_gains(members, scores, constant, model, counts.min_size, rise)
         return Exchange(members.dense, *gains, constant, counts.max_outliers)
