@@ -41,18 +41,18 @@ _ARRAYS: dict[str, tuple[str, str]] = {
     "column_effects_": ("f", "m"),
 }
 _TERMS: dict[str, tuple[str, str]] = {
-    "offset": ("f", "k"),
-    "slope": ("f", "lk"),
-    "scale": ("f", "k"),
-    "shrink": ("f", "l"),
-    "magnitude": ("f", "k"),
-    "table": ("f", "mk"),
-    "gram": ("f", "kk"),
-    "rate": ("f", "k"),
-    "curve": ("f", "lk"),
+    "offset": ("f", "K"),
+    "slope": ("f", "LK"),
+    "scale": ("f", "K"),
+    "shrink": ("f", "L"),
+    "magnitude": ("f", "K"),
+    "table": ("f", "mK"),
+    "gram": ("f", "KK"),
+    "rate": ("f", "K"),
+    "curve": ("f", "LK"),
 }
 # Of mixed clusters, where those of others are numbers.
-_TABLES = {"scale": "kk", "shrink": "ll"}
+_TABLES = {"scale": "KK", "shrink": "LL"}
 _NEEDED = (
     "n_features_in_",
     "_row_model",
@@ -95,6 +95,14 @@ class _Sizes:
         for letter, size in zip(letters, array.shape, strict=True):
             if self._known.setdefault(letter, size) != size:
                 raise Undecodable(f"its {name!r} has the shape {array.shape}, which does not fit")
+
+    def check_types(self, single: Any) -> None:
+        """Compare clusters, or their pairs, that rows are compared with (K, L) with those found."""
+        known = self._known
+        k, l = known["k"], known.get("l", known.get("L"))  # noqa: E741
+        fits = single in (0, k) and known["K"] == (k * (k + 1) // 2 if single else k)
+        if not fits or known.get("L") not in (l, (l or 0) * ((l or 0) + 1) // 2):
+            raise Undecodable("its '_row_model' has other clusters than the fit")
 
     def check_members(self, name: str, members: Any, letters: str) -> None:
         """Check memberships of items (first letter) in clusters (second)."""
@@ -145,6 +153,7 @@ def check_state(estimator: str, parameters: dict[str, Any], attributes: dict[str
         is_open = name in ("followed_", "block_lifts_") and attributes.get(name) is None
         if name in attributes and not is_open:
             sizes.check(name, attributes[name], kind, letters)
+    sizes.check_types(attributes["_row_model"].terms.single)
     _check_followed(attributes)
     if attributes["_n_features_out"] != attributes["_row_members"].shape[1]:
         raise Undecodable("its '_n_features_out' does not fit")
@@ -206,7 +215,7 @@ def _check_row_model(model: Any, sizes: _Sizes) -> None:
     if one_way != (model.terms.slope is None) or (one_way and model.terms.table is None):
         raise Undecodable("its '_row_model' has terms that do not fit each other")
     if not one_way:
-        sizes.check_members("V", model.V, "ml")
+        sizes.check_members("V", model.V, "mL")
     sizes.check("column_effects", model.column_effects, "f", "m")
     limits: tuple[Any, ...] = (model.nearest_threshold, model.extra_threshold)
     if not all(isinstance(limit, float) for limit in limits):
