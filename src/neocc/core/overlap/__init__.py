@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from math import ceil, isfinite
 from numbers import Real
 
-from neocc.core.objectives import COUNTS
 from neocc.core.overlap.average import Average
 from neocc.core.overlap.repeat import REPEAT, Repeat
 from neocc.core.overlap.scores import Scores
@@ -31,6 +30,8 @@ OVERLAP_MODELS: dict[str, type[OverlapModel]] = {
 
 _USUAL_BOUND = 4
 _SENSELESS = {("residue", "sum")}
+# Of counts rates are multiplied, and prototypes cannot be combined.
+_COUNTS = ("poisson", "diagonal", "modularity")
 
 
 def compared_models(objective: str) -> list[str]:
@@ -38,7 +39,7 @@ def compared_models(objective: str) -> list[str]:
 
     An item pays once in all of them; "share" costs at least what "average" does.
     """
-    if objective in COUNTS:
+    if objective in _COUNTS:
         return ["share"]
     return [name for name in ("average", "sum") if (objective, name) not in _SENSELESS]
 
@@ -72,7 +73,7 @@ def make_overlap_model(name: str, most: int | None, objective: str) -> OverlapMo
             "objective='mean'."
         )
     model = OVERLAP_MODELS[name](most)
-    if objective in COUNTS and model.mixed:
+    if objective in _COUNTS and model.mixed:
         raise ValueError(
             f"overlap_model={name!r} is not available for objective={objective!r}: clusters of "
             "counts have rates, which are not combined. Take 'share' or 'repeat'."
