@@ -125,16 +125,14 @@ def _times(
             problem = Problem(OBJECTIVES[objective], *counts, max_iter=n_iter, tol=0.0)
             return solve(engine.centred(problem.centring), problem, pair)
 
-        pair, many = _long_run(counts, run)
+        pair, many = long_run(counts, run)
         alone, short, long = interleaved(
             products, lambda: run(pair, FEW), lambda: run(pair, many), repeats=repeats
         )
     return alone, (long - short) / (many - FEW)
 
 
-def _long_run(
-    counts: tuple[Counts, Counts], run: Callable[[Pair, int], Solution]
-) -> tuple[Pair, int]:
+def long_run(counts: tuple[Counts, ...], run: Callable[[Pair, int], Solution]) -> tuple[Pair, int]:
     """Return the start of the longest run among a few, and its number of iterations."""
     found: tuple[Pair, int] | None = None
     for seed in range(_STARTS):
@@ -156,24 +154,26 @@ def _products(X: Any) -> Callable[[], object]:
     return lambda: (X @ ones_m, transposed @ ones_n)
 
 
-def interleaved(*calls: Callable[[], object], repeats: int) -> list[float]:
-    """Return the best seconds of this thread in each of several calls, which take turns."""
+def interleaved(
+    *calls: Callable[[], object], repeats: int, clock: Callable[[], float] = time.thread_time
+) -> list[float]:
+    """Return the best seconds, of this thread, in each of several calls, which take turns."""
     n_inner = []
     for call in calls:
         call()
-        n_inner.append(max(1, int(_LEAST_SECONDS / max(_seconds(call, 1), 1e-6))))
+        n_inner.append(max(1, int(_LEAST_SECONDS / max(_seconds(call, 1, clock), 1e-6))))
     best = [np.inf] * len(calls)
     for _ in range(repeats):
         for place, (call, n) in enumerate(zip(calls, n_inner, strict=True)):
-            best[place] = min(best[place], _seconds(call, n))
+            best[place] = min(best[place], _seconds(call, n, clock))
     return best
 
 
-def _seconds(call: Callable[[], object], n: int) -> float:
-    start = time.thread_time()
+def _seconds(call: Callable[[], object], n: int, clock: Callable[[], float]) -> float:
+    start = clock()
     for _ in range(n):
         call()
-    return (time.thread_time() - start) / n
+    return (clock() - start) / n
 
 
 def in_words(seconds: float) -> str:

@@ -3,9 +3,9 @@
     python examples/overlap.py [FOLDER]
 
 One picture for each model shows what it compares a row of two clusters with. A table measures the
-models on planted data: rows that lie between two clusters, and rows that add two clusters up. The
-last picture shows what the paper's model and "average" make of the same matrix. All data are made
-here.
+models on planted data: rows that lie between two clusters, rows that add two clusters up, and rows
+that follow one or the other. The last picture shows what the paper's model and "average" make of
+the same matrix. All data are made here.
 """
 
 from __future__ import annotations
@@ -28,29 +28,38 @@ from neocc.metrics import omega_index
 from neocc.plot.arrange import arrange_both
 
 DPI = 72
-MODELS = ("repeat", "share", "average", "sum")
+MODELS = ("repeat", "share", "average", "sum", "either")
 BLUE, ORANGE, GREY = "#4477aa", "#ee7733", "0.35"
 
 # ----------------------------------------------------------------- what a row is compared with
 
-# Two clusters over twelve columns, and two rows in both of them.
+# Two clusters over twelve columns in four column clusters, and two rows in both of them.
 A = np.repeat([3.0, 0.0, 0.0, 2.0], 3)
 B = np.repeat([0.0, 1.0, 3.0, 2.0], 3)
 NOISE = np.array([2, -1, -2, 1, 2, -2, -1, 1, 2, -2, 1, -1]) / 10
 ROWS = {"a row between A and B": (A + B) / 2 + NOISE, "a row that adds A and B up": A + B + NOISE}
 
 
-def targets(model: str) -> list[tuple[Any, float, str]]:
+def nearer(row: Any) -> Any:
+    """Return A or B in each of the four column clusters, whichever is nearer to a row."""
+    to_a, to_b = (np.square(row - line).reshape(4, 3).sum(axis=1) for line in (A, B))
+    return np.where(np.repeat(to_a <= to_b, 3), A, B)
+
+
+def targets(model: str, row: Any) -> list[tuple[Any, float, str]]:
     """Return what a row of A and B is compared with: each a line, its weight, and a colour."""
     if model in ("repeat", "share"):
         weight = 1.0 if model == "repeat" else 0.5
         return [(A, weight, BLUE), (B, weight, ORANGE)]
+    if model == "either":
+        return [(nearer(row), 1.0, "black")]
     return [((A + B) / 2 if model == "average" else A + B, 1.0, "black")]
 
 
 def cost(model: str, row: Any) -> float:
     """Return what a row pays for being in both clusters."""
-    return float(sum(weight * np.square(row - line).sum() for line, weight, _ in targets(model)))
+    lines = targets(model, row)
+    return float(sum(weight * np.square(row - line).sum() for line, weight, _ in lines))
 
 
 CAPTIONS = {
@@ -58,7 +67,9 @@ CAPTIONS = {
     "share": "share: half of the distance to A, half of that to B",
     "average": "average: one distance, to the mean of A and B",
     "sum": "sum: one distance, to the sum of A and B",
+    "either": "either: in each column cluster the distance to A or to B, whichever is nearer",
 }
+LABELS = {"average": "their mean", "sum": "their sum", "either": "one of them"}
 
 
 def draw_model(model: str) -> Figure:
@@ -67,7 +78,7 @@ def draw_model(model: str) -> Figure:
     figure.suptitle(CAPTIONS[model], fontsize=12, fontweight="bold", x=0.01, ha="left")
     places = np.arange(len(A))
     for ax, (name, row) in zip(figure.subplots(1, 2, sharey=True), ROWS.items(), strict=True):
-        lines = targets(model)
+        lines = targets(model, row)
         for shift, (line, weight, colour) in zip((-0.12, 0.12), lines, strict=False):
             x = places + (shift if len(lines) > 1 else 0)
             width = 4.0 * weight
@@ -75,8 +86,8 @@ def draw_model(model: str) -> Figure:
         for line, colour, label in ((A, BLUE, "cluster A"), (B, ORANGE, "cluster B")):
             ax.step(places, line, where="mid", color=colour, linewidth=1.5, label=label)
         if len(lines) == 1:
-            label = "their mean" if model == "average" else "their sum"
-            ax.step(places, lines[0][0], where="mid", color="black", linewidth=2, label=label)
+            of_row = {"color": "black", "linewidth": 2, "label": LABELS[model]}
+            ax.step(places, lines[0][0], where="mid", **of_row)
         ax.plot(places, row, "o", color=GREY, markersize=6, label="the row")
         ax.set_title(f"{name}: pays {cost(model, row):.1f}", loc="left", fontsize=11)
         ax.set_xticks([])
@@ -92,17 +103,23 @@ def draw_model(model: str) -> Figure:
 SHAPE, CLUSTERS = (150, 60), (5, 3)
 SETTINGS = {"row_overlap": 0.3, "row_outliers": 0.05}
 N_SEEDS = 3
+KINDS = {"mean": "their mean", "sum": "their sum", "either": "one or the other"}
 
 
 def planted(kind: str, seed: int) -> tuple[Any, Any, Any]:
-    """Make a matrix whose rows of two clusters are their mean, or their sum, and the truth."""
+    """Make a matrix whose rows of two clusters are their mean, sum, or either, and the truth."""
     X, U, V = make_coclusters(SHAPE, *CLUSTERS, **SETTINGS, noise=0.5, random_state=seed)
     if kind == "mean":
         return X, U, V
     rng = np.random.default_rng(seed)
     levels = rng.permutation(np.linspace(-4, 4, 15)).reshape(CLUSTERS)
-    added = U.astype(float) @ levels @ V.T + rng.normal(scale=0.5, size=X.shape)
-    return np.where(U.any(axis=1)[:, None], added, X), U, V
+    made = U.astype(float) @ levels
+    if kind == "either":
+        # The clusters of a row by turns, in a random order.
+        turns = [np.resize(rng.permutation(np.flatnonzero(has)), 3) for has in U if has.any()]
+        made[U.any(axis=1)] = levels[np.array(turns), np.arange(3)]
+    X = np.where(U.any(axis=1)[:, None], made @ V.T + rng.normal(scale=0.5, size=X.shape), X)
+    return X, U, V
 
 
 def find(X: Any, model: str, seed: int) -> NEOCC:
@@ -111,7 +128,7 @@ def find(X: Any, model: str, seed: int) -> NEOCC:
 
 
 def measure(
-    kinds: tuple[str, ...] = ("mean", "sum"), models: tuple[str, ...] = MODELS
+    kinds: tuple[str, ...] = ("mean", "sum", "either"), models: tuple[str, ...] = MODELS
 ) -> list[str]:
     """Return the lines of a table: how true the row clusters of each model are."""
     heads = ["rows of two clusters are", "model", "omega", "in several clusters: found", "planted"]
@@ -134,7 +151,7 @@ def measure(
                 for (X, U, V), f in zip(data, found, strict=True)
             ]
             lines.append(
-                f"| their {kind} | {model} | {omega:.2f} | {np.sum(several)} | {np.sum(truly)} "
+                f"| {KINDS[kind]} | {model} | {omega:.2f} | {np.sum(several)} | {np.sum(truly)} "
                 f"| {sum(below)} of {N_SEEDS} |"
             )
     return lines

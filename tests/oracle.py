@@ -158,6 +158,52 @@ def table_cost(X, U, V, M, model: str) -> float:
     return float(total)
 
 
+# In the overlap model "either" a row follows one of its clusters in each column cluster; `followed`
+# says which (-1 for a row in none), and columns have one cluster at most.
+
+
+def followed_table(X, followed, V, k: int) -> np.ndarray:
+    """Means of the entries of each block over the rows that follow it; nan where there are none."""
+    (X,) = _floats(X)
+    M = np.full((k, np.shape(V)[1]), np.nan)
+    for i, j in np.ndindex(M.shape):
+        entries = X[np.ix_(np.asarray(followed)[:, j] == i, np.asarray(V)[:, j] > 0)]
+        if entries.size:
+            M[i, j] = entries.mean()
+    return M
+
+
+def followed_objective(X, followed, V, k: int) -> float:
+    """J of rows that follow given clusters, one entry at a time."""
+    (X,) = _floats(X)
+    M, total = followed_table(X, followed, V, k), 0.0
+    for p, j in np.ndindex(np.shape(followed)):
+        for t in np.flatnonzero(np.asarray(V)[:, j]):
+            if followed[p][j] >= 0:
+                total += (X[p, t] - M[followed[p][j], j]) ** 2
+    return float(total)
+
+
+def followed_cost(x, chosen, V, M) -> float:
+    """What a row costs in a set of clusters, each column cluster by itself."""
+    columns = [np.flatnonzero(inside) for inside in np.asarray(V).T]
+    return float(
+        sum(min(((x[at] - M[i, j]) ** 2).sum() for i in chosen) for j, at in enumerate(columns))
+    )
+
+
+def lowest_followed(X, U, V) -> float:
+    """The least J over all that rows can follow."""
+    U, l = np.asarray(U, dtype=bool), np.shape(V)[1]  # noqa: E741
+    ways = [
+        itertools.product(np.flatnonzero(has), repeat=l) if has.any() else [(-1,) * l] for has in U
+    ]
+    return min(
+        followed_objective(X, np.array(followed), V, U.shape[1])
+        for followed in itertools.product(*map(list, ways))
+    )
+
+
 def membership_weights(U, model: str) -> np.ndarray:
     """Each item divided over its memberships, for the models that do so."""
     (U,) = _floats(U)

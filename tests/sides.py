@@ -19,6 +19,7 @@ from scipy import sparse
 
 import neocc.core.solve as loop
 from neocc.core.objectives import KMEANS, OBJECTIVES
+from neocc.core.overlap import followed_clusters
 from neocc.core.problem import Problem
 from neocc.core.search.local import OneSide
 from neocc.core.solve import solve
@@ -153,6 +154,15 @@ def literal_objective(case: str, X, U, V, model: str = "repeat") -> float:
     return oracle.objective(X, U, V, case)
 
 
+def objective_of_pair(case: str, X, pair, model: str) -> float:
+    """The objective of memberships, with what their rows follow."""
+    if model == "either":
+        U, V = pair
+        followed = followed_clusters(U, V.n_clusters)
+        return oracle.followed_objective(X, followed, V.dense, U.n_clusters)
+    return literal_objective(case, X, *dense(pair), model)
+
+
 def literal_distances(case: str, side: str, X, U, V) -> np.ndarray:
     """The paper's distances of the items of one side."""
     if case == "rows":
@@ -220,7 +230,7 @@ def check_half_steps(X, steps: list[HalfStep]) -> float:
         place = 0 if step.side == "rows" else 1
         U, V = dense(step.before)
         before, after = (
-            literal_objective(case, X, *dense(pair), model) for pair in (step.before, step.after)
+            objective_of_pair(case, X, pair, model) for pair in (step.before, step.after)
         )
         size = max(energy(case, X, *dense(pair)) for pair in (step.before, step.after))
         largest = max(largest, size)

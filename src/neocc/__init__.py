@@ -6,7 +6,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from neocc.estimators import MSSR, NEOCC, NEOKMeans, RedundancyWarning, objective_value
+    from neocc.estimators import (
+        MSSR,
+        NEOCC,
+        CellPredictor,
+        NEOKMeans,
+        RedundancyWarning,
+        objective_value,
+    )
     from neocc.rivals.lowrank import LowRankNEOKMeans
     from neocc.rivals.plaid import InfinitePlaid
     from neocc.rivals.rocc import ROCC
@@ -17,6 +24,7 @@ __all__ = [
     "MSSR",
     "NEOCC",
     "ROCC",
+    "CellPredictor",
     "InfinitePlaid",
     "LowRankNEOKMeans",
     "NEOKMeans",

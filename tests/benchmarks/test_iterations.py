@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from benchmarks import overlaps
 from benchmarks.iterations import KINDS, Size, in_words, interleaved, judged, lines
 
 
@@ -32,3 +34,14 @@ def test_goals_and_times_in_words() -> None:
     assert judged(5.0, None) == ""
     assert in_words(2.5e-5) == "25 us"
     assert in_words(2.5e-3) == "2.50 ms"
+
+
+def test_models_are_compared_with_and_without_outliers_on_one_thread_and_two() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 50))
+    case = overlaps.Case("small", lambda: X, (3, 2), (0.4, 0.2), goal=1e9)
+    header, *rest = overlaps.lines(1, (case,))
+    assert [tuple(line[:3]) for line in rest] == [
+        ("small", outliers, threads) for outliers in ("0", "0.05") for threads in ("1", "2")
+    ]
+    assert {len(line) for line in rest} == {len(header)}
+    assert [line[-1] for line in rest] == ["<= 1e+09: met"] * 2 + [""] * 2

@@ -37,10 +37,16 @@ def test_the_options_offer_all_models_and_explain_them():
 def test_a_model_is_said_kept_repeated_and_used(run, planted, tmp_path, name, objective):
     options = (*OPTIONS, "--overlap-model", name, "--max-memberships", 2, "--objective", objective)
     ran = run("fit", "planted.npy", *options, "-o", "out")
-    if (name, objective) == ("sum", "residue"):
+    if objective == "residue" and name in ("sum", "either"):
         assert ran.code == 2
-        assert "--overlap-model sum makes no sense for --objective residue" in ran.err
+        assert f"--overlap-model {name} makes no sense for --objective residue" in ran.err
         return
+    fractions = dict(FRACTIONS)
+    if name == "either":
+        assert ran.code == 2
+        assert "--overlap-model either needs columns of one cluster each" in ran.err
+        fractions["column_overlap"] = 0.0
+        ran = run("fit", "planted.npy", *options, "--column-overlap", 0, "-o", "out")
     assert ran.code == 0, ran.err
     # Rows are planted as means.
     used = "average" if name == "auto" else name
@@ -51,7 +57,7 @@ def test_a_model_is_said_kept_repeated_and_used(run, planted, tmp_path, name, ob
     assert (settings["overlap_model"], settings["max_memberships"]) == (name, 2)
     expected = NEOCC(
         *(3, 3),
-        **FRACTIONS,
+        **fractions,
         objective=objective,
         overlap_model=name,
         max_memberships=2,
@@ -98,6 +104,15 @@ def test_a_record_from_before_there_were_models_is_repeated_with_the_papers(run,
     assert one.read_bytes() == other.read_bytes()
 
 
+def test_columns_left_open_are_disjoint_if_they_must_be(run, planted, tmp_path):
+    options = ("--rows", 3, "--columns", 3, "--overlap-model", "either", "--overlap-rule", "first")
+    ran = run("fit", "planted.npy", *options, "-o", "out", "--no-refine", "--no-report")
+    assert ran.code == 0, ran.err
+    assert "one group each (--overlap-model either)" in ran.words
+    found = load_model(tmp_path / "out" / "model.neocc")
+    assert found.column_membership_.sum(axis=1).max() == 1
+
+
 def test_an_estimated_overlap_keeps_the_bound(run, planted, tmp_path):
     options = ("--rows", 3, "--columns", 3, "--overlap-rule", "first", "--no-refine")
     for bound in (1, 2):
@@ -137,3 +152,31 @@ def test_suggest_passes_them_on(run, planted):
     ran = run("suggest", "planted.npy", "--objective", "residue", "--overlap-model", "sum")
     assert ran.code == 2
     assert "makes no sense" in ran.err
+
+
+def test_the_smallest_group_is_said_kept_and_bounded(run, planted, tmp_path):
+    asked = (*OPTIONS, "--overlap-model", "average", "--min-cluster-size")
+    assert run("fit", "planted.npy", *asked, 9, "-o", "out").code == 0
+    found = load_model(tmp_path / "out" / "model.neocc")
+    assert found.min_cluster_size == 9
+    assert (
+        min(found.row_membership_.sum(axis=0).min(), found.column_membership_.sum(axis=0).min())
+        >= 9
+    )
+    assert run("fit", "--from", "out/record.json", "-o", "again", "--quiet").code == 0
+    refused = run("fit", "planted.npy", *asked, 50, "-o", "none")
+    assert refused.code == 2
+    assert "--min-cluster-size=50 asks for 150 memberships" in refused.err
+    assert "min_cluster_size" not in refused.err
+    # Fits before there was this setting asked for one member.
+    record = json.loads((tmp_path / "out" / "record.json").read_text())
+    del record["settings"]["min_cluster_size"]
+    (tmp_path / "old.json").write_text(json.dumps(record))
+    assert run("fit", "--from", "old.json", "-o", "old", "--quiet").code == 0
+    assert load_model(tmp_path / "old" / "model.neocc").min_cluster_size == 1
+
+
+def test_the_distance_shown_is_that_to_the_nearest_group(run, planted):
+    """Those of a set would be costs; single groups have distances under every model."""
+    assert run("fit", "planted.npy", *OPTIONS, "--overlap-model", "sum", "-o", "out").code == 0
+    assert "distance to nearest" in run("predict", "out", "planted.npy").words

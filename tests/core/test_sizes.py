@@ -7,6 +7,7 @@ from functools import cache
 from itertools import pairwise, product
 
 import numpy as np
+import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,7 +30,7 @@ from neocc.core.sizes import enlarged, fill_small, offer_moves
 from neocc.core.solve import solve
 from neocc.kernels import Memberships, numpy_
 
-MODELS = tuple(OVERLAP_MODELS)
+MODELS = oracle.OVERLAP_MODELS
 each_model = pytest.mark.parametrize("name", MODELS)
 
 

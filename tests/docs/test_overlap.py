@@ -40,7 +40,7 @@ def test_the_code_of_the_page_runs():
 @pytest.mark.filterwarnings("ignore::neocc.RedundancyWarning")
 def test_the_table_is_what_the_example_prints(example):
     found = example["measure"](("mean",), ("repeat", "average"))
-    assert len(TABLE) == 2 + 2 * len(OVERLAP_MODELS)
+    assert len(TABLE) == 2 + 3 * len(OVERLAP_MODELS)
     assert found == [
         *TABLE[:2],
         *(line for line in TABLE if re.match(r"\| their mean \| [ra]", line)),
@@ -55,10 +55,13 @@ def test_the_whole_table_is_what_the_example_prints(example):
 def test_rows_in_the_pictures_pay_what_the_models_charge(example):
     M = np.stack([example["A"], example["B"]])
     U, V = np.ones((1, 2), dtype=bool), np.eye(12, dtype=bool)
-    for model in OVERLAP_MODELS:
-        for row in example["ROWS"].values():
+    for row in example["ROWS"].values():
+        for model in oracle.OVERLAP_MODELS:
             expected = oracle.table_cost(row[None], U, V, M, model)
             assert example["cost"](model, row) == pytest.approx(expected)
+        thirds = np.repeat(np.eye(4, dtype=bool), 3, axis=0)
+        expected = oracle.followed_cost(row, [0, 1], thirds, M[:, ::3])
+        assert example["cost"]("either", row) == pytest.approx(expected)
 
 
 def test_there_is_a_picture_of_every_model_and_it_is_what_the_example_draws(example, tmp_path):

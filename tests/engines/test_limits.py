@@ -17,6 +17,7 @@ from stores import CONTAINERS, planted
 
 from neocc import NEOCC
 from neocc.core.objectives import OBJECTIVES
+from neocc.core.overlap import OVERLAP_MODELS
 from neocc.core.problem import Counts, Problem
 from neocc.engines import MemoryLimitError, space
 from neocc.io import FormatError, open_store, write_store
@@ -91,12 +92,13 @@ OVERLAP = {"row_overlap": 0.1, "row_outliers": 0.02, "refine": False}
     [
         (MANY_ROWS, "NEOCC", [60, 8], OVERLAP),
         (MANY_ROWS, "NEOCC", [60, 8], {**OVERLAP, "objective": "residue", "row_overlap": 1.0}),
+        (MANY_ROWS, "NEOCC", [20, 8], {**OVERLAP, "overlap_model": "average"}),
         (MANY_ROWS, "NEOKMeans", [60], {"overlap": 0.1, "outliers": 0.02}),
         (MANY_COLUMNS, "NEOCC", [20, 20], {"objective": "residue", "refine": False}),
         (MANY_COLUMNS, "NEOCC", [20, 20], OVERLAP),
         (DENSE, "NEOCC", [10, 10], OVERLAP),
     ],
-    ids=["rows", "overlap", "one-way", "columns-residue", "columns-mean", "dense"],
+    ids=["rows", "overlap", "sets", "one-way", "columns-residue", "columns-mean", "dense"],
 )
 def test_a_fit_keeps_its_limit(tmp_path, shape, kind, arguments, options):
     write_store(tmp_path / "store", generated(*shape), block_size="8MB", dtype="float32")
@@ -134,6 +136,15 @@ def test_what_a_fit_needs_grows_with_all_that_takes_room(tmp_path):
     assert least_of(Problem(MEAN, Counts(40_000, 40, 40_000, 0), columns), store) > plain
     assert least_of(Problem(MEAN, Counts(40_000, 20, 60_000, 0), columns), store) > plain
     assert least_of(Problem(MEAN, Counts(40_000, 20, 440_000, 0), columns), store) > plain
+    sets = OVERLAP_MODELS["average"]
+    overlapping = Counts(40_000, 20, 60_000, 0)
+    by_sets = [
+        least_of(Problem(MEAN, overlapping, columns, overlap_model=model), store)
+        for model in (OVERLAP_MODELS["repeat"](), sets(2), sets(4))
+    ]
+    # Of each row the best sets of up to two clusters, or four, with their costs.
+    assert by_sets[1] - by_sets[0] >= 40_000 * (2 * 8 + 4 * 4)
+    assert by_sets[2] - by_sets[0] >= 40_000 * (4 * 8 + 16 * 4)
     assert least_of(Problem(MEAN, rows, columns), store, n_jobs=4) > plain
     assert least_of(Problem(MEAN, rows, columns), store, n_held=100) > plain
 

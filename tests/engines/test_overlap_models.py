@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -29,21 +30,34 @@ MODELS_AND_OBJECTIVES = [
     for model in oracle.OVERLAP_MODELS
     for objective in ("mean", "residue")
     if (model, objective) != ("sum", "residue")
-]
+] + [("either", "mean")]
 each_model = pytest.mark.parametrize(("model", "objective"), MODELS_AND_OBJECTIVES)
 OPTIONS = {"row_overlap": 0.3, "row_outliers": 0.05, "column_overlap": 0.2, "column_outliers": 0.05}
 OPTIONS |= {"max_memberships": 3, "init": "random", "n_init": 1, "refine": False}
 OPTIONS |= {"random_state": 0, "max_iter": 6}
 
 
+def options_of(model, objective):
+    """Columns have one cluster each, or none, where rows follow one or another."""
+    disjoint = {"column_overlap": -0.05} if model == "either" else {}
+    return {**OPTIONS, **disjoint, "overlap_model": model, "objective": objective}
+
+
 @pytest.mark.parametrize("container", CONTAINERS)
-@each_model
+@pytest.mark.parametrize(
+    ("model", "objective", "outlier_cost"),
+    [
+        *((*each, "zero") for each in MODELS_AND_OBJECTIVES),
+        ("repeat", "mean", "background"),
+        ("average", "mean", "background"),
+    ],
+)
 def test_a_fit_of_a_store_is_that_of_one_in_memory(
-    set_pass_options, tmp_path, container, model, objective
+    set_pass_options, tmp_path, container, model, objective, outlier_cost
 ):
     set_pass_options(**MANY_BLOCKS)
     X = planted(container, n=90, m=30)
-    options = {**OPTIONS, "overlap_model": model, "objective": objective}
+    options = {**options_of(model, objective), "outlier_cost": outlier_cost}
     stores = [write_store(tmp_path / str(rows), X, rows_per_block=rows) for rows in (13, 41)]
     here = NEOCC(4, 3, n_jobs=1, **options).fit(X)
     assert (here.row_membership_.sum(axis=1) > 1).any()
@@ -77,7 +91,7 @@ def test_so_is_one_way_clustering(set_pass_options, tmp_path, model):
 def test_kernels_and_containers_give_the_same_memberships(model, objective):
     X = planted_blocks(np.random.default_rng(0), 60, 20, noise=1.0)
     X[np.abs(X) < 1.0] = 0.0
-    options = {**OPTIONS, "overlap_model": model, "objective": objective}
+    options = options_of(model, objective)
     here = NEOCC(4, 3, kernel="numpy", **options).fit(X)
     for data, kernel in (
         (X, "numba"),
@@ -111,6 +125,8 @@ def problem_of(model, objective, X, most=3):
     """Rows and columns with overlap and outliers; the first rows have one cluster each."""
     rng = np.random.default_rng(1)
     rows, columns = Counts(len(X), 4, len(X) + 15, 3), Counts(X.shape[1], 3, X.shape[1] + 4, 1)
+    if model == "either":
+        columns = replace(columns, n_memberships=X.shape[1] - 1)
     U, V = make_membership(rng, rows, most), make_membership(rng, columns, most)
     overlap = OVERLAP_MODELS[model](most)
     if objective == "kmeans":
@@ -129,6 +145,7 @@ def problem_of(model, objective, X, most=3):
         ("average", "residue"),
         ("sum", "mean"),
         ("sum", "kmeans"),
+        ("either", "mean"),
     ],
 )
 def test_memberships_on_a_cluster_are_those_in_memory(client, one_thread, model, objective):
@@ -144,7 +161,7 @@ def test_memberships_on_a_cluster_are_those_in_memory(client, one_thread, model,
     check_half_steps(X, steps)
     wanted = solve(here.centred(problem.centring), problem, pair)
     np.testing.assert_array_equal(found.U.dense, wanted.U.dense)
-    np.testing.assert_array_equal(found.U.indicator, wanted.U.indicator)
+    np.testing.assert_array_equal(found.U.summed.indicator, wanted.U.summed.indicator)
     if wanted.V is not None:
         np.testing.assert_array_equal(found.V.dense, wanted.V.dense)
     np.testing.assert_allclose(found.history, wanted.history, rtol=1e-12)
@@ -154,8 +171,9 @@ def test_memberships_on_a_cluster_are_those_in_memory(client, one_thread, model,
     assert any(len(part) > 0 for part in extra)
 
 
-def test_estimators_fit_on_a_cluster(client):
+@pytest.mark.parametrize("outlier_cost", ["zero", "background"])
+def test_estimators_fit_on_a_cluster(client, outlier_cost):
     X = planted("dense", n=60, m=15)
-    options = {**OPTIONS, "overlap_model": "average", "max_iter": 3}
+    options = {**OPTIONS, "overlap_model": "average", "outlier_cost": outlier_cost, "max_iter": 3}
     here, there = (NEOCC(3, 2, engine=engine, **options).fit(X) for engine in ("auto", client))
     assert same_fit(there, here)

@@ -141,6 +141,8 @@ BAD_OVERLAP_MODELS = {
     "unknown overlap model": ({"overlap_model": "borrow"}, r"'overlap_model' parameter.*'borrow'"),
     "overlap model None": ({"overlap_model": None}, r"'overlap_model' parameter"),
     "no memberships": ({"max_memberships": 0}, r"'max_memberships' parameter"),
+    "a yes as memberships": ({"max_memberships": True}, r"'max_memberships' parameter"),
+    "a yes as a size": ({"min_cluster_size": True}, r"'min_cluster_size' parameter"),
     "half a membership": ({"max_memberships": 1.5}, r"'max_memberships' parameter"),
     "memberships as text": ({"max_memberships": "2"}, r"'max_memberships' parameter"),
 }

@@ -93,6 +93,20 @@ def test_a_fit_in_pieces_has_the_bits_of_one_in_one_go(tmp_path, objective, refi
     assert not (tmp_path / "kept").exists()
 
 
+@pytest.mark.parametrize("refine", [True, False])
+def test_what_rows_follow_survives_too(tmp_path, refine):
+    X = planted("dense", n=40, m=15)
+
+    def make(**more):
+        options = {**OPTIONS, "row_overlap": 0.3, "n_init": 2 if refine else 8, **more}
+        return NEOCC(3, 2, overlap_model="either", refine=refine, **options)
+
+    found, n_fits = fit_in_pieces(make, X, tmp_path / "kept", 3)
+    assert n_fits > 1
+    assert (np.ptp(found.followed_, axis=1) > 0).any()
+    same(found, make().fit(X))
+
+
 @pytest.mark.parametrize(
     ("objective", "where"),
     [

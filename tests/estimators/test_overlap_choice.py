@@ -14,21 +14,25 @@ FRACTIONS = {"row_overlap": 0.2, "row_outliers": 0.05}
 
 
 def mixed(kind, seed, n=120, m=60, k=4, l=4):  # noqa: E741
-    """Rows of one prototype, and a fifth that are means or sums of two; a few are scrambled."""
+    """Rows of one prototype, and a quarter of two: means, sums, either; a few are scrambled."""
     rng = np.random.default_rng(seed)
     M = 2.0 * rng.normal(size=(k, l))
     members = np.eye(k, dtype=bool)[np.arange(n) % k]
     for p in rng.choice(n, size=round(0.25 * n), replace=False):
         members[p, (p + 1 + rng.integers(k - 1)) % k] = True
     weights = members / members.sum(axis=1, keepdims=True) if kind == "average" else members
-    X = (weights @ M)[:, np.arange(m) % l]
+    lines = weights @ M
+    if kind == "either":
+        turns = np.array([np.resize(rng.permutation(np.flatnonzero(has)), l) for has in members])
+        lines = M[turns, np.arange(l)]
+    X = lines[:, np.arange(m) % l]
     out = rng.choice(n, size=round(0.05 * n), replace=False)
     X[out] = rng.choice(X.ravel(), size=(len(out), m))
     members[out] = False
     return X + 0.5 * rng.normal(size=X.shape), members
 
 
-@pytest.mark.parametrize("kind", ["average", "sum"])
+@pytest.mark.parametrize("kind", ["average", "sum", "either"])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_model_that_made_the_data_is_named(kind, seed):
     X, members = mixed(kind, seed)
@@ -37,8 +41,10 @@ def test_the_model_that_made_the_data_is_named(kind, seed):
     choice = model.set_params(random_state=seed).fit(X).overlap_choice_
     assert choice.model == kind
     assert choice.is_sure
-    assert set(choice.costs) == {"average", "sum"}
-    assert f'overlap model "{kind}": every seed ends lower' in str(choice)
+    assert set(choice.costs) == {"average", "sum", "either"}
+    ranked = sorted(choice.costs.values(), key=min)
+    seeds = "every seed ends" if max(ranked[0]) < min(ranked[1]) else "most seeds end"
+    assert f'overlap model "{kind}": {seeds} lower than with any other' in str(choice)
     # The fit is that of the model chosen.
     given = model.set_params(overlap_model=kind).fit(X)
     assert given.overlap_choice_ is None
@@ -60,6 +66,9 @@ def test_nothing_is_compared_where_nothing_overlaps_or_only_one_makes_sense():
     choice = model.set_params(random_state=0).fit(X).overlap_choice_
     assert choice.model == "average"
     assert list(choice.costs) == ["average"]
+    model = NEOCC(4, 4, overlap_model="auto", n_init=1, column_overlap=0.1, **FRACTIONS)
+    choice = model.set_params(random_state=0).fit(X).overlap_choice_
+    assert list(choice.costs) == ["average", "sum"]  # columns must not overlap for "either"
 
 
 def test_in_doubt_it_is_the_average():
@@ -70,7 +79,7 @@ def test_in_doubt_it_is_the_average():
         model = NEOCC(4, 3, overlap_model="auto", n_init=1, random_state=seed, **FRACTIONS).fit(X)
         choice = model.overlap_choice_
         ranked = sorted(choice.costs.values(), key=min)
-        assert choice.is_sure == (max(ranked[0]) < min(ranked[1]))
+        assert choice.is_sure == (np.median(ranked[0]) < min(ranked[1]))
         if not choice.is_sure:
             assert choice.model == "average"
             assert "in doubt" in str(choice)

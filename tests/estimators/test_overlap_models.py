@@ -21,6 +21,7 @@ ESTIMATORS = [
     for kind in ("mean", "residue", "kmeans")
     if (kind, model) != ("residue", "sum")
 ]
+ESTIMATORS.append(("background", "average"))
 each_estimator = pytest.mark.parametrize(("kind", "model"), ESTIMATORS)
 
 
@@ -30,6 +31,8 @@ def make(kind, model, **more):
         return NEOKMeans(**{"n_clusters": 4, "overlap": 0.3, "outliers": 0.05, **options, **more})
     options |= {"row_overlap": 0.3, "row_outliers": 0.05, "column_overlap": 0.2, "refine": False}
     options |= {"n_row_clusters": 4, "n_column_clusters": 3, "objective": kind}
+    if kind == "background":
+        options |= {"objective": "mean", "outlier_cost": kind}
     return NEOCC(**{**options, **more})
 
 
@@ -187,16 +190,19 @@ def test_new_rows_take_the_cheapest_set_at_the_price_of_the_fit(kind, model):
     n_pairs = n_outside = 0
     for seed in range(2):
         X, new = make_data(seed)
-        new = np.concatenate([new, 30.0 * new[:3], (X[:4] + X[4:8]) / 2, X[:4] + X[4:8]])
+        both = X[:4] + X[4:8]
+        new = np.concatenate([new, 30.0 * new[:3], -0.5 * new[:5], both / 2, both])
         fitted = make(kind, model, tol=0.0, n_init=1, max_memberships=2).fit(X)
         nearest = fitted._row_model.nearest_threshold
         price = fitted._row_model.extra_threshold
         U = np.concatenate([row_members(fitted), np.zeros((len(new), 4), dtype=bool)])
         V = None if kind == "kmeans" else fitted.column_membership_
-        cost = oracle.set_pricer(np.concatenate([X, new]), U, V, kind, model)
+        name = "mean" if kind == "background" else kind
+        cost = oracle.set_pricer(np.concatenate([X, new]), U, V, name, model)
+        bases = (new**2).sum(axis=1) if kind == "background" else np.zeros(len(new))
         for row, found in enumerate(fitted.predict_membership(new)):
             sets = {
-                chosen: cost(len(X) + row, chosen)
+                chosen: cost(len(X) + row, chosen) - bases[row]
                 for size in (1, 2)
                 for chosen in combinations(range(4), size)
             }

@@ -16,6 +16,8 @@ from sklearn.exceptions import NotFittedError
 from neocc import MSSR, NEOCC, ROCC, LowRankNEOKMeans, NEOKMeans
 from neocc.core.overlap import OVERLAP_MODELS
 from neocc.io import ModelFileError, load_model, read_model, save_model, write_result
+from neocc.io._codec import Undecodable
+from neocc.io._state import check_state
 
 
 def assert_same(one, other):
@@ -204,14 +206,33 @@ def test_no_index_leaves_its_range(part, value, tmp_path):
 @pytest.mark.parametrize("objective", ["mean", "residue"])
 @pytest.mark.parametrize("name", OVERLAP_MODELS)
 def test_models_of_every_overlap_are_read_again(name, objective, tmp_path):
-    if (name, objective) == ("sum", "residue"):
+    if (objective, name) in (("residue", "sum"), ("residue", "either")):
         return
-    overlap = {"row_overlap": 0.3, "column_overlap": 0.3, "overlap_model": name}
+    columns = 0.0 if name == "either" else 0.3
+    overlap = {"row_overlap": 0.3, "column_overlap": columns, "overlap_model": name}
     model = files.fitted(**overlap, objective=objective)
     X = files.small_matrix()
     loaded = reload(model, tmp_path)
     np.testing.assert_array_equal(loaded.predict_membership(X), model.predict_membership(X))
     np.testing.assert_array_equal(loaded.transform(X), model.transform(X))
+    np.testing.assert_array_equal(loaded.followed_, model.followed_)
+
+
+@pytest.mark.parametrize(
+    ("row", "cluster", "match"),
+    [(0, 9, "not there"), (0, -1, "no members"), (0, -2, "not there"), (1, None, "does not fit")],
+)
+def test_what_is_followed_is_checked(row, cluster, match):
+    model = files.fitted(row_overlap=0.3, overlap_model="either")
+    attributes = {name: value for name, value in vars(model).items() if name.endswith("_")}
+    attributes |= {"_row_members": model._row_members, "_row_model": model._row_model}
+    attributes |= {"_column_members": model._column_members, "_n_features_out": 3}
+    followed = model.followed_.copy()
+    if cluster is not None:
+        followed[row, 0] = cluster
+    attributes["followed_"] = None if cluster is None else followed
+    with pytest.raises(Undecodable, match=match):
+        check_state("NEOCC", model.get_params(), attributes)
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,7 @@ from models import NAMES, column_members, make_model, row_members
 from scipy import sparse
 
 from neocc import NEOKMeans
-from neocc.core.overlap import OVERLAP_MODELS
-from neocc.estimators._fitted import used_overlap_model
+from neocc.estimators._fitted import weigh
 from neocc.io import (
     Matrix,
     WouldOverwriteError,
@@ -333,7 +332,7 @@ def test_blocks_of_a_matrix_in_several_parts(objective):
     X = data() + 1e4
     model = make_model("NEOCC mean overlap", objective=objective).fit(X)
     whole = result_tables(model, Matrix(X)).blocks["error"]
-    members = model.row_membership_, model.column_membership_
+    members = (weigh(model, each) for each in (model.row_membership_, model.column_membership_))
     in_parts = block_errors(X, *members, objective, cells_at_once=50)
     np.testing.assert_allclose(in_parts.ravel(), whole, rtol=1e-9)
     np.testing.assert_allclose(whole.sum(), model.objective_, rtol=1e-9)
@@ -342,9 +341,9 @@ def test_blocks_of_a_matrix_in_several_parts(objective):
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize(
     ("name", "objective"),
-    [(each, "mean") for each in OVERLAP_MODELS]
-    + [(each, "residue") for each in OVERLAP_MODELS if each != "sum"]
-    + [(each, "kmeans") for each in OVERLAP_MODELS],
+    [(each, "mean") for each in oracle.OVERLAP_MODELS]
+    + [(each, "residue") for each in oracle.OVERLAP_MODELS if each != "sum"]
+    + [(each, "kmeans") for each in oracle.OVERLAP_MODELS],
 )
 def test_errors_follow_the_overlap_model(name, objective, kind):
     """Each cell's error, by the literal formula, is divided among its blocks, or counts in each."""
@@ -378,7 +377,7 @@ def test_errors_follow_the_overlap_model(name, objective, kind):
 
 
 @pytest.mark.parametrize("objective", ["mean", "residue"])
-@pytest.mark.parametrize("name", OVERLAP_MODELS)
+@pytest.mark.parametrize("name", oracle.OVERLAP_MODELS)
 @pytest.mark.filterwarnings("ignore::neocc.RedundancyWarning")
 def test_distances_of_columns_follow_the_overlap_model(name, objective):
     """A column in one cluster costs its distance to it, all else staying as it is."""
@@ -391,16 +390,37 @@ def test_distances_of_columns_follow_the_overlap_model(name, objective):
     np.testing.assert_allclose(column_distances(model, X), expected, rtol=1e-7, atol=1e-7)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_cells_belong_to_the_block_that_their_row_follows(kind):
+    X, dense = data(kind) + 0, data()
+    model = make_model("NEOCC mean overlap", overlap_model="either", column_overlap=0.0)
+    model.set_params(column_outliers=0.0).fit(X)
+    V, followed, M = model.column_membership_, model.followed_, model.block_means_
+    assert (model.row_membership_.sum(axis=1) > 1).any()
+    errors, distances = np.zeros(M.shape), np.zeros((V.shape[0], V.shape[1]))
+    for p in np.flatnonzero(~model.row_outliers_):
+        for t, j in np.ndindex(V.shape):
+            cost = (dense[p, t] - M[followed[p, j], j]) ** 2
+            distances[t, j] += cost
+            if V[t, j]:
+                errors[followed[p, j], j] += cost
+    found = result_tables(model, Matrix(X)).blocks
+    np.testing.assert_allclose(found["error"], errors.ravel(), rtol=1e-9)
+    np.testing.assert_allclose(found["error"].sum(), model.objective_, rtol=1e-9)
+    np.testing.assert_allclose(column_distances(model, X), distances, rtol=1e-7, atol=1e-7)
+    members = [weigh(model, each) for each in (model.row_membership_, V)]
+    in_parts = block_errors(X, *members, "mean", cells_at_once=50)
+    np.testing.assert_allclose(in_parts, errors, rtol=1e-9)
+
+
 def test_errors_of_combined_clusters_in_several_parts():
     X = data()
     for objective in ("mean", "residue"):
         model = make_model("NEOCC mean overlap", overlap_model="average", objective=objective)
         model.fit(X)
-        members = model.row_membership_, model.column_membership_
-        rule = used_overlap_model(model)
+        members = [weigh(model, each) for each in (model.row_membership_, model.column_membership_)]
         whole, in_parts = (
-            block_errors(X, *members, objective, rule, cells_at_once=cells)
-            for cells in (1 << 20, 50)
+            block_errors(X, *members, objective, cells_at_once=cells) for cells in (1 << 20, 50)
         )
         np.testing.assert_allclose(in_parts, whole, rtol=1e-9)
 

@@ -16,10 +16,10 @@ ROUNDING = 2.0**-40
 each_model = pytest.mark.parametrize("name", MODELS)
 
 
-def draw(name, seed, kind="normal"):
-    """Distances of items from prototypes, and what makes sets of them cost something."""
+def draw(name, seed, kind="normal", most=12):
+    """Distances of items from at most so many prototypes, and what makes sets of them cost."""
     rng = np.random.default_rng(seed)
-    n, k, width = int(rng.integers(1, 9)), int(rng.integers(1, 13)), int(rng.integers(1, 5))
+    n, k, width = int(rng.integers(1, 9)), int(rng.integers(1, most + 1)), int(rng.integers(1, 5))
     items, prototypes = rng.normal(size=(n, width)), rng.normal(size=(k, width))
     if kind == "tied":
         items, prototypes = (rng.integers(-1, 2, size=x.shape) * 1.0 for x in (items, prototypes))
@@ -50,8 +50,9 @@ def cost_of(chosen, d, squares, costs):
 @each_model
 @pytest.mark.parametrize("kind", ["normal", "tied", "empty"])
 def test_compiled_sets_are_those_of_the_reference(name, kind):
-    for seed in range(50):
-        d, squares, costs, largest = draw(name, seed, kind)
+    for seed in range(80):
+        # Of twelve clusters the best three are found among all, of more greedily.
+        d, squares, costs, largest = draw(name, seed, kind, 12 if seed % 2 else 19)
         for of_items in (squares, None) if name != "sum" else (squares,):
             wanted, found = (
                 best_sets(kernels, d, of_items, costs, largest) for kernels in (numpy_, numba_)
@@ -76,8 +77,8 @@ def test_sets_are_real_and_small_ones_the_best_of_all(name, kernel, kind):
             assert (sets[p, size, size + 1 :] == -1).all()
             expected, rounding = cost_of(chosen, d[p], squares[p], costs)
             assert expected == curves[p, size] or abs(curves[p, size] - expected) <= rounding
-            # Of more than two clusters that interact only some sets are looked at.
-            if size < 2 or costs.pairs is None:
+            # Of more than three clusters that interact only some sets are looked at.
+            if size < 3 or costs.pairs is None:
                 every = (
                     cost_of(each, d[p], squares[p], costs)
                     for each in combinations(range(d.shape[1]), size + 1)
@@ -111,3 +112,33 @@ def test_many_items_are_served_in_parts(kernel):
         part = best_sets(kernels, d[rows], None, costs, 3)
         np.testing.assert_array_equal(part[0], whole[0][rows])
         np.testing.assert_array_equal(part[1], whole[1][rows])
+
+
+@pytest.mark.parametrize("name", ["average", "sum"])
+@pytest.mark.parametrize("kernel", ["numpy", "numba"])
+def test_the_best_three_clusters_are_found(name, kernel):
+    """Of all, where there are few clusters; adding the best one to a pair often misses them."""
+    rng = np.random.default_rng(0)
+    shares = []
+    for k, width in ((5, 2), (8, 4), (12, 4), (13, 4)):
+        items, prototypes = rng.normal(size=(40, width)), rng.normal(size=(k, width))
+        d, squares = (
+            np.square(items[:, None] - prototypes).sum(axis=2),
+            np.square(items).sum(axis=1),
+        )
+        costs = OVERLAP_MODELS[name]().costs(np.arange(1.0, k + 1), prototypes @ prototypes.T)
+        curves, sets = best_sets(get_kernels(kernel, 0), d, squares, costs, 3)
+        n_found = n_greedy = 0
+        for p in range(len(d)):
+            costs_of = {
+                each: cost_of(each, d[p], squares[p], costs)[0]
+                for each in combinations(range(k), 3)
+            }
+            least, pair = min(costs_of.values()), set(sets[p, 1, :2].tolist())
+            n_found += curves[p, 2] <= least + 1e-9
+            n_greedy += min(cost for each, cost in costs_of.items() if pair < set(each)) <= least
+        shares.append((k, n_greedy / len(d), n_found / len(d)))
+    print(f"{name}: clusters, share of best triples greedily, and as found: {shares}")  # noqa: T201
+    assert [found for *_, found in shares[:3]] == [1.0] * 3
+    # One more cluster, and they are looked for greedily.
+    assert shares[3][1] == shares[3][2] < 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from dataclasses import replace
 
@@ -475,3 +476,34 @@ def test_auto_compiles_only_large_problems():
 def test_many_iterations_over_little_data_are_worth_compiling_too():
     assert get_kernels("auto", 10**5, 1).__name__ == "neocc.kernels.numpy_"
     assert get_kernels("auto", 10**5, 10**4).__name__ == "neocc.kernels.numba_"
+
+
+INTERRUPTED = """
+import _thread, sys
+
+class Interrupting:
+    def find_spec(self, name, path, target=None):
+        if name == "numba.core.typing.templates" and self in sys.meta_path:
+            sys.meta_path.remove(self)
+            _thread.interrupt_main()
+
+sys.meta_path.insert(0, Interrupting())
+from neocc.kernels import get_kernels
+try:
+    get_kernels("numba", 0)
+except KeyboardInterrupt:
+    print("interrupted")
+import numpy as np
+from neocc import NEOCC
+X = np.random.default_rng(0).normal(size=(12, 8))
+print(NEOCC(2, 2, kernel="numba", n_init=1, random_state=0).fit(X).row_membership_.shape)
+"""
+
+
+def test_ctrl_c_while_numba_is_imported_spoils_no_later_fit():
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout.splitlines(), done.returncode) == (["interrupted", "(12, 2)"], 0), (
+        done.stderr
+    )

@@ -57,7 +57,7 @@ class Run:
         self.prior = float(rng.choice([0.1, 1.0, 5.0]))
         sides = make_counts(rng, n, k, self.most), make_counts(rng, m, l, self.most)
         rule = OVERLAP_MODELS[model](self.most)
-        objective = make_objective(name, self.prior)
+        objective = make_objective(name, prior=self.prior)
         self.problem = Problem(objective, *sides, tol=0.0, overlap_model=rule)
         self.engine = make_engine(sparse.csr_array(self.X) if seed % 3 == 0 else self.X)
         if seed % 5:

@@ -230,3 +230,22 @@ def test_a_start_that_breaks_the_bound_is_mended_by_the_first_step():
     setting = Setting("mean", instance, overlap_model=OVERLAP_MODELS["average"](2))
     solution = setting.checked_solve()
     assert_feasible(solution.U, rows, 2)
+
+
+@pytest.mark.parametrize("model", ["average", "sum"])
+def test_rows_of_three_clusters_are_predicted_as_they_were_fitted(model):
+    """Prediction knows no memberships before: it must find the best sets by itself."""
+    n_rows, k, l, n_threes = 150, 5, 3, 0  # noqa: E741
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        levels, V = 3.0 * rng.normal(size=(k, l)), np.arange(24) % l
+        U = np.array([rng.permutation(k) < 1 + 2 * (i % 5 == 1) for i in range(n_rows)]) * 1.0
+        parts = U / U.sum(axis=1, keepdims=True) if model == "average" else U
+        X = (parts @ levels)[:, V] + 0.3 * rng.normal(size=(n_rows, 24))
+        overlap = U.sum() / n_rows - 1.0
+        found = NEOCC(k, l, row_overlap=overlap, overlap_model=model, random_state=0, tol=0.0)
+        fitted = found.set_params(row_outliers=0.02, n_init=3).fit(X).row_membership_
+        threes = fitted.sum(axis=1) == 3
+        n_threes += threes.sum()
+        np.testing.assert_array_equal(found.predict_membership(X)[threes], fitted[threes])
+    assert n_threes > 50

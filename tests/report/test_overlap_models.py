@@ -12,7 +12,6 @@ from models import make_model
 from scipy import sparse
 
 from neocc import NEOCC, plot
-from neocc.core.overlap import OVERLAP_MODELS
 from neocc.datasets import make_coclusters
 from neocc.estimators._fitted import fitted_values, weigh
 from neocc.report import render_report
@@ -30,7 +29,8 @@ def data(kind=np.asarray, seed=3):
 
 def fit(X, name, objective="mean", **options):
     model = make_model("NEOCC mean overlap", overlap_model=name, objective=objective, **options)
-    return model.set_params(**SETTINGS, column_outliers=0.0).fit(X)
+    disjoint = {"column_overlap": 0.0} if name == "either" else {}
+    return model.set_params(**{**SETTINGS, **disjoint}, column_outliers=0.0).fit(X)
 
 
 def literal_squares(X, U, V, *, counts):
@@ -44,15 +44,18 @@ def literal_squares(X, U, V, *, counts):
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("objective", ["mean", "residue"])
-@pytest.mark.parametrize("name", OVERLAP_MODELS)
+@pytest.mark.parametrize("name", [*oracle.OVERLAP_MODELS, "either"])
 def test_what_is_explained_is_the_literal_formula(name, objective, kind):
-    if (name, objective) == ("sum", "residue"):
+    if (objective, name) in (("residue", "sum"), ("residue", "either")):
         return
     X = data(kind)
     model = fit(X, name, objective)
     result = read_result(model, X, None, None, ("genes", "conditions"))
     U, V = model.row_membership_, model.column_membership_
-    J = oracle.overlap_objective(data(), U, V, objective, name)
+    if name == "either":
+        J = oracle.followed_objective(data(), model.followed_, V, U.shape[1])
+    else:
+        J = oracle.overlap_objective(data(), U, V, objective, name)
     expected = 1 - J / literal_squares(data(), U, V, counts=name == "repeat")
     assert 0.3 < expected < 1
     assert explained_share(result) == pytest.approx(expected, abs=1e-9)
@@ -66,7 +69,7 @@ def test_what_is_explained_is_the_literal_formula(name, objective, kind):
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("name", OVERLAP_MODELS)
+@pytest.mark.parametrize("name", oracle.OVERLAP_MODELS)
 def test_centres_are_compared_with_the_mean_row(name, kind):
     X = data(kind)
     model = make_model("NEOKMeans overlap", overlap_model=name).fit(X)
@@ -100,6 +103,10 @@ def test_a_cell_is_explained_by_all_clusters_of_its_row_and_column():
     for name, table in expected.items():
         model = fit(data(), name)
         assert np.array_equal(fitted_values(weigh(model, U), M, weigh(model, V)), table)
+    model.followed_ = np.array([[0, 0], [1, 0], [-1, -1]], dtype=np.int32)
+    V[2, 1] = False
+    found = fitted_values(weigh(model, U), M, weigh(model, V))
+    assert np.array_equal(found, [[1, 2, 1], [5, 2, 5], [0, 0, 0]])
 
 
 @pytest.mark.parametrize("name", ["share", "average", "sum"])

@@ -15,9 +15,11 @@ import numpy as np
 
 from neocc._counts import round_half_away
 from neocc.cli._guard import blaming_the_user, collected_warnings
+from neocc.cli._kinds import AUTO
 from neocc.cli._sample import Sample
 from neocc.cli._settings import FitSettings
 from neocc.core.objectives import COUNTS
+from neocc.core.overlap import OverlapModel
 from neocc.estimators import NEOCC
 from neocc.plot._words import plural
 from neocc.selection import (
@@ -27,7 +29,7 @@ from neocc.selection import (
     suggest_n_clusters,
 )
 
-__all__ = ["CRITERIA", "Choice", "choose", "most_memberships", "rank_numbers"]
+__all__ = ["CRITERIA", "Choice", "asked_model", "choose", "rank_numbers"]
 
 Callback: TypeAlias = Callable[[int, int], Any] | None
 Side: TypeAlias = Literal["rows", "columns"]
@@ -68,11 +70,11 @@ def choose(
     X has the data, or a sample of their rows. The callback is called with the number of pairs of
     numbers tried and to try; a trial of an estimated overlap tells whether it is taken.
     """
-    choices: list[Choice] = []
-    notes: list[str] = []
+    choices, notes = list[Choice](), list[str]()
     sizes = (X.shape[0] if sample is None else sample.n_rows, X.shape[1])
-    if settings.objective in COUNTS:
-        return _chosen_for_counts(settings, sizes)
+    if settings.objective in COUNTS or settings.is_observed:
+        kind = "observed cells" if settings.is_observed else "counts"
+        return _given_numbers(settings, sizes, kind)
     if not {"rows", "columns"}.isdisjoint(settings.left_open):
         suggested = _suggest(X, settings, callback)
         choices.append(_numbers_chosen(suggested, settings))
@@ -100,16 +102,16 @@ def choose(
     return settings, choices, notes
 
 
-def _chosen_for_counts(
-    settings: FitSettings, sizes: tuple[int, int]
+def _given_numbers(
+    settings: FitSettings, sizes: tuple[int, int], kind: str
 ) -> tuple[FitSettings, list[Choice], list[str]]:
-    """Leave out nobody and overlap nothing: numbers of groups must be given."""
-    missing = [f"n_{side[:-1]}_clusters" for side in SIDES if side in settings.left_open]
-    if missing:
-        raise ValueError(
-            f"Numbers of groups are not chosen for objective={settings.objective!r}: give "
-            f"{' and '.join(missing)}."
-        )
+    """Leave out nobody and overlap nothing where data are not looked at: numbers must be given."""
+    absent = [f"n_{side[:-1]}_clusters" for side in SIDES if side in settings.left_open]
+    if absent:
+        given = " and ".join(absent)
+        raise ValueError(f"Numbers of groups are not chosen for {kind} yet. Give {given}.")
+    if settings.is_observed and settings.overlap_model == AUTO:
+        settings = replace(settings, overlap_model="share")
     choices = []
     for side, n_items in zip(SIDES, sizes, strict=True):
         asked = [name for name in settings.left_open if name.startswith(side[:-1])]
@@ -120,19 +122,19 @@ def _chosen_for_counts(
             options[overlap] = 0.0 - options.get(outliers, getattr(settings, outliers))
         if asked:
             what = _in_words(options, side, n_items)
-            choices.append(Choice(what, "not estimated for counts", options, n_items))
+            choices.append(Choice(what, f"not estimated for {kind}", options, n_items))
             settings = replace(settings, **options)
     return settings, choices, []
 
 
-def most_memberships(settings: FitSettings) -> int | None:
-    """Return the most groups of a row or column; None for no bound.
+def asked_model(settings: FitSettings) -> OverlapModel:
+    """Return the overlap model that is asked for, or the first that is tried.
 
-    An overlap model that does not go with the objective is refused.
+    One that does not go with the objective is refused.
     """
     with blaming_the_user():
         model = NEOCC(**settings.estimator_options)
-        return model._make_model(settings.objective).most  # noqa: SLF001
+        return model._make_model(settings.objective)  # noqa: SLF001
 
 
 def rank_numbers(
@@ -240,7 +242,11 @@ def _fractions_chosen(
         # The estimate knows nothing of outliers that were given beside it.
         given = options.get(outliers, getattr(settings, outliers))
         options[overlap] = max(options[overlap], 0.0 - given)
-        most = most_memberships(settings)
+        model = asked_model(settings)
+        most = model.most
+        if word == "column" and not model.both_sides:
+            options[overlap] = 0.0 - given
+            bounded = f"one group each (--overlap-model {model.name})"
         if most is not None and options[overlap] > most - 1:
             options[overlap] = most - 1.0
             bounded = f"no more than {most} groups each (--max-memberships)"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from neocc.cli._checkpoint import Resources, interrupts_wait_for
-from neocc.cli._choose import Choice, choose, most_memberships
+from neocc.cli._choose import Choice, asked_model, choose
 from neocc.cli._guard import Mistake, blaming_the_user, collected_warnings
 from neocc.cli._load import Loaded, attach, load, load_again
 from neocc.cli._sample import draw_to_choose, page_of
@@ -89,7 +89,7 @@ def run_plan(plan: Plan, resources: Resources, *, force: bool, progress: Progres
 
     with collected_warnings() as warned:
         check_output(plan.folder, force=force)
-        most_memberships(plan.settings)
+        asked_model(plan.settings)
         resources.check_input(plan.path)
         notes = [] if plan.recorded is None else plan.recorded.compare()
         with progress("Reading the file"):
@@ -130,6 +130,8 @@ def _fit(
         if settings.report:
             limit = resources.memory_limit
             page, page_notes = page_of(model, loaded.matrix, settings, limit)
+            if settings.is_observed:
+                notes.append("the report has no picture of a matrix with missing cells yet.")
             files["report.html"] = render_report(record=record, **page)
         write_result(
             model,

@@ -29,10 +29,10 @@ _REWRITTEN = {
     r"Pass with_mean=False to scale only\.": "Scale instead, e.g. with --preprocess column-norm.",
     r"(?<!-)-(?=(?:row|column)_(?:overlap|outliers)\b)": "minus ",
     r"\b(row|column)_(overlap|outliers)\b": r"--\1-\2",
-    r"\b(n|max|block)_(init|iter|size)\b": r"--\1-\2",
+    r"\b(n|max|block)_(init|iter|size|memberships)\b": r"--\1-\2",
     r"\b(?:n_)?(row|column)_clusters\b": r"--\1s",
     r"\boverlap_model\b(?!=)": "--overlap-model",
-    r"\bmax_memberships\b": "--max-memberships",
+    r"\bmin_cluster_size\b": "--min-cluster-size",
     r"\bn_jobs\b": "--jobs",
     r"\brandom_state\b": "--seed",
 }

@@ -1,17 +1,18 @@
-"""Kinds of values: how an option of a command reads them, and what they must be anywhere."""
+"""Kinds of settings and of values: how an option reads them, and what they must be anywhere."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from enum import StrEnum
 from typing import Any, Literal
 
 from neocc.preprocessing import PREPROCESSORS
 
 __all__ = ["AUTO", "DELIMITER", "FLAG", "FLAG_OR_TEXT", "JOBS", "STEPS", "TEXT", "TEXTS"]
-__all__ += ["THREE_COLUMNS", "Kind", "choice", "did_you_mean", "number"]
+__all__ += ["THREE_COLUMNS", "Kind", "Panel", "Setting", "choice", "did_you_mean", "number"]
 
 AUTO = "auto"
 _MOST = 1e300
@@ -32,6 +33,29 @@ class Kind:
         if found is None:
             raise ValueError(self.wanted)
         return found
+
+
+class Panel(StrEnum):
+    """The parts of a help page, in their order; options in none of them come first."""
+
+    GROUPS = "Groups"
+    FILE = "Reading the file"
+    SEARCH = "Search"
+    LONG = "Long fits"
+    OUTPUT = "Output"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a setting is, besides its name, type and default."""
+
+    panel: Panel
+    kind: Kind
+    metavar: str
+    help: str  # without it there is no option of this name
+    off: str = ""  # help of --no-NAME, where there is that option
+    column: str = ""  # help of --NAME-in COLUMN, likewise
+    words: Iterable[str] = ()  # what a shell completes
 
 
 def number(

@@ -88,7 +88,9 @@ def _refuse_options(store: Path, reading: Reading) -> None:
     """Refuse what a block store, which is used as it is, would not heed."""
     usual = vars(FitSettings())
     for name, value in vars(reading).items():
-        if SETTINGS[name].panel == Panel.FILE and value != usual[name]:
+        # A store has the cells that are given; that only these count is a matter of the fit.
+        observed = name == "missing" and value == "ignore"
+        if SETTINGS[name].panel == Panel.FILE and value != usual[name] and not observed:
             remedy = "Give it to neocc convert, or leave it out."
             if name in ("preprocess", "dense"):
                 remedy = "Change the matrix before it is converted, or leave it out."

@@ -27,12 +27,12 @@ from neocc.io._whole import whole_file
 from neocc.report import write_report
 from neocc.report._page import is_report
 
-__all__ = ["predict_answer", "report_file"]
+__all__ = ["MOST_ROWS", "model_path", "predict_answer", "report_file", "write_table"]
 
-_MOST_ROWS = 20
+MOST_ROWS = 20
 
 
-def _model_path(path: Path) -> Path:
+def model_path(path: Path) -> Path:
     """Return the model file: the path itself, or the one in a folder of results."""
     inside = path / "model.neocc"
     if path.is_dir() and not inside.is_file():
@@ -49,14 +49,14 @@ def predict_answer(
 
     Columns are matched by name where both have names; rows are preprocessed as the model says.
     """
-    saved = read_model(_model_path(model))
+    saved = read_model(model_path(model))
     with blaming_the_user(), collected_warnings() as notes:
         matrix = read_as_it_is(path, reading)
         X = rows_for(saved, matrix)
         members, distances = saved.estimator.predict_membership(X), saved.estimator.transform(X)
     if output is not None:
         names = [matrix.name_of_row(row) for row in range(matrix.shape[0])]
-        _write(member_table("row", members, distances, names), output, force=force)
+        write_table(member_table("row", members, distances, names), output, force=force)
 
     def rows() -> Iterator[dict[str, Any]]:
         for row, groups in enumerate(members):
@@ -74,7 +74,7 @@ def predict_answer(
     return Answer(lambda: _page(members, rows(), output), told, notes)
 
 
-def _write(columns: dict[str, Any], output: Path, *, force: bool) -> None:
+def write_table(columns: dict[str, Any], output: Path, *, force: bool) -> None:
     """Write a line per membership, like rows.csv; as Parquet if the name ends so."""
     from pyarrow import csv, parquet
 
@@ -89,15 +89,15 @@ def _page(
     members: BoolArray, rows: Iterator[dict[str, Any]], output: Path | None
 ) -> Iterator[RenderableType]:
     """Yield a line per row, and how many there are of each kind."""
-    made = table("row", "groups", "distance", right=[2])
-    for line in islice(rows, _MOST_ROWS):
+    made = table("row", "groups", "distance to nearest", right=[2])
+    for line in islice(rows, MOST_ROWS):
         groups = ", ".join(map(str, line["groups"])) or "none: outlier"
         made.add_row(Text(printable(line["name"])), groups, f"{line['nearest_distance']:.4g}")
     yield made
     n_rows = len(members)
-    if n_rows > _MOST_ROWS:
+    if n_rows > MOST_ROWS:
         rest = "" if output else "; --output FILE writes all"
-        yield Text(f"... and {n_rows - _MOST_ROWS:,} more{rest}", "dim")
+        yield Text(f"... and {n_rows - MOST_ROWS:,} more{rest}", "dim")
     none, one, several = np.bincount(np.minimum(members.sum(axis=1), 2), minlength=3)
     yield Text(
         f"\n{n_rows:,} rows: {one:,} in one group, {several:,} in several, {none:,} in none", "bold"
@@ -118,7 +118,7 @@ def report_file(
     where that file is now, if it has moved, or the file, if there is no record. The report replaces
     an earlier one beside the model if no other place is given.
     """
-    path = _model_path(model)
+    path = model_path(model)
     saved = read_model(path)
     beside = path.with_name("record.json")
     record: RunRecord | None = None
@@ -137,6 +137,8 @@ def report_file(
         matrix = _matrix_of(saved, data, settings)
     else:
         notes.append("without the matrix, which --data names, the page has no picture of it.")
+    if matrix is not None and getattr(saved.estimator, "missing", "zero") == "ignore":
+        notes.append("the page has no picture of a matrix with missing cells yet.")
     names: dict[str, Any] = {"row_names": saved.row_names, "column_names": saved.column_names}
     if matrix is not None:
         matrix = replace(matrix, **{side: one for side, one in names.items() if one is not None})

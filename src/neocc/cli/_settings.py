@@ -8,48 +8,24 @@ the defaults here count, which the help texts repeat.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from enum import StrEnum
 from functools import partial
 from typing import Any
 
 from neocc.cli import _kinds as kinds
 from neocc.cli._guard import Mistake
-from neocc.cli._kinds import AUTO, FLAG, TEXT, Kind, choice, number
+from neocc.cli._kinds import AUTO, FLAG, TEXT, Kind, Panel, Setting, choice, number
 from neocc.preprocessing import PREPROCESSORS
 
 __all__ = ["READ_OPTIONS", "SETTINGS", "FitSettings", "Panel", "Reading", "Setting"]
 __all__ += ["as_setting", "check", "from_options", "option_of"]
 
 # As `neocc.core.overlap` names them; importing it would make help pages slow.
-OVERLAP_MODELS = ("repeat", "share", "average", "sum", "auto")
+OVERLAP_MODELS = ("repeat", "share", "average", "sum", "either", "auto")
 FORMATS = ("csv", "tsv", "parquet", "mtx", "npz", "npy", "h5ad", "arff", "u.data", "ratings.dat")
 _COUNT = number(int, 1, auto=True)
 _OVERLAP, _OUTLIERS = number(float, auto=True), number(float, 0, 1, auto=True)
-
-
-class Panel(StrEnum):
-    """The parts of a help page, in their order; options in none of them come first."""
-
-    GROUPS = "Groups"
-    FILE = "Reading the file"
-    SEARCH = "Search"
-    LONG = "Long fits"
-    OUTPUT = "Output"
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What a setting is, besides its name, type and default."""
-
-    panel: Panel
-    kind: Kind
-    metavar: str
-    help: str  # without it there is no option of this name
-    off: str = ""  # help of --no-NAME, where there is that option
-    column: str = ""  # help of --NAME-in COLUMN, likewise
-    words: Iterable[str] = ()  # what a shell completes
 
 
 def _setting(
@@ -106,9 +82,10 @@ class Reading:
     )
     layer: str | None = _reading(TEXT, "NAME", "Layer of an AnnData file instead of X.")
     missing: str = _reading(
-        choice("error", "zero"),
+        choice("error", "zero", "ignore"),
         "WHAT",
-        "error: refuse blank cells and NaN; zero: read them as 0.",
+        "error: refuse blank cells and NaN; zero: read them as 0; ignore: only cells that are "
+        "given count, also in a list of row, column and value.",
         "error",
     )
     duplicates: str = _reading(
@@ -143,10 +120,7 @@ class FitSettings(Reading):
         words=PREPROCESSORS,
     )
     rows: int | str = _groups(
-        _COUNT,
-        "K",
-        "Number of groups of rows; chosen from the data if not given.",
-        AUTO,
+        _COUNT, "K", "Number of groups of rows; chosen from the data if not given.", AUTO
     )
     columns: int | str = _groups(_COUNT, "L", "Number of groups of columns; likewise.", AUTO)
     objective: str = _groups(
@@ -170,14 +144,25 @@ class FitSettings(Reading):
         "NAME",
         "What several groups cost a row or column. repeat, the paper's: its distance to each; "
         "share: the mean of these; average, sum: its distance to the mean, or the sum, of what "
-        "its groups have in common; auto: average or sum, whichever explains more (share for "
-        "counts). Default: auto.",
+        "its groups have in common; either: in each group of columns, its distance to the nearest "
+        "of its groups; auto: average, sum or either, whichever explains more (share for counts). "
+        "Default: auto.",
         "auto",
     )
     max_memberships: int | None = _groups(
         number(int, 1),
         "N",
         "Most groups of a row or column. Default: 4, and no bound for repeat.",
+    )
+    outlier_cost: str = _groups(
+        choice("zero", "background", AUTO),
+        "NAME",
+        "What a row or column in no group costs. zero: nothing; background: its squares, what it "
+        "costs without structure; auto: zero for squared errors. Default: auto.",
+        AUTO,
+    )
+    min_cluster_size: int = _groups(
+        number(int, 1), "N", "Fewest rows of a group, and columns. Default: 1.", 1
     )
     row_overlap: float | str = _groups(
         _OVERLAP,
@@ -187,16 +172,22 @@ class FitSettings(Reading):
         AUTO,
     )
     row_outliers: float | str = _groups(
-        _OUTLIERS,
-        "SHARE",
-        "Largest share of rows in no group; likewise.",
-        AUTO,
+        _OUTLIERS, "SHARE", "Largest share of rows in no group; likewise.", AUTO
     )
     column_overlap: float | str = _groups(
         _OVERLAP, "SHARE", "The same for columns; likewise.", AUTO
     )
     column_outliers: float | str = _groups(
         _OUTLIERS, "SHARE", "The same for columns; likewise.", AUTO
+    )
+    remove_effects: bool = _groups(
+        FLAG,
+        "",
+        "With --missing ignore: first subtract what is common to a row, or to a column.",
+        False,
+    )
+    shrinkage: float = _groups(
+        number(float, 0), "X", "Likewise: cells of value 0 added to each block. Default: 10.", 10.0
     )
     overlap_rule: str = _groups(
         choice("mixture", "first", "second"),
@@ -238,13 +229,19 @@ class FitSettings(Reading):
         }
         # An estimator is told how much overlap there is, not how that was estimated.
         used = [name for name, one in SETTINGS.items() if one.panel in (Panel.GROUPS, Panel.SEARCH)]
-        return {renamed.get(n, n): getattr(self, n) for n in used if n != "overlap_rule"}
+        found = {renamed.get(n, n): getattr(self, n) for n in used if n != "overlap_rule"}
+        return {**found, "missing": "ignore" if self.is_observed else "zero"}
+
+    @property
+    def is_observed(self) -> bool:
+        """Whether only cells that are given count."""
+        return self.missing == "ignore"
 
     @property
     def left_open(self) -> list[str]:
-        """The numbers to be chosen from the data; the overlap model is chosen by the fit itself."""
+        """The numbers to be chosen from the data; models are chosen by the fit itself."""
         every = [n for n in SETTINGS if AUTO == _DEFAULTS[n] == getattr(self, n)]
-        return [name for name in every if name != "overlap_model"]
+        return [name for name in every if name not in ("overlap_model", "outlier_cost")]
 
     def as_json(self) -> dict[str, Any]:
         """Return all settings as JSON knows them."""

@@ -23,7 +23,8 @@ _RUN |= {"checkpoint", "checkpoint_every"}
 # What a record says about a run besides its settings.
 _ABOUT_THE_RUN = ("interrupted", "chosen", "overlap_model_used")
 # What fits did before there were these settings, whatever their defaults are now.
-_ADDED_LATER = {"overlap_model": "repeat", "max_memberships": None, "prior": 1.0}
+_ADDED_LATER: dict[str, Any] = {"overlap_model": "repeat", "max_memberships": None}
+_ADDED_LATER |= {"outlier_cost": "auto", "min_cluster_size": 1, "prior": 1.0}
 
 
 def read_settings(path: Path) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from neocc.cli._choose import CRITERIA, Choice, choose, most_memberships, rank_numbers
+from neocc.cli._choose import CRITERIA, Choice, asked_model, choose, rank_numbers
 from neocc.cli._command import Answer
 from neocc.cli._fit import Progress
 from neocc.cli._fit_page import chosen, file_line, finite
@@ -39,7 +39,7 @@ def suggest_answer(
 ) -> Answer:
     """Rank numbers of groups of rows and of columns; estimate overlap and outliers for the best."""
     choices: list[Choice] = []
-    most_memberships(settings)
+    asked_model(settings)
     with collected_warnings() as notes:
         with progress("Reading the file"), blaming_the_user():
             loaded = load(path, settings)

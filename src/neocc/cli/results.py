@@ -7,7 +7,7 @@ from typing import Literal
 
 import typer
 
-from neocc.cli._command import FORCE, Answer, Run, argument, command, option, output
+from neocc.cli._command import FORCE, Answer, Run, argument, command, flag, option, output
 from neocc.cli._guard import FAULT
 from neocc.cli._settings import READ_OPTIONS, Reading
 
@@ -20,16 +20,23 @@ _MODEL = argument("MODEL", "A folder that neocc fit wrote, or its model.neocc.")
     ("Show where new rows belong", "neocc predict groups new.csv"),
     ("Write it to a file like rows.csv", "neocc predict groups new.csv -o new_rows.csv"),
     ("For a program", "neocc predict groups/model.neocc new.csv --json"),
+    (
+        "Values of cells, after neocc fit --missing ignore",
+        "neocc predict groups pairs.csv --cells -o values.csv",
+    ),
     settings=READ_OPTIONS,
 )
 def predict(
     run: Run,
     model: Path = _MODEL,
     file: Path = argument("FILE", "New rows over the same columns: a file or a block store."),
+    cells: bool = flag(
+        "--cells", "FILE lists cells, a row and a column in each line: predict their values."
+    ),
     output: Path | None = output("FILE", "CSV file to write, or Parquet by its ending."),
     force: bool = FORCE,
 ) -> Answer:
-    """Find the groups of new rows.
+    """Find the groups of new rows, or the values of cells.
 
     Each row is decided by itself, by what the fit arrived at: it joins its nearest
     group and further ones that are near enough, or the groups whose mean or sum
@@ -38,9 +45,12 @@ def predict(
     (--row-outliers 0), every new row gets a group, however far it is.
     Columns are matched by name, and the data are preprocessed as for the fit.
     """
+    from neocc.cli._cells import cells_answer
     from neocc.cli._saved import predict_answer
 
     with run.terminal.progress("Predicting"):
+        if cells:
+            return cells_answer(model, file, Reading(**run.given), output, force=force)
         return predict_answer(model, file, Reading(**run.given), output, force=force)
 
 

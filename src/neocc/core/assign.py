@@ -15,6 +15,7 @@ lowest item, then the lowest cluster. Clusters that end too small are filled (`f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -48,8 +49,8 @@ class Applied(NamedTuple):
 class Choices(Protocol):
     """What a block of items can choose from: their curves.
 
-    Those of models with `prices_first` also have `possible_gain` and `changes`, see
-    `neocc.core.overlap.sets`.
+    Those of models with `prices_first` also have `possible_gain` and `changes`, and `counted` where
+    that of the model asks for it; see `neocc.core.overlap.sets`.
     """
 
     def count(self, query: Query) -> BlockCounts:
@@ -66,7 +67,7 @@ class Choices(Protocol):
 
 
 class Rule(Protocol):
-    """What assignment asks of an overlap model; see `neocc.core.overlap.sets`."""
+    """What assignment asks of an overlap model; see `neocc.core.overlap.model`."""
 
     @property
     def most(self) -> int | None:
@@ -78,6 +79,11 @@ class Rule(Protocol):
 
     def weighted(self, members: Memberships) -> Memberships:
         """Return memberships with the weights by which they count in sums over clusters."""
+
+    def counted(
+        self, members: Memberships, ask: Ask, cut: Cut, fresh: Sequence[int] = ()
+    ) -> Memberships:
+        """Return weighted memberships that were not chosen at prices, as they count."""
 
 
 class Step(NamedTuple):
@@ -92,7 +98,10 @@ class Step(NamedTuple):
 
 
 def assign(
-    choices: Choices, counts: Counts, model: Rule, before: Memberships | None = None
+    choices: Choices,
+    counts: Counts,
+    model: Rule,
+    before: Memberships | None = None,
 ) -> Step:
     """Assign the items of one block; they keep the memberships `before` if these cost less."""
 
@@ -125,17 +134,19 @@ def settled(
         return before is not None and is_feasible(before, counts, model.most)
 
     if before is not None and whole.gain < 0.0 and can_stay():
-        return before
+        return model.counted(before, ask, cut)
     if counts.moves_in:
         larger = enlarged(members, counts, ask, cut)
         if larger is None:
             return members
         if before is not None and larger.gain <= _ROUNDING * abs(larger.before) and can_stay():
-            return before
-        return model.weighted(larger.members)
+            return model.counted(before, ask, cut)
+        return model.counted(model.weighted(larger.members), ask, cut)
     if members.has_empty and counts.reseeds:
         costs = np.concatenate(ask("costs", applied))
-        return model.weighted(fill_empty(members, costs))
+        empty = np.flatnonzero(members.sizes == 0).tolist()
+        filled = model.weighted(fill_empty(members, costs))
+        return model.counted(filled, ask, cut, empty)
     return members
 
 

@@ -41,11 +41,10 @@ class Changes(NamedTuple):
     paid: FloatArray
 
     def cheapest(self) -> Changes:
-        """Keep the cheapest of each kind; of equal ones the first."""
-        order = np.lexsort((self.items, self.costs, self.after, self.before))
-        kinds = np.stack([self.before, self.after])[:, order]
-        new = np.ones(len(order), dtype=bool)
-        new[1:] = (kinds[:, 1:] != kinds[:, :-1]).any(axis=0)
+        """Keep the cheapest of each kind; of equal ones the first. Items are in order."""
+        kinds = self.before * (1 + self.after.max(initial=0)) + self.after
+        order = np.lexsort((self.costs, kinds))
+        new = np.diff(kinds[order], prepend=-1) > 0
         starts = np.flatnonzero(new)
         rank = np.arange(len(order)) - np.repeat(starts, np.diff([*starts, len(order)]))
         kept = np.sort(order[rank < _PER_KIND])
@@ -85,25 +84,30 @@ def best_changes(offers: Sequence[Changes], n_items: int, n_spare: int) -> list[
     every = _joined(offers)
     # Numbers of items that rise from block to block.
     every = every._replace(items=blocks * n_items + every.items)
-    every = every if n_items <= _FEW_ITEMS else every.cheapest()
-    by_item: dict[int, list[tuple[int, int, float, float]]] = {}
-    for item, *change in zip(*(part.tolist() for part in every), strict=True):
-        by_item.setdefault(item, []).append(tuple(change))
+    if len(offers) > 1 and n_items > _FEW_ITEMS:
+        every = every.cheapest()
+    # Of each item: the size after a change, what it adds to memberships, outliers and costs.
+    by_item: dict[int, list[tuple[int, int, int, float, float]]] = {}
+    for item, before, after, cost, paid in zip(*(part.tolist() for part in every), strict=True):
+        left_out = (after == 0) - (before == 0)
+        by_item.setdefault(item, []).append((after, after - before, left_out, cost, paid))
     # Items off their hulls come first: what others cost can never make a sum negative again.
-    order = sorted(by_item, key=lambda item: (min(each[3] for each in by_item[item]), item))
+    order = sorted(by_item, key=lambda item: (min(each[4] for each in by_item[item]), item))
     # By deviation of memberships and of outliers: cost, cost at the price, and what was changed.
     least: dict[tuple[int, int], _Way] = {(0, 0): (0.0, 0.0, ())}
     for item in order:
         for (memberships, outliers), (cost, paid, ways) in list(least.items()):
-            for before, after, rise, rise_paid in by_item[item]:
-                at = (memberships + after - before, outliers + (after == 0) - (before == 0))
-                way = (cost + rise, paid + rise_paid, (*ways, (item, after)))
+            for after, more, left_out, rise, rise_paid in by_item[item]:
+                # Most changes end here: they cannot pay.
+                if paid + rise_paid >= 0.0:
+                    continue
+                at = (memberships + more, outliers + left_out)
                 if (
-                    way[1] < 0.0
-                    and max(map(abs, at)) <= _REACH
-                    and (at not in least or way[0] < least[at][0])
+                    -_REACH <= at[0] <= _REACH
+                    and -_REACH <= at[1] <= _REACH
+                    and (at not in least or cost + rise < least[at][0])
                 ):
-                    least[at] = way
+                    least[at] = (cost + rise, paid + rise_paid, (*ways, (item, after)))
     ends = [way for at, way in least.items() if at[0] == 0 and at[1] <= n_spare]
     found: list[dict[int, int]] = [{} for _ in offers]
     for item, size in min(ends, key=lambda way: way[0])[2]:

@@ -36,6 +36,7 @@ class _Held(NamedTuple):
     members: Memberships
     products: Memberships | None
     base: Base | None
+    counts: bool
     ahead: Any
     applied: Any
 
@@ -139,26 +140,49 @@ class Engine:
         return products
 
     def column_features(
-        self, U: Memberships | None, V: Memberships | None, *, base: Base | None = "weighted"
+        self,
+        U: Memberships | None,
+        V: Memberships | None,
+        *,
+        base: Base | None = "weighted",
+        counts: bool = False,
     ) -> Features:
-        """Return the features of all columns, given row memberships U; with V also products."""
+        """Return the features of all columns, given row memberships U; with V also products.
+
+        With `counts` only observed cells are summed, and counted.
+        """
         found: Features
         held = self._held
         asked = held is not None and held.members is U and held.products is V
-        if held is not None and asked and held.base == base and held.ahead is not None:
+        asked = asked and held is not None and (held.base, held.counts) == (base, counts)
+        if held is not None and asked and held.ahead is not None:
             self._held = held._replace(ahead=None)
             found = self.shards.gather_total(held.ahead)
         else:
-            found = self._added("column_features", U, V, base)
+            found = self._added("column_features", U, V, base, counts)
         return found
 
     def row_distances(self, terms: Terms, V: Memberships | None) -> FloatArray:
         """Return the distance of every row to every row cluster, as it comes."""
         return self._stacked("row_distances", terms, V)
 
-    def row_scores(self, terms: Terms, V: Memberships | None) -> Scores:
-        """Return comparable distances of all rows, with their nearest clusters."""
-        parts = self.shards.call("score", self.shards.each, self._cut(None), common=(terms, V))
+    def row_features(self, V: Memberships, base: Base) -> Features:
+        """Return the features of all rows over observed cells: a table of sums is made of them."""
+        l = V.n_clusters  # noqa: E741
+        nothing, eye, zeros = np.zeros((l, l)), np.eye(l), np.zeros(2 * l)
+        slope, curve = np.hstack([eye, nothing]), np.hstack([nothing, eye])
+        terms = Terms(zeros, slope, None, None, zeros, rate=zeros, base="plain", curve=curve)
+        both = self.row_distances(terms, V)
+        squares = self.row_squares(None if base == "plain" else V.weights)
+        return Features(both[:, :l], squares, None, both[:, l:])
+
+    def row_scores(self, terms: Terms, V: Memberships | None, *, sums: bool = False) -> Scores:
+        """Return comparable distances of all rows, with their nearest clusters.
+
+        With `sums` also the parts of distances, by column clusters.
+        """
+        common = (terms, V, sums)
+        parts = self.shards.call("score", self.shards.each, self._cut(None), common=common)
         return Scores.joined(self.shards.gather(parts))
 
     def assign_rows(
@@ -185,7 +209,8 @@ class Engine:
         thresholds = find_thresholds(ask, counts, n_shards, self._guess, prices_first=first)
         applied = shards.call("apply", choices, thresholds)
         base = None if problem.columns is None else problem.objective.base
-        ahead, wanted = None, (V if problem.needs_products else None, base)
+        products, counted = V if problem.needs_products else None, problem.objective.needs_counts
+        ahead, wanted = None, (products, base, counted)
         if shards.speculative_sums and U is not None:
             ahead = shards.total("sum_applied", shards.each, choices, thresholds, common=wanted)
         found: list[Applied] = shards.gather(applied)

@@ -70,4 +70,4 @@ class Problem:
         rows = self.rows if side == "rows" else None
         columns = self.columns if side == "columns" else None
         objective = KMEANS.against_background() if self.objective.background else KMEANS
-        return Problem(objective, rows, columns, max_iter, self.tol, self.overlap_model)
+        return Problem(objective, rows, columns, max_iter, self.tol, self.overlap_model.one_way)

@@ -82,7 +82,7 @@ def _clustered(
     for side, table in zip(problem.sides, tables, strict=True):
         # Columns are the rows of their table.
         one_way = Problem(KMEANS, problem.counts(side), None, max_iter=_ITERATIONS)
-        one_way = replace(one_way, overlap_model=problem.overlap_model)
+        one_way = replace(one_way, overlap_model=problem.overlap_model.one_way)
         points = data.over_table(table)
         U = solve(points, one_way, seeded_start(points, one_way, rng)).U
         assert U is not None

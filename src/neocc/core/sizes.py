@@ -129,32 +129,49 @@ def _chosen(offers: Moves, sizes: IntArray, least: int, n_moves: int) -> tuple[l
 
 
 def offer_moves(
-    d: FloatArray, members: Memberships, wanted: Wanted, costs: SetCosts | None = None
+    d: FloatArray,
+    members: Memberships,
+    wanted: Wanted,
+    costs: SetCosts | None = None,
+    changes: Callable[[IntArray, int, int], FloatArray] | None = None,
 ) -> Moves:
     """Return the cheapest moves of a block of items with these distances.
 
-    With `costs` those of sets, else an item pays each of its distances. A cluster without prototype
-    costs its first members nothing: it will be made of them.
+    With `costs` those of sets, else an item pays each of its distances; or `changes` of items,
+    source and target tells what moves cost. A cluster without prototype costs its first members
+    nothing: it will be made of them.
     """
-    inside, numbers = members.dense, members.numbers
-    joint = _Joint.of(members, costs)
+    inside = members.dense
+    changes = changes or _changes_of(d, members, costs)
     found: list[tuple[Any, ...]] = []
     for source in np.flatnonzero(wanted.can_spare).tolist():
         items = np.flatnonzero(inside[:, source])
-        own = 1.0 if costs is None else costs.own[numbers[items] - 1]
-        here = _finite(d[items, source])
         for target in wanted.targets.tolist():
-            changes = own * (_finite(d[items, target]) - here)
-            if joint is not None:
-                changes += joint.changes(items, source, target)
-            free = np.flatnonzero(~inside[items, target])
-            kept = free[_cheapest(changes[free], wanted.n_moves)]
+            free = items[~inside[items, target]]
+            costly = changes(free, source, target)
+            kept = _cheapest(costly, wanted.n_moves)
             alike = np.full(len(kept), source), np.full(len(kept), target)
-            found.append((items[kept], *alike, changes[kept]))
+            found.append((free[kept], *alike, costly[kept]))
     if not found:
         none = np.empty(0, dtype=np.intp)
         return Moves(none, none, none, np.empty(0))
     return _stacked(found)
+
+
+def _changes_of(
+    d: FloatArray, members: Memberships, costs: SetCosts | None
+) -> Callable[[IntArray, int, int], FloatArray]:
+    """Return what tells the changes of moves from the parts of costs."""
+    numbers, joint = members.numbers, _Joint.of(members, costs)
+
+    def changes(items: IntArray, source: int, target: int) -> FloatArray:
+        own = 1.0 if costs is None else costs.own[numbers[items] - 1]
+        found: FloatArray = own * (_finite(d[items, target]) - _finite(d[items, source]))
+        if joint is not None:
+            found += joint.changes(items, source, target)
+        return found
+
+    return changes
 
 
 class _Joint(NamedTuple):

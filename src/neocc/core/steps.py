@@ -14,6 +14,7 @@ from neocc._typing import FloatArray
 from neocc.core.assign import Step, assign
 from neocc.core.engine import Engine
 from neocc.core.objectives import Side
+from neocc.core.objectives.blends import in_types
 from neocc.core.overlap import Scores
 from neocc.core.problem import Counts, Problem
 from neocc.kernels import Features, Kernels, Memberships, Terms, numpy_
@@ -22,6 +23,7 @@ __all__ = [
     "Pair",
     "assigned",
     "distances",
+    "fixed_pair",
     "half_step",
     "join",
     "make_features",
@@ -34,6 +36,10 @@ Pair: TypeAlias = tuple[Memberships | None, Memberships | None]
 """Memberships of rows and of columns, None for a side that is not clustered."""
 
 
+# Rounds in which items of given clusters settle what they follow; a few suffice.
+_MOST_ROUNDS = 100
+
+
 def with_side(pair: Pair, side: Side, members: Memberships) -> Pair:
     """Return a pair with other memberships on one side."""
     return (members, pair[1]) if side == "rows" else (pair[0], members)
@@ -44,13 +50,15 @@ def make_features(engine: Engine, problem: Problem, pair: Pair) -> Features:
     U, V = pair
     products = V if problem.needs_products else None
     base = None if problem.columns is None else problem.objective.base
-    return engine.column_features(U, products, base=base)
+    counts = problem.objective.needs_counts
+    return engine.column_features(U, products, base=base, counts=counts)
 
 
 def make_terms(problem: Problem, side: Side, features: Features, pair: Pair) -> Terms:
     """Return the terms of a half-step from the column features of the same memberships."""
     U, V = pair
-    pairs = problem.overlap_model.needs_pairs
+    model = problem.overlap_model
+    pairs = problem.counts(side).n_extra > 0 if model.blends else model.needs_pairs
     if side == "rows":
         assert U is not None
         return problem.objective.row_terms(features, U, V, pairs=pairs)
@@ -101,8 +109,8 @@ def _assign_columns(
     counts = problem.columns
     assert counts is not None
     kernels, model = engine.shards.kernels, problem.overlap_model
-    choices = model.choices(score(kernels, features, terms, members, counts), kernels)
-    return assign(choices, counts, model, members)
+    scores = score(kernels, features, terms, members, counts)
+    return assign(model.choices(scores, kernels), counts, model, members)
 
 
 def score(
@@ -117,9 +125,11 @@ def score(
     is_needed = counts is None or counts.needs_distances
     d = np.empty((n, len(terms.offset))) if is_needed else None
     labels, minima = np.empty(n, dtype=np.int32), np.empty(n)
-    objective = kernels.score(features, terms, members, d, labels, minima)
+    compared = in_types(members, len(terms.offset)) if terms.single else members
+    objective = kernels.score(features, terms, compared, d, labels, minima)
     squares, gram = features.squares if terms.rate is None else None, terms.gram
-    return Scores(d, labels, minima, len(terms.offset), objective, members, squares, gram)
+    k = terms.single or len(terms.offset)
+    return Scores(d, labels, minima, k, objective, members, squares, gram)
 
 
 def distances(
@@ -128,11 +138,11 @@ def distances(
     """Return the distance of every item of a side to every cluster, as it comes."""
     features = make_features(engine, problem, pair) if features is None else features
     terms = make_terms(problem, side, features, pair)
-    return (
-        engine.row_distances(terms, pair[1])
-        if side == "rows"
-        else numpy_.distances(features, terms)
-    )
+    if side == "rows":
+        d = engine.row_distances(terms, pair[1])
+    else:
+        d = numpy_.distances(features, terms)
+    return d[:, : terms.single] if terms.single else d
 
 
 def assigned(engine: Engine, problem: Problem, side: Side, pair: Pair) -> Pair:
@@ -144,3 +154,27 @@ def assigned(engine: Engine, problem: Problem, side: Side, pair: Pair) -> Pair:
     terms = make_terms(problem, side, features, pair)
     step = join(engine, problem, side, terms, None, pair[1 if side == "rows" else 0], features)
     return with_side(pair, side, step.members)
+
+
+def fixed_pair(
+    engine: Engine, problem: Problem, U: Memberships, V: Memberships
+) -> tuple[Memberships, Memberships]:
+    """Return given memberships as they count under the overlap model of a problem.
+
+    Where rows are free to follow one or another of their clusters, they begin with the prototypes
+    of rows in one cluster, if each cluster has any, and go on until nothing changes.
+    """
+    model = problem.overlap_model
+    U, V = model.weighted(U), model.weighted(V)
+    if U.virtual is None or not model.needs_sums:
+        return U, V
+    alone = Memberships.from_labels(np.where(U.numbers == 1, U.summed.first, -1), U.n_clusters)
+    begun = alone if ((alone.sizes > 0) | (U.sizes == 0)).all() else U
+    for _ in range(_MOST_ROUNDS):
+        features = make_features(engine, problem, (begun, V))
+        terms = make_terms(problem, "rows", features, (begun, V))
+        U = model.chosen(U, engine.row_scores(terms, V, sums=True))
+        if begun is not alone and np.array_equal(begun.summed.dense, U.summed.dense):
+            break
+        begun = U
+    return U, V

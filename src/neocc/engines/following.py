@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from neocc._typing import FloatArray, IntArray
+from neocc._typing import IntArray
 from neocc.engines.passes import Rows
 from neocc.engines.shard import Shard
 from neocc.kernels import Base, Features, Memberships, Terms
@@ -31,6 +31,7 @@ class _Last(NamedTuple):
     U: Memberships
     V: Memberships | None
     base: Base | None
+    counts: bool
     features: Features
 
 
@@ -41,8 +42,8 @@ class FollowingShard(Shard):
         super().__init__(*arguments, **options)
         self._last: _Last | None = None
         self._n_updates = 0
-        # Column memberships and a base, with the sums and squares of all rows.
-        self._kept: tuple[Memberships, Base, FloatArray, FloatArray] | None = None
+        # Column memberships and a base, with the features of all rows.
+        self._kept: tuple[Memberships, Base, Features] | None = None
 
     def refresh(self) -> bool:
         """Forget features; return whether there were any, which may have rounded differently."""
@@ -50,26 +51,32 @@ class FollowingShard(Shard):
         return known
 
     def column_features(
-        self, U: Memberships | None, V: Memberships | None, base: Base | None = "weighted"
+        self,
+        U: Memberships | None,
+        V: Memberships | None,
+        base: Base | None = "weighted",
+        counts: bool = False,
     ) -> Features:
         """Return the features of all columns, updated from the last ones if few rows changed."""
         last, self._last = self._last, None
         if U is None:
-            return super().column_features(U, V, base)
-        changed = None if last is None else self._changed(last, U, V, base)
+            return super().column_features(U, V, base, counts)
+        changed = None
+        if last is not None and last.counts == counts:
+            changed = self._changed(last, U, V, base)
         if last is None or changed is None:
-            found, self._n_updates = super().column_features(U, V, base), 0
+            found, self._n_updates = super().column_features(U, V, base, counts), 0
         elif len(changed):
             some = self.over(self.matrix.take(changed))
             self.reads.passes += some.matrix.n_stored / max(1, self.matrix.n_stored)
-            gains = some.column_features(U.take(changed), V, base)
-            losses = some.column_features(last.U.take(changed), V, base)
+            gains = some.column_features(U.take(changed), V, base, counts)
+            losses = some.column_features(last.U.take(changed), V, base, counts)
             found = last.features + gains.combined(losses, np.subtract)
             self._n_updates += 1
         else:
             found = last.features
         # A copy of U does without what has been cached on it.
-        self._last = _Last(replace(U), V, base, found)
+        self._last = _Last(replace(U), V, base, counts, found)
         return found
 
     def _changed(
@@ -81,7 +88,7 @@ class FollowingShard(Shard):
             self._n_updates >= self.options.max_updates
             or last.base != base
             or not _same(last.V, V)
-            or last.U.n_clusters != U.n_clusters
+            or last.U.summed.n_clusters != U.summed.n_clusters
             or np.count_nonzero(last.U.first != U.first) > most
         ):
             return None
@@ -92,46 +99,69 @@ class FollowingShard(Shard):
         self, terms: Terms, V: Memberships | None, function: Callable[[Rows, Features], Result]
     ) -> list[Result]:
         """Call a function of each block of rows and its features, from kept sums if possible."""
+        if V is not None and V.virtual is not None:
+            V = V.virtual
+        # Counts take as much as sums.
         n_sums = self.shape[0] * (0 if V is None else V.n_clusters)
+        n_sums *= 1 if terms.curve is None else 2
         too_large = self.options.entries_per_sum * n_sums > self.matrix.n_stored
         if V is None or terms.table is not None or too_large:
             return super()._over_features(terms, V, function)
-        sums, squares = self._row_sums(terms, V)
+        kept = self._row_features(terms, V)
 
         def one_block(rows: Rows) -> Result:
-            return function(rows, Features(sums[slice(*rows)], squares[slice(*rows)]))
+            return function(rows, _lines(kept, rows))
 
         return list(self.workers.ordered(one_block, self._passes.row_blocks))
 
-    def _row_sums(self, terms: Terms, V: Memberships) -> tuple[FloatArray, FloatArray]:
+    def _row_features(self, terms: Terms, V: Memberships) -> Features:
         """Return the sums of all rows over V and their squares, read if V has changed."""
         kept, self._kept = self._kept, None
-        n, width = self.shape[0], V.n_clusters
-        if kept is None or kept[2].shape[1] != width:
-            kept = None  # frees the table before the next one is made
-            kept = (V, terms.base, self.space.empty(n, width), np.empty(n))
+        n, width, counted = self.shape[0], V.n_clusters, terms.curve is not None
+        if kept is None or not _has_tables(kept[2], width, counted=counted):
+            kept = None  # frees the tables before the next ones are made
+            counts = self.space.empty(n, width) if counted else None
+            found = Features(self.space.empty(n, width), np.empty(n), None, counts)
         elif kept[1] == terms.base and _same(kept[0], V):
             self._kept = kept
-            return kept[2:]
-        sums, squares = kept[2:]
+            return kept[2]
+        else:
+            found = kept[2]
 
         def keep(rows: Rows, features: Features) -> None:
-            sums[slice(*rows)], squares[slice(*rows)] = features.sums, features.squares
+            for table, part in zip(_lines(found, rows).tables(), features.tables(), strict=True):
+                table[...] = part
 
         super()._over_features(terms, V, keep)
-        self._kept = (V, terms.base, sums, squares)
-        return sums, squares
+        self._kept = (V, terms.base, found)
+        return found
+
+
+def _lines(features: Features, rows: Rows) -> Features:
+    """Return the features of some rows, as views."""
+    at, sums, counts = slice(*rows), features.sums, features.counts
+    assert sums is not None
+    return Features(sums[at], features.squares[at], None, None if counts is None else counts[at])
+
+
+def _has_tables(features: Features, width: int, *, counted: bool) -> bool:
+    """Whether there are tables of sums so wide, and of counts if they are wanted."""
+    sums = features.sums
+    same_width = sums is not None and sums.shape[1] == width
+    return same_width and (features.counts is not None) == counted
 
 
 def _same(one: Memberships | None, other: Memberships | None) -> bool:
     """Whether two sides have the same clusters and weights."""
     if one is None or other is None or one is other:
         return one is other
-    return one.n_clusters == other.n_clusters and not len(changed_items(one, other))
+    same_width = one.summed.n_clusters == other.summed.n_clusters
+    return same_width and not len(changed_items(one, other))
 
 
 def changed_items(one: Memberships, other: Memberships) -> IntArray:
-    """Return the items, in ascending order, whose clusters or weights differ."""
+    """Return the items, in ascending order, whose clusters or weights in sums differ."""
+    one, other = one.summed, other.summed
     changed = one.first != other.first
     mine, others = _extra_pairs(one), _extra_pairs(other)
     for only in (_absent(mine, others), _absent(others, mine)):

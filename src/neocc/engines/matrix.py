@@ -39,6 +39,16 @@ class SparseMatrix:
         """Wrap a CSR matrix without copying."""
         return cls(X, X.indptr)
 
+    @classmethod
+    def of_rows(
+        cls,
+        X: Any,
+        rows: FloatArray | None = None,  # noqa: ARG003
+        columns: FloatArray | None = None,  # noqa: ARG003
+    ) -> SparseMatrix:
+        """Wrap rows that are in memory; no effects are subtracted from them."""
+        return cls.from_scipy(X)
+
     @cached_property
     def shape(self) -> tuple[int, int]:
         """Number of rows and of columns."""
@@ -95,6 +105,12 @@ class DenseMatrix:
     values: Any
     row_effects: FloatArray | None = None
     column_effects: FloatArray | None = None
+
+    @classmethod
+    def of_rows(cls, X: Any, rows: FloatArray | None, columns: FloatArray | None) -> DenseMatrix:
+        """Wrap rows that are in memory, with the effects to subtract from them."""
+        values = X.data.reshape(X.shape) if sparse.issparse(X) else X
+        return cls(values, rows, columns)
 
     @cached_property
     def shape(self) -> tuple[int, int]:

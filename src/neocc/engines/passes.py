@@ -108,7 +108,7 @@ class Passes:
     workers: Workers
     reads: Reads
     options: PassOptions = DEFAULTS
-    _grouped: dict[tuple[int, int], list[list[Rows]]] = field(default_factory=dict)
+    _grouped: dict[tuple[int, int, int], list[list[Rows]]] = field(default_factory=dict)
 
     @cached_property
     def row_blocks(self) -> list[Rows]:
@@ -130,11 +130,11 @@ class Passes:
             pass
 
     def down_columns(
-        self, widths: tuple[int, int], add: Callable[[Rows, Features], None]
+        self, widths: tuple[int, int, int], add: Callable[[Rows, Features], None]
     ) -> Features:
         """Sum features of the columns over all blocks of rows, each of which `add` adds.
 
-        `widths` are those of the tables of sums and of products, 0 for none.
+        `widths` are those of the tables of sums, of products and of counts, 0 for none.
         """
         self.reads.passes += 1.0
         groups = self._grouped.get(widths) or self._groups(widths)
@@ -162,12 +162,13 @@ class Passes:
             spare.append(part)
         return totals
 
-    def _zeros(self, widths: tuple[int, int]) -> Features:
-        m, (k, width) = self.matrix.shape[1], widths
+    def _zeros(self, widths: tuple[int, int, int]) -> Features:
+        m, (k, width, counted) = self.matrix.shape[1], widths
         products = np.zeros((m, width)) if width else None
-        return Features(np.zeros((m, k)) if k else None, np.zeros(m), products)
+        counts = np.zeros((m, counted)) if counted else None
+        return Features(np.zeros((m, k)) if k else None, np.zeros(m), products, counts)
 
-    def _groups(self, widths: tuple[int, int]) -> list[list[Rows]]:
+    def _groups(self, widths: tuple[int, int, int]) -> list[list[Rows]]:
         """Group blocks so that each group outweighs the tables it is summed into."""
         options, n_stored = self.options, self.matrix.n_stored
         least = options.entries_per_cell * self.matrix.shape[1] * (sum(widths) + 1)

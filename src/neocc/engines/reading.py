@@ -146,5 +146,6 @@ def check_values(values: AnyArray, shape: tuple[int, int], names: Any, where: An
     count = int(np.count_nonzero(bad))
     raise ValueError(
         f"Input X contains {kind}: {count} of its values are not finite, the first at {place}. "
-        "Fill or drop these cells before fitting."
+        "Fill or drop these cells before fitting"
+        + ('; NEOCC(missing="ignore") leaves them out.' if kind == "NaN" else ".")
     )

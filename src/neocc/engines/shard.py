@@ -1,63 +1,37 @@
-"""A shard: rows on one machine, and the sums and scores that an engine computes from them.
-
-The matrix knows whether its rows are in memory or on disk; `passes` says how they are traversed.
-"""
+"""A shard: rows on one machine, and the scores and features that an engine computes from them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
-from scipy import sparse
 
-from neocc._typing import FloatArray, IntArray
+from neocc._typing import FloatArray
 from neocc.core.assign import Applied, Choices
-from neocc.core.objectives import Side
+from neocc.core.objectives.blends import in_types
 from neocc.core.overlap import OverlapModel, Scores
-from neocc.core.shards import Reads
 from neocc.core.thresholds import Thresholds
-from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix, first_negative
-from neocc.engines.passes import DEFAULTS, Passes, PassOptions, Rows, Scratch
-from neocc.engines.space import EVERYTHING, TableSpace
-from neocc.engines.workers import Workers
-from neocc.kernels import Base, Block, Features, Kernels, Memberships, SparseBlock, Terms, numpy_
+from neocc.engines.matrix import Matrix
+from neocc.engines.passes import Rows
+from neocc.engines.sums import RowSums
+from neocc.kernels import (
+    Base,
+    Features,
+    Memberships,
+    Parts,
+    SparseBlock,
+    Terms,
+    numpy_,
+)
 
 __all__ = ["Shard"]
 
 Result = TypeVar("Result")
 
 
-class Shard:
-    """Rows of a matrix with the kernels and threads that read them."""
-
-    def __init__(
-        self,
-        matrix: Matrix,
-        kernels: Kernels,
-        workers: Workers,
-        space: TableSpace = EVERYTHING,
-        reads: Reads | None = None,
-        *,
-        options: PassOptions = DEFAULTS,
-        rewrites: bool = True,
-    ) -> None:
-        self.matrix, self.kernels, self.workers, self.space = matrix, kernels, workers, space
-        self.scratch, self.reads, self.shape = Scratch(), reads or Reads(), matrix.shape
-        self.options = options
-        # Returns rows `start` to `stop`, centred; blocks that are views or small are cached.
-        are_views = isinstance(matrix, SparseMatrix) and sparse.issparse(matrix.values)
-        is_light = are_views or matrix.n_stored <= options.cached
-        block: Callable[[int, int], Block] = matrix.block
-        self._block = cache(block) if is_light else block
-        self._passes = Passes(matrix, workers, self.reads, options)
-        # The table of distances is overwritten in every row step, unless results must outlive it.
-        self._rewrites = rewrites
-        self._distances: FloatArray | None = None
-        self._row_squares: FloatArray | None = None
-        self._column_squares: FloatArray | None = None
-        self._margins: dict[Side, FloatArray] = {}
+class Shard(RowSums):
+    """Rows of a matrix: their choices, and the features of columns over them."""
 
     def over(self, matrix: Matrix) -> Shard:
         """Return a shard of other rows, in memory, with the same kernels and threads."""
@@ -82,14 +56,20 @@ class Shard:
             d = self._distances = None
             d = self.space.empty(*shape)
             self._distances = d if self._rewrites else None
-        wanted = model.needs_squares and terms.rate is None
-        scores = self._score(members, terms, V, d, squares=wanted)
+        shared = members is not None and members.virtual is not None
+        needs_sums = model.needs_sums and (distances or shared)
+        scores = self._score(members, terms, V, d, squares=model.needs_squares, sums=needs_sums)
         return model.choices(scores, self.kernels, self._passes.spread)
 
-    def score(self, members: Memberships | None, terms: Terms, V: Memberships | None) -> Scores:
-        """Return comparable distances of all rows, with nearest clusters and their squares."""
+    def score(
+        self, members: Memberships | None, terms: Terms, V: Memberships | None, sums: bool = False
+    ) -> Scores:
+        """Return comparable distances of all rows, with nearest clusters and their squares.
+
+        With `sums` also the parts of distances, by column clusters.
+        """
         d = self.space.empty(self.shape[0], terms.n_clusters)
-        return self._score(members, terms, V, d, squares=terms.rate is None)
+        return self._score(members, terms, V, d, squares=True, sums=sums)
 
     def _score(
         self,
@@ -99,22 +79,29 @@ class Shard:
         d: FloatArray | None,
         *,
         squares: bool,
+        sums: bool,
     ) -> Scores:
         n = self.shape[0]
         labels, minima = np.empty(n, dtype=np.int32), np.empty(n)
+        compared = in_types(members, len(terms.offset)) if terms.single else members
         norms = np.empty(n) if squares else None
+        kept = None if V is None or not sums else self.space.empty(n, V.n_clusters)
 
         def one_block(rows: Rows, features: Features) -> float:
-            some, at = members, slice(*rows)
-            if members is not None and rows[1] - rows[0] < n:
-                some = members.slice(*rows)
+            some, at = compared, slice(*rows)
+            if compared is not None and rows[1] - rows[0] < n:
+                some = compared.slice(*rows)
             part = None if d is None else d[at]
             if norms is not None:
-                norms[at] = features.squares
+                norms[at] = 0.0 if terms.rate is not None else features.squares
+            if kept is not None:
+                kept[at] = features.sums
             return self.kernels.score(features, terms, some, part, labels[at], minima[at])
 
         total = float(sum(self._over_features(terms, V, one_block)))
-        return Scores(d, labels, minima, len(terms.offset), total, members, norms, terms.gram)
+        parts = None if V is None or kept is None else Parts.of(kept, terms, V.sizes)
+        k, gram = terms.single or len(terms.offset), terms.gram
+        return Scores(d, labels, minima, k, total, members, norms, gram, parts)
 
     def row_distances(self, terms: Terms, V: Memberships | None) -> FloatArray:
         """Return the distance of every row to every row cluster, not rounded."""
@@ -130,6 +117,8 @@ class Shard:
         self, terms: Terms, V: Memberships | None, function: Callable[[Rows, Features], Result]
     ) -> list[Result]:
         """Call a function of each block of rows and its features, which it must not keep."""
+        if V is not None and V.virtual is not None:
+            V = V.virtual
         norms = None
         if terms.base == "margins":
             norms = self.margins("rows")
@@ -138,72 +127,62 @@ class Shard:
 
         def one_block(rows: Rows) -> Result:
             n, block, sums, products = rows[1] - rows[0], self._block(*rows), None, None
+            counts = None
             squares = np.empty(n) if norms is None else norms[slice(*rows)]
             if V is not None:
                 sums = self.scratch.take(n, V.n_clusters)
                 weights, wanted = (V.weights, squares) if norms is None else (None, None)
-                self.kernels.gather(block, V, weights, sums, wanted)
+                if terms.curve is None:
+                    self.kernels.gather(block, V, weights, sums, wanted)
+                else:
+                    assert isinstance(block, SparseBlock)
+                    counts = self.scratch.take(n, V.n_clusters)
+                    self.kernels.gather(block, None, weights, None, wanted)
+                    self.kernels.gather_observed(block, V, sums, counts)
             if terms.table is not None:
                 products = self.scratch.take(n, terms.n_clusters)
                 self.kernels.multiply(block, terms.table, products)
-            found = function(rows, Features(sums, squares, products))
-            self.scratch.give_back(sums, products)
+            found = function(rows, Features(sums, squares, products, counts))
+            self.scratch.give_back(sums, products, counts)
             return found
 
         return self._passes.over_rows(one_block)
 
-    def row_squares(self, weights: FloatArray | None = None) -> FloatArray:
-        """Return the squared norm of every row, with a weight for each column.
-
-        Without weights they are computed once.
-        """
-        if weights is None and self._row_squares is not None:
-            return self._row_squares
-        found = np.empty(self.shape[0])
-
-        def one_block(rows: Rows) -> None:
-            self.kernels.gather(self._block(*rows), None, weights, None, found[slice(*rows)])
-
-        self._passes.over_rows(one_block)
-        if weights is None:
-            self._row_squares = found
-        return found
-
-    def multiply(self, table: FloatArray) -> FloatArray:
-        """Return X times a thin table."""
-        products = np.empty((self.shape[0], table.shape[1]))
-
-        def one_block(rows: Rows) -> None:
-            self.kernels.multiply(self._block(*rows), table, products[slice(*rows)])
-
-        self._passes.over_rows(one_block)
-        return products
-
-    def sum_applied(
-        self, choices: Choices, thresholds: Thresholds, V: Memberships | None, base: Base | None
-    ) -> Features:
-        """Return the column features of the memberships that thresholds allow.
+    def sum_applied(self, choices: Choices, thresholds: Thresholds, *wanted: Any) -> Features:
+        """Return the column features, as wanted, of the memberships that thresholds allow.
 
         Applying the thresholds again takes less time than waiting for another task's result.
         """
-        return self.column_features(choices.apply(thresholds).members, V, base)
+        return self.column_features(choices.apply(thresholds).members, *wanted)
 
     def column_features(
-        self, U: Memberships | None, V: Memberships | None, base: Base | None = "weighted"
+        self,
+        U: Memberships | None,
+        V: Memberships | None,
+        base: Base | None = "weighted",
+        counts: bool = False,
     ) -> Features:
         """Return the features of all columns over these rows, with V also products.
 
-        Squares are 0 where no `base` is asked for.
+        Squares are 0 where no `base` is asked for. With `counts` only observed cells are summed.
         """
         n, plain = self.shape[0], base != "weighted" or U is None or U.is_partition
+        summed = U if U is None or U.virtual is None else U.virtual
+        counted = None if U is None or U.is_partition else U.weights
 
         def add(rows: Rows, totals: Features) -> None:
-            block, members = self._block(*rows), U
-            if U is not None and rows[1] - rows[0] < n:
-                members = U.slice(*rows)
-            weights = None if members is None or members.is_partition else members.weights
+            block, members = self._block(*rows), summed
+            weights = None if counted is None else counted[slice(*rows)]
+            if summed is not None and rows[1] - rows[0] < n:
+                members = summed.slice(*rows)
             wanted = None if plain else totals.squares
-            self.kernels.scatter(block, members, weights, totals.sums, wanted)
+            if totals.counts is None:
+                self.kernels.scatter(block, members, weights, totals.sums, wanted)
+            else:
+                assert isinstance(block, SparseBlock)
+                assert members is not None and totals.sums is not None
+                self.kernels.scatter(block, None, weights, None, wanted)
+                self.kernels.scatter_observed(block, members, totals.sums, totals.counts)
             if V is not None and totals.products is not None:
                 S = self.scratch.take(rows[1] - rows[0], V.n_clusters)
                 self.kernels.gather(block, V, None, S, None)
@@ -212,7 +191,8 @@ class Shard:
                 self.kernels.multiply_transposed(block, S, totals.products)
                 self.scratch.give_back(S)
 
-        widths = (0 if U is None else U.n_clusters, 0 if V is None else V.n_clusters)
+        k = 0 if summed is None else summed.n_clusters
+        widths = (k, 0 if V is None else V.n_clusters, k if counts else 0)
         found = self._passes.down_columns(widths, add)
         if base == "margins":
             found.squares[:] = self.margins("columns")
@@ -221,78 +201,6 @@ class Shard:
             found.squares[:] = self.column_squares() if known is None else known
         return found
 
-    def column_squares(self, weights: FloatArray | None = None) -> FloatArray:
-        """Return the squared norm of every column over these rows, with a weight for each row.
-
-        Without weights they are computed once.
-        """
-        if weights is None and self._column_squares is not None:
-            return self._column_squares
-
-        def add(rows: Rows, totals: Features) -> None:
-            some = None if weights is None else weights[slice(*rows)]
-            self.kernels.scatter(self._block(*rows), None, some, None, totals.squares)
-
-        found = self._passes.down_columns((0, 0), add).squares
-        if weights is None:
-            self._column_squares = found
-        return found
-
-    def margins(self, side: Side) -> FloatArray:
-        """Return the sums of all rows, or of all columns over these rows, computed once."""
-        if side not in self._margins:
-            times = self.multiply if side == "rows" else self.multiply_transposed
-            ones = np.ones((self.shape[1 if side == "rows" else 0], 1))
-            self._margins[side] = times(ones)[:, 0]
-        return self._margins[side]
-
-    def first_negative(self) -> tuple[int, int, float] | None:
-        """Return row, column and value of the first negative entry; None if there is none."""
-        found = self._passes.over_rows(lambda rows: first_negative(self._block(*rows), rows[0]))
-        return next(filter(None, found), None)
-
-    def multiply_transposed(self, table: FloatArray) -> FloatArray:
-        """Return X' times a thin table."""
-
-        def add(rows: Rows, totals: Features) -> None:
-            assert totals.products is not None
-            block = self._block(*rows)
-            self.kernels.multiply_transposed(block, table[slice(*rows)], totals.products)
-
-        products = self._passes.down_columns((0, table.shape[1]), add).products
-        assert products is not None
-        return products
-
-    def sum_blocks(
-        self, members: Memberships, function: Callable[..., float], *common: Any
-    ) -> float:
-        """Return the sum of a function of blocks of rows and their memberships.
-
-        Blocks are arrays or CSR matrices, small enough to be copied.
-        """
-        self.reads.passes += 1.0
-        total = 0.0
-        step = max(1, self.options.copied // max(1, self.shape[1]))
-        for start in range(0, self.shape[0], step):
-            stop = min(start + step, self.shape[0])
-            block = self.matrix.block(start, stop)
-            X = block.matrix() if isinstance(block, SparseBlock) else block
-            total += function(X, members.slice(start, stop), *common)
-        return total
-
     def refresh(self) -> bool:
         """Return False: no sums are updated, so none have rounded differently."""
         return False
-
-    def raw_rows(self, rows: IntArray) -> Any:
-        """Return some rows as given: an array or a CSR matrix."""
-        return self.matrix.values[rows]
-
-    def raw_columns(self, columns: IntArray) -> Any:
-        """Return some columns as given."""
-        return self.matrix.take_columns(columns).values
-
-    def row_medians(self, columns: FloatArray) -> FloatArray:
-        """Return the medians of all rows minus column effects."""
-        assert isinstance(self.matrix, DenseMatrix)
-        return self.matrix.row_medians(columns)

@@ -87,7 +87,9 @@ def plan_space(
     if limit is None:
         return EVERYTHING
     k, width = (0 if side is None else side.n_clusters for side in (problem.rows, problem.columns))
-    least = _PROGRAM + _block_bytes(source, k, width, n_jobs) + _row_bytes(problem)
+    observed = problem.objective.needs_counts
+    least = _PROGRAM + _block_bytes(source, k, width, n_jobs, observed=observed)
+    least += _row_bytes(problem)
     least += 8 * source.shape[1] * _lines_per_column(problem, k, width, n_jobs, n_held)
     if projected:
         # Six tables, with a few dimensions more than clusters; they are not put on disk.
@@ -101,15 +103,18 @@ def plan_space(
             "store with a smaller block_size.",
             needed=least,
         )
-    return TableSpace((given - least) / _TABLES)
+    return TableSpace((given - least) / (_TABLES + observed + problem.overlap_model.needs_sums))
 
 
-def _block_bytes(source: RowSource, k: int, width: int, n_jobs: int) -> int:
+def _block_bytes(source: RowSource, k: int, width: int, n_jobs: int, *, observed: bool) -> int:
     """Return the bytes of cached blocks, of copied rows, and of what a thread makes of a block."""
     n, m = source.shape
     # A sample of the rows, and rows that changed.
     copies, working, rows = 4 * COPIED_BYTES, 0, 1 << 13
-    if is_full(source):
+    if observed:
+        # Blocks become float64, minus effects that are spread over their cells.
+        working += 3 * 8 * int(source.entries.max())
+    elif is_full(source):
         # Blocks become float64, at least a row at a time; so do the rows that effects come from.
         working, rows = 3 * 8 * max(DEFAULTS.row_block, m), max(1, DEFAULTS.row_block // m)
         copies += 4 * 8 * m * len(range(n)[sampled_rows(n)])
@@ -120,14 +125,27 @@ def _block_bytes(source: RowSource, k: int, width: int, n_jobs: int) -> int:
 
 def _lines_per_column(problem: Problem, k: int, width: int, n_jobs: int, n_held: int) -> int:
     """Return how many numbers per column all tables hold: sums of solutions, and of threads."""
+    # A row that follows clusters is summed for each cluster of columns.
     sums = k + (width if problem.needs_products else 0) + 1
+    sums += k * problem.objective.needs_counts + k * width * problem.overlap_model.needs_sums
     # One for each thread and two to spare; the sums before, what they gain, and those held.
     numbers = (n_jobs + 4 + n_held) * sums
     if problem.objective.needs_products:
         # Sums of row clusters, weighted, and twice as many products with them.
         numbers += 3 * k
-    # Distances and copies of them, and the memberships of every solution held.
-    return numbers + (8 + n_held + n_held // 8) * width
+    # Distances and copies of them, sets, and the memberships of every solution held.
+    sets = -(-_set_bytes(problem, width) // 8)
+    return numbers + (8 + n_held + n_held // 8) * width + sets
+
+
+def _set_bytes(problem: Problem, n_clusters: int) -> int:
+    """Return the bytes per item of the best sets of each size, where a model looks for these."""
+    model = problem.overlap_model
+    if not model.prices_first:
+        return 0
+    largest = n_clusters if model.most is None else min(n_clusters, model.most)
+    # The sets; their costs, and the prices of steps with copies of them.
+    return 4 * largest * largest + 5 * 8 * largest
 
 
 def _row_bytes(problem: Problem) -> int:
@@ -139,6 +157,8 @@ def _row_bytes(problem: Problem) -> int:
     # Vectors of an assignment step for rows and for further memberships, with the memberships
     # before and of the best solution so far; three boolean membership matrices.
     n_bytes = 120 * (n + counts.n_extra) + 3 * n * k
+    if counts.needs_distances:
+        n_bytes += n * _set_bytes(problem, k)
     if problem.columns is None:
         # Distances to candidates for the next seed; co-clusters are seeded on a sample.
         n_bytes += n * 4 * 8 * (2 + int(log(k)))

@@ -27,6 +27,7 @@ __all__ = [
     "StoredRows",
     "block_bytes",
     "is_full",
+    "open_rows",
     "open_source",
     "source_of",
 ]
@@ -193,6 +194,15 @@ class StoredRows:
         found = stacked(pieces or [self._blocks.get(0)[:0]])
         return found if back is None else found[back]
 
+    def indptr(self) -> IntArray:
+        """Return where the rows of a sparse source begin among its entries."""
+        source = self.source
+        load = getattr(source, "load_part", source.load)
+        indptr = np.zeros(source.shape[0] + 1, dtype=np.int64)
+        for index, (start, stop) in enumerate(pairwise(source.edges)):
+            indptr[start + 1 : stop + 1] = load(index).indptr[1:] + indptr[start]
+        return indptr
+
     def _part(self, index: int) -> Any:
         """Return a block of which a few rows are wanted, without reading the rest if possible."""
         cached = self._blocks.find(index)
@@ -208,15 +218,19 @@ def open_source(
     copied_bytes: int = COPIED_BYTES,
 ) -> Matrix:
     """Return the matrix of a source; one with an entry in every cell is dense, as in memory."""
-    n_kept = max(n_kept, cached_bytes // block_bytes(source))
-    rows = StoredRows(source, n_kept, copied_bytes)
-    if is_full(source):
-        return DenseMatrix(rows)
-    load = getattr(source, "load_part", source.load)
-    indptr = np.zeros(source.shape[0] + 1, dtype=np.int64)
-    for index, (start, stop) in enumerate(pairwise(source.edges)):
-        indptr[start + 1 : stop + 1] = load(index).indptr[1:] + indptr[start]
-    return SparseMatrix(rows, indptr)
+    rows = open_rows(source, n_kept, cached_bytes=cached_bytes, copied_bytes=copied_bytes)
+    return DenseMatrix(rows) if is_full(source) else SparseMatrix(rows, rows.indptr())
+
+
+def open_rows(
+    source: RowSource,
+    n_kept: int = 2,
+    *,
+    cached_bytes: int = CACHED_BYTES,
+    copied_bytes: int = COPIED_BYTES,
+) -> StoredRows:
+    """Return the rows of a source, with `n_kept` blocks cached, or as many as are small."""
+    return StoredRows(source, max(n_kept, cached_bytes // block_bytes(source)), copied_bytes)
 
 
 def source_of(matrix: Matrix) -> RowSource | None:

@@ -13,6 +13,7 @@ from neocc._counts import Counts
 from neocc._typing import BoolArray
 from neocc.core.objectives import Objective
 from neocc.engines.matrix import Matrix
+from neocc.engines.observed import open_observed, read_observed
 from neocc.engines.reading import READ_OPTIONS, as_matrix, refuse_types
 from neocc.engines.stored import RowSource, StoredRows, open_source
 from neocc.engines.workers import effective_n_jobs
@@ -21,18 +22,30 @@ from neocc.kernels import Memberships
 _DEFAULT_CLUSTERS = 3
 
 
-def read_matrix(estimator: Any, X: Any, *, reset: bool) -> Matrix:
+def read_matrix(estimator: Any, X: Any, *, reset: bool, cell_weight: Any = None) -> Matrix:
     """Check X and wrap it without copying, but for one conversion of sparse formats other than CSR.
 
     With an estimator, its `n_features_in_` and `feature_names_in_` are set (`reset`) or checked.
-    A store of blocks on disk stays there, unless the estimator's engine is "memory".
+    A store of blocks on disk stays there, unless the estimator's engine is "memory". If the
+    estimator ignores missing cells, a matrix of the observed ones is returned.
     """
     engine = getattr(estimator, "engine", "auto")
+    observed = getattr(estimator, "missing", "zero") == "ignore"
+
+    def wrap(X: Any, names: Any) -> Matrix:
+        return read_observed(X, names, cell_weight) if observed else as_matrix(X, names)
+
     if isinstance(X, RowSource):
         _read_names(estimator, X, reset=reset)
         if engine == "memory":
-            return as_matrix(StoredRows(X)[:], getattr(estimator, "feature_names_in_", None))
-        return open_source(X, effective_n_jobs(getattr(estimator, "n_jobs", None)) + 1)
+            names = getattr(estimator, "feature_names_in_", None)
+            return wrap(StoredRows(X)[:], names)
+        if cell_weight is not None:
+            raise ValueError(
+                'cell_weight is for data in memory; got a store. engine="memory" loads it.'
+            )
+        n_kept = effective_n_jobs(getattr(estimator, "n_jobs", None)) + 1
+        return open_observed(X, n_kept) if observed else open_source(X, n_kept)
     if engine == "blocks" and reset:
         raise ValueError(
             'engine="blocks" reads blocks of rows from disk; got data in memory '
@@ -44,7 +57,7 @@ def read_matrix(estimator: Any, X: Any, *, reset: bool) -> Matrix:
         X = check_array(X, **READ_OPTIONS)
     else:
         X = validate_data(estimator, X, reset=reset, **READ_OPTIONS)
-    return as_matrix(X, getattr(estimator, "feature_names_in_", None))
+    return wrap(X, getattr(estimator, "feature_names_in_", None))
 
 
 def _read_names(estimator: Any, source: RowSource, *, reset: bool) -> None:

@@ -5,6 +5,7 @@ Those of other methods are in `neocc.rivals`.
 
 from __future__ import annotations
 
+from neocc.estimators._cells import CellPredictor
 from neocc.estimators._mssr import MSSR
 from neocc.estimators._neocc import NEOCC
 from neocc.estimators._neokmeans import NEOKMeans
@@ -14,6 +15,7 @@ from neocc.estimators._redundancy import RedundancyWarning
 __all__ = [
     "MSSR",
     "NEOCC",
+    "CellPredictor",
     "NEOKMeans",
     "RedundancyWarning",
     "objective_value",

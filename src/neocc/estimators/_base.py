@@ -22,6 +22,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from neocc.core.checkpoints import NO_JOURNAL, Journal
 from neocc.core.engine import Engine
 from neocc.core.initialise import COLD
+from neocc.core.objectives import OUTLIER_COSTS
 from neocc.core.overlap import (
     OVERLAP_MODELS,
     OverlapModel,
@@ -41,6 +42,15 @@ from neocc.estimators._overlap import OverlapChoice, choose_overlap_model
 from neocc.estimators._progress import CallbackSupportMixin, Progress
 from neocc.estimators._rows import RowModel, RowsMixin
 from neocc.kernels import KERNEL_NAMES
+
+
+class _Number(Interval):
+    """Numbers in an interval, among which True is none."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Tell whether a value is such a number."""
+        return not isinstance(val, bool) and super().is_satisfied_by(val)
+
 
 SHARED_CONSTRAINTS: dict[str, list[Any]] = {
     "n_init": [Interval(Integral, 1, None, closed="left")],
@@ -71,8 +81,9 @@ STORE_CONSTRAINTS: dict[str, Any] = {
 
 OVERLAP_CONSTRAINTS: dict[str, Any] = {
     "overlap_model": [StrOptions({*OVERLAP_MODELS, "auto"})],
-    "max_memberships": [None, Interval(Integral, 1, None, closed="left")],
-    "min_cluster_size": [Interval(Integral, 1, None, closed="left")],
+    "max_memberships": [None, _Number(Integral, 1, None, closed="left")],
+    "outlier_cost": [StrOptions(set(OUTLIER_COSTS))],
+    "min_cluster_size": [_Number(Integral, 1, None, closed="left")],
 }
 """Rules for the parameters of those whose clusters overlap."""
 
@@ -167,7 +178,10 @@ class BaseNEO(
         if self.overlap_model != "auto":
             return problem
         objective = problem.objective.name
-        models = [self._make_model(objective, name) for name in compared_models(objective)]
+        models = [
+            self._make_model(objective, name)
+            for name in compared_models(objective, problem.columns)
+        ]
         problems = [replace(problem, overlap_model=model) for model in models]
         space = EVERYTHING
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
@@ -188,6 +202,7 @@ class BaseNEO(
         name = name or compared_models(objective)[0]
         names = ("row_overlap", "column_overlap", "overlap")
         overlaps = [getattr(self, each, None) for each in names]
+        objective = "observed" if getattr(self, "missing", "zero") == "ignore" else objective
         return bounded_model(name, self.max_memberships, objective, overlaps)
 
     def _first_problem(self, problem: Problem) -> Problem:
@@ -209,11 +224,11 @@ class BaseNEO(
         model = problem.overlap_model
         self._row_model = RowModel(
             make_terms(problem, "rows", solution.features, solution.pair),
-            solution.V,
+            None if solution.V is None else solution.V.summed,
             *solution.thresholds,
             problem.centring,
             engine.effects.of_columns(engine.shape[1]),
-            model.name,
+            model.key or model.name,
             model.most,
         )
 
@@ -222,6 +237,7 @@ class BaseNEO(
         """Leave what an earlier fit knew in place when a new one ends with nothing."""
         names = ["n_features_in_", "feature_names_in_", "overlap_choice_"]
         names += ["row_estimate_", "column_estimate_"]
+        names += ["overall_mean_", "row_effects_", "column_effects_"]
         earlier = {name: getattr(self, name) for name in names if hasattr(self, name)}
         self._published = False
         try:

@@ -83,6 +83,8 @@ def _digest(matrix: Matrix) -> str:
     if isinstance(matrix, SparseMatrix):
         X = matrix.values
         parts: tuple[AnyArray, ...] = (X.indptr, X.indices, X.data)
+        weights = getattr(matrix, "weights", None)
+        parts += () if weights is None else (weights,)
     else:
         values = matrix.values
         parts = (values.toarray() if sparse.issparse(values) else values,)

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from neocc._typing import BoolArray
 from neocc.core.engine import Engine
-from neocc.core.objectives import MODULARITY, block_means
+from neocc.core.objectives import MODULARITY
 from neocc.core.problem import Problem
 from neocc.core.search import Init
 from neocc.core.solve import Solution
@@ -68,7 +68,7 @@ class BaseCoclusterer(BiclusterMixin, BaseNEO):
         super()._publish(engine, problem, solution)
         assert solution.U is not None and solution.V is not None
         self._column_members = solution.V.dense
-        means = block_means(solution.features, solution.U, solution.V)
+        means = problem.objective.block_means(solution.features, solution.U, solution.V)
         self.block_means_ = engine.effects.restore(means, solution.U, solution.V)
 
     @property

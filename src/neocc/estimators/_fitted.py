@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from neocc._typing import BoolArray, FloatArray
 from neocc.core.objectives import Objective, make_objective
-from neocc.core.overlap import OVERLAP_MODELS, REPEAT, OverlapModel
+from neocc.core.objectives.virtual import by_sums
+from neocc.core.overlap import REPEAT, STORED_MODELS, OverlapModel, following
 from neocc.kernels import Memberships
 
 __all__ = ["asked_objective", "fitted_values", "used_overlap_model", "weigh"]
@@ -17,24 +20,32 @@ def used_overlap_model(model: Any) -> OverlapModel:
     used = getattr(model, "_row_model", None)
     if used is None:
         return REPEAT
-    return OVERLAP_MODELS[used.overlap_model](used.max_memberships)
+    return STORED_MODELS[used.overlap_model](used.max_memberships)
 
 
 def asked_objective(model: Any) -> Objective:
     """Return the objective that the parameters of an estimator ask for."""
-    return make_objective(model.objective, getattr(model, "prior", 1.0))
+    names = ("outlier_cost", "prior", "missing", "shrinkage")
+    given = {name: getattr(model, name) for name in names if hasattr(model, name)}
+    return make_objective(model.objective, **given)
 
 
 def weigh(model: Any, members: BoolArray) -> Memberships:
-    """Return memberships as they count in the sums of a fit."""
-    return used_overlap_model(model).weighted(Memberships.from_dense(members))
+    """Return memberships as they count in the sums of a fit: all rows, or all columns."""
+    given, followed = Memberships.from_dense(members), getattr(model, "followed_", None)
+    if followed is not None and len(given.extra_items):
+        some = np.flatnonzero(given.numbers > 1)
+        return following(given, some, followed[some])
+    return used_overlap_model(model).weighted(given)
 
 
 def fitted_values(U: Memberships, M: FloatArray, V: Memberships | None) -> FloatArray:
     """Return what weighted memberships make of a table of levels: U_w M V_w'.
 
-    A row of two clusters is the mean of their lines for `"average"`, and the sum for `"sum"`.
-    Without column clusters the lines are centres. Items in no cluster get zeros.
+    A row of two clusters is the mean of their lines for `"average"`, the sum for `"sum"`, and for
+    `"either"` made of pieces of them. Without column clusters the lines are centres. Items in no
+    cluster get zeros.
     """
-    lines: FloatArray = U.indicator @ M
+    blends = U.virtual is not None and U.scale is not None
+    lines: FloatArray = U.indicator @ M if blends else U.summed.indicator @ by_sums(M, U)
     return lines if V is None else lines @ V.indicator.T

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from neocc.core.objectives import Side
+from neocc.core.overlap import OverlapModel
 from neocc.core.problem import Counts
 from neocc.engines import Matrix, Workers
 from neocc.engines.validation import make_counts
@@ -22,16 +23,21 @@ SIDES: tuple[Side, Side] = ("rows", "columns")
 
 
 def counts_of_sides(
-    model: Any, matrix: Matrix, most: int | None
+    model: Any, matrix: Matrix, rule: OverlapModel
 ) -> tuple[Counts, Counts, dict[Side, OverlapEstimate]]:
-    """Return the counts of rows and columns, and the estimates of sides that have any."""
+    """Return the counts of rows and columns, and the estimates of sides that have any.
+
+    Columns overlap as little as an overlap model demands unless it is said how much.
+    """
     asked = _asked(model, matrix)
     found = _estimates(model, matrix, asked)
     asked |= {side: completed(asked[side], each) for side, each in found.items()}
     sides = []
     for side, n_items in zip(SIDES, matrix.shape, strict=True):
         k, overlap, outliers = astuple(asked[side])
-        bounds = (most, model.min_cluster_size)
+        if side == "columns" and not rule.both_sides and model.column_overlap == "auto":
+            overlap = 0.0 - outliers
+        bounds = (rule.most, model.min_cluster_size)
         sides.append(make_counts(side[:-1], n_items, k, overlap, outliers, *bounds))
     return sides[0], sides[1], found
 

@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from neocc.core.engine import Engine
 from neocc.core.objectives import COCLUSTERING, COUNTS
+from neocc.core.overlap import check_columns, followed_clusters
 from neocc.core.problem import Problem
 from neocc.core.solve import Solution
 from neocc.engines.validation import check_paired, read_matrix
@@ -17,13 +18,14 @@ from neocc.estimators._base import OVERLAP_CONSTRAINTS, SHARED_CONSTRAINTS, STOR
 from neocc.estimators._coclusterer import BaseCoclusterer
 from neocc.estimators._fitted import asked_objective
 from neocc.estimators._fractions import SIDES, counts_of_sides
+from neocc.estimators._observed import OBSERVED_CONSTRAINTS, ObservedMixin
 from neocc.estimators._progress import with_callbacks
 from neocc.estimators._redundancy import RedundancyMixin
 
 INIT_NAMES = {"neo-kmeans", "random", "spectral", "sketch", "sdp", "modularity"}
 
 
-class NEOCC(RedundancyMixin, BaseCoclusterer):
+class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
     r"""Non-exhaustive, overlapping co-clustering (NEO-CC) of a matrix.
 
     Rows and columns are grouped at the same time. A row (or a column) may belong to several
@@ -56,15 +58,22 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
     prior : float, default=1.0
         For `"poisson"` and `"diagonal"`: counts added to the observed and to the expected ones of
         each rate, which keeps the rates of small blocks near independence.
-    overlap_model : {"repeat", "share", "average", "sum", "auto"}, default="repeat"
+    overlap_model : {"repeat", "share", "average", "sum", "either", "auto"}, default="repeat"
         What several memberships of a row (or a column) cost. `"repeat"`, the paper's: the distance
         to each cluster, in full. `"share"`: the mean of these distances. `"average"`: the distance
         to the mean of the prototypes of its clusters. `"sum"`: the distance to their sum; subtract
-        the mean of the data first. With objective `"residue"` all but `"sum"` make sense. `"auto"`
-        compares the costs of `"average"` and `"sum"` in short runs.
+        the mean of the data first. `"either"`: in each column cluster a row follows the one of its
+        clusters that fits best; columns have one cluster each. With objective `"residue"` all but
+        `"sum"` and `"either"` make sense. `"auto"` compares the costs of `"average"`, `"sum"` and,
+        if columns do not overlap, `"either"` in short runs.
     max_memberships : int, default=None
         Largest number of memberships of a row or a column. None is 4, more where the overlap asks
         for about as many of all rows or columns, and no bound for `"repeat"`.
+    outlier_cost : {"zero", "background", "auto"}, default="auto"
+        What a row or a column in no cluster costs: nothing, as in the paper, or its squares, which
+        is what it costs where there is no structure. With "zero" those are left out that clusters
+        explain worst, with "background" those that clusters explain least; subtract the mean of the
+        data first, then. `"auto"` is "zero" for squared errors. Not for objective `"residue"`.
     min_cluster_size : int, default=1
         Least number of members of a row or column cluster. Clusters left smaller receive the
         memberships whose move there costs least; counts stay exact, and the objective never rises.
@@ -77,6 +86,14 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         (`neocc.selection.estimate_overlap_and_outliers`).
     row_outliers, column_outliers : float in [0, 1) or "auto", default=0.0
         Largest fraction of rows (columns) left in no cluster, or estimated likewise.
+    missing : {"zero", "ignore"}, default="zero"
+        What cells are that sparse data do not store: zeros, or not observed and left out (of an
+        array, those that are NaN). `"ignore"` is for objective `"mean"` with overlap models
+        `"repeat"` and `"share"`.
+    remove_effects : bool, default=False
+        Whether effects of rows and columns are first subtracted from observed cells.
+    shrinkage : float, default=10.0
+        Ridge on block means over observed cells: each counts so many more cells of value zero.
     init : {"neo-kmeans", "random", "spectral", "sketch", "sdp", "modularity"} or (U, V), \
             default="neo-kmeans"
         How the memberships start: one-way NEO-K-Means of the rows and of the columns from k-means++
@@ -129,10 +146,18 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         Which column belongs to which column clusters (V).
     row_outliers_, column_outliers_ : ndarray of bool
         Rows and columns that belong to no cluster.
+    followed_ : ndarray of int, shape (n_rows, n_column_clusters), or None
+        The row cluster that each row follows in each column cluster with overlap model `"either"`,
+        -1 for an outlier; None with other models.
     block_means_ : ndarray of shape (n_row_clusters, n_column_clusters)
-        Mean of the data over each row cluster and column cluster.
+        Mean of the data over each row cluster and column cluster. With overlap models `"average"`
+        and `"sum"` levels that explain all rows together, with `"either"` means of the rows that
+        follow the cluster there.
     block_lifts_ : ndarray of shape (n_row_clusters, n_column_clusters) or None
         For counts, the rate of each block over that of independence; None for other objectives.
+    overall_mean_, row_effects_, column_effects_ : float, ndarray, ndarray
+        For ``missing="ignore"``, what was subtracted from observed cells; 0 without
+        `remove_effects`. `block_means_` are means of what is left, shrunk.
     objective_ : float
         Objective of the memberships, at least 0 but for counts: the last entry of `history_`, or
         computed again term by term where rounding may have spoilt that.
@@ -193,6 +218,7 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         **SHARED_CONSTRAINTS,
         **STORE_CONSTRAINTS,
         **OVERLAP_CONSTRAINTS,
+        **OBSERVED_CONSTRAINTS,
         "n_row_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "n_column_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "objective": [StrOptions({*COCLUSTERING, *COUNTS})],
@@ -214,11 +240,15 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         prior: float = 1.0,
         overlap_model: str = "repeat",
         max_memberships: int | None = None,
+        outlier_cost: str = "auto",
         min_cluster_size: int = 1,
         row_overlap: float | str = 0.0,
         row_outliers: float | str = 0.0,
         column_overlap: float | str = 0.0,
         column_outliers: float | str = 0.0,
+        missing: str = "zero",
+        remove_effects: bool = False,
+        shrinkage: float = 10.0,
         init: Any = "neo-kmeans",
         n_init: int = 10,
         refine: bool = True,
@@ -238,11 +268,15 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         self.prior = prior
         self.overlap_model = overlap_model
         self.max_memberships = max_memberships
+        self.outlier_cost = outlier_cost
         self.min_cluster_size = min_cluster_size
         self.row_overlap = row_overlap
         self.row_outliers = row_outliers
         self.column_overlap = column_overlap
         self.column_outliers = column_outliers
+        self.missing = missing
+        self.remove_effects = remove_effects
+        self.shrinkage = shrinkage
         self.init = init
         self.n_init = n_init
         self.refine = refine
@@ -258,7 +292,7 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> NEOCC:
+    def fit(self, X: Any, y: Any = None, *, cell_weight: Any = None) -> NEOCC:
         """Co-cluster the rows and columns of X.
 
         Interrupting a fit (Ctrl-C) keeps the best start finished so far in the attributes.
@@ -270,6 +304,9 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
             copied, but sparse formats other than CSR are converted once.
         y : None
             Ignored.
+        cell_weight : array-like or sparse matrix of shape (n_rows, n_columns), default=None
+            Weights of observed cells, for ``missing="ignore"``; a sparse one stores the same cells
+            as X. None weighs all alike.
 
         Returns
         -------
@@ -277,10 +314,13 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
             The fitted estimator.
         """
         with self._keeping_earlier_fit():
-            matrix = read_matrix(self, X, reset=True)
             objective = asked_objective(self)
             model = self._make_model(self.objective)
-            rows, columns, found = counts_of_sides(self, matrix, model.most)
+            self._check_missing(model, cell_weight)
+            matrix = read_matrix(self, X, reset=True, cell_weight=cell_weight)
+            matrix = self._without_effects(matrix)
+            rows, columns, found = counts_of_sides(self, matrix, model)
+            check_columns(model, columns.n_extra > 0)
             check_paired(objective, rows.n_clusters, columns.n_clusters)
             problem = Problem(objective, rows, columns, self.max_iter, self.tol, model)
             init = self._read_init(matrix, problem)
@@ -296,4 +336,6 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         self.row_outliers_ = ~self.row_membership_.any(axis=1)
         self.column_outliers_ = ~self.column_membership_.any(axis=1)
         assert solution.U is not None and solution.V is not None
+        follows, l = problem.overlap_model.needs_sums, solution.V.n_clusters  # noqa: E741
+        self.followed_ = followed_clusters(solution.U, l) if follows else None
         self.block_lifts_ = problem.objective.lifts(solution.features, solution.U, solution.V)

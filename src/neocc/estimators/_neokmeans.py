@@ -9,7 +9,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from neocc.core.engine import Engine
-from neocc.core.objectives import KMEANS, mean_rows
+from neocc.core.objectives import KMEANS, make_objective, mean_rows
 from neocc.core.problem import Counts, Problem
 from neocc.core.search import Init
 from neocc.core.solve import Solution
@@ -55,6 +55,11 @@ class NEOKMeans(RedundancyMixin, BaseNEO):
     max_memberships : int, default=None
         Largest number of memberships of a point. None is 4, more where the overlap asks for about
         as many of all points, and no bound for `"repeat"`.
+    outlier_cost : {"zero", "background", "auto"}, default="auto"
+        What a point in no cluster costs: nothing, as in the paper, or its squares, which
+        is what it costs where there is no structure. With "zero" those are left out that clusters
+        explain worst, with "background" those that clusters explain least; subtract the mean of the
+        data first, then. `"auto"` is "zero" for squared errors.
     min_cluster_size : int, default=1
         Least number of members of a cluster. Clusters left smaller receive the memberships whose
         move there costs least; counts stay exact, and the objective never rises.
@@ -150,6 +155,7 @@ class NEOKMeans(RedundancyMixin, BaseNEO):
         outliers: float = 0.0,
         overlap_model: str = "repeat",
         max_memberships: int | None = None,
+        outlier_cost: str = "auto",
         min_cluster_size: int = 1,
         init: Any = "k-means++",
         n_init: int = 10,
@@ -168,6 +174,7 @@ class NEOKMeans(RedundancyMixin, BaseNEO):
         self.outliers = outliers
         self.overlap_model = overlap_model
         self.max_memberships = max_memberships
+        self.outlier_cost = outlier_cost
         self.min_cluster_size = min_cluster_size
         self.init = init
         self.n_init = n_init
@@ -206,7 +213,8 @@ class NEOKMeans(RedundancyMixin, BaseNEO):
             bounds = (model.most, self.min_cluster_size)
             asked = (self.n_clusters, self.overlap, self.outliers, *bounds)
             counts = make_counts("", matrix.shape[0], *asked)
-            problem = Problem(KMEANS, counts, None, self.max_iter, self.tol, model)
+            objective = make_objective(KMEANS.name, self.outlier_cost)
+            problem = Problem(objective, counts, None, self.max_iter, self.tol, model)
             init = self._read_init(counts, model.most)
             self._solve(matrix, self._with_overlap_model(matrix, problem, init), init)
         self._warn_if_redundant()

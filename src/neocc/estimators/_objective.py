@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from neocc.core.objectives import COCLUSTERING, COUNTS, make_objective
-from neocc.core.overlap import make_overlap_model
+from neocc.core.overlap import check_columns, make_overlap_model
+from neocc.core.problem import Counts, Problem
 from neocc.core.solve import checked_value
+from neocc.core.steps import fixed_pair, make_features
 from neocc.engines import Workers
 from neocc.engines.validation import check_paired, read_matrix, read_memberships
 from neocc.estimators._engines import make_engine
@@ -18,6 +20,7 @@ def objective_value(
     V: Any,
     objective: str = "mean",
     overlap_model: str = "repeat",
+    outlier_cost: str = "auto",
     *,
     prior: float = 1.0,
 ) -> float:
@@ -33,15 +36,19 @@ def objective_value(
         Column memberships.
     objective : {"mean", "residue", "poisson", "diagonal", "modularity"}, default="mean"
         NEO-CC-M, NEO-CC-RCM, or one of those of counts, see :class:`NEOCC`.
-    overlap_model : {"repeat", "share", "average", "sum"}, default="repeat"
-        What several memberships cost, see :class:`NEOCC`.
+    overlap_model : {"repeat", "share", "average", "sum", "either"}, default="repeat"
+        What several memberships cost, see :class:`NEOCC`. For `"either"` it is found in turn what
+        rows of several clusters follow, and the means of blocks, until nothing changes; blocks
+        begin with the means of rows in one cluster. There may be a lower value, from elsewhere.
+    outlier_cost : {"zero", "background", "auto"}, default="auto"
+        What rows and columns in no cluster cost, see :class:`NEOCC`.
     prior : float, default=1.0
         Of the rates of `"poisson"` and `"diagonal"`, see :class:`NEOCC`.
 
     Returns
     -------
     value : float
-        The objective, at least 0 but for counts.
+        The objective, at least 0 unless costs are relative to a background.
 
     Examples
     --------
@@ -55,18 +62,21 @@ def objective_value(
         raise ValueError(f"objective must be one of {listed}; got {objective!r}.")
     if not prior > 0:
         raise ValueError(f"prior must be positive; got {prior!r}.")
-    found = make_objective(objective, prior)
+    found = make_objective(objective, outlier_cost, prior=prior)
     model = make_overlap_model(overlap_model, None, objective)
     matrix = read_matrix(None, X, reset=True)
-    rows = model.weighted(read_memberships(U, "U", matrix.shape[0], None))
-    columns = model.weighted(read_memberships(V, "V", matrix.shape[1], None))
+    rows = read_memberships(U, "U", matrix.shape[0], None)
+    columns = read_memberships(V, "V", matrix.shape[1], None)
+    check_columns(model, len(columns.extra_items) > 0)
     check_paired(found, rows.n_clusters, columns.n_clusters)
+    # Nobody is assigned: these numbers are the ones there are.
+    sides = [Counts(each.n_items, each.n_clusters, each.n_total, 0) for each in (rows, columns)]
+    problem = Problem(found, sides[0], sides[1], overlap_model=model)
     with Workers() as workers:
-        centring = found.centring(None) if model.keeps_shifts else "none"
-        engine = make_engine(matrix, "auto", workers).centred(centring)
+        engine = make_engine(matrix, "auto", workers).centred(problem.centring)
         found.check(engine)
-        products = columns if found.needs_products else None
-        features = engine.column_features(rows, products, base=found.base)
+        rows, columns = fixed_pair(engine, problem, rows, columns)
+        features = make_features(engine, problem, (rows, columns))
         value = found.value(features, rows, columns)
         value = value if found.background else max(value, 0.0)
         return checked_value(engine, found, value, features, rows, columns)[0]

@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.core.engine import Engine
 from neocc.core.objectives import Centring, Terms
-from neocc.core.overlap import OVERLAP_MODELS, REPEAT
+from neocc.core.overlap import REPEAT, STORED_MODELS
 from neocc.core.thresholds import Thresholds
-from neocc.engines import DenseMatrix, SparseMatrix, Workers
+from neocc.engines import DenseMatrix, Matrix, SparseMatrix, Workers
 from neocc.engines.validation import read_matrix
 from neocc.estimators._engines import make_engine
 from neocc.estimators._fitted import asked_objective
@@ -57,10 +57,15 @@ class RowsMixin(TransformerMixin):
         if model.column_effects.any() and isinstance(matrix, SparseMatrix):
             matrix = DenseMatrix(matrix.values)
         with Workers(self.n_jobs) as workers:
+            matrix = self._without_known(matrix, workers)
             engine = make_engine(matrix, self.kernel, workers)
             if model.terms.base == "margins":
                 asked_objective(self).check(engine)
             yield engine.centred(model.centring, model.column_effects)
+
+    def _without_known(self, matrix: Matrix, workers: Workers) -> Matrix:
+        """Subtract from new rows what a fit subtracts from old ones; nothing unless overridden."""
+        return matrix
 
     def predict_membership(self, X: Any) -> BoolArray:
         """Return the memberships of rows, seen or new, in the row clusters of the fit.
@@ -73,8 +78,9 @@ class RowsMixin(TransformerMixin):
 
         With other overlap models than `"repeat"`, or a bound of memberships, it takes the set of
         clusters that is cheapest at the price of an extra membership. Of the rows of a fit a few
-        may then differ: single changes that exact counts took after the price, and sets of three or
-        more clusters, which are looked for one cluster at a time.
+        may then differ: single changes that exact counts took after the price, and sets of more
+        than three clusters (of three, if there are more than twelve), which are looked for one
+        cluster at a time.
 
         A row of counts is compared with independence given its own sum. One without any is as far
         from every cluster: it is an outlier where the fit allowed them, else in the first cluster.
@@ -91,11 +97,11 @@ class RowsMixin(TransformerMixin):
         """
         with self._engine_of(X) as engine:
             model = self._row_model
-            scores = engine.row_scores(model.terms, model.V)
+            rule = STORED_MODELS[model.overlap_model](model.max_memberships)
+            scores = engine.row_scores(model.terms, model.V, sums=rule.needs_sums)
             kernels = engine.kernels
             counted = engine.row_margins() != 0 if model.terms.base == "margins" else None
         nearest, extra = model.nearest_threshold, model.extra_threshold
-        rule = OVERLAP_MODELS[model.overlap_model](model.max_memberships)
         choices = rule.choices(scores, kernels)
         members = choices.apply(Thresholds(nearest, extra, price=extra)).members.dense
         if counted is not None:
@@ -160,12 +166,14 @@ class RowsMixin(TransformerMixin):
         Returns
         -------
         distances : ndarray of shape (n_rows, n_row_clusters)
-            Squared distances as the objective measures them: what each membership would add to it.
-            For counts they are negative where a cluster explains a row better than independence.
-            Infinite for a cluster without members, but for counts.
+            Squared distances as the objective measures them: what a row in this cluster alone adds
+            to it, which may be negative for costs relative to a background. Infinite for a cluster
+            without members, but for counts.
         """
         with self._engine_of(X) as engine:
             model = self._row_model
             d = engine.row_distances(model.terms, model.V)
         d[:, np.isinf(model.terms.magnitude)] = np.inf
-        return np.maximum(d, 0.0, out=d) if model.terms.rate is None else d
+        d = d[:, : model.terms.single or None]
+        # Relative to a background they may be negative.
+        return d if model.terms.rate is not None else np.maximum(d, 0.0, out=d)

@@ -10,7 +10,8 @@ from scipy import sparse
 
 from neocc._typing import BoolArray, FloatArray
 from neocc.core.objectives import OBJECTIVES
-from neocc.core.overlap import REPEAT, OverlapModel
+from neocc.core.objectives.virtual import followed_means, gathered
+from neocc.core.overlap import OverlapModel
 from neocc.engines import RowSource
 from neocc.engines.stored import StoredRows
 from neocc.estimators._fitted import fitted_values
@@ -23,21 +24,22 @@ _CELLS_AT_ONCE = 1 << 20
 
 def block_errors(
     X: Any,
-    U: BoolArray,
-    V: BoolArray,
+    rows: Memberships,
+    columns: Memberships,
     objective: str,
-    overlap_model: OverlapModel = REPEAT,
     cells_at_once: int = _CELLS_AT_ONCE,
 ) -> FloatArray:
-    """Return each block's part of the objective.
+    """Return each block's part of the objective, given weighted memberships.
 
     What a cell of several blocks costs is divided among them where the overlap model explains it by
     all of them together.
     """
-    rows, columns = (overlap_model.weighted(Memberships.from_dense(each)) for each in (U, V))
     if not rows.mixed and not columns.mixed:
         return _from_sums(X, rows, columns, objective, cells_at_once)
-    C = rows.fitted(_row_sums(X, rows, cells_at_once))
+    sums = _row_sums(X, rows.summed, cells_at_once)
+    if rows.virtual is not None:
+        return _followed_errors(X, rows, columns, sums, cells_at_once)
+    C = rows.fitted(sums)
     M = columns.fitted((C @ columns.indicator).T).T
     beside = C - M @ columns.indicator.T
     errors = np.zeros(M.shape)
@@ -51,6 +53,19 @@ def block_errors(
             left = part - fitted_values(here, M, columns)
         errors += to_rows[at].T @ np.square(left) @ to_columns
     return errors
+
+
+def _followed_errors(
+    X: Any, rows: Memberships, columns: Memberships, sums: FloatArray, cells_at_once: int
+) -> FloatArray:
+    """Return the same where a cell is explained by the one block that its row follows."""
+    M = followed_means(sums @ columns.indicator, rows, columns)
+    errors = np.zeros((rows.summed.n_clusters, columns.n_clusters))
+    for at, part in _dense_parts(X, cells_at_once):
+        here = rows.slice(at.start, at.stop)
+        left = np.square(part - fitted_values(here, M, columns))
+        errors += here.summed.indicator.T @ left @ columns.indicator
+    return gathered(errors, rows)
 
 
 def centre_errors(

@@ -176,13 +176,16 @@ def _check_members(state: Any) -> None:
         scale = members.scale
         if scale is not None and (scale.shape != (n,) or scale.dtype != np.float64):
             raise Undecodable("it holds weights that do not fit their memberships")
-        if len(members.extra_items) != len(members.extra_clusters):
+        virtual = members.virtual
+        lengths = (len(members.extra_clusters), n if virtual is None else virtual.n_items)
+        if (len(members.extra_items), n) != lengths:
             raise Undecodable("it holds memberships of different lengths")
 
 
 def _memberships(value: Any) -> Iterator[Memberships]:
     if isinstance(value, Memberships):
         yield value
+        yield from _memberships(value.virtual)
     elif isinstance(value, dict):
         for one in value.values():
             yield from _memberships(one)

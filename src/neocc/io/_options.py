@@ -8,12 +8,12 @@ from typing import Any, Literal, TypeAlias
 
 __all__ = ["Duplicates", "Layout", "Missing", "ReadOptions"]
 
-Missing: TypeAlias = Literal["error", "zero"]
+Missing: TypeAlias = Literal["error", "zero", "ignore"]
 Duplicates: TypeAlias = Literal["sum", "mean", "error"]
 Layout: TypeAlias = Literal["table", "triplets"]
 
 _CHOICES = {
-    "missing": ("error", "zero"),
+    "missing": ("error", "zero", "ignore"),
     "duplicates": ("sum", "mean", "error"),
     "layout": (None, "table", "triplets"),
     "header": (None, True, False),

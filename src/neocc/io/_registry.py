@@ -168,9 +168,10 @@ def read_matrix(
         The file.
     format : str, default=None
         "csv", "tsv", "parquet", "u.data", "ratings.dat", "mtx", "npz", "npy", "h5ad" or "arff".
-    missing : {"error", "zero"}, default="error"
-        Whether cells without a number (blank, NaN, NA) are refused or read as 0. Infinite numbers
-        are always refused.
+    missing : {"error", "zero", "ignore"}, default="error"
+        Whether cells without a number (blank, NaN, NA) are refused, read as 0, or stay missing, for
+        ``NEOCC(missing="ignore")``: NaN in a table, and no entry in a sparse matrix, which then
+        keeps the zeros that are given. Infinite numbers are always refused.
     duplicates : {"sum", "mean", "error"}, default="sum"
         What becomes of several values for the same cell, in triplets and in coordinate form.
     layout : {"table", "triplets"}, default=None

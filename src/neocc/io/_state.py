@@ -12,7 +12,7 @@ from typing import Any, get_args
 import numpy as np
 
 from neocc.core.objectives import Centring, Terms
-from neocc.core.overlap import OVERLAP_MODELS
+from neocc.core.overlap import STORED_MODELS
 from neocc.estimators._rows import RowModel
 from neocc.io._codec import Undecodable
 from neocc.kernels import Base, Memberships
@@ -32,10 +32,13 @@ _ARRAYS: dict[str, tuple[str, str]] = {
     "outliers_": ("b", "n"),
     "row_labels_": ("i", "n"),
     "column_labels_": ("i", "m"),
+    "followed_": ("i", "nl"),
     "block_means_": ("f", "kl"),
     "block_lifts_": ("f", "kl"),
     "cluster_centers_": ("f", "km"),
     "history_": ("fV", "h"),
+    "row_effects_": ("f", "n"),
+    "column_effects_": ("f", "m"),
 }
 _TERMS: dict[str, tuple[str, str]] = {
     "offset": ("f", "k"),
@@ -46,6 +49,7 @@ _TERMS: dict[str, tuple[str, str]] = {
     "table": ("f", "mk"),
     "gram": ("f", "kk"),
     "rate": ("f", "k"),
+    "curve": ("f", "lk"),
 }
 # Of mixed clusters, where those of others are numbers.
 _TABLES = {"scale": "kk", "shrink": "ll"}
@@ -101,7 +105,7 @@ class _Sizes:
         self.check(f"{name}.extra_clusters", members.extra_clusters, "i", "e")
         if members.scale is not None:
             self.check(f"{name}.scale", members.scale, "f", letters[0])
-        if type(members.mixed) is not bool:
+        if members.virtual is not None or type(members.mixed) is not bool:
             raise Undecodable(f"its {name!r} is of the wrong type")
         n_items, n_clusters = len(members.first), members.n_clusters
         if n_clusters != self._known[letters[1]]:
@@ -138,16 +142,34 @@ def check_state(estimator: str, parameters: dict[str, Any], attributes: dict[str
     sizes = _Sizes(n_columns)
     _check_row_model(attributes["_row_model"], sizes)
     for name, (kind, letters) in _ARRAYS.items():
-        if attributes.get(name) is not None or (name in attributes and name != "block_lifts_"):
+        is_open = name in ("followed_", "block_lifts_") and attributes.get(name) is None
+        if name in attributes and not is_open:
             sizes.check(name, attributes[name], kind, letters)
+    _check_followed(attributes)
     if attributes["_n_features_out"] != attributes["_row_members"].shape[1]:
         raise Undecodable("its '_n_features_out' does not fit")
     for side in ("row", "column") if estimator == "NEOCC" else ():
         is_auto = "auto" in (parameters.get(f"{side}_overlap"), parameters.get(f"{side}_outliers"))
         _check_estimate(f"{side}_estimate_", attributes.get(f"{side}_estimate_"), needed=is_auto)
+    _check_observed(parameters, attributes)
     names = attributes.get("feature_names_in_")
     if names is not None and (not isinstance(names, np.ndarray) or names.shape != (n_columns,)):
         raise Undecodable("its 'feature_names_in_' do not fit")
+
+
+def _check_followed(attributes: dict[str, Any]) -> None:
+    """Check that rows follow clusters of theirs, where the model has it so."""
+    followed, members = attributes.get("followed_"), attributes["_row_members"]
+    if STORED_MODELS[attributes["_row_model"].overlap_model].needs_sums == (followed is None):
+        raise Undecodable("its 'followed_' does not fit its overlap model")
+    if followed is None:
+        return
+    inside = members.any(axis=1)
+    good = followed.dtype == np.int32 and followed.size and followed.min() >= -1
+    if not good or followed.max() >= members.shape[1] or (followed[~inside] != -1).any():
+        raise Undecodable("its 'followed_' names a cluster that is not there")
+    if not np.take_along_axis(members[inside], followed[inside], axis=1).all():
+        raise Undecodable("its 'followed_' names clusters of which rows are no members")
 
 
 def _check_estimate(name: str, estimate: Any, *, needed: bool) -> None:
@@ -158,6 +180,21 @@ def _check_estimate(name: str, estimate: Any, *, needed: bool) -> None:
     is_whole = isinstance(estimate, OverlapEstimate)
     if not is_whole or not all(isinstance(share, float | int) for share in shares):
         raise Undecodable(f"its {name!r} is not an estimate")
+
+
+def _check_observed(parameters: dict[str, Any], attributes: dict[str, Any]) -> None:
+    """Check what a fit over observed cells knows besides."""
+    observed = parameters.get("missing", "zero") == "ignore"
+    terms = attributes["_row_model"].terms
+    if terms.base not in get_args(Base) or not isinstance(terms.constant, float):
+        raise Undecodable("its '_row_model' has terms of an unknown kind")
+    if observed != (terms.curve is not None):
+        raise Undecodable("its '_row_model' does not fit its parameter 'missing'")
+    for name in ("row_effects_", "column_effects_") if observed else ():
+        if name not in attributes:
+            raise Undecodable(f"its {name!r} is missing")
+    if observed and not isinstance(attributes.get("overall_mean_"), float):
+        raise Undecodable("its 'overall_mean_' is not a number")
 
 
 def _check_row_model(model: Any, sizes: _Sizes) -> None:
@@ -174,14 +211,13 @@ def _check_row_model(model: Any, sizes: _Sizes) -> None:
     limits: tuple[Any, ...] = (model.nearest_threshold, model.extra_threshold)
     if not all(isinstance(limit, float) for limit in limits):
         raise Undecodable("its thresholds are not numbers")
-    rule, most = OVERLAP_MODELS.get(str(model.overlap_model)), model.max_memberships
+    rule, most = STORED_MODELS.get(str(model.overlap_model)), model.max_memberships
     if rule is None or not (most is None or (type(most) is int and most >= 1)):
         raise Undecodable("its '_row_model' has an unknown overlap model")
     if rule.needs_pairs and model.terms.gram is None:
         raise Undecodable("its 'gram' is missing")
     if model.centring not in get_args(Centring):
         raise Undecodable("its '_row_model' is centred in an unknown way")
-    _check_overlap_model(model)
 
 
 def _check_terms(terms: Terms, sizes: _Sizes) -> None:
@@ -192,13 +228,3 @@ def _check_terms(terms: Terms, sizes: _Sizes) -> None:
             sizes.check(name, table, kind, _TABLES[name] if mixed else letters)
     if terms.base not in get_args(Base) or type(terms.constant) is not float:
         raise Undecodable("its '_row_model' has terms of an unknown kind")
-
-
-def _check_overlap_model(model: RowModel) -> None:
-    most = model.max_memberships
-    if most is not None and (type(most) is not int or most < 1):
-        raise Undecodable("its 'max_memberships' is not a number of memberships")
-    if model.overlap_model not in tuple(OVERLAP_MODELS):
-        raise Undecodable("its 'overlap_model' is not known")
-    if OVERLAP_MODELS[model.overlap_model].needs_pairs and model.terms.gram is None:
-        raise Undecodable("its 'gram' is missing")

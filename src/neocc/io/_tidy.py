@@ -12,12 +12,14 @@ import numpy as np
 
 from neocc._typing import BoolArray, FloatArray
 from neocc.core.objectives import CountObjective, Features, Objective
+from neocc.core.problem import Problem
 from neocc.engines import Workers
 from neocc.engines.validation import read_matrix as read_array
 from neocc.estimators._engines import make_engine
 from neocc.estimators._fitted import asked_objective, used_overlap_model, weigh
 from neocc.io._block_errors import block_errors, centre_errors
 from neocc.io._matrix import Matrix
+from neocc.io._observed import observed_block_errors, observed_column_distances
 from neocc.kernels import Memberships, numpy_
 
 __all__ = ["ResultTables", "column_distances", "member_table", "memberships", "result_tables"]
@@ -99,6 +101,9 @@ def column_distances(model: Any, X: Any) -> FloatArray:
         to it. Infinite for a cluster without members.
     """
     objective = asked_objective(model)
+    if objective.needs_counts:
+        U, V = (weigh(model, side) for side in memberships(model))  # type: ignore[arg-type]
+        return observed_column_distances(model, X, U, V)
     features, U, V = _features(model, objective, X)
     terms = objective.column_terms(features, U, V)
     d = numpy_.distances(features, terms)
@@ -112,10 +117,10 @@ def _features(
 ) -> tuple[Features, Memberships, Memberships]:
     """Return the column features of a fit, with its memberships."""
     U, V = (weigh(model, side) for side in memberships(model))  # type: ignore[arg-type]
-    keeps_shifts = used_overlap_model(model).keeps_shifts
+    problem = Problem(objective, None, None, overlap_model=used_overlap_model(model))
     with Workers(model.n_jobs) as workers:
         engine = make_engine(read_array(None, X, reset=False), model.kernel, workers)
-        data = engine.centred(objective.centring(None) if keeps_shifts else "none")
+        data = engine.centred(problem.centring)
         products = V if objective.needs_products else None
         return data.column_features(U, products, base=objective.base), U, V
 
@@ -146,8 +151,10 @@ def _block_table(model: Any, matrix: Matrix, U: BoolArray, V: BoolArray) -> dict
     objective, lifts = asked_objective(model), getattr(model, "block_lifts_", None)
     if isinstance(objective, CountObjective):
         errors = objective.block_costs(*_features(model, objective, matrix.data))
+    elif objective.needs_counts:
+        errors = observed_block_errors(model, matrix.data, weigh(model, U), weigh(model, V))
     else:
-        errors = block_errors(matrix.data, U, V, objective.name, used_overlap_model(model))
+        errors = block_errors(matrix.data, weigh(model, U), weigh(model, V), objective.name)
     return {
         "row_cluster": np.repeat(np.arange(1, k + 1), l),
         "column_cluster": np.tile(np.arange(1, l + 1), k),

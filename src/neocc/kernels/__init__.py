@@ -6,10 +6,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from importlib import import_module
 from typing import Protocol, TypeAlias
 
 from neocc._typing import AnyArray, FloatArray, LabelArray
-from neocc.kernels.inputs import Base, Block, Features, SetCosts, SparseBlock, Terms
+from neocc.kernels.inputs import Base, Block, Features, Parts, SetCosts, SparseBlock, Terms
 from neocc.kernels.memberships import Memberships, inverse
 
 __all__ = [
@@ -19,6 +22,7 @@ __all__ = [
     "Features",
     "Kernels",
     "Memberships",
+    "Parts",
     "SetCosts",
     "SparseBlock",
     "Terms",
@@ -49,6 +53,16 @@ class Kernels(Protocol):
     ) -> None:
         """Add the sums of each column over row clusters, and its weighted squares."""
 
+    def gather_observed(
+        self, block: SparseBlock, columns: Memberships, sums: FloatArray, counts: FloatArray
+    ) -> None:
+        """Write weighted sums of each row over column clusters, and sums of the weights."""
+
+    def scatter_observed(
+        self, block: SparseBlock, rows: Memberships, sums: FloatArray, counts: FloatArray
+    ) -> None:
+        """Add weighted sums of each column over row clusters, and sums of the weights."""
+
     def multiply(self, block: Block, table: FloatArray, out: FloatArray) -> None:
         """Write X P."""
 
@@ -71,17 +85,37 @@ class Kernels(Protocol):
     ) -> None:
         """Find the best set of clusters of each size, and its cost."""
 
+    def least_sets(
+        self,
+        parts: Parts,
+        squares: FloatArray,
+        anchors: FloatArray,
+        curves: FloatArray,
+        sets: AnyArray,
+    ) -> None:
+        """Find the best sets where the nearest cluster of a set counts, part by part."""
+
     def hull_steps(self, curves: FloatArray, steps: FloatArray) -> None:
         """Write the slopes of the lower convex hull of each curve, step by step."""
+
+
+@cache
+def _compiled_kernels() -> Kernels:
+    """Load the compiled kernels.
+
+    In a thread, which Ctrl-C does not reach: it leaves an import half done, and numba cannot be
+    imported again after that.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        loaded: Kernels = pool.submit(import_module, "neocc.kernels.numba_").result()
+        return loaded
 
 
 def get_kernels(name: str, n_stored: int, n_iterations: int = 40) -> Kernels:
     """Return the kernel set called `name`; `"auto"` loads compiled code only where that pays."""
     work = (n_stored + _ITERATION) * n_iterations
     if name == "numba" or (name == "auto" and work >= _WORTH_LOADING):
-        from neocc.kernels import numba_
-
-        return numba_
+        return _compiled_kernels()
     from neocc.kernels import numpy_
 
     return numpy_

@@ -8,16 +8,25 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from neocc._typing import AnyArray, FloatArray
+from neocc._typing import AnyArray, FloatArray, IntArray
+
+# A distance is rounded to 2**-40 of itself, and to no less than 2**-46 of the terms it is made of.
+TIE_SCALE = 2.0**12
+NOISE_SCALE = 2.0**6
 
 
 class SparseBlock(NamedTuple):
-    """Rows of a CSR matrix as views; `indptr` keeps its positions in the whole matrix."""
+    """Rows of a CSR matrix as views; `indptr` keeps its positions in the whole matrix.
+
+    Where only stored cells were observed, they may have `weights`, and `data` are values times the
+    square roots of these: their squares are weighted then.
+    """
 
     indptr: AnyArray
     indices: AnyArray
     data: AnyArray
     n_columns: int
+    weights: AnyArray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -59,19 +68,23 @@ class Features:
         The base.
     products : array of shape (n_items, own clusters) or None
         H: X D(w) X' U of rows, X' D(f) X V of columns.
+    counts : array of shape (n_items, other clusters) or None
+        N: weights of observed cells, W V of rows, W' U of columns; S are those of W o X then.
     """
 
     sums: FloatArray | None
     squares: FloatArray
     products: FloatArray | None = None
+    counts: FloatArray | None = None
 
     def tables(self) -> list[FloatArray]:
         """Return all tables that there are."""
-        return [table for table in (self.sums, self.squares, self.products) if table is not None]
+        every = (self.sums, self.squares, self.products, self.counts)
+        return [table for table in every if table is not None]
 
     def __add__(self, other: Features) -> Features:
-        sums: list[Any] = [None, None, None]
-        for i, name in enumerate(("sums", "squares", "products")):
+        sums: list[Any] = [None, None, None, None]
+        for i, name in enumerate(("sums", "squares", "products", "counts")):
             mine, others = getattr(self, name), getattr(other, name)
             sums[i] = None if mine is None else mine + others
         return Features(*sums)
@@ -103,8 +116,12 @@ class Terms:
         How often the base of an item counts in its distance; None for once.
     base : str
         What the base of an item is.
+    curve : array of shape (other clusters, own clusters) or None
+        What the weights of observed cells are multiplied by.
+    single : int
+        Number of single clusters, where the others stand for pairs of them; 0 if all are single.
     constant : float
-        What the objective has beside the distances of all memberships.
+        What the objective has beside the distances of all memberships, and these tables tell.
     """
 
     offset: FloatArray
@@ -116,7 +133,9 @@ class Terms:
     gram: FloatArray | None = None
     rate: FloatArray | None = None
     base: Base = "weighted"
+    curve: FloatArray | None = None
     constant: float = 0.0
+    single: int = 0
 
     @property
     def n_clusters(self) -> int:
@@ -125,7 +144,7 @@ class Terms:
 
 
 class SetCosts(NamedTuple):
-    """The parts of the cost of a set of clusters, by its size (`neocc.core.overlap.sets`).
+    """The parts of the cost of a set of clusters, by its size (`neocc.core.overlap.model`).
 
     `own`, `fixed` and `joint` have a number for each size from 1, `pairs` one for each two clusters
     (None for 0 everywhere).
@@ -135,3 +154,33 @@ class SetCosts(NamedTuple):
     fixed: FloatArray
     joint: FloatArray
     pairs: FloatArray | None
+
+
+class Parts(NamedTuple):
+    """Distances of items in parts, one for each cluster of the other side.
+
+    The part of cluster j in the distance of item p to cluster q is
+
+        slope_jq S_pj + curve_jq,
+
+    with S the `sums` of the items; `slope` and `curve` have shape (other clusters, own clusters).
+    `magnitude` is that of the terms, infinite for an empty cluster, and `sizes` are those of the
+    other clusters.
+    """
+
+    sums: FloatArray
+    slope: FloatArray
+    curve: FloatArray
+    magnitude: FloatArray
+    sizes: FloatArray
+
+    @classmethod
+    def of(cls, sums: FloatArray, terms: Terms, sizes: FloatArray) -> Parts:
+        """Return the parts of squared distances from block values: slope = -2 M."""
+        assert terms.slope is not None
+        curve = np.square(terms.slope / 2.0) * sizes[:, None]
+        return cls(sums, terms.slope, curve, terms.magnitude, sizes)
+
+    def table(self, items: slice | IntArray) -> FloatArray:
+        """Return the parts of some items: items, own clusters, other clusters."""
+        return np.asarray(self.sums[items, None] * self.slope.T + self.curve.T)

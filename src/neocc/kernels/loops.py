@@ -15,7 +15,7 @@ import numpy as np
 from numba.extending import intrinsic
 
 from neocc._typing import AnyArray, BoolArray, FloatArray, IntArray, LabelArray
-from neocc.kernels.numpy_ import NOISE_SCALE, TIE_SCALE
+from neocc.kernels.inputs import NOISE_SCALE, TIE_SCALE
 
 __all__ = [
     "compiled",

@@ -39,6 +39,12 @@ class Memberships:
     mixed : bool
         Whether an item is a combination of its clusters, so that these are fitted together, and its
         squares count once however many they are.
+    virtual : Memberships or None
+        Memberships of the same items in virtual clusters, over which data are summed where the
+        clusters themselves do not tell enough; None to sum over these.
+    stands_for : int32 array of shape (n_clusters, other clusters) or None
+        Of virtual clusters: which cluster each of them stands for within each cluster of the other
+        side, -1 for none. None if each stands for the cluster of its number everywhere.
     """
 
     first: LabelArray
@@ -47,6 +53,8 @@ class Memberships:
     n_clusters: int
     scale: FloatArray | None = None
     mixed: bool = False
+    virtual: Memberships | None = None
+    stands_for: LabelArray | None = None
 
     @classmethod
     def from_dense(cls, matrix: BoolArray) -> Memberships:
@@ -69,8 +77,8 @@ class Memberships:
     def partition(cls, labels: LabelArray, n_clusters: int) -> Memberships:
         """One cluster for every item."""
         members = cls(labels, _NO_ITEMS, _NO_LABELS, n_clusters)
-        sizes = np.bincount(labels, minlength=n_clusters).astype(np.float64)
-        has_empty = int(np.count_nonzero(sizes)) < n_clusters
+        counts = np.bincount(labels, minlength=n_clusters)
+        sizes, has_empty = counts.astype(np.float64), 0 in counts.tolist()
         members.__dict__.update(is_partition=True, sizes=sizes, has_empty=has_empty)
         if not has_empty:
             members.__dict__["inverse_sizes"] = np.reciprocal(sizes)
@@ -85,13 +93,17 @@ class Memberships:
         # A part without extra memberships has no weights: all of them are one.
         weighted = any(part.scale is not None for part in parts)
         extra_items = [part.extra_items + at for part, at in zip(parts, offsets, strict=False)]
+        some_virtual = any(part.virtual is not None for part in parts)
+        widest = max(parts, key=lambda part: part.n_clusters)
         return cls(
             np.concatenate([part.first for part in parts]),
             np.concatenate(extra_items),
             np.concatenate([part.extra_clusters for part in parts]),
-            parts[0].n_clusters,
+            widest.n_clusters,
             np.concatenate([_scale(part) for part in parts]) if weighted else None,
             any(part.mixed for part in parts),
+            cls.joined([part.summed for part in parts]) if some_virtual else None,
+            widest.stands_for,
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -102,6 +114,11 @@ class Memberships:
     def n_items(self) -> int:
         """Number of items."""
         return len(self.first)
+
+    @property
+    def summed(self) -> Memberships:
+        """The memberships by which data are summed: virtual ones where there are any."""
+        return self if self.virtual is None else self.virtual
 
     @cached_property
     def dense(self) -> BoolArray:
@@ -162,14 +179,19 @@ class Memberships:
         return numbers if self.scale is None else numbers * self.scale
 
     @cached_property
+    def overlapping(self) -> tuple[IntArray, Memberships]:
+        """The items with extra memberships, and all memberships of these."""
+        items = np.flatnonzero(self.has_extra)
+        return items, self.take(items)
+
+    @cached_property
     def gram(self) -> FloatArray:
         """U'U of the weighted memberships, of shape (n_clusters, n_clusters)."""
         alone = self.first.copy()
         alone[self.extra_items] = -1
         squares = None if self.scale is None else self.scale**2
         gram = np.diag(Memberships.from_labels(alone, self.n_clusters).sums_of(squares))
-        some = np.unique(self.extra_items)
-        table = self.take(some).indicator
+        table = self.overlapping[1].indicator
         gram += table.T @ table
         return gram
 
@@ -246,18 +268,20 @@ class Memberships:
             self.n_clusters,
             None if self.scale is None else self.scale[start:stop],
             self.mixed,
+            None if self.virtual is None else self.virtual.slice(start, stop),
+            self.stands_for,
         )
 
     def take(self, items: IntArray) -> Memberships:
         """Return the memberships of some items, in ascending order, renumbered from zero."""
-        at = np.searchsorted(items, self.extra_items)
-        at[at == len(items)] = 0
-        kept = items[at] == self.extra_items if len(items) else np.zeros(len(at), dtype=bool)
+        place = np.full(self.n_items, -1)
+        place[items] = np.arange(len(items))
+        at = place[self.extra_items]
+        kept = at >= 0
         scale = None if self.scale is None else self.scale[items]
-        clusters = self.extra_clusters[kept]
-        return Memberships(
-            self.first[items], at[kept], clusters, self.n_clusters, scale, self.mixed
-        )
+        virtual = None if self.virtual is None else self.virtual.take(items)
+        some = (self.first[items], at[kept], self.extra_clusters[kept], self.n_clusters)
+        return Memberships(*some, scale, self.mixed, virtual, self.stands_for)
 
 
 # Of a largest eigenvalue, the share below which another counts as zero.

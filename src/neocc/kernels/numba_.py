@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from neocc._typing import FloatArray, LabelArray
-from neocc.kernels import loops, numpy_, set_loops
-from neocc.kernels.inputs import Block, Features, SetCosts, SparseBlock, Terms
+from neocc.kernels import least_loops, loops, numpy_, numpy_sets, observed_loops, set_loops
+from neocc.kernels.inputs import Block, Features, Parts, SetCosts, SparseBlock, Terms
 from neocc.kernels.memberships import Memberships
 
 # Products of small tables are cheaper as loops than as calls of BLAS.
@@ -90,6 +90,43 @@ def scatter(
         loops.scatter_dense(block, *common)
 
 
+def gather_observed(
+    block: SparseBlock, columns: Memberships, sums: FloatArray, counts: FloatArray
+) -> None:
+    """Write weighted sums of each row over column clusters, and sums of the weights."""
+    some_extra = len(columns.extra_items) > 0
+    observed_loops.gather(
+        block.indptr,
+        block.indices.view(_UNSIGNED[block.indices.itemsize]),
+        block.data,
+        _NO_LINE if block.weights is None else block.weights,
+        columns.first,
+        _NO_LINE if columns.scale is None else columns.scale,
+        columns.extra_ptr if some_extra else columns.extra_items,
+        columns.extra_clusters,
+        sums,
+        counts,
+    )
+
+
+def scatter_observed(
+    block: SparseBlock, rows: Memberships, sums: FloatArray, counts: FloatArray
+) -> None:
+    """Add weighted sums of each column over row clusters, and sums of the weights."""
+    observed_loops.scatter(
+        block.indptr,
+        block.indices.view(_UNSIGNED[block.indices.itemsize]),
+        block.data,
+        _NO_LINE if block.weights is None else block.weights,
+        rows.first,
+        _NO_LINE if rows.scale is None else rows.scale,
+        rows.extra_items,
+        rows.extra_clusters,
+        sums,
+        counts,
+    )
+
+
 def multiply(block: Block, table: FloatArray, out: FloatArray) -> None:
     """Write X P."""
     if isinstance(block, SparseBlock):
@@ -131,6 +168,11 @@ def score(
         squared = ((sums @ shrink) * sums).sum(axis=1)[:, None]
         rest = np.zeros(terms.n_clusters) if products is None else numpy_.scaled(products, scale)
         products, scale, shrink = rest - squared, None, None
+    if features.counts is not None and terms.curve is not None:
+        curved = features.counts @ terms.curve
+        if products is not None:
+            curved += numpy_.scaled(products, scale)
+        products, scale = curved, None
     members = _NOBODY if members is None else members
     total: float = loops.score(
         _NO_TABLE if sums is None else sums,
@@ -169,9 +211,23 @@ def best_sets(
         costs.fixed,
         costs.joint,
         _NO_TABLE if pairs is None else pairs,
+        numpy_sets.largest_exact(d.shape[1]),
         curves,
         sets,
     )
+
+
+def least_sets(
+    parts: Parts,
+    squares: FloatArray,
+    anchors: FloatArray,
+    curves: FloatArray,
+    sets: LabelArray,
+) -> None:
+    """Write best sets, and their costs, where the nearest cluster of a set counts in each part."""
+    slope, curve = (np.ascontiguousarray(table.T) for table in (parts.slope, parts.curve))
+    empty = np.isinf(parts.magnitude)
+    least_loops.least_sets(parts.sums, slope, curve, empty, squares, anchors, curves, sets)
 
 
 def hull_steps(curves: FloatArray, steps: FloatArray) -> None:

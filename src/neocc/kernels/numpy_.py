@@ -6,8 +6,11 @@ For a block X of rows and memberships M of its columns (or rows), which may be w
   sum_t w_t x_pt^2;
 * `scatter` adds the sums of each column over clusters of rows, X' M, and the weighted squares
   sum_p w_p x_pt^2;
+* `gather_observed` writes, and `scatter_observed` adds, sums over the stored cells alone: those of
+  weights times values, and of weights;
 * `multiply` writes X P, `multiply_transposed` adds X' P for a thin table P;
-* `score` turns the features of items into distances and finds the nearest cluster of each item.
+* `score` turns the features of items into distances and finds the nearest cluster of each item;
+* `best_sets`, `least_sets` and `hull_steps` are those of `neocc.kernels.numpy_sets`.
 
 Weights of `None` are all one. Tables have a line per item.
 """
@@ -20,12 +23,12 @@ from typing import Any
 import numpy as np
 
 from neocc._typing import FloatArray, LabelArray
-from neocc.kernels.inputs import Block, Features, SetCosts, SparseBlock, Terms
+from neocc.kernels.inputs import NOISE_SCALE, TIE_SCALE, Block, Features, SparseBlock, Terms
 from neocc.kernels.memberships import Memberships
+from neocc.kernels.numpy_sets import best_sets, hull_steps, least_sets
 
-# A distance is rounded to 2**-40 of itself, and to no less than 2**-46 of the terms it is made of.
-TIE_SCALE = 2.0**12
-NOISE_SCALE = 2.0**6
+__all__ = ["best_sets", "distances", "gather", "gather_observed", "hull_steps", "least_sets"]
+__all__ += ["multiply", "multiply_transposed", "scaled", "scatter", "scatter_observed", "score"]
 
 _BUFFER_ENTRIES = 1 << 15
 
@@ -64,6 +67,22 @@ def scatter(
             squares += squared.T @ weights[at]
 
 
+def gather_observed(
+    block: SparseBlock, columns: Memberships, sums: FloatArray, counts: FloatArray
+) -> None:
+    """Write weighted sums of each row over column clusters, and sums of the weights."""
+    for values, out in zip(_observed(block), (sums, counts), strict=True):
+        out[...] = block.matrix(values).dot(columns.indicator)
+
+
+def scatter_observed(
+    block: SparseBlock, rows: Memberships, sums: FloatArray, counts: FloatArray
+) -> None:
+    """Add weighted sums of each column over row clusters, and sums of the weights."""
+    for values, out in zip(_observed(block), (sums, counts), strict=True):
+        np.add(out, block.matrix(values).T.dot(rows.indicator), out=out)
+
+
 def multiply(block: Block, table: FloatArray, out: FloatArray) -> None:
     """Write X P."""
     out[...] = _matrix(block) @ table
@@ -91,12 +110,20 @@ def score(
     infinite magnitude marks an empty cluster, which becomes infinitely far. The rounded distances
     are written to `d` if it is given.
     """
-    exact = distances(features, terms)
+    # `np.add.outer` would take twice the time.
+    squares, rate = features.squares[:, None], terms.rate
+    anchor = squares + terms.offset
+    exact = _with_products(
+        anchor if rate is None else squares * rate + terms.offset, features, terms
+    )
     total = 0.0 if members is None else float(np.vdot(exact, members.indicator))
-    anchor = np.add.outer(features.squares * NOISE_SCALE, terms.magnitude * NOISE_SCALE)
+    # Offsets are finite, and often the magnitudes themselves.
+    are_finite = terms.magnitude is terms.offset
+    if not are_finite:
+        anchor = squares + terms.magnitude
+    anchor *= NOISE_SCALE
     np.maximum(anchor, np.abs(exact) * TIE_SCALE, out=anchor)
-    empty = np.isinf(terms.magnitude)
-    if empty.any():
+    if not are_finite and (empty := np.isinf(terms.magnitude)).any():
         anchor[:, empty], exact[:, empty] = 0.0, np.inf
     exact += anchor
     exact -= anchor
@@ -112,21 +139,28 @@ def distances(features: Features, terms: Terms) -> FloatArray:
 
     With S the sums and H the products, they are
 
-        d = squares rate + offset + S slope + H scale - S^2 shrink
+        d = squares rate + offset + S slope + H scale - S^2 shrink + N curve
+
+    with N the weights of observed cells.
     """
-    sums, products = features.sums, features.products
-    if terms.rate is None:
-        d: FloatArray = np.add.outer(features.squares, terms.offset)
-    else:
-        d = np.multiply.outer(features.squares, terms.rate) + terms.offset
-    if sums is not None and terms.slope is not None:
-        d += sums @ terms.slope
+    squares = features.squares[:, None]
+    squares = squares if terms.rate is None else squares * terms.rate
+    return _with_products(squares + terms.offset, features, terms)
+
+
+def _with_products(d: FloatArray, features: Features, terms: Terms) -> FloatArray:
+    """Add to squares and offsets what the sums and products of items contribute."""
+    sums, products, slope = features.sums, features.products, terms.slope
+    # Of tables this small `dot` takes half the time of `@`.
+    d = d.copy() if sums is None or slope is None else d + sums.dot(slope)
     if products is not None:
         d += scaled(products, terms.scale)
     if sums is not None and terms.shrink is not None:
         shrink = terms.shrink
         shrunk = (sums * sums) @ shrink if shrink.ndim == 1 else ((sums @ shrink) * sums).sum(1)
         d -= shrunk[:, None]
+    if features.counts is not None and terms.curve is not None:
+        d += features.counts @ terms.curve
     return d
 
 
@@ -137,83 +171,18 @@ def scaled(products: FloatArray, scale: FloatArray | None) -> FloatArray:
     return products * scale if scale.ndim == 1 else products @ scale
 
 
-def best_sets(
-    d: FloatArray,
-    squares: FloatArray | None,
-    costs: SetCosts,
-    curves: FloatArray,
-    sets: LabelArray,
-) -> None:
-    """Write the best set of clusters of each size from 1, and its cost.
-
-    Sets of one cluster and of two are the best of all. Larger ones have one more cluster than the
-    set before, the best; where clusters do not interact these are the nearest ones. Costs are
-    rounded, for the same reason as distances; of equal ones the first counts. Places of `sets`
-    behind the last cluster stay as they are.
-    """
-    n, k = d.shape
-    base = np.zeros(n) if squares is None else squares
-    i, j = np.triu_indices(k, 1)
-    step = max(1, _BUFFER_ENTRIES // max(1, len(i)))
-    for start in range(0, n, step):
-        at = slice(start, start + step)
-        some, lines = d[at], np.arange(len(d[at]))
-        chosen = np.zeros(some.shape, dtype=bool)
-        for size in range(1, curves.shape[1] + 1):
-            own, fixed, joint = (part[size - 1] for part in costs[:3])
-            if size == 2 and costs.pairs is not None:
-                own_part, pair_part = some[:, i] + some[:, j], costs.pairs[i, j]
-            elif costs.pairs is None:
-                own_part = np.where(chosen, some, 0.0).sum(axis=1)[:, None] + some
-                pair_part = np.zeros(1)
-            else:
-                own_part = np.where(chosen, some, 0.0).sum(axis=1)[:, None] + some
-                A = chosen.astype(np.float64)
-                joined = A @ costs.pairs
-                pair_part = joined + (np.einsum("pi,pi->p", joined, A) / 2.0)[:, None]
-            found = rounded(own * own_part, fixed * base[at, None], joint * pair_part)
-            if size == 2 and costs.pairs is not None:
-                best = found.argmin(axis=1)
-                chosen[:] = False
-                chosen[lines, i[best]] = chosen[lines, j[best]] = True
-            else:
-                found[chosen] = np.inf
-                best = found.argmin(axis=1)
-                # Where all that are left are infinitely far, the first of them.
-                best = np.where(np.isinf(found[lines, best]), chosen.argmin(axis=1), best)
-                chosen[lines, best] = True
-            curves[at, size - 1] = found[lines, best]
-            sets[at, size - 1, :size] = np.nonzero(chosen)[1].reshape(-1, size)
-
-
-def hull_steps(curves: FloatArray, steps: FloatArray) -> None:
-    """Write the slopes of the lower convex hull of each curve, step by step; they rise.
-
-    A slope is the largest, over the sizes before, of the least slope to a size behind.
-    """
-    largest = curves.shape[1]
-    steps[...] = -np.inf
-    for before in range(largest - 1):
-        further = np.arange(before + 1, largest)
-        with np.errstate(invalid="ignore"):
-            rises = (curves[:, further] - curves[:, [before]]) / (further - before)
-        rises[np.isinf(curves[:, before])] = -np.inf
-        least = np.minimum.accumulate(rises[:, ::-1], axis=1)[:, ::-1]
-        np.maximum(steps[:, before:], least, out=steps[:, before:])
-
-
-def rounded(own: FloatArray, fixed: FloatArray, joint: FloatArray) -> FloatArray:
-    """Add up the parts of costs, and round them against these."""
-    found = own + fixed + joint
-    anchor = (np.abs(own) + np.abs(fixed) + np.abs(joint)) * TIE_SCALE
-    with np.errstate(invalid="ignore"):
-        found = (found + anchor) - anchor
-    found[np.isinf(anchor)] = np.inf
-    return found
-
-
 def _matrix(block: Block) -> Any:
     return block.matrix() if isinstance(block, SparseBlock) else block
+
+
+def _observed(block: SparseBlock) -> tuple[FloatArray, FloatArray]:
+    """Return the cells of a block times their weights, and the weights."""
+    at = block.stored()
+    values = block.data[at].astype(np.float64)
+    if block.weights is None:
+        return values, np.ones(len(values))
+    weights = block.weights[at]
+    return values * np.sqrt(weights), weights
 
 
 def _squared(block: Block) -> Iterator[tuple[slice, Any]]:

@@ -7,14 +7,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from neocc._typing import BoolArray, FloatArray, LabelArray
+from neocc._typing import BoolArray, FloatArray, IntArray, LabelArray
+from neocc.kernels.inputs import TIE_SCALE
 from neocc.kernels.loops import compiled, without_nan
-from neocc.kernels.numpy_ import TIE_SCALE
 
 __all__ = ["best_sets", "hull_steps"]
 
 # Costs within this share of their parts may be equal once they are rounded.
 _NEAR = 2.0**-38
+# Items whose sets are compared side by side: vectors of the processor hold several of them.
+_LANES = 64
+# Clusters that are compared at a time; tables are padded by one less.
+_AT_ONCE = 4
+# Items whose distances stay in the cache from one size of sets to the next.
+_BLOCK = 512
 
 
 @compiled
@@ -24,17 +30,123 @@ def _rounded(own: float, fixed: float, joint: float) -> float:
 
 
 @without_nan
-def _least_pairs(half: FloatArray, joined: FloatArray, least: FloatArray) -> float:
-    """Write the least cost of a pair of each cluster with a later one, but for rounding."""
-    n_clusters = len(half)
-    found = np.inf
-    for i in range(n_clusters):
-        line, smallest = joined[i], np.inf
+def _least_pairs(
+    parts: FloatArray, joined: FloatArray, first: int, line: FloatArray, least: FloatArray
+) -> None:
+    """Lower `least` to the costs of a pair of each cluster from `first` with a later one.
+
+    A line of `parts` and of `least` has a number for each of several items. Nothing is rounded.
+    With one line of `least` that of all pairs is the least cost, with more that of each cluster's.
+    """
+    n_clusters, n_lanes = len(joined), len(line)
+    for i in range(first, n_clusters - 1):
+        for j in range(i + 1, n_clusters, _AT_ONCE):
+            p0, p1, p2, p3 = parts[j], parts[j + 1], parts[j + 2], parts[j + 3]
+            q0, q1, q2, q3 = joined[i, j], joined[i, j + 1], joined[i, j + 2], joined[i, j + 3]
+            if j == i + 1:
+                for r in range(n_lanes):
+                    line[r] = min(p0[r] + q0, p1[r] + q1, p2[r] + q2, p3[r] + q3)
+            else:
+                for r in range(n_lanes):
+                    smallest = min(p0[r] + q0, p1[r] + q1, p2[r] + q2, p3[r] + q3)
+                    line[r] = min(line[r], smallest)
+        part, found = parts[i], least[i if len(least) > 1 else 0]
+        for r in range(n_lanes):
+            found[r] = min(found[r], line[r] + part[r])
+
+
+@without_nan
+def _least_triples(
+    parts: FloatArray, joined: FloatArray, line: FloatArray, least: FloatArray
+) -> None:
+    """Lower `least` to the costs of each cluster with two later ones: a pair beside it."""
+    n_clusters, n_lanes = len(joined), len(line)
+    beside = np.zeros(joined.shape)
+    for i in range(n_clusters - 2):
         for j in range(i + 1, n_clusters):
-            smallest = min(smallest, half[j] + line[j])
-        least[i] = smallest + half[i]
-        found = min(found, least[i])
-    return found
+            for q in range(j + 1, n_clusters):
+                beside[j, q] = joined[j, q] + joined[i, j] + joined[i, q]
+        _least_pairs(parts, beside, i + 1, line, least[i : i + 1])
+        found, part = least[i], parts[i]
+        for r in range(n_lanes):
+            found[r] += part[r]
+
+
+@compiled
+def _places_below(values: FloatArray, bound: float, found: IntArray) -> int:
+    """Write where values are no larger than a bound; return how many are.
+
+    Where is unpredictable, and a mispredicted branch costs more than writing all places.
+    """
+    n_found = 0
+    for q in range(len(values)):
+        found[n_found] = q
+        n_found += values[q] <= bound
+    return n_found
+
+
+@compiled
+def _exact_sets(
+    size: int,
+    d: FloatArray,
+    constants: FloatArray,
+    own: float,
+    joint: float,
+    pairs: FloatArray,
+    curves: FloatArray,
+    sets: LabelArray,
+) -> None:
+    """Find the best pairs, or triples, of all."""
+    n_items, n_clusters = d.shape
+    parts = np.full((n_clusters + _AT_ONCE - 1, _LANES), np.inf)
+    joined, least = np.zeros((n_clusters, len(parts))), np.empty((n_clusters, _LANES))
+    joined[:, :n_clusters] = joint * pairs
+    line, bounds, near = np.empty(_LANES), np.empty(_LANES), np.empty(n_clusters, dtype=np.intp)
+    widest = size * abs(joint) * np.abs(pairs).max()
+    for start in range(0, n_items, _LANES):
+        n_lanes = min(_LANES, n_items - start)
+        for r in range(n_lanes):
+            for q in range(n_clusters):
+                parts[q, r] = own * d[start + r, q]
+        least[:] = np.inf
+        if size == 2:
+            _least_pairs(parts, joined, 0, line, least)
+        else:
+            _least_triples(parts, joined, line, least)
+        for r in range(n_lanes):
+            bounds[r] = np.inf
+        for i in range(n_clusters):
+            for r in range(n_lanes):
+                bounds[r] = min(bounds[r], least[i, r])
+        for r in range(n_lanes):
+            p, found, bound = start + r, np.inf, bounds[r]
+            constant, one, two, three = constants[p] if len(constants) else 0.0, -1, -1, -1
+            bound += _NEAR * (abs(bound) + abs(constant) + widest)
+            for at in range(_places_below(least[:, r], bound, near)):
+                i = near[at]
+                for j in range(i + 1, n_clusters):
+                    of_two = parts[i, r] + parts[j, r] + joined[i, j]
+                    if size == 2:
+                        if of_two <= bound:
+                            cost = _rounded(
+                                own * (d[p, i] + d[p, j]), constant, joint * pairs[i, j]
+                            )
+                            if cost < found or one < 0:
+                                found, one, two = cost, i, j
+                        continue
+                    for q in range(j + 1, n_clusters):
+                        if of_two + parts[q, r] + joined[i, q] + joined[j, q] <= bound:
+                            cost = _rounded(
+                                own * (d[p, i] + d[p, j] + d[p, q]),
+                                constant,
+                                joint * (pairs[i, j] + pairs[i, q] + pairs[j, q]),
+                            )
+                            if cost < found or one < 0:
+                                found, one, two, three = cost, i, j, q
+            sets[p, size - 1, 0], sets[p, size - 1, 1] = one, two
+            if size > 2:
+                sets[p, size - 1, 2] = three
+            curves[p, size - 1] = found
 
 
 @without_nan
@@ -55,6 +167,71 @@ def _least_further(
 
 
 @compiled
+def _grown_sets(
+    d: FloatArray,
+    squares: FloatArray,
+    own: FloatArray,
+    fixed: FloatArray,
+    joint: FloatArray,
+    pairs: FloatArray,
+    n_exact: int,
+    curves: FloatArray,
+    sets: LabelArray,
+) -> None:
+    """Find the best single clusters, and add the best cluster to each set of one less."""
+    n_clusters, largest = d.shape[1], curves.shape[1]
+    chosen, joined = np.empty(n_clusters, dtype=np.bool_), np.empty(n_clusters)
+    values, widest = np.empty(n_clusters), np.abs(pairs).max() if pairs.size else 0.0
+    near, members = np.empty(n_clusters, dtype=np.intp), np.empty(largest, dtype=np.intp)
+    for p in range(len(d)):
+        row, base = d[p], squares[p] if len(squares) else 0.0
+        chosen[:], joined[:] = False, 0.0
+        own_part = pair_part = 0.0
+        for s in range(largest):
+            if 0 < s < n_exact:
+                if s < n_exact - 1:
+                    continue
+                chosen[:] = False
+                own_part = 0.0
+                for place in range(s + 1):
+                    one = np.intp(sets[p, s, place])
+                    members[place], chosen[one] = one, True
+                    own_part += row[one]
+                    pair_part += joined[one]
+                    for q in range(n_clusters):
+                        joined[q] += pairs[one, q]
+                continue
+            constant, least, one = fixed[s] * base, np.inf, np.intp(-1)
+            bound = _least_further(row, joined, own[s], joint[s], chosen, values)
+            beside = abs(own[s] * own_part) + abs(joint[s]) * (abs(pair_part) + s * widest)
+            bound += _NEAR * (abs(bound) + abs(constant) + beside)
+            n_near = _places_below(values, bound, near)
+            for at in range(n_near):
+                q = near[at]
+                if not chosen[q]:
+                    found = _rounded(
+                        own[s] * (own_part + row[q]), constant, joint[s] * (pair_part + joined[q])
+                    )
+                    if found < least or one < 0:
+                        least, one = found, q
+            curves[p, s] = least
+            chosen[one] = True
+            place = s
+            while place > 0 and members[place - 1] > one:
+                members[place] = members[place - 1]
+                place -= 1
+            members[place] = one
+            for place in range(s + 1):
+                sets[p, s, place] = members[place]
+            if s >= n_exact - 1 and s < largest - 1:
+                own_part += row[one]
+                pair_part += joined[one]
+                if len(pairs):
+                    for q in range(n_clusters):
+                        joined[q] += pairs[one, q]
+
+
+@compiled
 def best_sets(
     d: FloatArray,
     squares: FloatArray,
@@ -62,6 +239,7 @@ def best_sets(
     fixed: FloatArray,
     joint: FloatArray,
     pairs: FloatArray,
+    n_exact: int,
     curves: FloatArray,
     sets: LabelArray,
 ) -> None:
@@ -69,64 +247,13 @@ def best_sets(
 
     Costs are rounded and compared only where they may be the least: rounding takes the time.
     """
-    n_clusters, largest = d.shape[1], curves.shape[1]
-    chosen, joined = np.empty(n_clusters, dtype=np.bool_), np.empty(n_clusters)
-    values, half, joint_pairs = np.empty(n_clusters), np.empty(n_clusters), pairs.copy()
-    if len(pairs) and largest > 1:
-        joint_pairs *= joint[1]
-    widest = np.abs(pairs).max() if pairs.size else 0.0
-    for p in range(len(d)):
-        row, base = d[p], squares[p] if len(squares) else 0.0
-        chosen[:], joined[:] = False, 0.0
-        own_part = pair_part = 0.0
-        for s in range(largest):
-            constant, least = fixed[s] * base, np.inf
-            one = two = -1
-            if s == 1 and len(pairs):
-                for q in range(n_clusters):
-                    half[q] = own[s] * row[q]
-                bound = _least_pairs(half, joint_pairs, values)
-                bound += _NEAR * (abs(bound) + abs(constant) + abs(joint[s]) * widest)
-                for i in range(n_clusters):
-                    if values[i] > bound:
-                        continue
-                    for j in range(i + 1, n_clusters):
-                        if half[i] + half[j] + joint_pairs[i, j] <= bound:
-                            found = _rounded(
-                                own[s] * (row[i] + row[j]), constant, joint[s] * pairs[i, j]
-                            )
-                            if found < least or one < 0:
-                                least, one, two = found, i, j
-                chosen[:] = False
-                chosen[one] = chosen[two] = True
-                own_part, pair_part = row[one] + row[two], pairs[one, two]
-                for q in range(n_clusters):
-                    joined[q] = pairs[one, q] + pairs[two, q]
-            else:
-                bound = _least_further(row, joined, own[s], joint[s], chosen, values)
-                beside = abs(own[s] * own_part) + abs(joint[s]) * (abs(pair_part) + s * widest)
-                bound += _NEAR * (abs(bound) + abs(constant) + beside)
-                for q in range(n_clusters):
-                    if values[q] <= bound and not chosen[q]:
-                        found = _rounded(
-                            own[s] * (own_part + row[q]),
-                            constant,
-                            joint[s] * (pair_part + joined[q]),
-                        )
-                        if found < least or one < 0:
-                            least, one = found, q
-                chosen[one] = True
-                own_part += row[one]
-                pair_part += joined[one]
-                if len(pairs):
-                    for q in range(n_clusters):
-                        joined[q] += pairs[one, q]
-            curves[p, s] = least
-            place = 0
-            for q in range(n_clusters):
-                if chosen[q]:
-                    sets[p, s, place] = q
-                    place += 1
+    n_exact = n_exact if len(pairs) else 1
+    for start in range(0, len(d), _BLOCK):
+        at = slice(start, start + _BLOCK)
+        for s in range(1, min(n_exact, curves.shape[1])):
+            constants = fixed[s] * squares[at]
+            _exact_sets(s + 1, d[at], constants, own[s], joint[s], pairs, curves[at], sets[at])
+        _grown_sets(d[at], squares[at], own, fixed, joint, pairs, n_exact, curves[at], sets[at])
 
 
 @compiled

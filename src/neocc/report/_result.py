@@ -101,6 +101,9 @@ def read_result(
         row_names = matrix.row_names if row_names is None else row_names
         column_names = matrix.column_names if column_names is None else column_names
         matrix = matrix.data
+    if getattr(model, "missing", "zero") == "ignore":
+        # A picture would show missing cells as zeros, and so would all that is computed from it.
+        matrix = None
     named, has_values = _read_matrix(model, matrix, row_names, column_names)
     clusters = read_clusters(model, named.data if has_values else None)
     if clusters.rows is None:

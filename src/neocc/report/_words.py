@@ -14,6 +14,7 @@ OVERLAP_MODELS = {
     "share": "whoever is in several groups pays the mean of the distances to them",
     "average": "whoever is in several groups is the mean of them",
     "sum": "whoever is in several groups is the sum of them",
+    "either": "whoever is in several groups follows one of them in each group of columns",
 }
 """What several memberships mean, by overlap model."""
 

@@ -110,7 +110,10 @@ def _solve_cell(engine: Engine, task: Task, effort: Effort) -> Solution:
 
 def _merged(data: Engine, problem: Problem, solution: Solution) -> Pair:
     """Merge similar clusters of a larger solution until their numbers are those of the problem."""
-    pair = solution.pair
+    U, V = solution.pair
+    assert U is not None
+    # What rows follow in column clusters is not known of merged ones.
+    pair: Pair = (problem.overlap_model.weighted(replace(U, virtual=None)), V)
     for side, at in (("rows", 0), ("columns", 1)):
         counts = problem.counts(side)  # type: ignore[arg-type]
         members = pair[at]

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from neocc.core.objectives import Objective
-from neocc.core.overlap import REPEAT, OverlapModel
+from neocc.core.overlap import REPEAT, OverlapModel, check_columns
 from neocc.core.problem import Problem
 from neocc.core.solve import Solution
 from neocc.engines import Matrix
@@ -49,6 +49,7 @@ class Search:
         alpha_r, beta_r, alpha_c, beta_c = self.fractions
         rows = counts_of("rows", n, n_row_clusters, alpha_r, beta_r)
         columns = counts_of("columns", m, n_column_clusters, alpha_c, beta_c)
+        check_columns(self.overlap_model, columns.n_extra > 0)
         return Problem(self.objective, rows, columns, overlap_model=self.overlap_model)
 
     def problems(self) -> list[list[Problem]]:

@@ -50,7 +50,7 @@ def draw(kind, seed, name):
 def problem_of(name, model, prior, U, V, most=None):
     sides = [Counts(*each.shape, each.sum(), (~each.any(axis=1)).sum()) for each in (U, V)]
     rule = OVERLAP_MODELS[model](most)
-    return Problem(make_objective(name, prior), *sides, overlap_model=rule)
+    return Problem(make_objective(name, prior=prior), *sides, overlap_model=rule)
 
 
 def weighted(problem, *sides):
@@ -206,9 +206,9 @@ def test_paired_clusters_must_be_as_many(name):
 @pytest.mark.parametrize("model", ["average", "sum"])
 @pytest.mark.parametrize("name", literal.NAMES)
 def test_models_that_combine_prototypes_are_refused(name, model):
-    with pytest.raises(ValueError, match="not available"):
+    with pytest.raises(ValueError, match="makes no sense for counts"):
         NEOCC(2, 2, objective=name, overlap_model=model).fit(np.ones((4, 4)))
-    with pytest.raises(ValueError, match="not available"):
+    with pytest.raises(ValueError, match="makes no sense for counts"):
         objective_value(np.ones((4, 4)), np.ones((4, 2)), np.ones((4, 2)), name, model)
 
 

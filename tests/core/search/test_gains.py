@@ -12,7 +12,10 @@ from neocc.core.overlap import OVERLAP_MODELS
 from neocc.core.problem import Counts
 
 CASES = [
-    (m, c) for m in OVERLAP_MODELS for c in ("mean", "residue") if (m, c) != ("sum", "residue")
+    (m, c)
+    for m in oracle.OVERLAP_MODELS
+    for c in ("mean", "residue")
+    if (m, c) != ("sum", "residue")
 ]
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from neocc.core.objectives.base import Centring, Features, Objective, Side, Terms
+from neocc.core.objectives.base import Centring, Features, Objective, Rise, Side, Terms
 from neocc.core.objectives.counts import CountObjective
 from neocc.core.objectives.diagonal import DIAGONAL
 from neocc.core.objectives.kmeans import KMEANS, mean_rows
 from neocc.core.objectives.mean import MEAN, block_means
 from neocc.core.objectives.modularity import MODULARITY
+from neocc.core.objectives.observed import Observed
 from neocc.core.objectives.poisson import POISSON
 from neocc.core.objectives.residue import RESIDUE
 
@@ -17,12 +18,16 @@ __all__ = [
     "COCLUSTERING",
     "COUNTS",
     "KMEANS",
+    "MEAN",
     "MODULARITY",
     "OBJECTIVES",
+    "OUTLIER_COSTS",
     "Centring",
     "CountObjective",
     "Features",
     "Objective",
+    "Observed",
+    "Rise",
     "Side",
     "Terms",
     "block_means",
@@ -41,8 +46,51 @@ COUNTS = tuple(name for name, each in OBJECTIVES.items() if each.of_counts)
 COCLUSTERING = tuple(name for name in OBJECTIVES if name != KMEANS.name and name not in COUNTS)
 """Names of those of both sides that are squared differences."""
 
+OUTLIER_COSTS = ("zero", "background", "auto")
 
-def make_objective(name: str, prior: float = 1.0) -> Objective:
-    """Return an objective by name; those of counts have a prior."""
+_OF_OBSERVED: dict[str, type[Observed]] = {Observed.name: Observed}
+
+
+def make_objective(
+    name: str,
+    outlier_cost: str = "auto",
+    *,
+    prior: float = 1.0,
+    missing: str = "zero",
+    shrinkage: float = 0.0,
+) -> Objective:
+    """Return an objective by name, given what an item in no cluster costs.
+
+    "auto" is the paper's choice for squared errors, zero; of counts, and over observed cells (those
+    that are not `missing`), costs are relative to a background, or else those who have most would
+    be left out first. Rates of counts have a `prior`, means of observed cells a `shrinkage`.
+    """
+    if outlier_cost not in OUTLIER_COSTS:
+        listed = ", ".join(repr(each) for each in OUTLIER_COSTS)
+        raise ValueError(f"outlier_cost must be one of {listed}; got {outlier_cost!r}.")
     found = OBJECTIVES[name]
-    return replace(found, prior=prior) if isinstance(found, CountObjective) else found
+    if missing != "zero":
+        if name not in _OF_OBSERVED:
+            listed = " or ".join(repr(each) for each in _OF_OBSERVED)
+            raise ValueError(
+                f"missing={missing!r} is known for objective={listed} only; got {name!r}. Fill the "
+                "missing cells, or take that objective."
+            )
+        observed = _OF_OBSERVED[name](shrinkage=shrinkage)
+        return observed if outlier_cost == "zero" else observed.against_background()
+    if isinstance(found, CountObjective):
+        if outlier_cost == "zero":
+            raise ValueError(
+                f"outlier_cost='zero' makes no sense for objective={name!r}: costs of counts are "
+                "relative to independence, the background. Take 'background' or 'auto'."
+            )
+        return replace(found, prior=prior)
+    if outlier_cost != "background":
+        return found
+    if not found.has_background:
+        raise ValueError(
+            f"outlier_cost='background' makes no sense for objective={name!r}: without clusters "
+            "there are no offsets either, which a row or column is compared up to. Take 'zero', or "
+            "objective='mean'."
+        )
+    return found.against_background()

@@ -4,12 +4,13 @@ For fixed memberships of the other side, the distance of item p to cluster q (wh
 adds to the objective) is linear in a few features of the item,
 
     d_pq = rate_q base_p + offset_q + sum_j slope_jq S_pj + scale_q H_pq - sum_j shrink_j S_pj^2
+           + sum_j curve_jq N_pj
 
 For rows: S = X V are sums over the column clusters, base_p = sum_t w_t x_pt^2, and the products
 H = X D(w) X' U compare a row with the sum of each row cluster; w = V 1. Columns follow with the
-roles of U and V exchanged. Features come from the data; an objective turns the sums over all of
-them into the small tables offset, slope, scale and shrink. Models of counts have margins in the
-place of squares: base_p = sum_t x_pt.
+roles of U and V exchanged; N are weights of observed cells, where only these count. Features come
+from the data; an objective turns the sums over all of them into the small tables offset, slope,
+scale, shrink and curve. Models of counts have margins in the place of squares: base_p = sum_t x_pt.
 """
 
 from __future__ import annotations
@@ -22,14 +23,23 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias
 import numpy as np
 
 from neocc._typing import FloatArray
+from neocc.core.objectives.virtual import followed_means
 from neocc.kernels import Base, Features, Memberships, Terms
 
-__all__ = ["Centring", "Features", "Objective", "Side", "Terms", "bound"]
+__all__ = ["Centring", "Features", "Objective", "Rise", "Side", "Terms"]
+__all__ += ["block_means", "bound"]
 
 Side: TypeAlias = Literal["rows", "columns"]
 
 Centring: TypeAlias = Literal["none", "global", "rows", "columns", "double"]
 """What is subtracted from X where that changes nothing but the accuracy of the sums."""
+
+
+Rise: TypeAlias = Callable[[FloatArray], FloatArray]
+"""What the cost of each cluster rises by when the weight of an item in it changes.
+
+Changes and rises have a line per item and a column per cluster.
+"""
 
 
 @dataclass(frozen=True)
@@ -52,6 +62,8 @@ class Objective(ABC):
         Whether it can do so.
     needs_products : bool
         Whether distances depend on products.
+    needs_counts : bool
+        Whether only observed cells count, so that distances depend on their weights.
     per_item : bool
         Whether the number of parameters grows with the rows and columns.
     of_counts : bool
@@ -70,6 +82,7 @@ class Objective(ABC):
     name: ClassVar[str]
     has_background: ClassVar[bool] = True
     needs_products: ClassVar[bool]
+    needs_counts: ClassVar[bool] = False
     per_item: ClassVar[bool] = True
     of_counts: ClassVar[bool] = False
     paired: ClassVar[bool] = False
@@ -121,6 +134,10 @@ class Objective(ABC):
     def value(self, features: Features, U: Memberships | None, V: Memberships | None) -> float:
         """Return the objective J of (U, V)."""
 
+    def block_means(self, features: Features, U: Memberships, V: Memberships) -> FloatArray:
+        """Return the mean of each block, of shape (row clusters, column clusters)."""
+        return block_means(features, U, V)
+
     def exact_value(
         self, engine: Any, features: Features, U: Memberships, V: Memberships
     ) -> float | None:
@@ -135,14 +152,11 @@ class Objective(ABC):
         """Return terms whose one distance is what no cluster can explain of an item; None if 0."""
         return None
 
-    def rise(
-        self, engine: Any, side: Side, features: Features, pair: Any
-    ) -> Callable[[FloatArray], FloatArray] | None:
-        """Return what changes of weights add to the cost of each cluster of a side.
+    def rise(self, engine: Any, side: Side, features: Features, pair: Any) -> Rise | None:
+        """Return how costs of clusters of a side rise with weights, with prototypes fitted again.
 
-        The function takes changes of all items in all clusters, each of which is exact by itself.
-        None stands for
-        squared differences, whose rises follow from distances (`neocc.core.search.gains`).
+        None stands for squared differences over all cells, whose rises follow from distances
+        (`neocc.core.search.gains`).
         """
         return None
 
@@ -164,6 +178,23 @@ class Objective(ABC):
         of the sum of each row over its length, `columns` that of each column.
         """
         raise NotImplementedError
+
+
+def block_means(features: Features, U: Memberships, V: Memberships) -> FloatArray:
+    """Return M, of shape (row clusters, column clusters); 0 for a block without entries.
+
+    Where items are combinations of clusters, it is the table of least squares; where rows count in
+    virtual clusters, the means of what these stand for.
+    """
+    assert features.sums is not None
+    blocks: FloatArray = features.sums.T.dot(V.indicator)
+    if U.virtual is not None:
+        return followed_means(blocks, U, V)
+    if U.mixed or V.mixed:
+        return V.fitted(U.fitted(blocks).T).T
+    blocks *= U.inverse_sizes[:, None]
+    blocks *= V.inverse_sizes
+    return blocks
 
 
 def bound(terms: FloatArray, own: Memberships) -> FloatArray:

@@ -13,17 +13,17 @@ X'U summed over all columns are those of row clusters, and the base of a column 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from neocc._typing import FloatArray
-from neocc.core.objectives.base import Centring, Features, Objective, Side, Terms
+from neocc.core.objectives.base import Centring, Features, Objective, Rise, Side, Terms
+from neocc.core.objectives.blends import mixing
 from neocc.kernels import Base, Memberships
 
-__all__ = ["Blocks", "CountObjective", "Tables", "likelihoods", "penalties"]
+__all__ = ["Blocks", "CountObjective", "Tables", "count_terms", "likelihoods", "penalties"]
 
 
 class Blocks(NamedTuple):
@@ -123,9 +123,10 @@ class CountObjective(Objective):
         margins = features.squares
         total = float(margins.sum())
         per_count = 1.0 / total if total > 0 else 0.0
-        rows, columns = features.sums.sum(axis=0), margins.dot(V.indicator)
+        members = V.indicator if V.virtual is None else V.virtual.indicator
+        rows, columns = features.sums.sum(axis=0), margins.dot(members)
         expected = np.multiply.outer(rows, columns * per_count)
-        observed = features.sums.T.dot(V.indicator)
+        observed = features.sums.T.dot(members)
         return Blocks(observed, expected, rows * per_count, columns * per_count)
 
     def row_terms(
@@ -135,7 +136,7 @@ class CountObjective(Objective):
         assert V is not None and not pairs
         blocks = self.blocks(features, V)
         found = self.tables(blocks)
-        return _terms(found.gain.T, found.rate.dot(blocks.column_shares), found)
+        return count_terms(found.gain.T, found.rate.dot(blocks.column_shares), found)
 
     def column_terms(
         self, features: Features, U: Memberships | None, V: Memberships, *, pairs: bool = False
@@ -144,7 +145,7 @@ class CountObjective(Objective):
         assert U is not None and not pairs
         blocks = self.blocks(features, V)
         found = self.tables(blocks)
-        return _terms(found.gain, blocks.row_shares.dot(found.rate), found)
+        return count_terms(found.gain, blocks.row_shares.dot(found.rate), found)
 
     def value(self, features: Features, U: Memberships | None, V: Memberships | None) -> float:
         """Return J."""
@@ -158,9 +159,7 @@ class CountObjective(Objective):
         found: FloatArray = blocks.expected * rate - blocks.observed * gain + penalty
         return found
 
-    def rise(
-        self, engine: Any, side: Side, features: Features, pair: Any
-    ) -> Callable[[FloatArray], FloatArray]:
+    def rise(self, engine: Any, side: Side, features: Features, pair: Any) -> Rise:
         """Return what changes of weights add to each cluster's cost, with rates fitted again."""
         _, V = pair
         blocks = self.blocks(features, V)
@@ -184,13 +183,20 @@ class CountObjective(Objective):
 
         return found
 
+    def block_means(self, features: Features, U: Memberships, V: Memberships) -> FloatArray:
+        """Return the mean count of each block, blends counted in halves."""
+        sums = mixing(U).T @ self.blocks(features, V).observed @ mixing(V)
+        return sums * np.multiply.outer(U.inverse_sizes, V.inverse_sizes)
+
     def lifts(self, features: Features, U: Memberships, V: Memberships) -> FloatArray:
         """Return the lift of each block."""
         return self.rates(self.blocks(features, V))
 
 
-def _terms(gain: FloatArray, rate: FloatArray, found: Tables) -> Terms:
+def count_terms(gain: FloatArray, rate: FloatArray, found: Tables, single: int = 0) -> Terms:
     """Terms of distances; the base of an item, its margin, bounds what cancels in them."""
     slope, nothing = np.negative(gain, order="C"), np.zeros(len(rate))
     constant = float(found.penalty.sum())
-    return Terms(nothing, slope, None, None, nothing, rate=rate, base="margins", constant=constant)
+    terms = Terms(nothing, slope, None, None, nothing, rate=rate, base="margins")
+    terms.constant, terms.single = constant, single
+    return terms

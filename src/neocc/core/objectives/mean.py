@@ -14,28 +14,23 @@ import numpy as np
 from scipy import sparse
 
 from neocc._typing import FloatArray
-from neocc.core.objectives.base import Centring, Features, Objective, Side, Terms, bound
+from neocc.core.objectives.base import (
+    Centring,
+    Features,
+    Objective,
+    Side,
+    Terms,
+    block_means,
+    bound,
+)
+from neocc.core.objectives.virtual import by_sums
 from neocc.kernels import Memberships, inverse
 
 __all__ = ["MEAN", "Mean", "block_means", "residual_squares"]
 
 
-def block_means(features: Features, U: Memberships, V: Memberships) -> FloatArray:
-    """Return M, of shape (row clusters, column clusters); 0 for a block without entries.
-
-    Where items are combinations of clusters, it is the table of least squares.
-    """
-    assert features.sums is not None
-    blocks: FloatArray = features.sums.T.dot(V.indicator)
-    if U.mixed or V.mixed:
-        return V.fitted(U.fitted(blocks).T).T
-    blocks *= U.inverse_sizes[:, None]
-    blocks *= V.inverse_sizes
-    return blocks
-
-
 def block_sums(features: Features, V: Memberships) -> FloatArray:
-    """Return U'XV, the sum over each block."""
+    """Return U'XV, the sum over each block, a line for each cluster that rows are summed over."""
     assert features.sums is not None
     sums: FloatArray = features.sums.T.dot(V.indicator)
     return sums
@@ -46,7 +41,8 @@ def residual_squares(X: Any, U: Memberships, M: FloatArray, V: Memberships) -> f
     total = 0.0
     if U.mixed or V.mixed:
         rows, columns = np.flatnonzero(U.weights), np.flatnonzero(V.weights)
-        fitted = U.take(rows).indicator @ M @ V.take(columns).indicator.T
+        lines = U.take(rows).summed.indicator @ by_sums(M, U)
+        fitted = lines @ V.take(columns).indicator.T
         X = X[rows][:, columns]
         return float(np.square((X.toarray() if sparse.issparse(X) else X) - fitted).sum())
     for row_cluster, row_means in zip(U.indicator.T, M, strict=True):
@@ -87,13 +83,16 @@ class Mean(Objective):
     ) -> Terms:
         """Return the terms of the column step: the same, with the roles exchanged."""
         assert U is not None
-        terms = _terms(block_means(features, U, V).T, V, U, pairs=pairs)
+        M = block_means(features, U, V)
+        if U.virtual is not None:
+            M, U = by_sums(M, U), U.virtual
+        terms = _terms(M.T, V, U, pairs=pairs)
         return self.relative(terms) if self.background else terms
 
     def value(self, features: Features, U: Memberships | None, V: Memberships | None) -> float:
         """Return J."""
         assert U is not None and V is not None
-        explained = np.vdot(block_means(features, U, V), block_sums(features, V))
+        explained = np.vdot(by_sums(block_means(features, U, V), U), block_sums(features, V))
         return float(self.total_squares(features, V) - explained)
 
     def exact_value(
@@ -119,8 +118,13 @@ class Mean(Objective):
         """Return the squared differences from the mean in each block."""
         return squares - sums * sums * inverse(sizes)
 
-    def unexplained(self, other: Memberships) -> Terms:
-        """Return terms whose distance is base_p - sum_j S_pj^2 / m_j, less a projection."""
+    def unexplained(self, other: Memberships) -> Terms | None:
+        """Return terms whose distance is base_p - sum_j S_pj^2 / m_j, less a projection.
+
+        None where other items are not the same combination for every cluster.
+        """
+        if other.virtual is not None:
+            return None
         zero, l = np.zeros(1), other.n_clusters  # noqa: E741
         shrink = other.fitted(np.eye(l)) if other.mixed else other.inverse_sizes
         terms = Terms(zero, np.zeros((l, 1)), None, shrink, zero)

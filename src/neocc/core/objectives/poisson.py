@@ -4,6 +4,9 @@
 
 J is minus the logarithm of the likelihood over that of independence (gamma = 1), with `prior`
 counts in each block that were observed as expected: gain = log gamma, rate = gamma - 1.
+
+Where items blend clusters, the rate of a cell is that of the mean of gamma over the blocks it is
+in: P gamma Q' by types of rows and columns. These gamma minimise J, which is convex in them.
 """
 
 from __future__ import annotations
@@ -14,15 +17,23 @@ from typing import ClassVar
 import numpy as np
 
 from neocc._typing import FloatArray
+from neocc.core.objectives.base import Features, Terms
+from neocc.core.objectives.blends import clusters_in_types, curvature, mixing
 from neocc.core.objectives.counts import (
     Blocks,
     CountObjective,
     Tables,
+    count_terms,
     likelihoods,
     penalties,
 )
+from neocc.kernels import Memberships
 
 __all__ = ["POISSON", "Poisson"]
+
+_NEWTON_STEPS = 50
+_CONVERGED = 1e-13
+_SMALLEST_STEP = 1e-6
 
 
 @dataclass(frozen=True)
@@ -42,6 +53,85 @@ class Poisson(CountObjective):
         """Return the tables of the most likely rates."""
         lifts = self.rates(blocks)
         return Tables(np.log(lifts), lifts - 1.0, penalties(lifts, self.prior))
+
+    def row_terms(
+        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: bool = False
+    ) -> Terms:
+        """Return the terms of the row step, with `pairs` also of all pairs of clusters."""
+        assert V is not None
+        if not pairs and U.virtual is None and V.virtual is None:
+            return super().row_terms(features, U, V)
+        blocks, lifts = self.blocks(features, V), self.lifts(features, U, V)
+        chosen = clusters_in_types(U.n_clusters) if pairs else np.eye(U.n_clusters)
+        rates = chosen @ lifts @ mixing(V).T
+        return self._blended(rates, blocks.column_shares, lifts, U if pairs else None)
+
+    def column_terms(
+        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: bool = False
+    ) -> Terms:
+        """Return the terms of the column step: the same, with the roles exchanged."""
+        assert U is not None
+        if not pairs and U.virtual is None and V.virtual is None:
+            return super().column_terms(features, U, V)
+        blocks, lifts = self.blocks(features, V), self.lifts(features, U, V)
+        chosen = clusters_in_types(V.n_clusters) if pairs else np.eye(V.n_clusters)
+        rates = chosen @ lifts.T @ mixing(U).T
+        return self._blended(rates, blocks.row_shares, lifts, V if pairs else None)
+
+    def _blended(
+        self, rates: FloatArray, shares: FloatArray, lifts: FloatArray, own: Memberships | None
+    ) -> Terms:
+        single = 0 if own is None else own.n_clusters
+        penalty = penalties(lifts, self.prior)
+        found = Tables(np.log(rates), rates - 1.0, penalty)
+        return count_terms(found.gain.T, found.rate.dot(shares), found, single)
+
+    def block_costs(self, features: Features, U: Memberships, V: Memberships) -> FloatArray:
+        """Return the part of each block in J; that of blends is shared among their clusters."""
+        if U.virtual is None and V.virtual is None:
+            return super().block_costs(features, U, V)
+        blocks, lifts = self.blocks(features, V), self.lifts(features, U, V)
+        P, Q = mixing(U), mixing(V)
+        rates = P @ lifts @ Q.T
+        costs = blocks.expected * (rates - 1.0) - blocks.observed * np.log(rates)
+        found: FloatArray = P.T @ costs @ Q + penalties(lifts, self.prior)
+        return found
+
+    def lifts(self, features: Features, U: Memberships, V: Memberships) -> FloatArray:
+        """Return the lift of each block, or of each that blends are made of."""
+        blocks = self.blocks(features, V)
+        if U.virtual is None and V.virtual is None:
+            return self.rates(blocks)
+        return self._fitted(blocks, mixing(U), mixing(V))
+
+    def _fitted(self, blocks: Blocks, P: FloatArray, Q: FloatArray) -> FloatArray:
+        """Return the lifts that minimise J, by Newton's method with steps that stay positive."""
+        observed, expected, prior = blocks.observed, blocks.expected, self.prior
+
+        def value(lifts: FloatArray) -> float:
+            rates = P @ lifts @ Q.T
+            costs = expected * (rates - 1.0) - observed * np.log(rates)
+            return float(costs.sum() + penalties(lifts, prior).sum())
+
+        shared = Blocks(P.T @ observed @ Q, P.T @ expected @ Q, *blocks[2:])
+        lifts = self.rates(shared)
+        now = value(lifts)
+        for _ in range(_NEWTON_STEPS):
+            rates = P @ lifts @ Q.T
+            slope = P.T @ (expected - observed / rates) @ Q + prior * (1.0 - 1.0 / lifts)
+            bend = curvature(observed / (rates * rates), P, Q)
+            bend[np.diag_indices_from(bend)] += (prior / (lifts * lifts)).ravel()
+            step = np.linalg.solve(bend, slope.ravel()).reshape(lifts.shape)
+            gain = 0.5 * float(slope.ravel() @ step.ravel())
+            if gain <= _CONVERGED * max(1.0, abs(now)):
+                break
+            length = min(1.0, 0.9 / max(float((step / lifts).max()), 0.9))
+            while (after := value(lifts - length * step)) > now and length > _SMALLEST_STEP:
+                length *= 0.5
+            if after > now:
+                break
+            lifts, now = lifts - length * step, after
+        return lifts
 
     def n_parameters(self, shape: tuple[int, int], n_clusters: tuple[int, int]) -> int:
         """Return the number of rates."""

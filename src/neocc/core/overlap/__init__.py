@@ -6,42 +6,85 @@ from collections.abc import Iterable
 from math import ceil, isfinite
 from numbers import Real
 
+from neocc._counts import Counts
 from neocc.core.overlap.average import Average
+from neocc.core.overlap.blend import Blend
+from neocc.core.overlap.either import Either, followed_clusters, following
+from neocc.core.overlap.model import OverlapModel
 from neocc.core.overlap.repeat import REPEAT, Repeat
 from neocc.core.overlap.scores import Scores
-from neocc.core.overlap.sets import OverlapModel
 from neocc.core.overlap.share import Share
 from neocc.core.overlap.sum import Sum
 
 __all__ = [
     "OVERLAP_MODELS",
     "REPEAT",
+    "STORED_MODELS",
     "OverlapModel",
     "Scores",
     "bounded_model",
+    "check_columns",
     "compared_models",
+    "followed_clusters",
+    "following",
     "make_overlap_model",
 ]
 
 OVERLAP_MODELS: dict[str, type[OverlapModel]] = {
-    each.name: each for each in (Repeat, Share, Average, Sum)
+    each.name: each for each in (Repeat, Share, Average, Sum, Either)
 }
 """All overlap models by name; each takes the largest number of memberships of an item."""
 
+STORED_MODELS: dict[str, type[OverlapModel]] = {**OVERLAP_MODELS, Blend.key: Blend}
+"""The same by what files call them, with those that stand in for others."""
+
 _USUAL_BOUND = 4
-_SENSELESS = {("residue", "sum")}
-# Of counts rates are multiplied, and prototypes cannot be combined.
+_COMPARED = ("average", "sum", "either")
 _COUNTS = ("poisson", "diagonal", "modularity")
+# Objectives with pairs of clusters that have costs of their own.
+_BLENDING = ("poisson", "observed")
+_OFFSETS = (
+    "for objective='residue', whose clusters are patterns up to row and column offsets: take "
+    "'average', 'share' or 'repeat', or objective='mean'."
+)
+_RATES = (
+    "for counts, whose clusters have rates: take 'share', 'repeat', or 'average' for 'poisson'."
+)
+_CELLS = "over observed cells: take 'average', 'share' or 'repeat'."
+_SENSELESS = {
+    ("residue", "sum"): _OFFSETS,
+    ("residue", "either"): _OFFSETS,
+    ("kmeans", "either"): "without column clusters, in each of which a row could follow another "
+    "of its clusters: take 'average', 'share', 'sum' or 'repeat', or NEOCC.",
+    **{(objective, name): _RATES for objective in _COUNTS for name in _COMPARED},
+    ("observed", "sum"): _CELLS,
+    ("observed", "either"): _CELLS,
+}
+del _SENSELESS["poisson", "average"]
 
 
-def compared_models(objective: str) -> list[str]:
+def compared_models(objective: str, columns: Counts | None = None) -> list[str]:
     """Return the names of the models whose costs can be compared with each other.
 
     An item pays once in all of them; "share" costs at least what "average" does.
     """
-    if objective in _COUNTS:
-        return ["share"]
-    return [name for name in ("average", "sum") if (objective, name) not in _SENSELESS]
+    found = [
+        name
+        for name in _COMPARED
+        if (objective, name) not in _SENSELESS
+        and (OVERLAP_MODELS[name].both_sides or columns is None or columns.n_extra <= 0)
+    ]
+    return found or ["share"]
+
+
+def check_columns(model: OverlapModel, has_several: bool) -> None:
+    """Refuse columns of several clusters where the model is one of rows alone."""
+    if has_several and not model.both_sides:
+        raise ValueError(
+            f"overlap_model={model.name!r} needs columns of one cluster each, in which rows follow "
+            "one of theirs: column_overlap must be 0, or minus column_outliers if columns may be "
+            "left out. Exchange rows and columns if it is the columns that overlap."
+        )
 
 
 def bounded_model(
@@ -52,7 +95,9 @@ def bounded_model(
     Sets of more than four clusters were never worth it, unless the overlap asks for about as many
     of every item; then they may have one more than that. The paper's model knows no bound.
     """
-    if most is None and name != REPEAT.name:
+    if most is None and name == Blend.name and objective in _BLENDING:
+        most = 2
+    elif most is None and name != REPEAT.name:
         given = (float(each) for each in overlaps if isinstance(each, Real))
         most = max(_USUAL_BOUND, *(ceil(1.0 + each) + 1 for each in given if isfinite(each)), 0)
     return make_overlap_model(name, most, objective)
@@ -62,20 +107,18 @@ def make_overlap_model(name: str, most: int | None, objective: str) -> OverlapMo
     """Return a model by name, bounded to so many memberships of an item.
 
     Row and column effects, which residues leave out, can be shared and averaged, but not added up.
+    To follow one cluster or another takes column clusters.
     """
     if name not in OVERLAP_MODELS:
         listed = ", ".join(repr(each) for each in OVERLAP_MODELS)
         raise ValueError(f"overlap_model must be one of {listed}; got {name!r}.")
     if (objective, name) in _SENSELESS:
-        raise ValueError(
-            f"overlap_model={name!r} makes no sense for objective={objective!r}, whose clusters "
-            "are patterns up to row and column offsets: take 'average', 'share' or 'repeat', or "
-            "objective='mean'."
-        )
-    model = OVERLAP_MODELS[name](most)
-    if objective in _COUNTS and model.mixed:
-        raise ValueError(
-            f"overlap_model={name!r} is not available for objective={objective!r}: clusters of "
-            "counts have rates, which are not combined. Take 'share' or 'repeat'."
-        )
-    return model
+        raise ValueError(f"overlap_model={name!r} makes no sense {_SENSELESS[objective, name]}")
+    if name == Blend.name and objective in _BLENDING:
+        if most is not None and most > 2:
+            raise ValueError(
+                f"max_memberships={most} is too many for overlap_model={name!r} of counts or "
+                "observed cells, where every pair of clusters has a cost of its own: take 2."
+            )
+        return Blend(min(most or 2, 2))
+    return OVERLAP_MODELS[name](most)

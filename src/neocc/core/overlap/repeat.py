@@ -13,8 +13,8 @@ import numpy as np
 from neocc._typing import FloatArray
 from neocc.core.assign import Choices
 from neocc.core.overlap.distances import DistanceChoices
+from neocc.core.overlap.model import OverlapModel
 from neocc.core.overlap.scores import Scores, Spread, at_once
-from neocc.core.overlap.sets import OverlapModel
 from neocc.kernels import Kernels, Memberships, SetCosts
 
 __all__ = ["REPEAT", "Repeat"]

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from neocc._typing import FloatArray, LabelArray
-from neocc.kernels import Memberships
+from neocc.kernels import Memberships, Parts
 
 __all__ = ["Scores", "Spread", "at_once"]
 
@@ -25,8 +25,8 @@ class Scores(NamedTuple):
     """Comparable distances of a block of items, with the nearest clusters and their distances.
 
     `objective` is the sum of the distances at the memberships before, `members`. `d` is None where
-    every item gets its nearest cluster and nothing else. `squares` are those of the items, and
-    `gram` the inner products of prototypes, for models that need them.
+    every item gets its nearest cluster and nothing else. `squares` are those of the items, `gram`
+    the inner products of prototypes, and `parts` those of distances, for models that need them.
     """
 
     d: FloatArray | None
@@ -37,6 +37,7 @@ class Scores(NamedTuple):
     members: Memberships | None = None
     squares: FloatArray | None = None
     gram: FloatArray | None = None
+    parts: Parts | None = None
 
     @classmethod
     def joined(cls, parts: Sequence[Scores]) -> Scores:
@@ -45,6 +46,8 @@ class Scores(NamedTuple):
             return parts[0]
         tables = [each.d for each in parts if each.d is not None]
         squares = [each.squares for each in parts if each.squares is not None]
+        split = [each.parts for each in parts if each.parts is not None]
+        sums = [each.sums for each in split]
         return cls(
             np.concatenate(tables) if tables else None,
             np.concatenate([each.labels for each in parts]),
@@ -53,4 +56,5 @@ class Scores(NamedTuple):
             sum(each.objective for each in parts),
             squares=np.concatenate(squares) if squares else None,
             gram=parts[0].gram,
+            parts=split[0]._replace(sums=np.concatenate(sums)) if split else None,
         )

@@ -1,96 +1,34 @@
-"""Models in which a set of clusters has a cost: curves, and what a price makes of them.
+"""Curves of items, and what a price makes of them.
 
-The cost of the set A of s clusters for an item is made of its distances to them,
-
-    C(A) = own_s sum_{i in A} d_i + fixed_s squares + joint_s sum_{i < i' in A} Q_ii'
-
-with Q from the inner products of prototypes. A model says what own, fixed, joint and Q are. The
-curve of an item holds the cost of its best set of each size. At a price for each extra membership
-an item takes the size that minimises cost less price: a corner of the lower convex hull of its
-curve, whose slopes are the prices of single steps. An item whose value at that price is among the
-largest may be left out.
+The curve of an item holds the cost of its best set of each size (`neocc.core.overlap.model`). At a
+price for each extra membership an item takes the size that minimises cost less price: a corner of
+the lower convex hull of its curve, whose slopes are the prices of single steps. An item whose value
+at that price is among the largest may be left out.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from neocc._typing import BoolArray, FloatArray, IntArray, LabelArray
-from neocc.core.assign import Applied, Choices
+from neocc.core.assign import Applied
 from neocc.core.changes import Changes, offered
 from neocc.core.histograms import BlockCounts, Histogram, Query
-from neocc.core.overlap.distances import DistanceChoices
-from neocc.core.overlap.present import beyond_distances, present_costs
 from neocc.core.overlap.scores import Scores, Spread, at_once
-from neocc.core.sizes import Moves, Wanted, offer_moves
-from neocc.core.thresholds import Thresholds, taken
-from neocc.kernels import Kernels, Memberships, SetCosts
+from neocc.core.sizes import Moves, Wanted
+from neocc.core.thresholds import ANY, Thresholds, taken
+from neocc.kernels import Kernels, Memberships
 
-__all__ = ["OverlapModel"]
+if TYPE_CHECKING:
+    from neocc.core.overlap.model import OverlapModel
+
+__all__ = ["SetChoices"]
 
 _ROUNDING = 1e-12
-
-
-@dataclass(frozen=True)
-class OverlapModel(ABC):
-    """What a set of clusters costs an item, and how memberships count in sums over clusters.
-
-    Attributes
-    ----------
-    most : int or None
-        Largest number of memberships of an item.
-    name : str
-        How users call it.
-    mixed : bool
-        Whether an item is a combination of the prototypes of its clusters.
-    divides : bool
-        Whether an item counts as one, divided over its memberships.
-    needs_pairs, needs_squares : bool
-        Whether the cost of several clusters depends on the inner products of their prototypes, and
-        on the squares of the item.
-    keeps_shifts : bool
-        Whether a constant added to the data changes nothing.
-    prices_first : bool
-        Whether it depends on the price of extra memberships who is left out.
-    """
-
-    most: int | None = None
-
-    name: ClassVar[str]
-    mixed: ClassVar[bool] = False
-    divides: ClassVar[bool] = False
-    needs_pairs: ClassVar[bool] = False
-    needs_squares: ClassVar[bool] = False
-    keeps_shifts: ClassVar[bool] = True
-    prices_first: ClassVar[bool] = True
-
-    @abstractmethod
-    def costs(self, sizes: FloatArray, gram: FloatArray | None) -> SetCosts:
-        """Return the parts of the cost of sets, by size."""
-
-    def weighted(self, members: Memberships) -> Memberships:
-        """Return memberships, each a part of its item if the model divides an item among them."""
-        if not len(members.extra_items):
-            return replace(members, scale=None, mixed=False)
-        scale = 1.0 / np.maximum(members.numbers, 1) if self.divides else None
-        return replace(members, scale=scale, mixed=self.mixed)
-
-    def choices(self, scores: Scores, kernels: Kernels, spread: Spread = at_once) -> Choices:
-        """Return what items can choose from, given their distances to single clusters.
-
-        Memberships that they apply are weighted.
-        """
-        k = scores.n_clusters
-        largest = k if self.most is None else min(k, self.most)
-        costs = self.costs(np.arange(1.0, k + 1), scores.gram)
-        scores = scores._replace(objective=scores.objective + beyond_distances(scores, costs))
-        if scores.d is None:
-            return DistanceChoices(scores)
-        return SetChoices.of(scores, self, costs, largest, kernels, spread)
 
 
 @dataclass
@@ -116,38 +54,35 @@ class SetChoices:
     sets: LabelArray
     steps: FloatArray
     present: FloatArray | None
-    # What the last thresholds made of them.
+    # What the last thresholds made of them, and the sizes at those before changes.
     _last: tuple[tuple[float, int, float], BoolArray, FloatArray] | None = None
+    _sized: tuple[Thresholds, IntArray] | None = None
 
     @classmethod
     def of(
         cls,
         scores: Scores,
         model: OverlapModel,
-        costs: SetCosts,
         largest: int,
+        present: FloatArray | None,
         kernels: Kernels,
         spread: Spread = at_once,
     ) -> SetChoices:
         """Find the best sets of all items."""
-        d, members, squares = scores.d, scores.members, scores.squares
+        d, members = scores.d, scores.members
         assert d is not None
         curves, steps = np.empty((len(d), largest)), np.empty((len(d), largest - 1))
         sets = np.full((len(d), largest, largest), -1, dtype=np.int32)
 
-        def find(at: slice) -> None:
-            some = None if squares is None else squares[at]
-            kernels.best_sets(d[at], some, costs, curves[at], sets[at])
-
-        spread(find, len(d))
-        present = None
-        if members is not None:
-            present = present_costs(scores, costs, members)
+        spread(lambda at: model.find_sets(scores, kernels, at, curves, sets), len(d))
+        if members is not None and present is not None:
             # Larger sets than pairs are found greedily: present ones compete with them.
             for size in range(3, largest + 1):
                 alike = np.flatnonzero(members.numbers == size)
                 found = curves[alike, size - 1]
                 better = alike[present[alike] < found - _ROUNDING * np.abs(found)]
+                if not len(better):
+                    continue
                 curves[better, size - 1] = present[better]
                 clusters = np.nonzero(members.take(better).dense)[1]
                 sets[better, size - 1, :size] = clusters.reshape(-1, size)
@@ -188,10 +123,12 @@ class SetChoices:
             values = Histogram.of(self.values(query.price), query.nearest, query)
             return BlockCounts(values, Histogram(), Histogram())
         assert query.extra is not None
+        price = query.covered.price
         _, steps = self._taken(query.covered)
-        below, equal = (steps < query.covered.price), (steps == query.covered.price)
         extra = Histogram.of(steps, query.extra, query)
-        compared = int(np.count_nonzero(below)), int(np.count_nonzero(equal))
+        if query.covered == ANY:
+            return BlockCounts(Histogram(), Histogram(), extra)
+        compared = int(np.count_nonzero(steps < price)), int(np.count_nonzero(steps == price))
         return BlockCounts(Histogram(), Histogram(), extra, *compared)
 
     def apply(self, thresholds: Thresholds) -> Applied:
@@ -199,18 +136,29 @@ class SetChoices:
         sizes = self._sizes(thresholds)
         gain = 0.0
         if self.present is not None:
-            items = np.flatnonzero(sizes)
-            gain = float(self.present.sum() - self.curves[items, sizes[items] - 1].sum())
+            gain = float(self.present.sum() - self._chosen(sizes)[sizes > 0].sum())
         return Applied(self._members(sizes), self.scores.objective, gain)
 
     def _sizes(self, thresholds: Thresholds) -> IntArray:
         """Return the number of memberships of each item."""
-        inside, steps = self._taken(thresholds)
-        further = taken(steps, thresholds.extra, thresholds.n_extra_ties)
-        sizes: IntArray = inside + np.count_nonzero(further, axis=1)
+        unchanged = replace(thresholds, changes=())
+        if self._sized is None or self._sized[0] != unchanged:
+            inside, steps = self._taken(thresholds)
+            sizes = inside.astype(np.intp)
+            for further in taken(steps, thresholds.extra, thresholds.n_extra_ties).T:
+                sizes += further
+            self._sized = unchanged, sizes
+        sizes = self._sized[1].copy()
         for item, size in thresholds.changes:
             sizes[item] = size
         return sizes
+
+    def _chosen(self, sizes: IntArray) -> FloatArray:
+        """Return the cost of each item at its size, 0 for none."""
+        at = np.arange(0, self.curves.size, self.curves.shape[1]) + sizes - 1
+        costs: FloatArray = self.curves.take(at, mode="clip")
+        costs[sizes == 0] = 0.0
+        return costs
 
     def possible_gain(self, thresholds: Thresholds) -> tuple[int, float]:
         """Return how many items are left out, and what changes of single items may gain at most."""
@@ -218,9 +166,11 @@ class SetChoices:
         n_left_out = int(np.count_nonzero(sizes == 0))
         if np.isinf(thresholds.extra):
             return n_left_out, 0.0
-        costs = self._with_nothing() - self._prices(thresholds)
-        chosen = costs[np.arange(len(sizes)), sizes]
-        gains = chosen - costs.min(axis=1)
+        prices = self._prices(thresholds)
+        chosen, least = self._chosen(sizes) - prices[sizes], np.full(len(sizes), -prices[0])
+        for costs, worth in zip(self.curves.T, prices[1:], strict=True):
+            np.minimum(least, costs - worth, out=least)
+        gains = chosen - least
         return n_left_out, float(gains[gains > _ROUNDING * np.abs(chosen)].sum())
 
     def changes(self, thresholds: Thresholds, n_items: int, gain: float) -> Changes:
@@ -239,28 +189,31 @@ class SetChoices:
         return worth
 
     def _members(self, sizes: IntArray) -> Memberships:
-        items = np.flatnonzero(sizes)
-        first = np.full(len(sizes), -1, dtype=np.int32)
-        chosen = self.sets[items, sizes[items] - 1]
-        first[items] = chosen[:, 0]
+        several = np.flatnonzero(sizes > 1)
+        chosen = self.sets[several, sizes[several] - 1]
+        first = np.where(sizes > 0, self.sets[:, 0, 0], np.int32(-1))
+        first[several] = chosen[:, 0]
         at, place = np.nonzero(chosen[:, 1:] >= 0)
         clusters = chosen[at, place + 1]
-        members = Memberships(first, items[at], clusters, self.scores.n_clusters)
-        return self.model.weighted(members)
+        members = Memberships(first, several[at], clusters, self.scores.n_clusters)
+        members.__dict__["numbers"] = sizes
+        counted = self.counted(members)
+        counted.__dict__["numbers"] = sizes
+        return counted
+
+    def counted(self, members: Memberships, fresh: Sequence[int] = ()) -> Memberships:
+        """Return memberships as they count."""
+        return self.model.chosen(members, self.scores, fresh)
 
     def costs(self, applied: Applied) -> FloatArray:
         """Return the cost of the item of each membership, item by item."""
         sizes = applied.members.numbers
-        items = np.flatnonzero(sizes)
-        return np.repeat(self.curves[items, sizes[items] - 1], sizes[items])
+        return np.repeat(self._chosen(sizes), sizes)
 
     def moves(self, members: Memberships, wanted: Wanted) -> Moves:
         """Offer the cheapest moves of memberships to clusters that are too small."""
-        scores = self.scores
-        assert scores.d is not None
-        costs = self.model.costs(np.arange(1.0, scores.n_clusters + 1), scores.gram)
-        found = offer_moves(scores.d, members, wanted, costs)
+        found = self.model.offers(self.scores, members, wanted)
         if self.present is None:
             return found
-        now = present_costs(scores, costs, members)
+        now = self.model.present(self.scores, members)
         return found._replace(before=float(self.present.sum()), now=float(now.sum()))

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from neocc._typing import FloatArray
-from neocc.core.overlap.sets import OverlapModel
+from neocc.core.overlap.model import OverlapModel
 from neocc.kernels import SetCosts
 
 __all__ = ["Sum"]

@@ -12,26 +12,31 @@ Where items are combinations u of prototypes, let h = u'(U'U)^-1 u be the levera
 Without it the fit costs less by c_p + |e|^2 / (1 - h), with a combination u' in its place more by
 c_p + |e'|^2 / (1 + h'), for residuals e of the fit and e', h' of the one without the item: the
 formulas of deletion and insertion in least squares.
+
+Where an item follows one of its clusters in each cluster j of the other side, of m_j items, blocks
+are means of those n_ij that follow i there. With e_ij = m_j (S_j / m_j - M_ij)^2, following i costs
+an item that was taken out e_ij n_ij / (n_ij - 1) where it did so before, and e_ij n_ij / (n_ij + 1)
+elsewhere: nothing where it is alone. The cost of a set is c_p and the least of these for each j,
+exactly, while others follow what they do. Gains of the columns are approximate then: what no
+cluster explains of a column differs from cluster to cluster, and counts as nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
-
 import numpy as np
 
 from neocc._typing import FloatArray, IntArray
-from neocc.core.overlap import OverlapModel, Scores
-from neocc.kernels import Memberships
+from neocc.core.objectives import Rise
+from neocc.core.objectives.virtual import followers
+from neocc.core.overlap import OverlapModel, Scores, followed_clusters
+from neocc.kernels import Memberships, inverse
 
-__all__ = ["Rise", "single_gains"]
-
-Rise: TypeAlias = Callable[[FloatArray], FloatArray]
-"""What changes of weights, of shape (n_items, n_clusters) or (n_items, 1), add to each cluster."""
+__all__ = ["single_gains"]
 
 # Items that determine a prototype alone have leverage 1.
 _LEAST_FREEDOM = 1e-9
+# Items whose parts are compared at a time.
+_CHUNK = 1 << 13
 
 
 def single_gains(
@@ -51,9 +56,14 @@ def single_gains(
     d, table = scores.d, members.dense
     assert d is not None
     numbers = members.sums_of(None)
+    alone = d[:, : scores.n_clusters]
     # An item that begins an empty cluster is explained as far as it can be.
-    excess = np.where(numbers > 0, np.maximum(d - constant[:, None], 0.0), 0.0)
-    if model.mixed:
+    excess = np.where(numbers > 0, np.maximum(alone - constant[:, None], 0.0), 0.0)
+    if model.blends:
+        savings, costs = _blended_gains(members, scores, model)
+    elif scores.parts is not None:
+        savings, costs = _followed_gains(members, excess, constant, model, scores)
+    elif model.mixed:
         savings, costs = _mixed_gains(members, excess, constant, model, scores)
     else:
         rise = rise or _squared_rise(model.weighted(members).sizes, excess, constant)
@@ -71,7 +81,7 @@ def _squared_rise(sizes: FloatArray, excess: FloatArray, constant: FloatArray) -
     def rise(change: FloatArray) -> FloatArray:
         left = sizes + change
         pulled = np.divide(sizes * change, left, out=np.zeros_like(excess), where=left > 0)
-        return change * constant[:, None] + pulled * excess
+        return np.asarray(change * constant[:, None] + pulled * excess)
 
     return rise
 
@@ -143,3 +153,59 @@ def _mixed_gains(
 
     now = np.where(sizes > 0, present / free, -c)
     return now - np.where(sizes == 1, -c, after(-1)), after(1) - now
+
+
+def _followed_gains(
+    members: Memberships,
+    excess: FloatArray,
+    constant: FloatArray,
+    _: OverlapModel,
+    scores: Scores,
+) -> tuple[FloatArray, FloatArray]:
+    """Gains where an item follows one of its clusters in each cluster of the other side."""
+    parts, table = scores.parts, members.dense
+    assert parts is not None
+    l = parts.sums.shape[1]  # noqa: E741
+    numbers, followed = followers(members, l), followed_clusters(members, l)
+    savings, costs = np.zeros_like(excess), np.zeros_like(excess)
+    for start in range(0, len(excess), _CHUNK):
+        at = slice(start, start + _CHUNK)
+        inside = table[at]
+        n = np.where(followed[at, None] == np.arange(table.shape[1])[:, None], -1.0, 1.0)
+        factor = np.divide(numbers, numbers + n, out=np.zeros_like(n), where=numbers + n > 0)
+        means = parts.sums[at] * inverse(parts.sizes)
+        apart = np.square(means[:, None] + parts.slope.T / 2.0) * parts.sizes
+        pulled = apart * factor
+        without = np.where(inside[:, :, None], pulled, np.inf)
+        order = np.sort(without, axis=1)
+        least = order[:, :1]
+        second = order[:, 1:2] if table.shape[1] > 1 else np.full_like(least, np.inf)
+        c, some = constant[at, None], inside.any(axis=1, keepdims=True)
+        now = np.where(some, c + least.sum(axis=2), 0.0)
+        # The least but for one cluster is the second where that cluster is the least.
+        left = np.where(without == least, second, least).sum(axis=2)
+        alone = inside.sum(axis=1, keepdims=True) == 1
+        savings[at] = now - np.where(alone, 0.0, c + left)
+        costs[at] = c + np.minimum(pulled, least).sum(axis=2) - now
+    return savings, costs
+
+
+def _blended_gains(
+    members: Memberships, scores: Scores, model: OverlapModel
+) -> tuple[FloatArray, FloatArray]:
+    """Gains at the values that clusters have: the alternation decides what they are worth."""
+    d, k = scores.d, scores.n_clusters
+    assert d is not None
+    table, numbers = members.dense, members.numbers
+    now = model.present(scores, members)
+    savings, costs = np.full(table.shape, -np.inf), np.full(table.shape, np.inf)
+    for q in range(k):
+        fewer, more = table.copy(), table.copy()
+        fewer[:, q], more[:, q] = False, True
+        room = np.flatnonzero(~table[:, q] & (numbers < (2 if d.shape[1] > k else 1)))
+        inside = np.flatnonzero(table[:, q])
+        for items, changed, out in ((inside, fewer, savings), (room, more, costs)):
+            some = scores._replace(d=d[items])
+            after = model.present(some, Memberships.from_dense(changed[items]))
+            out[items, q] = (now[items] - after) if out is savings else (after - now[items])
+    return savings, costs

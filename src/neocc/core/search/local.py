@@ -221,18 +221,20 @@ class OneSide:
         if self.side == "columns" and self.problem.needs_products:
             features = make_features(self.engine, self.problem, pair)
 
-        def comparable(terms: Terms) -> Scores:
+        counts, model = self.problem.counts(self.side), self.problem.overlap_model
+
+        def comparable(terms: Terms, *, sums: bool = False) -> Scores:
             if self.side == "rows":
-                return self.engine.row_scores(terms, other)
+                return self.engine.row_scores(terms, other, sums=sums)
             return score(self.engine.kernels, features, terms, None)
 
-        scores = comparable(make_terms(self.problem, self.side, features, pair))
+        terms = make_terms(self.problem, self.side, features, pair)
+        scores = comparable(terms, sums=model.needs_sums)
         objective = self.problem.objective
         unexplained = None if other is None else objective.unexplained(other)
         constant = np.zeros(len(scores.labels))
         if unexplained is not None:
             constant = comparable(unexplained).minima
-        counts, model = self.problem.counts(self.side), self.problem.overlap_model
-        rise = objective.rise(self.engine, self.side, features, pair)
+        rise = None if model.blends else objective.rise(self.engine, self.side, features, pair)
         gains = single_gains(members, scores, constant, model, counts.min_size, rise)
         return Exchange(members.dense, *gains, constant, counts.max_outliers)

@@ -14,7 +14,7 @@ from typing import Any
 from scipy import sparse
 
 from neocc._typing import FloatArray
-from neocc.engines.matrix import DenseMatrix, SparseMatrix
+from neocc.engines.matrix import Matrix
 from neocc.engines.shard import Shard
 from neocc.engines.stored import RowSource
 from neocc.engines.workers import Workers
@@ -25,7 +25,7 @@ __all__ = ["HeldShard", "add", "call", "hold", "identity", "subtract"]
 
 @dataclass(frozen=True, eq=False)
 class HeldShard:
-    """A shard on a worker, minus row and column effects if it is dense.
+    """A shard on a worker, minus row and column effects if its kind of matrix has them.
 
     It travels between workers, and to their disks when memory is short, as `load`, which reads the
     rows from their source. Rows that came with the call are their own source.
@@ -33,19 +33,14 @@ class HeldShard:
 
     load: Callable[[], Any]
     kernel: str
-    is_dense: bool
+    kind: type[Matrix]
     row_effects: FloatArray | None = None
     column_effects: FloatArray | None = None
 
     @cached_property
-    def matrix(self) -> SparseMatrix | DenseMatrix:
+    def matrix(self) -> Matrix:
         """The rows, read on first use."""
-        values = self.load()
-        if not self.is_dense:
-            return SparseMatrix.from_scipy(values)
-        if sparse.issparse(values):
-            values = values.data.reshape(values.shape)
-        return DenseMatrix(values, self.row_effects, self.column_effects)
+        return self.kind.of_rows(self.load(), self.row_effects, self.column_effects)
 
     @cached_property
     def shard(self) -> Shard:
@@ -60,7 +55,9 @@ class HeldShard:
         if "matrix" not in self.__dict__:
             return 0
         values = self.matrix.values
-        parts = (values,) if self.is_dense else (values.data, values.indices, values.indptr)
+        parts: tuple[Any, ...] = (values,)
+        if sparse.issparse(values):
+            parts = (values.data, values.indices, values.indptr)
         return sum(int(part.nbytes) for part in parts)
 
 
@@ -70,11 +67,11 @@ def identity(value: Any) -> Any:
 
 
 def hold(
-    rows: Sequence[Any], source: RowSource | None, kernel: str, is_dense: bool
+    rows: Sequence[Any], source: RowSource | None, kernel: str, kind: type[Matrix]
 ) -> list[HeldShard]:
     """Read the shards of a unit: rows as they are, or blocks of a source by number."""
     get = identity if source is None else source.load
-    unit = [HeldShard(partial(get, each), kernel, is_dense) for each in rows]
+    unit = [HeldShard(partial(get, each), kernel, kind) for each in rows]
     for held in unit:
         held.matrix  # noqa: B018
     return unit

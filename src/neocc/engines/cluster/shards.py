@@ -26,13 +26,13 @@ from neocc.engines.local import LocalShards
 from neocc.engines.matrix import (
     DenseMatrix,
     Matrix,
-    SparseMatrix,
     find_effects,
     sampled_rows,
     slice_rows,
     split_rows,
     stacked,
 )
+from neocc.engines.observed import ObservedMatrix
 from neocc.engines.shard import Shard
 from neocc.engines.stored import source_of
 from neocc.engines.workers import Workers
@@ -64,14 +64,29 @@ def on_cluster(
         edges = np.array([0, *(stop for _, stop in matrix.partition(shard_entries))])
         rows = [slice_rows(matrix.values, *ends) for ends in pairwise(edges.tolist())]
     tasks = Tasks(find_client(where), len(rows))
-    is_dense = isinstance(matrix, DenseMatrix)
-    each = tasks.each("load", remote.hold, tasks.by_unit(rows), common=(source, kernel, is_dense))
+    common = (source, kernel, type(matrix))
+    each = tasks.each("load", remote.hold, tasks.by_unit(rows), common=common)
+    if isinstance(matrix, ObservedMatrix) and matrix.row_biases is not None:
+        each = _subtracted(tasks, each, edges, matrix.row_biases, matrix.column_biases)
     nothing = DenseMatrix(np.empty((0, matrix.shape[1])))
     here = LocalShards(Shard(nothing, get_kernels(kernel, 0), workers))
     engine = Engine(DaskShards(tasks, each, edges, matrix, here))
     engine.reads.passes += 1.0
     tasks.submit()
     return engine
+
+
+def _subtracted(
+    tasks: Tasks,
+    each: Remote,
+    edges: IntArray,
+    rows: FloatArray | None,
+    columns: FloatArray | None,
+) -> Remote:
+    """Return shards minus effects of their rows and columns."""
+    parts = [None if rows is None else rows[slice(*at)].copy() for at in pairwise(edges)]
+    of_units = tasks.by_unit(parts)
+    return tasks.each("subtract", remote.subtract, each, of_units, common=(columns,))
 
 
 class DaskShards:
@@ -84,7 +99,7 @@ class DaskShards:
         self, tasks: Tasks, each: Remote, edges: IntArray, matrix: Matrix, here: LocalShards
     ) -> None:
         self.tasks, self.each, self.edges, self.here = tasks, each, edges, here
-        self.is_dense = isinstance(matrix, DenseMatrix)
+        self.kind, self.is_dense = type(matrix), isinstance(matrix, DenseMatrix)
         self.n_columns, self.n_stored = matrix.shape[1], matrix.n_stored
         self.kernels, self.effects, self.reads = here.kernels, NO_EFFECTS, here.reads
 
@@ -127,10 +142,7 @@ class DaskShards:
         rows, columns = find_effects(
             np.ascontiguousarray(sample, dtype=np.float64), n, centring, column_effects, row_medians
         )
-        parts = [None if rows is None else rows[slice(*at)].copy() for at in pairwise(self.edges)]
-        each = self.tasks.each(
-            "subtract", remote.subtract, self.each, self.tasks.by_unit(parts), common=(columns,)
-        )
+        each = _subtracted(self.tasks, self.each, self.edges, rows, columns)
         self.reads.passes += 1.0
         self.tasks.submit()
         found = copy(self)
@@ -146,9 +158,7 @@ class DaskShards:
         else:
             values = stacked(self.gather(self.call("raw_columns", self.each, common=(items,))))
             columns = None if columns is None else columns[items]
-        if self.is_dense:
-            return self.here.over(DenseMatrix(values, rows, columns))
-        return self.here.over(SparseMatrix.from_scipy(values))
+        return self.here.over(self.kind.of_rows(values, rows, columns))
 
     def over_table(self, table: FloatArray) -> LocalShards:
         """Return a dense table as one shard in this process."""

@@ -207,7 +207,7 @@ def _size(value: Any) -> int:
     """Return the bytes of an array, or of all arrays that an object holds."""
     if isinstance(value, np.ndarray):
         return int(value.nbytes)
-    if is_dataclass(value):
+    if is_dataclass(value) and not isinstance(value, type):
         return sum(_size(getattr(value, each.name)) for each in fields(value))
     return 0
 

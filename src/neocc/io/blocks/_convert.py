@@ -49,6 +49,11 @@ def convert(path: Path, cutter: Cutter, read_options: dict[str, Any]) -> Convert
         if given.get(name) is not None:
             given[name] = tuple(given[name])
     options = ReadOptions(**given)
+    if options.missing == "ignore":
+        raise ValueError(
+            'missing="ignore" is for files that are read into memory. A store has the entries that '
+            'are given: fit it with NEOCC(missing="ignore").'
+        )
     spool = cutter.writer.folder / "spool"
     collected: _Collected | None = None
     try:

@@ -16,7 +16,7 @@ from scipy import sparse
 from neocc.io._errors import FormatError, MissingValueError, ReadError, ValueInCellError
 from neocc.io._options import ReadOptions
 from neocc.io._source import Source
-from neocc.io.readers._contents import MISSING_REMEDY, Contents
+from neocc.io.readers._contents import MISSING_REMEDY, Contents, missing_note
 from neocc.io.readers._delimited import read_planned
 from neocc.io.readers._plan import Plan, plan_table
 from neocc.io.readers._text import Dialect, check_is_text, is_missing, is_number
@@ -184,7 +184,7 @@ def _read_sparse(source: Source, plan: Plan, options: ReadOptions) -> Contents:
     shape = (len(indptr) - 1, len(plan.numbers))
     data = sparse.csr_array((np.array(values), np.array(indices, dtype=np.int64), indptr), shape)
     data.sum_duplicates()
-    notes = (f"{n_missing} missing values were read as 0.",) if n_missing else ()
+    notes = (missing_note(n_missing, options.missing),) if n_missing else ()
     return Contents(data, None, plan.number_names, notes)
 
 

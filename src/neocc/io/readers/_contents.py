@@ -66,7 +66,7 @@ def finite(path: Path, contents: Contents, missing: Missing) -> Contents:
     values = data.data if is_sparse else data
     if values.dtype.kind != "f" or np.isfinite(values).all():
         return contents
-    bad = np.isinf(values) if missing == "zero" else ~np.isfinite(values)
+    bad = ~np.isfinite(values) if missing == "error" else np.isinf(values)
     if bad.any():
         flat = int(np.argmax(bad))
         if is_sparse:
@@ -76,6 +76,11 @@ def finite(path: Path, contents: Contents, missing: Missing) -> Contents:
             row, column = divmod(flat, data.shape[1])
         raise _bad_cell(path, values.ravel()[flat], row, column, contents)
     n_missing = int(np.isnan(values).sum())
+    if missing == "ignore":
+        if is_sparse:
+            data = without_missing(data)
+        notes = (*contents.notes, missing_note(n_missing, missing))
+        return Contents(data, contents.row_names, contents.column_names, notes)
     # The array may be a view of a file that is open for reading only.
     filled = np.where(np.isnan(values), 0, values).astype(values.dtype, copy=False)
     if is_sparse:
@@ -83,8 +88,22 @@ def finite(path: Path, contents: Contents, missing: Missing) -> Contents:
         data.eliminate_zeros()
     else:
         data = filled
-    note = f"{n_missing} missing values were read as 0."
-    return Contents(data, contents.row_names, contents.column_names, (*contents.notes, note))
+    notes = (*contents.notes, missing_note(n_missing, missing))
+    return Contents(data, contents.row_names, contents.column_names, notes)
+
+
+def without_missing(data: Any) -> Any:
+    """Return a CSR matrix without the entries that are NaN."""
+    entries = data.tocoo()
+    kept = ~np.isnan(entries.data)
+    cells = (entries.data[kept], (entries.row[kept], entries.col[kept]))
+    return sparse.coo_array(cells, shape=data.shape).tocsr()
+
+
+def missing_note(n_missing: int, missing: Missing) -> str:
+    """Say what became of missing values."""
+    made = "are left out" if missing == "ignore" else "were read as 0"
+    return f"{n_missing} missing values {made}."
 
 
 def _bad_cell(path: Path, value: float, row: int, column: int, contents: Contents) -> ReadError:

@@ -174,7 +174,7 @@ def _not_a_number(
     stripped = cell.strip()
     kind: type[ReadError] = ValueInCellError
     if is_missing(stripped):
-        if missing == "zero":
+        if missing != "error":
             return None
         kind, remedy = MissingValueError, MISSING_REMEDY
         problem = f"The cell has no value ({stripped!r})." if stripped else "The cell is blank."

@@ -15,7 +15,7 @@ from neocc.io._errors import FormatError
 from neocc.io._options import Missing, ReadOptions
 from neocc.io._source import Source, check_shape
 from neocc.io.readers._builders import IN_MEMORY, Builders
-from neocc.io.readers._contents import Contents, finite
+from neocc.io.readers._contents import Contents, finite, missing_note
 from neocc.io.readers._delimited import batches
 from neocc.io.readers._faults import find_entry, find_fault
 from neocc.io.readers._plan import Plan
@@ -142,8 +142,11 @@ def _read_coordinates(
         if has_values:
             values = _values(source, plan, batch, options.missing)
             n_missing += int(np.isnan(values).sum())
-            values = np.nan_to_num(values, nan=0.0)
         n_found += len(values)
+        if options.missing == "ignore":
+            kept = ~np.isnan(values)
+            rows, columns, values = rows[kept], columns[kept], values[kept]
+        values = np.nan_to_num(values, nan=0.0)
         builder.add(rows, columns, values)
         if header.symmetry != "general":
             mirrored = rows != columns
@@ -153,10 +156,11 @@ def _read_coordinates(
     matrix = builder.build()
     if isinstance(matrix, tuple):
         raise find_entry(source, plan, matrix[0] + 1, matrix[1] + 1, header.shape)
-    notes = (f"{n_missing} missing values were read as 0.",) if n_missing else ()
+    notes = (missing_note(n_missing, options.missing),) if n_missing else ()
     if isinstance(matrix, Contents):
         return replace(matrix, notes=notes)
-    matrix.eliminate_zeros()
+    if options.missing != "ignore":
+        matrix.eliminate_zeros()
     return Contents(matrix, notes=notes)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from neocc._typing import FloatArray
 from neocc.io._options import Missing
-from neocc.io.readers._contents import Contents
+from neocc.io.readers._contents import Contents, missing_note
 
 __all__ = ["TableBuilder"]
 
@@ -29,6 +29,7 @@ class TableBuilder:
         self._names: list[str] | None = [] if has_row_names else None
         self._blocks: list[FloatArray] = []
         self._n_missing = 0
+        self._missing: Missing = "zero"
 
     @property
     def n_missing(self) -> int:
@@ -36,7 +37,7 @@ class TableBuilder:
         return self._n_missing
 
     def add(self, batch: Any, missing: Missing) -> bool:
-        """Add rows; False if a cell holds no finite number (with "zero": if one is infinite)."""
+        """Add rows; False if a cell holds no finite number (if not "error": an infinite one)."""
         if self._names is not None:
             self._names.extend((name or "").strip() for name in batch.column(0).to_pylist())
             batch = batch.select(list(range(1, batch.num_columns)))
@@ -46,7 +47,9 @@ class TableBuilder:
                 if missing == "error" or np.isinf(block).any():
                     return False
                 self._n_missing += int(np.isnan(block).sum())
-                block = np.nan_to_num(block, nan=0.0)
+                self._missing = missing
+                if missing == "zero":
+                    block = np.nan_to_num(block, nan=0.0)
             self._blocks.append(block)
         return True
 
@@ -57,7 +60,7 @@ class TableBuilder:
         # What comes from Arrow may be read-only, and estimators need not know.
         data = data if data.flags.writeable else data.copy()
         if self._n_missing:
-            notes += (f"{self._n_missing} missing values were read as 0.",)
+            notes += (missing_note(self._n_missing, self._missing),)
         row_names = None if self._names is None else tuple(self._names)
         for names, side in ((row_names, "rows"), (self._column_names, "columns")):
             if names is not None and len(set(names)) < len(names):

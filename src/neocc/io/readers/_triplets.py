@@ -9,7 +9,7 @@ from scipy import sparse
 
 from neocc._typing import AnyArray
 from neocc.io._options import Duplicates, Missing
-from neocc.io.readers._contents import Contents
+from neocc.io.readers._contents import Contents, missing_note
 
 __all__ = [
     "TripletBuilder",
@@ -39,6 +39,7 @@ class TripletBuilder:
         self._ids: tuple[list[Any], list[Any]] = ([], [])
         self._values: list[AnyArray] = []
         self._n_missing = 0
+        self._missing: Missing = "error"
 
     def add(self, batch: Any, missing: Missing) -> bool:
         """Add the triplets of a record batch; False if one lacks an id or a finite number."""
@@ -47,6 +48,7 @@ class TripletBuilder:
             return False
         values, n_missing = found
         self._n_missing += n_missing
+        self._missing = missing
         for place, known in enumerate(self._ids):
             ids = batch.column(place)
             if ids.null_count or has_blank(ids.dictionary):
@@ -65,23 +67,31 @@ class TripletBuilder:
         self._values.clear()
         pa.default_memory_pool().release_unused()
         shape = (len(row_names), len(column_names))
+        observed = self._missing == "ignore"
+        if observed:
+            kept = ~np.isnan(values)
+            values, rows, columns = values[kept], rows[kept], columns[kept]
         entries = sparse.coo_array((values, (rows, columns)), shape=shape)
         found = sum_entries(entries, self._duplicates)
         if isinstance(found, tuple):
             return row_names[found[0]], column_names[found[1]]
-        notes += entry_notes(len(values) - found.nnz, self._duplicates, self._n_missing)
-        found.eliminate_zeros()
+        n_again = len(values) - found.nnz
+        notes += entry_notes(n_again, self._duplicates, self._n_missing, self._missing)
+        if not observed:
+            found.eliminate_zeros()
         return Contents(found, row_names, column_names, notes)
 
 
-def entry_notes(n_again: int, duplicates: Duplicates, n_missing: int) -> tuple[str, ...]:
+def entry_notes(
+    n_again: int, duplicates: Duplicates, n_missing: int, missing: Missing = "zero"
+) -> tuple[str, ...]:
     """Say what became of entries that occur again, and of missing ones."""
     notes: tuple[str, ...] = ()
     if n_again:
         word = {"sum": "added up", "mean": "averaged"}[duplicates]
         notes += (f"{n_again} entries occur again, and were {word}.",)
     if n_missing:
-        notes += (f"{n_missing} missing values were read as 0.",)
+        notes += (missing_note(n_missing, missing),)
     return notes
 
 
@@ -134,7 +144,10 @@ def rank_names(names: Any) -> tuple[AnyArray, tuple[str, ...]]:
 
 
 def triplet_values(batch: Any, missing: Missing) -> tuple[AnyArray, int] | None:
-    """Return the values of a batch and how many were missing; None if one is not allowed."""
+    """Return the values of a batch and how many were missing; None if one is not allowed.
+
+    Missing ones are 0, or NaN where they are to be left out.
+    """
     import pyarrow.compute as pc
 
     column, n_missing = batch.column(2), 0
@@ -142,11 +155,13 @@ def triplet_values(batch: Any, missing: Missing) -> tuple[AnyArray, int] | None:
         if missing == "error":
             return None
         n_missing = column.null_count
-        column = pc.fill_null(column, 0.0)
+        column = pc.fill_null(column, np.nan if missing == "ignore" else 0.0)
     values = column.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
     if not np.isfinite(values).all():
         if missing == "error" or np.isinf(values).any():
             return None
+        if missing == "ignore":
+            return values, int(np.isnan(values).sum())
         n_missing += int(np.isnan(values).sum())
         values = np.nan_to_num(values, nan=0.0)
     return values, n_missing

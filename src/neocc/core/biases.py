@@ -1,0 +1,85 @@
+"""Effects of rows and columns over observed cells: regularised alternating means.
+
+A cell is expected to be mu + b_p + b_t, with mu the weighted mean of all observed cells and
+
+    b_t = sum_p w_pt (x_pt - mu - b_p) / (10 + sum_p w_pt)
+    b_p = sum_t w_pt (x_pt - mu - b_t) / (15 + sum_t w_pt)
+
+computed in turn. The two constants are customary for ratings; they shrink the effects of items
+with few observed cells. Rows come last, so that the effects of new rows are found as those of old
+ones are, from the effects of the columns.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from neocc._typing import FloatArray
+from neocc.core.engine import Engine
+from neocc.kernels import Features, Memberships
+
+__all__ = ["Biases", "find_biases", "row_biases"]
+
+_ROW_SHRINKAGE, _COLUMN_SHRINKAGE = 15.0, 10.0
+_MOST_TURNS = 10
+# Of the largest effect, a change that is too small to matter.
+_LEAST_CHANGE = 1e-6
+
+
+class Biases(NamedTuple):
+    """The mean of all observed cells, and the effects of rows and of columns."""
+
+    mean: float
+    rows: FloatArray
+    columns: FloatArray
+
+
+def find_biases(engine: Engine) -> Biases:
+    """Return the mean and the effects of observed cells, in about twenty passes at most."""
+    n, m = engine.shape
+    row_sums, row_counts = _over_columns(engine, np.ones(m))
+    column_sums, column_counts = _over_rows(engine, np.ones(n))
+    total = float(row_counts.sum())
+    mean = float(row_sums.sum()) / total if total > 0.0 else 0.0
+    rows, columns = np.zeros(n), np.zeros(m)
+    for _ in range(_MOST_TURNS):
+        before = columns
+        left = column_sums - mean * column_counts - _over_rows(engine, rows)[1]
+        columns = left / (_COLUMN_SHRINKAGE + column_counts)
+        left = row_sums - mean * row_counts - _over_columns(engine, columns)[1]
+        rows = left / (_ROW_SHRINKAGE + row_counts)
+        change = np.abs(columns - before).max(initial=0.0)
+        if change <= _LEAST_CHANGE * np.abs(columns).max(initial=0.0):
+            break
+    return Biases(mean, rows, columns)
+
+
+def row_biases(engine: Engine, mean: float, columns: FloatArray) -> FloatArray:
+    """Return the effects of rows, given those of the columns."""
+    sums, counts = _over_columns(engine, np.ones(len(columns)))
+    left = sums - mean * counts - _over_columns(engine, columns)[1]
+    return np.asarray(left / (_ROW_SHRINKAGE + counts))
+
+
+def _over_columns(engine: Engine, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return sum_t w_pt x_pt v_t and sum_t w_pt v_t of all rows, for a number v_t per column."""
+    return _only(engine.row_features(_one_cluster(values), "plain"))
+
+
+def _over_rows(engine: Engine, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the same of all columns, for a number per row."""
+    return _only(engine.column_features(_one_cluster(values), None, base=None, counts=True))
+
+
+def _only(features: Features) -> tuple[FloatArray, FloatArray]:
+    """Return the sums and the counts of items over one cluster."""
+    assert features.sums is not None and features.counts is not None
+    return features.sums[:, 0], features.counts[:, 0]
+
+
+def _one_cluster(values: FloatArray) -> Memberships:
+    labels = np.zeros(len(values), dtype=np.int32)
+    nothing = np.empty(0, dtype=np.int32)
+    return Memberships(labels, nothing.astype(np.intp), nothing, 1, values)

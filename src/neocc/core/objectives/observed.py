@@ -1,0 +1,146 @@
+"""`"mean"` over observed cells: blocks of constant value, where cells have weights w_pt.
+
+    J = sum_ij sum_{p in i, t in j} w_pt (x_pt - M_ij)^2 + shrinkage sum_ij M_ij^2
+
+Cells that were not observed weigh nothing. With S = (W o X) V and N = W V, M = U'S / (U'N +
+shrinkage) and d_pq = base_p - 2 sum_j S_pj M_qj + sum_j N_pj M_qj^2: slope = -2 M, curve = M o M.
+The base, sum_t w_pt x_pt^2, drops out against a background.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from neocc._typing import FloatArray
+from neocc.core.objectives.base import Centring, Features, Objective, Rise, Side, Terms
+from neocc.core.objectives.blends import clusters_in_types, curvature, mixing
+from neocc.kernels import Memberships, inverse
+
+__all__ = ["Observed"]
+
+# Of the largest eigenvalue of normal equations, the share below which another counts as zero.
+_SINGULAR = 1e-12
+
+_NOTHING = 1e-12
+
+
+@dataclass(frozen=True)
+class Observed(Objective):
+    """Weighted squared differences of observed cells from block means.
+
+    Attributes
+    ----------
+    shrinkage : float
+        Ridge on block means: weight of a further cell of each block, whose value is zero.
+    """
+
+    shrinkage: float = 0.0
+
+    name = "mean"
+    needs_products = False
+    needs_counts = True
+    reseeds = False
+    per_item = False
+
+    def centring(self, side: Side | None) -> Centring:
+        """Return "none": block means are shrunk to zero."""
+        return "none"
+
+    def block_means(self, features: Features, U: Memberships, V: Memberships) -> FloatArray:
+        """Return M; 0 for a block without observed cells.
+
+        Where items blend clusters it solves the normal equations over blocks of types.
+        """
+        sums, weights = self._blocks(features, V)
+        if U.virtual is None and V.virtual is None:
+            return sums * inverse(weights + self.shrinkage)
+        P, Q = mixing(U), mixing(V)
+        bend = curvature(weights, P, Q)
+        bend[np.diag_indices_from(bend)] += self.shrinkage
+        found = np.linalg.lstsq(bend, (P.T @ sums @ Q).ravel(), rcond=_SINGULAR)[0]
+        return np.asarray(found).reshape(P.shape[1], Q.shape[1])
+
+    def _blocks(self, features: Features, V: Memberships) -> tuple[FloatArray, FloatArray]:
+        """Return sums and weights of the observed cells of blocks, of types if items blend."""
+        assert features.sums is not None and features.counts is not None
+        members = V.summed.indicator
+        return features.sums.T @ members, features.counts.T @ members
+
+    def row_terms(
+        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: bool = False
+    ) -> Terms:
+        """Return the terms of the row step, with `pairs` also of all pairs of clusters."""
+        assert V is not None
+        M = self.block_means(features, U, V)
+        return self._terms(M, features, U, V, U, pairs=pairs)
+
+    def column_terms(
+        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: bool = False
+    ) -> Terms:
+        """Return the terms of the column step: the same, with the roles exchanged."""
+        assert U is not None
+        M = self.block_means(features, U, V).T
+        return self._terms(M, features, V, U, U, pairs=pairs)
+
+    def _terms(
+        self,
+        M: FloatArray,
+        features: Features,
+        own: Memberships,
+        other: Memberships,
+        U: Memberships,
+        *,
+        pairs: bool,
+    ) -> Terms:
+        assert features.counts is not None
+        constant = self.shrinkage * float((M * M).sum())
+        if pairs:
+            M = clusters_in_types(len(M)) @ M
+        if other.virtual is not None:
+            M = M @ clusters_in_types(other.n_clusters).T
+        # Weights of the columns that were observed most bound those of a row, or nearly so.
+        largest = float((features.counts * U.summed.inverse_sizes).max(initial=0.0))
+        squared = M * M
+        magnitude = largest * (squared @ other.summed.sizes)
+        slope, curve = np.ascontiguousarray(-2.0 * M.T), np.ascontiguousarray(squared.T)
+        terms = Terms(np.zeros(len(M)), slope, None, None, magnitude, curve=curve)
+        terms.constant, terms.single = constant, own.n_clusters if pairs else 0
+        return self.relative(terms) if self.background else terms
+
+    def value(self, features: Features, U: Memberships | None, V: Memberships | None) -> float:
+        """Return J."""
+        assert U is not None and V is not None
+        sums = mixing(U).T @ self._blocks(features, V)[0] @ mixing(V)
+        explained = np.vdot(self.block_means(features, U, V), sums)
+        return float(self.total_squares(features, V) - explained)
+
+    def rise(self, engine: Any, side: Side, features: Features, pair: Any) -> Rise:
+        """Return how costs rise: base_q - sum_j S_qj^2 / (N_qj + shrinkage) is that of q."""
+        members, other = pair if side == "rows" else pair[::-1]
+        items = engine.row_features(other, self.base) if side == "rows" else features
+        sums, counts = items.sums, items.counts
+        assert sums is not None and counts is not None
+        S, N = members.indicator.T @ sums, members.indicator.T @ counts + self.shrinkage
+        # What rounding leaves of a cluster that loses all observed cells is nothing.
+        least = _NOTHING * N
+        before = (S * S * inverse(N)).sum(axis=1)
+
+        def rise(change: FloatArray) -> FloatArray:
+            rises = np.zeros((len(sums), len(S)))
+            for q, e in enumerate(np.broadcast_to(change, rises.shape).T):
+                weights = N[q] + e[:, None] * counts
+                explained = np.square(S[q] + e[:, None] * sums)
+                found = np.divide(
+                    explained, weights, out=np.zeros_like(sums), where=weights > least[q]
+                )
+                rises[:, q] = before[q] - found.sum(axis=1)
+            return rises if self.background else rises + change * items.squares[:, None]
+
+        return rise
+
+    def n_parameters(self, shape: tuple[int, int], n_clusters: tuple[int, int]) -> int:
+        """Return the number of block means."""
+        return n_clusters[0] * n_clusters[1]

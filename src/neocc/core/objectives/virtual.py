@@ -1,0 +1,53 @@
+"""Block values where rows are summed over virtual clusters.
+
+A virtual cluster stands for one row cluster, or none, within each column cluster: block (i, j) is
+made of all virtual clusters that stand for i in j.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neocc._typing import FloatArray
+from neocc.kernels import Memberships, inverse
+
+__all__ = ["by_sums", "followed_means", "followers", "gathered"]
+
+
+def by_sums(M: FloatArray, U: Memberships) -> FloatArray:
+    """Return block values by the clusters that data are summed over, 0 where they stand for none.
+
+    The values of rows are the memberships in these times that table.
+    """
+    virtual = U.virtual
+    if virtual is None or virtual.stands_for is None:
+        return M
+    found: FloatArray = np.append(M, np.zeros((1, M.shape[1])), axis=0)
+    return np.take_along_axis(found, virtual.stands_for, axis=0)
+
+
+def followers(U: Memberships, n_other: int) -> FloatArray:
+    """Return the number of rows that each block is made of."""
+    sizes = np.broadcast_to(U.summed.sizes[:, None], (U.summed.n_clusters, n_other))
+    return gathered(sizes, U)
+
+
+def followed_means(blocks: FloatArray, U: Memberships, V: Memberships) -> FloatArray:
+    """Return M from the sums over virtual clusters of rows and clusters of columns.
+
+    Where nobody follows a cluster, the mean of all rows takes its place; 0 for an empty cluster.
+    """
+    sums, numbers = gathered(blocks, U), followers(U, V.n_clusters)
+    means = sums * inverse(numbers) * V.inverse_sizes
+    overall = sums.sum(axis=0) * inverse(numbers.sum(axis=0)) * V.inverse_sizes
+    return np.where((numbers == 0) & (U.sizes[:, None] > 0), overall, means)
+
+
+def gathered(table: FloatArray, U: Memberships) -> FloatArray:
+    """Add up the lines of virtual clusters by the clusters they stand for."""
+    stands_for, k = U.summed.stands_for, U.n_clusters
+    if stands_for is None:
+        return np.array(table)
+    found = np.zeros((k + 1, table.shape[1]))
+    np.add.at(found, (stands_for, np.arange(table.shape[1])), table)
+    return found[:k]

@@ -1,0 +1,111 @@
+"""`"average"` for objectives whose prototypes are not points: an item blends one cluster or two.
+
+Over observed cells every item has seen others, and rates of counts are compared by their
+logarithms: the cost of two clusters is not made of the costs of each. So every pair of clusters has
+a distance of its own, behind those of single clusters, at the mean of their values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from neocc._typing import FloatArray, IntArray, LabelArray
+from neocc.core.assign import Choices
+from neocc.core.objectives.blends import pairs_of, type_of, types_of
+from neocc.core.overlap.model import OverlapModel
+from neocc.core.overlap.repeat import REPEAT, Repeat
+from neocc.core.overlap.scores import Scores, Spread, at_once
+from neocc.core.sizes import Moves, Wanted, offer_moves
+from neocc.kernels import Kernels, Memberships, SetCosts
+
+__all__ = ["Blend"]
+
+
+@dataclass(frozen=True)
+class Blend(OverlapModel):
+    """The cost at the mean of the values of an item's clusters, two at most."""
+
+    name: ClassVar[str] = "average"
+    key: ClassVar[str] = "blend"
+    mixed: ClassVar[bool] = True
+    divides: ClassVar[bool] = True
+    blends: ClassVar[bool] = True
+
+    def costs(self, sizes: FloatArray, gram: FloatArray | None) -> SetCosts:
+        """Return the cost of one cluster; pairs have their own."""
+        return REPEAT.costs(sizes, gram)
+
+    @property
+    def one_way(self) -> OverlapModel:
+        """The model of a side alone: a mean of vectors."""
+        from neocc.core.overlap.average import Average
+
+        return Average(self.most)
+
+    def weighted(self, members: Memberships) -> Memberships:
+        """Return memberships that count in the type of each item."""
+        if not len(members.extra_items):
+            return replace(members, scale=None, mixed=False, virtual=None)
+        scale = 1.0 / np.maximum(members.numbers, 1)
+        return replace(members, scale=scale, mixed=True, virtual=types_of(members))
+
+    def choices(self, scores: Scores, kernels: Kernels, spread: Spread = at_once) -> Choices:
+        """Return what items can choose from: one cluster each, where pairs have no distances."""
+        if scores.d is not None and scores.d.shape[1] == scores.n_clusters:
+            return Repeat(1).choices(scores, kernels, spread)
+        return super().choices(scores, kernels, spread)
+
+    def standing(self, scores: Scores) -> tuple[float, FloatArray | None]:
+        """Return what present types cost; distances are all that the objective has."""
+        members = scores.members
+        if members is None or scores.d is None:
+            return 0.0, None
+        return 0.0, self.present(scores, members)
+
+    def present(self, scores: Scores, members: Memberships) -> FloatArray:
+        """Return the cost of the type of each item, 0 for an item in no cluster."""
+        assert scores.d is not None
+        labels = types_of(members).first
+        costs = scores.d[np.arange(len(labels)), labels]
+        return np.where(labels < 0, 0.0, costs)
+
+    def find_sets(
+        self,
+        scores: Scores,
+        kernels: Kernels,  # noqa: ARG002
+        at: slice,
+        curves: FloatArray,
+        sets: LabelArray,
+    ) -> None:
+        """Write the best cluster and the best pair of some items."""
+        assert scores.d is not None
+        k, d = scores.n_clusters, scores.d[at]
+        lines = np.arange(len(d))
+        best = d[:, :k].argmin(axis=1)
+        curves[at, 0], sets[at, 0, 0] = d[lines, best], best
+        if curves.shape[1] > 1:
+            one, other = pairs_of(k)
+            best = d[:, k:].argmin(axis=1)
+            curves[at, 1] = d[lines, k + best]
+            sets[at, 1, 0], sets[at, 1, 1] = one[best], other[best]
+
+    def offers(self, scores: Scores, members: Memberships, wanted: Wanted) -> Moves:
+        """Offer the cheapest moves of memberships to clusters that are too small."""
+        d, k = scores.d, scores.n_clusters
+        assert d is not None
+        labels, inside = types_of(members).first, members.dense
+
+        def changes(items: IntArray, source: int, target: int) -> FloatArray:
+            beside = inside[items].copy()
+            beside[:, source] = False
+            other = np.where(beside.any(axis=1), beside.argmax(axis=1), target)
+            after = np.where(
+                other == target, target, type_of(other, np.full_like(other, target), k)
+            )
+            found: FloatArray = d[items, after] - d[items, labels[items]]
+            return found
+
+        return offer_moves(d, members, wanted, changes=changes)

@@ -1,0 +1,166 @@
+"""What overlap models say.
+
+The cost of the set A of s clusters for an item is made of its distances to them,
+
+    C(A) = own_s sum_{i in A} d_i + fixed_s squares + joint_s sum_{i < i' in A} Q_ii'
+
+with Q from the inner products of prototypes. A model says what own, fixed, joint and Q are; one
+whose costs have other parts overrides what is made of these.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from neocc._typing import FloatArray, LabelArray
+from neocc.core.assign import Choices
+from neocc.core.overlap.distances import DistanceChoices
+from neocc.core.overlap.present import beyond_distances, joint_part, present_costs
+from neocc.core.overlap.scores import Scores, Spread, at_once
+from neocc.core.overlap.sets import SetChoices
+from neocc.core.sizes import Cut, Moves, Wanted, offer_moves
+from neocc.core.thresholds import Ask
+from neocc.kernels import Kernels, Memberships, SetCosts
+
+__all__ = ["OverlapModel"]
+
+
+@dataclass(frozen=True)
+class OverlapModel(ABC):
+    """What a set of clusters costs an item, and how memberships count in sums over clusters.
+
+    Attributes
+    ----------
+    most : int or None
+        Largest number of memberships of an item.
+    name : str
+        How users call it.
+    mixed : bool
+        Whether an item is a combination of the prototypes of its clusters.
+    divides : bool
+        Whether an item counts as one, divided over its memberships.
+    needs_pairs, needs_squares : bool
+        Whether the cost of several clusters depends on the inner products of their prototypes, and
+        on the squares of the item.
+    blends : bool
+        Whether pairs of clusters have distances of their own.
+    key : str
+        How files call it, where that is not its name.
+    needs_sums : bool
+        Whether it depends on the parts of distances, by clusters of the other side.
+    both_sides : bool
+        Whether items of both sides may have several clusters; if not, those of rows alone.
+    keeps_shifts : bool
+        Whether a constant added to the data changes nothing.
+    prices_first : bool
+        Whether it depends on the price of extra memberships who is left out.
+    """
+
+    most: int | None = None
+
+    name: ClassVar[str]
+    mixed: ClassVar[bool] = False
+    divides: ClassVar[bool] = False
+    needs_pairs: ClassVar[bool] = False
+    needs_squares: ClassVar[bool] = False
+    needs_sums: ClassVar[bool] = False
+    blends: ClassVar[bool] = False
+    key: ClassVar[str] = ""
+    both_sides: ClassVar[bool] = True
+    keeps_shifts: ClassVar[bool] = True
+    prices_first: ClassVar[bool] = True
+
+    @abstractmethod
+    def costs(self, sizes: FloatArray, gram: FloatArray | None) -> SetCosts:
+        """Return the parts of the cost of sets, by size."""
+
+    def weighted(self, members: Memberships) -> Memberships:
+        """Return memberships, each a part of its item if the model divides an item among them."""
+        if not len(members.extra_items):
+            return replace(members, scale=None, mixed=False, virtual=None)
+        scale = 1.0 / np.maximum(members.numbers, 1) if self.divides else None
+        return replace(members, scale=scale, mixed=self.mixed, virtual=None)
+
+    def counted(
+        self,
+        members: Memberships,
+        ask: Ask,  # noqa: ARG002
+        cut: Cut,  # noqa: ARG002
+        fresh: Sequence[int] = (),  # noqa: ARG002
+    ) -> Memberships:
+        """Return weighted memberships that were not chosen at prices, as they count.
+
+        Blocks of items can be asked; clusters that are `fresh` have just been re-seeded.
+        """
+        return members
+
+    def chosen(
+        self,
+        members: Memberships,
+        scores: Scores,  # noqa: ARG002
+        fresh: Sequence[int] = (),  # noqa: ARG002
+    ) -> Memberships:
+        """Return memberships of a block of items as they count, given their scores."""
+        return self.weighted(members)
+
+    @property
+    def one_way(self) -> OverlapModel:
+        """The model of a side alone, from which both start."""
+        return self
+
+    def choices(self, scores: Scores, kernels: Kernels, spread: Spread = at_once) -> Choices:
+        """Return what items can choose from, given their distances to single clusters.
+
+        Memberships that they apply are weighted.
+        """
+        k = scores.n_clusters
+        largest = k if self.most is None else min(k, self.most)
+        beside, present = self.standing(scores)
+        scores = scores._replace(objective=scores.objective + beside)
+        if scores.d is None:
+            return DistanceChoices(scores)
+        return SetChoices.of(scores, self, largest, present, kernels, spread)
+
+    def standing(self, scores: Scores) -> tuple[float, FloatArray | None]:
+        """Return what the objective has beside the distances of present memberships.
+
+        With distances also the cost of the present set of each item, 0 for an item in no cluster.
+        """
+        members = scores.members
+        if members is None:
+            return 0.0, None
+        costs = self._costs(scores)
+        joint = joint_part(members, costs)
+        beside = beyond_distances(scores, costs, joint)
+        return beside, None if scores.d is None else present_costs(scores, costs, members, joint)
+
+    def find_sets(
+        self,
+        scores: Scores,
+        kernels: Kernels,
+        at: slice,
+        curves: FloatArray,
+        sets: LabelArray,
+    ) -> None:
+        """Write the best sets of some items, and their costs."""
+        assert scores.d is not None
+        some = None if scores.squares is None else scores.squares[at]
+        kernels.best_sets(scores.d[at], some, self._costs(scores), curves[at], sets[at])
+
+    def present(self, scores: Scores, members: Memberships) -> FloatArray:
+        """Return the cost of sets that items are to have."""
+        costs = self._costs(scores)
+        return present_costs(scores, costs, members, joint_part(members, costs))
+
+    def offers(self, scores: Scores, members: Memberships, wanted: Wanted) -> Moves:
+        """Offer the cheapest moves of memberships to clusters that are too small."""
+        assert scores.d is not None
+        return offer_moves(scores.d, members, wanted, self._costs(scores))
+
+    def _costs(self, scores: Scores) -> SetCosts:
+        return self.costs(np.arange(1.0, scores.n_clusters + 1), scores.gram)

@@ -1,0 +1,154 @@
+"""The rows of a matrix on one machine, and plain sums over them: what shards are made of.
+
+The matrix knows whether its rows are in memory or on disk; `passes` says how they are traversed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from neocc._typing import FloatArray, IntArray
+from neocc.core.objectives import Side
+from neocc.core.shards import Reads
+from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix, first_negative
+from neocc.engines.passes import DEFAULTS, Passes, PassOptions, Rows, Scratch
+from neocc.engines.space import EVERYTHING, TableSpace
+from neocc.engines.workers import Workers
+from neocc.kernels import Block, Features, Kernels, Memberships, SparseBlock
+
+__all__ = ["RowSums"]
+
+
+class RowSums:
+    """Rows of a matrix with the kernels and threads that read them."""
+
+    def __init__(
+        self,
+        matrix: Matrix,
+        kernels: Kernels,
+        workers: Workers,
+        space: TableSpace = EVERYTHING,
+        reads: Reads | None = None,
+        *,
+        options: PassOptions = DEFAULTS,
+        rewrites: bool = True,
+    ) -> None:
+        self.matrix, self.kernels, self.workers, self.space = matrix, kernels, workers, space
+        self.scratch, self.reads, self.shape = Scratch(), reads or Reads(), matrix.shape
+        self.options = options
+        # Returns rows `start` to `stop`, centred; blocks that are views or small are cached.
+        are_views = isinstance(matrix, SparseMatrix) and sparse.issparse(matrix.values)
+        is_light = are_views or matrix.n_stored <= options.cached
+        block: Callable[[int, int], Block] = matrix.block
+        self._block = cache(block) if is_light else block
+        self._passes = Passes(matrix, workers, self.reads, options)
+        # The table of distances is overwritten in every row step, unless results must outlive it.
+        self._rewrites = rewrites
+        self._distances: FloatArray | None = None
+        self._row_squares: FloatArray | None = None
+        self._column_squares: FloatArray | None = None
+        self._margins: dict[Side, FloatArray] = {}
+
+    def row_squares(self, weights: FloatArray | None = None) -> FloatArray:
+        """Return the squared norm of every row, with a weight for each column.
+
+        Without weights they are computed once.
+        """
+        if weights is None and self._row_squares is not None:
+            return self._row_squares
+        found = np.empty(self.shape[0])
+
+        def one_block(rows: Rows) -> None:
+            self.kernels.gather(self._block(*rows), None, weights, None, found[slice(*rows)])
+
+        self._passes.over_rows(one_block)
+        if weights is None:
+            self._row_squares = found
+        return found
+
+    def multiply(self, table: FloatArray) -> FloatArray:
+        """Return X times a thin table."""
+        products = np.empty((self.shape[0], table.shape[1]))
+
+        def one_block(rows: Rows) -> None:
+            self.kernels.multiply(self._block(*rows), table, products[slice(*rows)])
+
+        self._passes.over_rows(one_block)
+        return products
+
+    def column_squares(self, weights: FloatArray | None = None) -> FloatArray:
+        """Return the squared norm of every column over these rows, with a weight for each row.
+
+        Without weights they are computed once.
+        """
+        if weights is None and self._column_squares is not None:
+            return self._column_squares
+
+        def add(rows: Rows, totals: Features) -> None:
+            some = None if weights is None else weights[slice(*rows)]
+            self.kernels.scatter(self._block(*rows), None, some, None, totals.squares)
+
+        found = self._passes.down_columns((0, 0, 0), add).squares
+        if weights is None:
+            self._column_squares = found
+        return found
+
+    def margins(self, side: Side) -> FloatArray:
+        """Return the sums of all rows, or of all columns over these rows, computed once."""
+        if side not in self._margins:
+            times = self.multiply if side == "rows" else self.multiply_transposed
+            ones = np.ones((self.shape[1 if side == "rows" else 0], 1))
+            self._margins[side] = times(ones)[:, 0]
+        return self._margins[side]
+
+    def first_negative(self) -> tuple[int, int, float] | None:
+        """Return row, column and value of the first negative entry; None if there is none."""
+        found = self._passes.over_rows(lambda rows: first_negative(self._block(*rows), rows[0]))
+        return next(filter(None, found), None)
+
+    def multiply_transposed(self, table: FloatArray) -> FloatArray:
+        """Return X' times a thin table."""
+
+        def add(rows: Rows, totals: Features) -> None:
+            assert totals.products is not None
+            block = self._block(*rows)
+            self.kernels.multiply_transposed(block, table[slice(*rows)], totals.products)
+
+        products = self._passes.down_columns((0, table.shape[1], 0), add).products
+        assert products is not None
+        return products
+
+    def sum_blocks(
+        self, members: Memberships, function: Callable[..., float], *common: Any
+    ) -> float:
+        """Return the sum of a function of blocks of rows and their memberships.
+
+        Blocks are arrays or CSR matrices, small enough to be copied.
+        """
+        self.reads.passes += 1.0
+        total = 0.0
+        step = max(1, self.options.copied // max(1, self.shape[1]))
+        for start in range(0, self.shape[0], step):
+            stop = min(start + step, self.shape[0])
+            block = self.matrix.block(start, stop)
+            X = block.matrix() if isinstance(block, SparseBlock) else block
+            total += function(X, members.slice(start, stop), *common)
+        return total
+
+    def raw_rows(self, rows: IntArray) -> Any:
+        """Return some rows as given: an array or a CSR matrix."""
+        return self.matrix.values[rows]
+
+    def raw_columns(self, columns: IntArray) -> Any:
+        """Return some columns as given."""
+        return self.matrix.take_columns(columns).values
+
+    def row_medians(self, columns: FloatArray) -> FloatArray:
+        """Return the medians of all rows minus column effects."""
+        assert isinstance(self.matrix, DenseMatrix)
+        return self.matrix.row_medians(columns)

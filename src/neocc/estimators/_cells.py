@@ -1,0 +1,268 @@
+"""Values of cells as a regression: the mean of several co-clusterings of what was observed."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin, _fit_context, clone
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
+
+from neocc._typing import FloatArray, IntArray
+from neocc.estimators._neocc import NEOCC
+from neocc.estimators._pairs import codes_of, matrices, numbered, read_pairs
+from neocc.estimators._redundancy import RedundancyWarning
+
+__all__ = ["CellPredictor", "Reason", "Recommendation"]
+
+
+class Reason(NamedTuple):
+    """A group of rows and one of columns, and by how much values in their block are higher."""
+
+    row_cluster: int
+    column_cluster: int
+    level: float
+
+
+class Recommendation(NamedTuple):
+    """A column for a row: the value predicted, that of the effects alone, and why it differs.
+
+    `reasons` are the blocks of the row and the column in the co-clustering of lowest objective,
+    the highest first.
+    """
+
+    column: Any
+    value: float
+    expected: float
+    reasons: tuple[Reason, ...]
+
+
+class CellPredictor(RegressorMixin, BaseEstimator):
+    """Predict values of cells, such as ratings, from others that were observed.
+
+    Several co-clusterings of the observed cells are fitted from different starts; predictions are
+    the means of theirs (:meth:`NEOCC.predict_cells`), which are better than those of the best one.
+    Samples are pairs of a row and a column, named by anything that can be a key of a dict.
+
+    Parameters
+    ----------
+    estimator : NEOCC, default=None
+        What is fitted, with ``missing="ignore"``. None has ten row and ten column clusters that
+        overlap much: ``NEOCC(10, 10, overlap_model="share", row_overlap=2, column_overlap=2,
+        missing="ignore", remove_effects=True, init="random", n_init=1, refine=False)``.
+    n_models : int, default=8
+        Number of co-clusterings.
+    clip : bool, default=True
+        Whether predictions are kept within the range of the values of the fit.
+    random_state : int, RandomState or None, default=None
+        Seed of the starts.
+
+    Attributes
+    ----------
+    models_ : list of NEOCC
+        The fitted co-clusterings, that of lowest objective first.
+    row_ids_, column_ids_ : list
+        Names of the rows and columns of these.
+    value_range_ : tuple of float
+        Lowest and highest value of the fit.
+    n_features_in_ : int
+        2: a row and a column.
+
+    See Also
+    --------
+    NEOCC : One co-clustering, and its groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from neocc import NEOCC, CellPredictor
+    >>> rng = np.random.default_rng(0)
+    >>> users, films = rng.integers(40, size=800), rng.integers(30, size=800)
+    >>> ratings = np.where((users < 20) == (films < 15), 5, 2)  # two tastes, two kinds of films
+    >>> groups = NEOCC(2, 2, missing="ignore", remove_effects=True)
+    >>> model = CellPredictor(groups, n_models=2, random_state=0)
+    >>> model = model.fit(np.column_stack([users, films]), ratings)
+    >>> model.predict([(0, 0), (0, 29), (99, 29)]).round(1)  # nobody knows user 99
+    array([4.7, 2. , 3.5])
+    >>> best = model.recommend(0, n=1, unseen=False)[0]
+    >>> best.column < 15, len(best.reasons)
+    (True, 1)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [HasMethods(["fit", "predict_cells"]), None],
+        "n_models": [Interval(Integral, 1, None, closed="left")],
+        "clip": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        estimator: NEOCC | None = None,
+        *,
+        n_models: int = 8,
+        clip: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_models = n_models
+        self.clip = clip
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CellPredictor:
+        """Fit co-clusterings to observed cells.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_cells, 2)
+            Pairs of a row and a column: an array, a table with two columns, or a list.
+        y : array-like of shape (n_cells,)
+            Their values. Of a pair that occurs several times the mean counts as often.
+        sample_weight : array-like of shape (n_cells,), default=None
+            Weights of the cells.
+
+        Returns
+        -------
+        self : CellPredictor
+            The fitted predictor.
+        """
+        rows, columns = read_pairs(X)
+        values = column_or_1d(np.asarray(y, dtype=np.float64))
+        if len(values) != len(rows):
+            raise ValueError(f"There are {len(rows)} pairs, but {len(values)} values.")
+        if not len(values) or not np.isfinite(values).all():
+            raise ValueError("Values must be finite, and there must be some.")
+        weights = np.ones(len(values))
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, values, ensure_non_negative=True)
+        self._row_codes, row_codes = numbered(rows)
+        self._column_codes, column_codes = numbered(columns)
+        self.row_ids_, self.column_ids_ = list(self._row_codes), list(self._column_codes)
+        shape = len(self.row_ids_), len(self.column_ids_)
+        X, cell_weight = matrices(row_codes, column_codes, values, weights, shape)
+        self.n_features_in_ = 2
+        self.value_range_ = float(values.min()), float(values.max())
+        seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_models)
+        models = [self._make_model(shape, int(seed)) for seed in seeds]
+        with warnings.catch_warnings():
+            # Groups that coincide do no harm to predictions.
+            warnings.simplefilter("ignore", RedundancyWarning)
+            for model in models:
+                model.fit(X, cell_weight=cell_weight)
+        self.models_ = sorted(models, key=lambda model: float(model.objective_))
+        self._observed = X
+        return self
+
+    def _make_model(self, shape: tuple[int, int], seed: int) -> NEOCC:
+        if self.estimator is not None:
+            if self.estimator.missing != "ignore":
+                raise ValueError('The estimator must be a NEOCC with missing="ignore".')
+            model: NEOCC = clone(self.estimator)
+            model.set_params(random_state=seed)
+            return model
+        k, l = (min(10, size) for size in shape)  # noqa: E741
+        return NEOCC(
+            k,
+            l,
+            overlap_model="share",
+            row_overlap=min(2, k - 1),
+            column_overlap=min(2, l - 1),
+            missing="ignore",
+            remove_effects=True,
+            init="random",
+            n_init=1,
+            refine=False,
+            random_state=seed,
+        )
+
+    def predict(self, X: Any) -> FloatArray:
+        """Return the values of cells; of rows and columns that the fit has not seen, by effects.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_cells, 2)
+            Pairs of a row and a column.
+
+        Returns
+        -------
+        values : ndarray of shape (n_cells,)
+            Their values.
+        """
+        check_is_fitted(self)
+        rows, columns = read_pairs(X)
+        found = self._values(codes_of(rows, self._row_codes), codes_of(columns, self._column_codes))
+        return np.clip(found, *self.value_range_) if self.clip else found
+
+    def _values(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Return the mean prediction; -1 stands for a row or a column that is not known."""
+        values = self._by_effects(rows, columns)
+        known = (rows >= 0) & (columns >= 0)
+        if known.any():
+            at = rows[known], columns[known]
+            values[known] = np.mean([model.predict_cells(*at) for model in self.models_], axis=0)
+        return values
+
+    def _by_effects(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Return what effects alone predict; they are the same in all models."""
+        model = self.models_[0]
+        of_rows = np.where(rows >= 0, model.row_effects_[rows], 0.0)
+        of_columns = np.where(columns >= 0, model.column_effects_[columns], 0.0)
+        return np.asarray(model.overall_mean_ + of_rows + of_columns)
+
+    def recommend(self, row: Any, n: int = 10, *, unseen: bool = True) -> list[Recommendation]:
+        """Return the columns of highest predicted value for a row, with reasons.
+
+        Parameters
+        ----------
+        row : hashable
+            Name of a row of the fit; of another one the columns of largest effect are returned.
+        n : int, default=10
+            Number of columns, at most.
+        unseen : bool, default=True
+            Whether columns that were observed with the row are left out.
+
+        Returns
+        -------
+        recommendations : list of Recommendation
+            The best first: `column`, `value`, the value `expected` from effects alone, and
+            `reasons`, the blocks of the row and the column.
+        """
+        check_is_fitted(self)
+        code = self._row_codes.get(row, -1)
+        columns = np.arange(len(self.column_ids_))
+        if unseen and code >= 0:
+            seen = self._observed.indices[slice(*self._observed.indptr[code : code + 2])]
+            columns = np.setdiff1d(columns, seen)
+        rows = np.full(len(columns), code)
+        values, expected = self._values(rows, columns), self._by_effects(rows, columns)
+        best = np.argsort(-values, kind="stable")[:n]
+        if self.clip:
+            values = np.clip(values, *self.value_range_)
+        return [
+            Recommendation(
+                self.column_ids_[columns[i]],
+                float(values[i]),
+                float(expected[i]),
+                self._reasons(code, int(columns[i])),
+            )
+            for i in best
+        ]
+
+    def _reasons(self, row: int, column: int) -> tuple[Reason, ...]:
+        model = self.models_[0]
+        if row < 0:
+            return ()
+        inside = np.outer(model.row_membership_[row], model.column_membership_[column])
+        blocks = [Reason(i, j, float(model.block_means_[i, j])) for i, j in np.argwhere(inside)]
+        return tuple(sorted(blocks, key=lambda block: -block.level))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.categorical = True
+        tags.no_validation = True
+        return tags

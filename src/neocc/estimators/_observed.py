@@ -1,0 +1,149 @@
+"""Fits over observed cells: effects of rows and columns, and predictions of cells."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from neocc._typing import BoolArray, FloatArray
+from neocc.core.biases import find_biases, row_biases
+from neocc.core.overlap import OverlapModel
+from neocc.engines import Matrix, Workers
+from neocc.engines.observed import ObservedMatrix
+from neocc.estimators._engines import make_engine, runs_on_cluster
+
+__all__ = ["OBSERVED_CONSTRAINTS", "ObservedMixin"]
+
+OBSERVED_CONSTRAINTS: dict[str, Any] = {
+    "missing": [StrOptions({"zero", "ignore"})],
+    "remove_effects": ["boolean"],
+    "shrinkage": [Interval(Real, 0, None, closed="left")],
+}
+"""Rules for the parameters of those that can leave out cells."""
+
+
+_ESTIMATED = ("row_overlap", "row_outliers", "column_overlap", "column_outliers")
+
+
+class ObservedMixin:
+    """What estimators do that can leave out cells which were not observed."""
+
+    missing: str
+    remove_effects: bool
+    shrinkage: float
+    engine: Any
+    kernel: str
+    n_jobs: int | None
+    overlap_model: str
+    block_means_: FloatArray
+    _row_members: BoolArray
+    _column_members: BoolArray
+
+    def _check_missing(self, model: OverlapModel, cell_weight: Any) -> None:
+        """Refuse what makes no sense together."""
+        if self.missing == "zero":
+            given = "cell_weight" if cell_weight is not None else "remove_effects=True"
+            if cell_weight is not None or self.remove_effects:
+                raise ValueError(
+                    f'{given} is for observed cells: give missing="ignore" with it, so that only '
+                    "stored entries of sparse data (or cells that are not NaN) count."
+                )
+            return
+        if cell_weight is not None and runs_on_cluster(self.engine):
+            raise ValueError("cell_weight is not sent to the workers of a cluster yet.")
+
+    def _without_effects(self, matrix: Matrix) -> Matrix:
+        """Find the effects of rows and columns, and subtract them from the observed cells."""
+        for name in ("overall_mean_", "row_effects_", "column_effects_"):
+            self.__dict__.pop(name, None)
+        if not isinstance(matrix, ObservedMatrix):
+            return matrix
+        if matrix.n_stored == 0:
+            raise ValueError(
+                'Input X has no observed cell, and missing="ignore" leaves out all others. '
+                "Observed are the stored entries of a sparse matrix, or the cells of an array that "
+                "are not NaN."
+            )
+        self.overall_mean_ = 0.0
+        self.row_effects_, self.column_effects_ = (np.zeros(size) for size in matrix.shape)
+        if not self.remove_effects:
+            return matrix
+        with Workers(self.n_jobs) as workers:
+            engine = make_engine(matrix, self.kernel, workers, where=self.engine)
+            self.overall_mean_, self.row_effects_, self.column_effects_ = find_biases(engine)
+        return matrix.without(self.overall_mean_ + self.row_effects_, self.column_effects_)
+
+    def _without_known(self, matrix: Matrix, workers: Workers) -> Matrix:
+        """Subtract the effects of the columns from new rows, and their own, found likewise."""
+        if not (isinstance(matrix, ObservedMatrix) and self.remove_effects):
+            return matrix
+        engine = make_engine(matrix, self.kernel, workers)
+        rows = row_biases(engine, self.overall_mean_, self.column_effects_)
+        return matrix.without(self.overall_mean_ + rows, self.column_effects_)
+
+    def predict_cells(self, rows: Any, columns: Any) -> FloatArray:
+        """Return the values that a fit over observed cells expects in cells, observed or not.
+
+        The effects of the row and of the column, plus the mean of the blocks in which both are; of
+        a row or a column in no cluster the effects alone.
+
+        Parameters
+        ----------
+        rows, columns : array-like of int, of equal length or of shapes that broadcast
+            Numbers of rows and of columns of the fit.
+
+        Returns
+        -------
+        values : ndarray
+            A value for each pair.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from neocc import NEOCC
+        >>> nan = np.nan
+        >>> X = [[5, 5, 1, nan], [5, nan, 1, 1], [1, 1, 5, 5], [nan, 1, 5, 5]]
+        >>> model = NEOCC(2, 2, missing="ignore", shrinkage=0, random_state=0).fit(X)
+        >>> model.predict_cells([0, 3], [3, 0]).round(2)
+        array([1., 1.])
+        """
+        check_is_fitted(self)
+        if self.missing != "ignore":
+            raise ValueError(
+                'predict_cells needs a fit over observed cells: NEOCC(missing="ignore").'
+            )
+        rows, columns = np.broadcast_arrays(
+            _numbers("rows", rows, len(self._row_members)),
+            _numbers("columns", columns, len(self._column_members)),
+        )
+        expected = self.overall_mean_ + self.row_effects_[rows] + self.column_effects_[columns]
+        lines = _shares(self._row_members) @ self.block_means_
+        expected += np.einsum("...j,...j->...", lines[rows], _shares(self._column_members)[columns])
+        return np.asarray(expected)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = self.missing == "ignore"
+        return tags
+
+
+def _numbers(name: str, given: Any, n: int) -> Any:
+    """Check numbers of rows or columns."""
+    numbers = np.asarray(given)
+    if numbers.size == 0:
+        return numbers.astype(np.intp)
+    if numbers.dtype.kind not in "iu":
+        raise ValueError(f"{name} must be whole numbers; got {numbers.dtype}.")
+    if numbers.min() < 0 or numbers.max() >= n:
+        at = numbers.reshape(-1)[int(((numbers < 0) | (numbers >= n)).argmax())]
+        raise ValueError(f"{name} must be from 0 to {n - 1}, as in the fit; got {at}.")
+    return numbers
+
+
+def _shares(members: BoolArray) -> FloatArray:
+    """Return memberships, those of an item divided by their number."""
+    return np.asarray(members / np.maximum(members.sum(axis=1, keepdims=True), 1))

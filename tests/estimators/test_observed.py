@@ -1,0 +1,326 @@
+"""Fits over observed cells: effects, predictions, planted clusters, degenerate input."""
+
+from __future__ import annotations
+
+import numpy as np
+import observed
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils import get_tags
+
+from neocc import NEOCC
+from neocc.core.biases import find_biases
+from neocc.engines.observed import read_observed
+from neocc.estimators._checkpoints import _fingerprint
+from neocc.io import ModelFileError, load_model, save_model
+from neocc.metrics import omega_index
+
+NAN = np.nan
+OPTIONS = {"missing": "ignore", "random_state": 0, "n_init": 3}
+
+
+def ratings(seed=0, n=60, m=40, share=0.4):
+    """Blocks with effects of rows and columns; some cells were observed, some of them zeros."""
+    rng = np.random.default_rng(seed)
+    means = rng.normal(scale=2.0, size=(3, 3))
+    rows, columns = rng.integers(3, size=n), rng.integers(3, size=m)
+    X = 3.0 + rng.normal(size=(n, 1)) + rng.normal(size=m) + means[rows][:, columns]
+    X = np.round(X + 0.1 * rng.normal(size=(n, m)))
+    return np.where(rng.random((n, m)) < share, X, NAN)
+
+
+def as_sparse(X):
+    """Store the observed cells, zeros too."""
+    at = np.nonzero(~np.isnan(X))
+    return sparse.csr_array((X[at], at), shape=X.shape)
+
+
+def same_fit(one, other):
+    assert (one.row_membership_ == other.row_membership_).all()
+    assert (one.column_membership_ == other.column_membership_).all()
+    assert one.objective_ == other.objective_
+    assert (one.block_means_ == other.block_means_).all()
+    return True
+
+
+@pytest.mark.parametrize("remove_effects", [False, True])
+def test_nan_in_an_array_is_a_cell_that_sparse_data_do_not_store(remove_effects):
+    X = ratings()
+    assert (X == 0).any()  # an observed zero is none that is missing
+    model = NEOCC(3, 3, remove_effects=remove_effects, **OPTIONS)
+    dense = clone(model).fit(X)
+    for container in (sparse.csr_array, sparse.csc_matrix, sparse.coo_array):
+        assert same_fit(clone(model).fit(container(as_sparse(X))), dense)
+
+
+@pytest.mark.parametrize("kernel", ["numpy", "numba"])
+@pytest.mark.parametrize("model", observed.MODELS)
+def test_the_objective_of_a_fit_is_the_literal_one(model, kernel):
+    X = ratings(share=0.3)
+    options = {"row_overlap": 0.2, "row_outliers": 0.1, "column_overlap": 0.1}
+    fit = NEOCC(
+        3, 2, overlap_model=model, remove_effects=True, kernel=kernel, **options, **OPTIONS
+    ).fit(X)
+    expected = fit.overall_mean_ + fit.row_effects_[:, None] + fit.column_effects_
+    E, W = np.nan_to_num(X - expected), (~np.isnan(X)).astype(float)
+    members = fit.row_membership_, fit.column_membership_
+    J = observed.literal_objective(E, W, *members, model, 10.0, True)
+    assert fit.objective_ == pytest.approx(J, rel=1e-10)
+    assert np.diff(fit.history_).max() <= 1e-9 * fit.objective_
+    M = observed.literal_table(E, W, *members, model, 10.0)
+    np.testing.assert_allclose(fit.block_means_, M, rtol=1e-10)
+    assert fit.row_membership_.sum() == 72
+    assert fit.row_outliers_.sum() <= 6
+
+
+def test_effects_are_regularised_alternating_means():
+    X = ratings()
+    W = np.where(np.isnan(X), 0.0, np.random.default_rng(1).uniform(0.5, 2.0, X.shape))
+    Y = np.nan_to_num(X)
+    mean, rows, columns = find_biases(observed.make_engine(Y, W))
+    assert mean == pytest.approx((W * Y).sum() / W.sum(), rel=1e-12)
+    b, c = np.zeros(60), np.zeros(40)
+    for _ in range(10):
+        c = (W * (Y - mean - b[:, None])).sum(axis=0) / (10.0 + W.sum(axis=0))
+        b = (W * (Y - mean - c)).sum(axis=1) / (15.0 + W.sum(axis=1))
+    np.testing.assert_allclose(rows, b, atol=1e-5)
+    np.testing.assert_allclose(columns, c, atol=1e-5)
+
+
+def test_effects_that_were_planted_are_found():
+    rng = np.random.default_rng(0)
+    b, c = rng.normal(size=(300, 1)), rng.normal(size=200)
+    X = np.where(rng.random((300, 200)) < 0.5, 3.5 + b - b.mean() + c - c.mean(), NAN)
+    fit = NEOCC(2, 2, remove_effects=True, **OPTIONS).fit(X)
+    assert fit.overall_mean_ == pytest.approx(3.5, abs=0.05)
+    assert np.corrcoef(fit.row_effects_, b[:, 0])[0, 1] > 0.99
+    assert np.corrcoef(fit.column_effects_, c)[0, 1] > 0.99
+
+
+def test_planted_clusters_are_found_though_half_of_the_cells_are_missing():
+    X, rows, columns = planted_half()
+    fit = NEOCC(3, 3, shrinkage=1.0, **OPTIONS).fit(X)
+    assert omega_index(rows, fit.row_membership_) >= 0.95
+    assert omega_index(columns, fit.column_membership_) >= 0.95
+
+
+def planted_half():
+    rng = np.random.default_rng(3)
+    means = 2.0 * rng.normal(size=(3, 3))
+    rows = np.eye(3, dtype=bool)[rng.integers(3, size=200)]
+    columns = np.eye(3, dtype=bool)[rng.integers(3, size=100)]
+    X = rows @ means @ columns.T + rng.normal(size=(200, 100))
+    return np.where(rng.random(X.shape) < 0.5, X, NAN), rows, columns
+
+
+def test_predicted_cells_are_effects_and_the_mean_of_blocks():
+    X = ratings()
+    options = {"row_overlap": -0.1, "column_overlap": 0.5, "row_outliers": 0.1}
+    fit = NEOCC(3, 3, overlap_model="share", remove_effects=True, **options, **OPTIONS).fit(X)
+    found = fit.predict_cells(np.arange(60)[:, None], np.arange(40))
+    assert fit.row_outliers_.any()
+    for p, t in np.ndindex(X.shape):
+        value = fit.overall_mean_ + fit.row_effects_[p] + fit.column_effects_[t]
+        blocks = fit.block_means_[np.ix_(fit.row_membership_[p], fit.column_membership_[t])]
+        value += blocks.mean() if blocks.size else 0.0
+        assert found[p, t] == pytest.approx(value, rel=1e-12)
+    assert (fit.predict_cells([3, 5], [7, 0]) == found[[3, 5], [7, 0]]).all()
+
+
+@pytest.mark.parametrize("given", [([0, 60], [0, 0]), ([0], [-1]), ([0.5], [1])])
+def test_cells_that_are_none_are_refused(given):
+    fit = NEOCC(3, 3, **OPTIONS).fit(ratings())
+    with pytest.raises(ValueError, match=r"rows|columns"):
+        fit.predict_cells(*given)
+
+
+def test_rows_of_the_fit_are_predicted_where_they_are():
+    X = ratings()
+    fit = NEOCC(3, 3, remove_effects=True, **OPTIONS).fit(X)
+    assert (fit.predict_membership(X) == fit.row_membership_).all()
+    assert (fit.predict(as_sparse(X)) == fit.row_membership_.argmax(axis=1)).all()
+    # Rows are decided one by one, from what was observed of them.
+    assert (fit.predict_membership(X[7:9]) == fit.row_membership_[7:9]).all()
+    assert fit.predict_membership(np.full((1, 40), NAN)).sum() == 1
+    d = fit.transform(X)
+    assert (d.argmin(axis=1) == fit.row_membership_.argmax(axis=1)).all()
+    # Their effects are those of the fit.
+    E = X - fit.overall_mean_ - fit.row_effects_[:, None] - fit.column_effects_
+    E, W = np.nan_to_num(E), (~np.isnan(X)).astype(float)
+    V, M = fit.column_membership_, fit.block_means_
+    for p, q in np.ndindex(d.shape):
+        expected = observed.literal_distance(p, q, E, W, V, M, "repeat", True)
+        assert d[p, q] == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_weights_that_are_all_alike_change_nothing_without_shrinkage():
+    X = ratings()
+    plain = NEOCC(3, 3, shrinkage=0.0, **OPTIONS).fit(X)
+    threes = NEOCC(3, 3, shrinkage=0.0, **OPTIONS).fit(X, cell_weight=np.full(X.shape, 3.0))
+    assert (plain.row_membership_ == threes.row_membership_).all()
+    assert threes.objective_ == pytest.approx(3.0 * plain.objective_, rel=1e-9)
+
+
+def test_a_cell_of_weight_zero_does_not_count():
+    X = ratings()
+    rng = np.random.default_rng(0)
+    out = ~np.isnan(X) & (rng.random(X.shape) < 0.2)
+    spoilt = np.where(out, 1e3, X)
+    options = {**OPTIONS, "remove_effects": True, "init": "random", "refine": False}
+    clean = NEOCC(3, 3, **options).fit(np.where(out, NAN, X))
+    weighted = NEOCC(3, 3, **options).fit(spoilt, cell_weight=(~out).astype(float))
+    assert (clean.row_membership_ == weighted.row_membership_).all()
+    assert weighted.objective_ == pytest.approx(clean.objective_, rel=1e-9)
+    stored = as_sparse(spoilt)
+    W = stored.copy()
+    W.data = (W.data != 1e3).astype(float)
+    again = NEOCC(3, 3, **options).fit(stored, cell_weight=W)
+    assert same_fit(again, weighted)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.ones((3, 3)), "the shape of X"),
+        (-np.ones((60, 40)), "at least 0"),
+        (np.full((60, 40), NAN), "at least 0"),
+        (np.zeros((60, 40)), "nothing is left"),
+        (sparse.eye_array(60, 40), "the same cells as X"),
+    ],
+)
+def test_weights_that_make_no_sense_are_refused(weights, message):
+    with pytest.raises(ValueError, match=message):
+        NEOCC(3, 3, **OPTIONS).fit(ratings(), cell_weight=weights)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"overlap_model": "average"}, "does not know overlap_model='average' yet"),
+        ({"overlap_model": "sum"}, "does not know overlap_model='sum' yet"),
+        ({"overlap_model": "auto"}, "does not know overlap_model='auto' yet"),
+        ({"row_overlap": "auto"}, "does not estimate overlap and outliers"),
+        ({"column_outliers": "auto"}, "does not estimate overlap and outliers"),
+        ({"objective": "residue"}, "is known for objective='mean' only"),
+        ({"missing": "zero", "remove_effects": True}, "remove_effects=True is for observed"),
+        ({"shrinkage": -1.0}, "shrinkage"),
+        ({"missing": "drop"}, "missing"),
+    ],
+)
+def test_what_makes_no_sense_together_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        NEOCC(3, 3, **{**OPTIONS, **options}).fit(np.nan_to_num(ratings()))
+
+
+def test_weights_are_for_observed_cells():
+    with pytest.raises(ValueError, match=r'cell_weight is for observed cells: give missing="ign'):
+        NEOCC(2, 2).fit(np.eye(4), cell_weight=np.ones((4, 4)))
+
+
+def test_nan_is_refused_unless_it_is_ignored():
+    with pytest.raises(ValueError, match=r'contains NaN.*NEOCC\(missing="ignore"\)'):
+        NEOCC(3, 3).fit(ratings())
+    X = ratings()
+    X[3, 4] = np.inf
+    with pytest.raises(ValueError, match="contains infinity"):
+        NEOCC(3, 3, **OPTIONS).fit(X)
+
+
+def test_a_checkpoint_is_of_the_same_weights():
+    X = ratings()
+    fingerprints = []
+    for weights in (None, np.ones(X.shape), np.full(X.shape, 2.0)):
+        matrix = read_observed(X, weights=weights)
+        fingerprints.append(_fingerprint(NEOCC(3, 3, **OPTIONS), matrix))
+    assert len({str(each) for each in fingerprints}) == 3
+
+
+def test_arrays_with_nan_are_allowed_where_they_are_ignored():
+    assert get_tags(NEOCC(missing="ignore")).input_tags.allow_nan
+    assert not get_tags(NEOCC()).input_tags.allow_nan
+
+
+# ------------------------------------------------------------------------------- degenerate input
+
+
+@pytest.mark.parametrize("X", [np.full((4, 3), NAN), sparse.csr_array((4, 3))])
+def test_nothing_observed_is_an_error(X):
+    with pytest.raises(ValueError, match="has no observed cell"):
+        NEOCC(2, 2, **OPTIONS).fit(X)
+
+
+@pytest.mark.parametrize("remove_effects", [False, True])
+@pytest.mark.parametrize("model", observed.MODELS)
+def test_one_observed_cell(model, remove_effects):
+    X = np.full((4, 3), NAN)
+    X[1, 2] = 5.0
+    fit = NEOCC(
+        2, 2, overlap_model=model, row_overlap=0.5, remove_effects=remove_effects, **OPTIONS
+    ).fit(X)
+    assert np.isfinite(fit.objective_)
+    assert np.isfinite(fit.predict_cells(1, 2))
+    assert fit.row_membership_.sum() == 6
+
+
+@pytest.mark.parametrize("model", observed.MODELS)
+def test_rows_of_which_nothing_was_observed_are_left_out_first(model):
+    X = ratings()
+    X[[4, 17]] = NAN
+    X[:, 8] = NAN
+    options = {"overlap_model": model, "remove_effects": True, **OPTIONS}
+    # They cost nothing in any cluster, others less than that.
+    fit = NEOCC(3, 3, row_outliers=2 / 60, row_overlap=-2 / 60, column_outliers=1 / 40, **options)
+    fit.set_params(column_overlap=-1 / 40).fit(X)
+    assert np.flatnonzero(fit.row_outliers_).tolist() == [4, 17]
+    assert np.flatnonzero(fit.column_outliers_).tolist() == [8]
+    assert fit.predict_cells(4, 8) == pytest.approx(fit.overall_mean_)
+    inside = NEOCC(3, 3, **options).fit(X)
+    assert inside.row_membership_[[4, 17]].sum() == 2
+
+
+def test_more_clusters_than_observed_rows():
+    X = np.full((5, 5), NAN)
+    X[0, 0], X[1, 1] = 1.0, 2.0
+    fit = NEOCC(5, 5, **OPTIONS).fit(X)
+    assert fit.row_membership_.sum() == 5
+    assert np.isfinite(fit.objective_)
+
+
+# ------------------------------------------------------------------------------------ model files
+
+
+@pytest.fixture
+def saved(tmp_path):
+    X = ratings()
+    fit = NEOCC(3, 3, remove_effects=True, overlap_model="share", row_overlap=0.2, **OPTIONS)
+    save_model(fit.fit(X), tmp_path / "model.neocc")
+    return X, fit, load_model(tmp_path / "model.neocc")
+
+
+def test_a_model_file_predicts_to_the_bit(saved):
+    X, fit, again = saved
+    assert (again.predict_membership(X) == fit.predict_membership(X)).all()
+    assert (again.transform(X) == fit.transform(X)).all()
+    cells = np.arange(60)[:, None], np.arange(40)
+    assert (again.predict_cells(*cells) == fit.predict_cells(*cells)).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("row_effects_", None),
+        ("column_effects_", np.zeros(3)),
+        ("overall_mean_", "much"),
+        ("missing", "zero"),
+    ],
+)
+def test_a_model_file_that_lacks_effects_is_refused(tmp_path, saved, name, value):
+    fit = saved[1]
+    if value is None:
+        del fit.row_effects_
+    else:
+        setattr(fit, name, value)
+    save_model(fit, tmp_path / "spoilt.neocc")
+    with pytest.raises(ModelFileError, match="damaged"):
+        load_model(tmp_path / "spoilt.neocc")
