@@ -48,7 +48,7 @@ def test_outliers_that_are_given_leave_no_overlap(run, women, tmp_path):
 def test_numbers_of_groups_must_be_given(run, women):
     ran = run("fit", women, "--objective", "poisson", "--rows", 2)
     assert ran.code == 2
-    assert "give --columns" in " ".join(ran.err.split())
+    assert "Give --columns" in " ".join(ran.err.split())
     ran = run("fit", women, "--objective", "modularity", "--rows", 2, "--columns", 3)
     assert ran.code == 2
     assert "must be equal" in " ".join(ran.err.split())

@@ -135,11 +135,12 @@ def test_a_bound_and_a_least_size_hold(planted):
         assert np.diff(model.history_).max() <= 1e-9
 
 
-def test_auto_is_the_model_in_which_a_row_pays_once(planted):
+@pytest.mark.parametrize(("name", "expected"), [("poisson", "average"), ("diagonal", "share")])
+def test_auto_is_a_model_in_which_a_row_pays_once(name, expected, planted):
     for overlap in (0.0, 0.1):
         options = {"overlap_model": "auto", "row_overlap": overlap, "n_init": 1}
-        model = NEOCC(3, 3, objective="poisson", random_state=0, **options).fit(planted[0])
-        assert model.overlap_choice_.model == "share"
+        model = NEOCC(3, 3, objective=name, random_state=0, **options).fit(planted[0])
+        assert model.overlap_choice_.model == expected
 
 
 def test_stability_is_measured_and_numbers_are_not_suggested(planted):
