@@ -20,6 +20,7 @@ from neocc.kernels import Memberships, inverse
 
 __all__ = ["Observed"]
 
+# Of the largest weight, what rounding may leave where there are no observed cells.
 _NOTHING = 1e-12
 
 
@@ -49,6 +50,7 @@ class Observed(Objective):
         """Return M; 0 for a block without observed cells."""
         assert features.counts is not None
         weights = features.counts.T @ V.indicator + self.shrinkage
+        weights[weights <= _NOTHING * weights.max(initial=0.0)] = 0.0
         return block_sums(features, V) * inverse(weights)
 
     def row_terms(
@@ -95,7 +97,6 @@ class Observed(Objective):
         sums, counts = items.sums, items.counts
         assert sums is not None and counts is not None
         S, N = members.indicator.T @ sums, members.indicator.T @ counts + self.shrinkage
-        # What rounding leaves of a cluster that loses all observed cells is nothing.
         least = _NOTHING * N
         before = (S * S * inverse(N)).sum(axis=1)
 
