@@ -2,8 +2,9 @@
 
 Parts: `predictions` (MovieLens 100K, five folds, as many times as there are seeds: biases,
 co-clustering of George and Merugu, NEOCC over observed cells and means of several fits, beside the
-systems of Surprise if it is installed), `fresh` (some of them on other folds) and `observed` (one iteration over observed cells against
-one of NEO-CC-M on MovieLens 1M). `--write docs/ratings.md` keeps their tables.
+systems of Surprise if it is installed), `fresh` (some of them on other folds) and `observed` (one
+iteration over observed cells against one of NEO-CC-M on MovieLens 1M). `--write docs/ratings.md`
+keeps their tables.
 
 Surprise is not needed by neocc, and is best kept apart from it:
 
