@@ -167,7 +167,7 @@ class Engine:
         return self._stacked("row_distances", terms, V)
 
     def row_features(self, V: Memberships, base: Base) -> Features:
-        """Return the features of all rows over observed cells: a table of sums is made of them."""
+        """Return the features of all rows over observed cells, given column memberships V."""
         l = V.n_clusters  # noqa: E741
         nothing, eye, zeros = np.zeros((l, l)), np.eye(l), np.zeros(2 * l)
         slope, curve = np.hstack([eye, nothing]), np.hstack([nothing, eye])

@@ -21,9 +21,8 @@ from neocc.kernels import Memberships, inverse
 
 __all__ = ["Observed"]
 
-# Of the largest eigenvalue of normal equations, the share below which another counts as zero.
-_SINGULAR = 1e-12
-
+# Of the largest weight, what rounding may leave where there are no observed cells; and the same of
+# the normal equations of blends.
 _NOTHING = 1e-12
 
 
@@ -56,11 +55,13 @@ class Observed(Objective):
         """
         sums, weights = self._blocks(features, V)
         if U.virtual is None and V.virtual is None:
-            return sums * inverse(weights + self.shrinkage)
+            weights = weights + self.shrinkage
+            weights[weights <= _NOTHING * weights.max(initial=0.0)] = 0.0
+            return sums * inverse(weights)
         P, Q = mixing(U), mixing(V)
         bend = curvature(weights, P, Q)
         bend[np.diag_indices_from(bend)] += self.shrinkage
-        found = np.linalg.lstsq(bend, (P.T @ sums @ Q).ravel(), rcond=_SINGULAR)[0]
+        found = np.linalg.lstsq(bend, (P.T @ sums @ Q).ravel(), rcond=_NOTHING)[0]
         return np.asarray(found).reshape(P.shape[1], Q.shape[1])
 
     def _blocks(self, features: Features, V: Memberships) -> tuple[FloatArray, FloatArray]:
@@ -124,7 +125,6 @@ class Observed(Objective):
         sums, counts = items.sums, items.counts
         assert sums is not None and counts is not None
         S, N = members.indicator.T @ sums, members.indicator.T @ counts + self.shrinkage
-        # What rounding leaves of a cluster that loses all observed cells is nothing.
         least = _NOTHING * N
         before = (S * S * inverse(N)).sum(axis=1)
 
