@@ -15,12 +15,12 @@ import numpy as np
 
 from neocc._counts import round_half_away
 from neocc.cli._guard import blaming_the_user, collected_warnings
-from neocc.cli._kinds import AUTO
 from neocc.cli._sample import Sample
 from neocc.cli._settings import FitSettings
 from neocc.core.objectives import COUNTS
 from neocc.core.overlap import OverlapModel
 from neocc.estimators import NEOCC
+from neocc.estimators._fitted import asked_objective
 from neocc.plot._words import plural
 from neocc.selection import (
     OverlapEstimate,
@@ -110,8 +110,6 @@ def _given_numbers(
     if absent:
         given = " and ".join(absent)
         raise ValueError(f"Numbers of groups are not chosen for {kind} yet. Give {given}.")
-    if settings.is_observed and settings.overlap_model == AUTO:
-        settings = replace(settings, overlap_model="share")
     choices = []
     for side, n_items in zip(SIDES, sizes, strict=True):
         asked = [name for name in settings.left_open if name.startswith(side[:-1])]
@@ -134,7 +132,7 @@ def asked_model(settings: FitSettings) -> OverlapModel:
     """
     with blaming_the_user():
         model = NEOCC(**settings.estimator_options)
-        return model._make_model(settings.objective)  # noqa: SLF001
+        return model._make_model(asked_objective(model).kind)  # noqa: SLF001
 
 
 def rank_numbers(

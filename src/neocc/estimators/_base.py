@@ -177,7 +177,7 @@ class BaseNEO(
         self.overlap_choice_ = None
         if self.overlap_model != "auto":
             return problem
-        objective = problem.objective.name
+        objective = problem.objective.kind
         models = [
             self._make_model(objective, name)
             for name in compared_models(objective, problem.columns)
@@ -202,7 +202,6 @@ class BaseNEO(
         name = name or compared_models(objective)[0]
         names = ("row_overlap", "column_overlap", "overlap")
         overlaps = [getattr(self, each, None) for each in names]
-        objective = "observed" if getattr(self, "missing", "zero") == "ignore" else objective
         return bounded_model(name, self.max_memberships, objective, overlaps)
 
     def _first_problem(self, problem: Problem) -> Problem:

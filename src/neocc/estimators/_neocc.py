@@ -89,7 +89,8 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
     missing : {"zero", "ignore"}, default="zero"
         What cells are that sparse data do not store: zeros, or not observed and left out (of an
         array, those that are NaN). `"ignore"` is for objective `"mean"` with overlap models
-        `"repeat"` and `"share"`.
+        `"repeat"`, `"share"` and `"average"`, the last with two clusters of an item at most, as for
+        objective `"poisson"`.
     remove_effects : bool, default=False
         Whether effects of rows and columns are first subtracted from observed cells.
     shrinkage : float, default=10.0
@@ -315,7 +316,7 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         """
         with self._keeping_earlier_fit():
             objective = asked_objective(self)
-            model = self._make_model(self.objective)
+            model = self._make_model(objective.kind)
             self._check_missing(model, cell_weight)
             matrix = read_matrix(self, X, reset=True, cell_weight=cell_weight)
             matrix = self._without_effects(matrix)

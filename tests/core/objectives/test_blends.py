@@ -239,3 +239,10 @@ def test_larger_sets_are_refused():
         make_overlap_model("average", 3, "poisson")
     with pytest.raises(ValueError, match="makes no sense over observed cells"):
         make_overlap_model("sum", None, "observed")
+
+
+@pytest.mark.parametrize("kind", KINDS[:2])
+def test_average_is_what_auto_takes(kind):
+    X, _, options = planted(kind)
+    fitted = NEOCC(3, 3, overlap_model="auto", random_state=0, n_init=1, refine=False, **options)
+    assert fitted.fit(X).overlap_choice_.model == "average"

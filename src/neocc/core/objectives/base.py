@@ -114,6 +114,11 @@ class Objective(ABC):
             return float(features.squares.sum())
         return float(V.weights @ features.squares)
 
+    @property
+    def kind(self) -> str:
+        """What overlap models are asked about: the name, where that tells all."""
+        return self.name
+
     @abstractmethod
     def centring(self, side: Side | None) -> Centring:
         """Return what may be subtracted from X; `side` is the only one clustered, if any."""

@@ -44,6 +44,11 @@ class Observed(Objective):
     reseeds = False
     per_item = False
 
+    @property
+    def kind(self) -> str:
+        """Return "observed": costs of two clusters are not made of those of each."""
+        return "observed"
+
     def centring(self, side: Side | None) -> Centring:
         """Return "none": block means are shrunk to zero."""
         return "none"
