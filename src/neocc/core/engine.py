@@ -111,10 +111,12 @@ class Engine:
 
     def multiply(self, table: FloatArray) -> FloatArray:
         """Return X times a thin table."""
+        self.reads.asked += 1
         return self._stacked("multiply", table)
 
     def multiply_transposed(self, table: FloatArray) -> FloatArray:
         """Return X' times a thin table."""
+        self.reads.asked += 1
         products: FloatArray = self._added("multiply_transposed", table)
         return products
 
@@ -123,6 +125,7 @@ class Engine:
     ) -> Features:
         """Return the features of all columns, given row memberships U; with V also products."""
         found: Features
+        self.shards.reads.asked += 1 if V is None else 2
         held = self._held
         asked = held is not None and held.members is U and held.products is V
         if held is not None and asked and held.base == base and held.ahead is not None:
@@ -134,10 +137,12 @@ class Engine:
 
     def row_distances(self, terms: Terms, V: Memberships | None) -> FloatArray:
         """Return the distance of every row to every row cluster, as it comes."""
+        self.reads.asked += 1
         return self._stacked("row_distances", terms, V)
 
     def row_scores(self, terms: Terms, V: Memberships | None) -> Scores:
         """Return comparable distances of all rows, with their nearest clusters."""
+        self.reads.asked += 1
         parts = self.shards.call("score", self.shards.each, self._cut(None), common=(terms, V))
         return Scores.joined(self.shards.gather(parts))
 
@@ -150,6 +155,7 @@ class Engine:
         away they are made on the way.
         """
         shards, counts = self.shards, problem.rows
+        shards.reads.asked += 1 if terms.table is None else 2
         assert counts is not None
         held = self._held
         known = held is not None and held.members is U and held.applied is not None

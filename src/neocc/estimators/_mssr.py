@@ -119,7 +119,7 @@ class MSSR(BaseCoclusterer):
         "n_column_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "objective": [StrOptions(set(COCLUSTERING))],
         "init": [StrOptions({"neo-kmeans", "random", "spectral", "sketch"}), tuple, list],
-        "refine": ["boolean", StrOptions({"chains"})],
+        "refine": ["boolean", StrOptions({"thorough", "chains"})],
         "chain_length": [Interval(Integral, 1, None, closed="left")],
     }
 

@@ -189,7 +189,7 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         "column_overlap": [Interval(Real, None, None, closed="neither"), StrOptions({"auto"})],
         "column_outliers": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
         "init": [StrOptions({"neo-kmeans", "random", "spectral", "sketch", "sdp"}), tuple, list],
-        "refine": ["boolean"],
+        "refine": ["boolean", StrOptions({"thorough"})],
     }
 
     def __init__(
@@ -208,7 +208,7 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         column_outliers: float | str = 0.0,
         init: Any = "neo-kmeans",
         n_init: int = 10,
-        refine: bool = True,
+        refine: bool | str = True,
         max_iter: int = 100,
         tol: float = 1e-6,
         engine: str = "auto",

@@ -18,11 +18,11 @@ from neocc.core.solve import Solution
 from neocc.core.steps import Pair, assigned, distances, with_side
 from neocc.kernels import Memberships
 
-__all__ = ["Bandit", "perturb", "relocate", "replaced", "shake"]
+__all__ = ["N_WAYS", "Bandit", "perturb", "relocate", "replaced", "shake"]
 
 # Fractions of row and column memberships that a round moves at random.
 _SHAKES = ((0.1, 0.3), (0.1, 0.1), (0.03, 0.3))
-_N_WAYS = len(_SHAKES) + 2
+N_WAYS = len(_SHAKES) + 2
 # The item that begins a cluster is drawn in proportion to a power of its distance: a high one takes
 # nearly the worst item, which may be alone of its kind.
 _POWERS = (1.0, 4.0)
@@ -43,24 +43,25 @@ class Bandit:
     """Chooses among the ways by how often each has led to a lower solution.
 
     Ways are numbered: the fractions of `_SHAKES`, then the relocation of a cluster of rows and of
-    columns. A way is chosen in proportion to its rate of success so far. The arrays are replaced,
-    never modified.
+    columns, then those that a search adds. A way is chosen in proportion to a power of its rate of
+    success so far; tries may count by what they cost. The arrays are replaced, never modified.
     """
 
-    tries: FloatArray = field(default_factory=lambda: np.full(_N_WAYS, 2.0))
-    successes: FloatArray = field(default_factory=lambda: np.ones(_N_WAYS))
+    tries: FloatArray = field(default_factory=lambda: np.full(N_WAYS, 2.0))
+    successes: FloatArray = field(default_factory=lambda: np.ones(N_WAYS))
+    power: float = 1.0
 
     def choose(self, problem: Problem, rng: np.random.Generator) -> int:
         """Draw one of the ways that the problem allows."""
         moved = [len(_SHAKES) + int(side == "columns") for side in problem.sides]
-        ways: list[int] = [*range(len(_SHAKES)), *moved]
-        rates = (self.successes / self.tries)[ways]
+        ways: list[int] = [*range(len(_SHAKES)), *moved, *range(N_WAYS, len(self.tries))]
+        rates = (self.successes / self.tries)[ways] ** self.power
         return ways[int(rng.choice(len(ways), p=rates / rates.sum()))]
 
-    def learn(self, way: int, *, success: bool) -> None:
+    def learn(self, way: int, *, success: bool, cost: float = 1.0) -> None:
         """Count a try."""
-        tried = np.arange(_N_WAYS) == way
-        self.tries = self.tries + tried
+        tried = np.arange(len(self.tries)) == way
+        self.tries = self.tries + cost * tried
         self.successes = self.successes + (tried & success)
 
 
@@ -93,12 +94,14 @@ def shake(members: Memberships, fraction: float, rng: np.random.Generator) -> Me
     items, clusters = np.nonzero(matrix)
     chosen = rng.random(len(items)) < fraction
     targets = rng.integers(members.n_clusters, size=len(items))
-    for item, source, target in zip(
-        items[chosen].tolist(), clusters[chosen].tolist(), targets[chosen].tolist(), strict=True
-    ):
-        if not matrix[item, target]:
-            matrix[item, source] = False
-            matrix[item, target] = True
+    items, clusters, targets = items[chosen], clusters[chosen], targets[chosen]
+    # Memberships of one item are moved one after the other, those of different items at once.
+    place = np.arange(len(items)) - np.searchsorted(items, items)
+    for each in range(int(place.max(initial=-1)) + 1):
+        some = place == each
+        some[some] = ~matrix[items[some], targets[some]]
+        matrix[items[some], clusters[some]] = False
+        matrix[items[some], targets[some]] = True
     return Memberships.from_dense(matrix)
 
 
