@@ -125,7 +125,7 @@ class Engine:
     ) -> Features:
         """Return the features of all columns, given row memberships U; with V also products."""
         found: Features
-        self.shards.reads.asked += 1 if V is None else 2
+        self.shards.reads.asked += 1
         held = self._held
         asked = held is not None and held.members is U and held.products is V
         if held is not None and asked and held.base == base and held.ahead is not None:
@@ -155,7 +155,7 @@ class Engine:
         away they are made on the way.
         """
         shards, counts = self.shards, problem.rows
-        shards.reads.asked += 1 if terms.table is None else 2
+        shards.reads.asked += 1
         assert counts is not None
         held = self._held
         known = held is not None and held.members is U and held.applied is not None

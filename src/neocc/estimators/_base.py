@@ -147,9 +147,9 @@ class BaseNEO(
         """Yield solutions as they are found, and report each step."""
         options: dict[str, Any] = {"warm": warm, "journal": journal, "sampling": self._sampling}
         if self._searches:
-            thorough = self.refine == "thorough"
-            count, find = (n_search_steps, search) if thorough else (n_budgeted_steps, budgeted_search)
-            n_steps = count(init, self.n_init)
+            n_steps, find = n_budgeted_steps(init, self.n_init), budgeted_search
+            if self.refine == "thorough":
+                n_steps, find = n_search_steps(init, self.n_init), search  # type: ignore[assignment]
             progress = Progress(self, "step", n_steps, 0, self.verbose, ends_itself=True)
             options |= {"begin": progress.begin, "stopped": lambda: progress.stopped}
             steps = find(engine, problem, init, self.n_init, rng, **options)

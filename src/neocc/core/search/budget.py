@@ -1,10 +1,10 @@
 """A search with a sense of time: plain starts, then rounds for as long as these pay.
 
 The plain starts are those of a fit without a search, so that it never ends above them. What follows
-costs at most twice as much: rounds that begin a new start, or perturb one of the best solutions and
-run the alternation again. They end earlier if another one is not expected to gain, from how long
-gains have taken on these data. Large matrices have their rounds on a sample. Work is counted in what
-is asked of the engine (`Reads.asked`), never in seconds, so that results do not depend on these.
+costs at most twice as much: rounds that perturb one of the best solutions and run the alternation
+again. They end earlier if another one is not expected to gain, from how long gains have taken on
+these data. Large matrices have their rounds on a sample. Work is counted in what is asked of the
+engine (`Reads.asked`), never in seconds: the same seed gives the same result anywhere.
 """
 
 from __future__ import annotations
@@ -21,32 +21,30 @@ from neocc.core.initialise import COLD
 from neocc.core.problem import Problem
 from neocc.core.samples import SAMPLING, Sample, Sampling, draw_sample, extend_to_all
 from neocc.core.search.local import SAME_BASIN, Loose, OneSide, attempt, least_gain
-from neocc.core.search.perturb import N_WAYS, Bandit, perturb
+from neocc.core.search.perturb import Bandit, perturb
 from neocc.core.search.starts import Begin, Init, make_start
-from neocc.core.search.tournament import ranked, short_run
-from neocc.core.solve import Report, Solution, continued, improved, solve
+from neocc.core.search.tournament import ranked
+from neocc.core.solve import Solution, improved, solve
 from neocc.core.steps import Pair, assigned, with_side
 
 __all__ = ["budgeted_search", "n_budgeted_steps"]
 
 # What may follow the plain starts, as a multiple of their work.
-_MULTIPLE = 2.0
+_MULTIPLE = 1.8
 # Of it, the share that is left for swaps at the end; the rounds are reported in so many steps.
 _CLOSING = 0.1
 _N_STEPS = 10
 # Rounds go on for at least so many without a gain, and twice as long as a gain has ever taken.
-_PATIENCE = 20
+_PATIENCE = 40
 _LONGER = 2
-# The first rounds, half as many as there are starts, begin with clusters of random projections:
-# these cost little, and end where one-way clusters do not.
-_NEW = N_WAYS
 _SHORT_TOL = 1e-3
 _LOOSE = Loose(1e-3, 2e-3)
 # Solutions this near, as a share, are not kept twice.
 _SAME = 1e-7
-_FRESH=.5
-_PICK=2
-_POWER = 2.0
+# Of so many that are drawn from the pool, a round perturbs the best.
+_DRAWN = 8
+# So many rounds without a gain is each start worth that ended where the best did.
+_AGREED = 3
 # Starts that are functions cost as much as hundreds of others.
 _COSTLY_SHARE = 50
 
@@ -57,7 +55,6 @@ def budgeted_search(
     init: Init,
     n_init: int,
     rng: np.random.Generator,
-    report: Report | None = None,
     *,
     begin: Begin = lambda: None,
     stopped: Callable[[], bool] = lambda: False,
@@ -67,8 +64,7 @@ def budgeted_search(
 ) -> Iterator[Solution]:
     """Search with at most three times the work of `n_init` plain starts; yield the best so far.
 
-    `begin` is called before each step, `report` after each iteration of a plain start. Steps that
-    `journal` knows to be done are not made again.
+    `begin` is called before each step. Steps that `journal` knows to be done are not made again.
     """
     data = engine.centred(problem.centring)
     n_starts = 1 if isinstance(init, tuple) else n_init
@@ -85,7 +81,7 @@ def budgeted_search(
         asked, i = engine.reads.asked, state.n_starts
         kind = "random" if callable(init) and i % _COSTLY_SHARE else init
         pair = make_start(engine, data, problem, kind, rngs[i], COLD if i else warm, sampling)
-        state.add_start(solve(data, problem, pair, report), engine.reads.asked - asked)
+        state.add_start(solve(data, problem, pair), engine.reads.asked - asked)
         yield state.best
         if ended():
             return
@@ -133,9 +129,7 @@ class _State:
     longest: int = 0  # that a gain has taken
     gained: bool = False  # some round has ended lower
     is_over: bool = False
-    bandit: Bandit = field(
-        default_factory=lambda: Bandit(np.full(_NEW + 1, 2.0), np.ones(_NEW + 1), _POWER)
-    )
+    bandit: Bandit = field(default_factory=Bandit)
 
     def noted(self, rng: np.random.Generator) -> dict[str, Any]:
         """Return what `resumed` needs."""
@@ -168,17 +162,21 @@ class _State:
             self.pool = self.starts if where.items is None else self._on_sample(where)
             # Starts that agree are rounds that gained nothing.
             near = self.starts[0].objective + SAME_BASIN * abs(self.starts[0].objective)
-            self.waited = sum(each.objective <= near for each in self.starts) - 1
+            self.waited = sum(each.objective <= near for each in self.starts) * _AGREED - _AGREED
             self.spent = before + data.reads.asked - asked
         goal = limit * (np.floor(_N_STEPS * self.spent / limit) + 1) / _N_STEPS
-        while not self.is_over and self.spent < goal:
+        while not self._is_enough(limit) and self.spent < goal:
             self._round(where, rng)
             self.spent = before + data.reads.asked - asked
-            best = self.pool[0]
-            self.is_over = self.spent >= limit or best.objective <= best.noise
-            self.is_over |= self.waited >= _PATIENCE + _LONGER * self.longest
+        self.is_over = self._is_enough(limit)
         if where.items is None:
             self.starts = [self.pool[0]]
+
+    def _is_enough(self, limit: float) -> bool:
+        """Whether another round would cost too much, or is not expected to gain."""
+        best = self.pool[0]
+        is_patient = self.waited < _PATIENCE + _LONGER * self.longest
+        return self.spent >= limit or best.objective <= best.noise or not is_patient
 
     def _on_sample(self, where: Sample) -> list[Solution]:
         """Return where the plain starts lead on a sample."""
@@ -192,26 +190,14 @@ class _State:
         return ranked(found)
 
     def _round(self, where: Sample, rng: np.random.Generator) -> None:
-        """Begin anew or perturb a solution, and keep what is lower."""
+        """Perturb one of the best solutions, run the alternation again, and keep what is lower."""
         problem, data, pool, best = where.problem, where.data, self.pool, self.pool[0]
         asked, bandit = data.reads.asked, self.bandit
-        way = _NEW
-        if self.n_rounds >= self.n_starts * _FRESH:
-            way = bandit.choose(problem, rng)
-        if way == _NEW:
-            rank = len(pool) - 1
-            short = replace(problem, tol=max(problem.tol, _SHORT_TOL))
-            pair = make_start(where.engine, data, problem, "sketch", rng)
-            found = short_run(data, short, pair, pressure=True)
-            if found.objective < pool[rank].objective:
-                found = continued(data, problem, found)
-            success = found.objective < best.objective - least_gain(best)
-        else:
-            rank = int(rng.integers(len(pool), size=_PICK).min())
-            parent = pool[rank]
-            found = attempt(data, problem, perturb(data, problem, parent, way, rng), parent, _LOOSE)
-            success = found.objective < parent.objective - least_gain(parent)
-            found = improved(parent, found)
+        way = bandit.choose(problem, rng)
+        rank = int(rng.integers(len(pool), size=_DRAWN).min())
+        parent = pool[rank]
+        found = attempt(data, problem, perturb(data, problem, parent, way, rng), parent, _LOOSE)
+        success = found.objective < parent.objective - least_gain(parent)
         self.n_rounds += 1
         cost = data.reads.asked - asked
         mean = (self.spent + cost) / self.n_rounds
@@ -221,10 +207,10 @@ class _State:
             self.longest, self.waited = max(self.longest, self.waited), 0
         else:
             self.waited += 1
-        if found.objective < pool[rank].objective and not any(
+        if success and not any(
             abs(found.objective - each.objective) <= _SAME * abs(best.objective) for each in pool
         ):
-            self.pool = ranked([*pool[:rank], found, *pool[rank + 1 :]])
+            self.pool = ranked([*pool[:rank], improved(parent, found), *pool[rank + 1 :]])
             self.gained = True
 
 

@@ -28,7 +28,16 @@ from neocc.core.search.perturb import Bandit, perturb, replaced
 from neocc.core.solve import Solution, continued, improved, solve
 from neocc.core.steps import Pair, assigned, make_features, make_terms, score
 
-__all__ = ["SAME_BASIN", "Loose", "OneSide", "attempt", "least_gain", "local_search", "ping_pong", "rounds"]
+__all__ = [
+    "SAME_BASIN",
+    "Loose",
+    "OneSide",
+    "attempt",
+    "least_gain",
+    "local_search",
+    "ping_pong",
+    "rounds",
+]
 
 _LEAST_GAIN = 1e-9
 _CHAIN_LENGTH = 6

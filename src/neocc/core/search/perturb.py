@@ -18,11 +18,11 @@ from neocc.core.solve import Solution
 from neocc.core.steps import Pair, assigned, distances, with_side
 from neocc.kernels import Memberships
 
-__all__ = ["N_WAYS", "Bandit", "perturb", "relocate", "replaced", "shake"]
+__all__ = ["Bandit", "perturb", "relocate", "replaced", "shake"]
 
 # Fractions of row and column memberships that a round moves at random.
 _SHAKES = ((0.1, 0.3), (0.1, 0.1), (0.03, 0.3))
-N_WAYS = len(_SHAKES) + 2
+_N_WAYS = len(_SHAKES) + 2
 # The item that begins a cluster is drawn in proportion to a power of its distance: a high one takes
 # nearly the worst item, which may be alone of its kind.
 _POWERS = (1.0, 4.0)
@@ -43,24 +43,23 @@ class Bandit:
     """Chooses among the ways by how often each has led to a lower solution.
 
     Ways are numbered: the fractions of `_SHAKES`, then the relocation of a cluster of rows and of
-    columns, then those that a search adds. A way is chosen in proportion to a power of its rate of
-    success so far; tries may count by what they cost. The arrays are replaced, never modified.
+    columns. A way is chosen in proportion to its rate of success so far; tries may count by what
+    they cost. The arrays are replaced, never modified.
     """
 
-    tries: FloatArray = field(default_factory=lambda: np.full(N_WAYS, 2.0))
-    successes: FloatArray = field(default_factory=lambda: np.ones(N_WAYS))
-    power: float = 1.0
+    tries: FloatArray = field(default_factory=lambda: np.full(_N_WAYS, 2.0))
+    successes: FloatArray = field(default_factory=lambda: np.ones(_N_WAYS))
 
     def choose(self, problem: Problem, rng: np.random.Generator) -> int:
         """Draw one of the ways that the problem allows."""
         moved = [len(_SHAKES) + int(side == "columns") for side in problem.sides]
-        ways: list[int] = [*range(len(_SHAKES)), *moved, *range(N_WAYS, len(self.tries))]
-        rates = (self.successes / self.tries)[ways] ** self.power
+        ways: list[int] = [*range(len(_SHAKES)), *moved]
+        rates = (self.successes / self.tries)[ways]
         return ways[int(rng.choice(len(ways), p=rates / rates.sum()))]
 
     def learn(self, way: int, *, success: bool, cost: float = 1.0) -> None:
         """Count a try."""
-        tried = np.arange(len(self.tries)) == way
+        tried = np.arange(_N_WAYS) == way
         self.tries = self.tries + cost * tried
         self.successes = self.successes + (tried & success)
 
