@@ -3,7 +3,8 @@
 Parts: `yeast` (both objectives on the setting whose printed values are known), `movielens` (against
 plain restarts for as long), `planted` (known co-clusters, against scikit-learn's spectral methods),
 `models` (the same by overlap model), `generators` (which model "auto" names),
-`starts` (which start serves best), `rounds` (what refinement costs), `estimates` (overlap and
+`search` (what each effort gains and costs), `starts` (which start serves best),
+`rounds` (what refinement costs), `estimates` (overlap and
 outliers by the published rules), `auto`, `auto-real` and `auto-time` (the rule of "auto": planted,
 on tables without overlap, and its time), `numbers` (numbers of clusters). `--write docs/quality.md`
 keeps their tables.
@@ -12,7 +13,17 @@ keeps their tables.
 from __future__ import annotations
 
 from benchmarks.parts import Part, run_parts
-from benchmarks.quality import models, movielens, overlap, planted, rounds, selecting, starts, yeast
+from benchmarks.quality import (
+    models,
+    movielens,
+    overlap,
+    planted,
+    rounds,
+    search,
+    selecting,
+    starts,
+    yeast,
+)
 
 PARTS: dict[str, Part] = {
     "yeast": (yeast.lines, 20),
@@ -20,6 +31,7 @@ PARTS: dict[str, Part] = {
     "planted": (planted.lines, 10),
     "models": (models.lines, 2),
     "generators": (models.generator_lines, 25),
+    "search": (search.lines, 20),
     "starts": (starts.lines, 5),
     "rounds": (rounds.lines, 5),
     "estimates": (selecting.estimate_lines, 10),

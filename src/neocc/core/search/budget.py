@@ -45,6 +45,8 @@ _SAME = 1e-7
 _DRAWN = 8
 # So many rounds without a gain is each start worth that ended where the best did.
 _AGREED = 3
+# So many terms of a distance take as long as an entry.
+_COMPARED = 4
 # Starts that are functions cost as much as hundreds of others.
 _COSTLY_SHARE = 50
 
@@ -89,8 +91,8 @@ def budgeted_search(
     if engine.n_stored > sampling.largest_searched and not isinstance(init, tuple):
         sample = draw_sample(engine, data, problem, sampler, sampling)
     where = sample or Sample(engine, data, problem)
-    # In units of questions about the sample.
-    limit = _MULTIPLE * state.work * engine.n_stored / max(1, where.engine.n_stored)
+    # In questions about the sample.
+    limit = _MULTIPLE * state.work * _cost(engine, problem) / _cost(where.engine, problem)
     while not state.is_over:
         begin()
         state.make_rounds(where, limit, rng)
@@ -105,6 +107,12 @@ def budgeted_search(
         yield solve(data, problem, pair, journal=journal)
     else:
         yield state.best
+
+
+def _cost(engine: Engine, problem: Problem) -> float:
+    """Return what a question costs, about: entries are read, and items compared with clusters."""
+    n_blocks = np.prod([problem.counts(side).n_clusters for side in problem.sides])
+    return engine.n_stored + sum(engine.shape) * float(n_blocks) / _COMPARED
 
 
 def n_budgeted_steps(init: Init, n_init: int) -> int:
