@@ -31,6 +31,7 @@ def lines(n_seeds: int, console: Console) -> Iterator[Line]:
             X, U, V = setting.make(seed)
             for name in OVERLAP_MODELS:
                 options = {**setting.fractions, "overlap_model": name, "random_state": seed}
+                options["refine"] = "thorough"
                 model = NEOCC(setting.k, setting.l, **options).fit(X)
                 members = (model.row_membership_, model.column_membership_)
                 scores[name].append(both(omega_index, (U, V), members))
@@ -80,9 +81,8 @@ def generator_lines(n_seeds: int, console: Console) -> Iterator[Line]:
             for seed in range(n_seeds):
                 X, U = generated(kind, seed, **options)
                 fractions = {"row_overlap": U.sum() / len(U) - 1.0, "row_outliers": 0.05}
-                model = NEOCC(
-                    options["k"], options["l"], overlap_model="auto", random_state=seed, **fractions
-                ).fit(X)
+                asked = {"overlap_model": "auto", "refine": "thorough", "random_state": seed}
+                model = NEOCC(options["k"], options["l"], **asked, **fractions).fit(X)
                 named += model.overlap_choice_.model == kind
                 surely += model.overlap_choice_.is_sure
                 scores.append(omega_index(U, model.row_membership_))

@@ -1,10 +1,11 @@
 """A search with a sense of time: plain starts, then rounds for as long as these pay.
 
 The plain starts are those of a fit without a search, so that it never ends above them. What follows
-costs at most twice as much: rounds that perturb one of the best solutions and run the alternation
-again. They end earlier if another one is not expected to gain, from how long gains have taken on
-these data. Large matrices have their rounds on a sample. Work is counted in what is asked of the
-engine (`Reads.asked`), never in seconds: the same seed gives the same result anywhere.
+costs at most twice as much: short runs from random starts, then rounds that perturb one of the best
+solutions and run the alternation again. These end earlier if another one is not expected to gain,
+from how long gains have taken on these data. On large matrices all of that is done with a sample.
+Work is counted in what is asked of the engine (`Reads.asked`), never in seconds: the same seed gives
+the same result anywhere.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ import numpy as np
 
 from neocc.core.checkpoints import NO_JOURNAL, Journal
 from neocc.core.engine import Engine
-from neocc.core.initialise import COLD
+from neocc.core.initialise import COLD, random_pair
 from neocc.core.problem import Problem
 from neocc.core.samples import SAMPLING, Sample, Sampling, draw_sample, extend_to_all
 from neocc.core.search.local import SAME_BASIN, Loose, OneSide, attempt, least_gain
 from neocc.core.search.perturb import Bandit, perturb
 from neocc.core.search.starts import Begin, Init, make_start
-from neocc.core.search.tournament import ranked
-from neocc.core.solve import Solution, improved, solve
+from neocc.core.search.tournament import ranked, short_run
+from neocc.core.solve import Solution, continued, improved, solve
 from neocc.core.steps import Pair, assigned, with_side
 
 __all__ = ["budgeted_search", "n_budgeted_steps"]
@@ -93,9 +94,10 @@ def budgeted_search(
     where = sample or Sample(engine, data, problem)
     # In questions about the sample.
     limit = _MULTIPLE * state.work * _cost(engine, problem) / _cost(where.engine, problem)
+    n_new = 0 if isinstance(init, tuple) else n_starts
     while not state.is_over:
         begin()
-        state.make_rounds(where, limit, rng)
+        state.make_rounds(where, limit, n_new, rng)
         yield state.best
         if ended():
             return
@@ -162,8 +164,10 @@ class _State:
         self.n_starts += 1
         self.work += work
 
-    def make_rounds(self, where: Sample, limit: float, rng: np.random.Generator) -> None:
-        """Make a tenth of the rounds that the limit allows."""
+    def make_rounds(
+        self, where: Sample, limit: float, n_new: int, rng: np.random.Generator
+    ) -> None:
+        """Make a tenth of the rounds that the limit allows; the first `n_new` begin anew."""
         data, limit = where.data, limit * (1.0 - _CLOSING)
         asked, before = data.reads.asked, self.spent
         if not self.pool:
@@ -174,7 +178,8 @@ class _State:
             self.spent = before + data.reads.asked - asked
         goal = limit * (np.floor(_N_STEPS * self.spent / limit) + 1) / _N_STEPS
         while not self._is_enough(limit) and self.spent < goal:
-            self._round(where, rng)
+            step = self._new_start if self.n_rounds < n_new else self._round
+            step(where, rng)
             self.spent = before + data.reads.asked - asked
         self.is_over = self._is_enough(limit)
         if where.items is None:
@@ -197,6 +202,27 @@ class _State:
             found.append(solve(where.data, short, assigned(where.data, short, where.side, pair)))
         return ranked(found)
 
+    def _count(self, found: Solution) -> None:
+        """Count a round, and how long a gain has taken."""
+        self.n_rounds, self.waited, best = self.n_rounds + 1, self.waited + 1, self.pool[0]
+        if found.objective < best.objective - SAME_BASIN * abs(best.objective):
+            self.longest, self.waited = max(self.longest, self.waited), 0
+
+    def _new_start(self, where: Sample, rng: np.random.Generator) -> None:
+        """Make a short run from a random start, and go on with it if it is among the best.
+
+        Where single rows tell little, it may reach basins that no one-way start leads to.
+        """
+        problem, data, worst = where.problem, where.data, self.pool[-1]
+        short = replace(problem, tol=max(problem.tol, _SHORT_TOL))
+        pair = random_pair(problem, rng)
+        found = short_run(data, short, pair, pressure=True)
+        if found.objective < worst.objective:
+            found = continued(data, problem, found)
+        self._count(found)
+        if found.objective < worst.objective:
+            self.pool, self.gained = ranked([*self.pool[:-1], found]), True
+
     def _round(self, where: Sample, rng: np.random.Generator) -> None:
         """Perturb one of the best solutions, run the alternation again, and keep what is lower."""
         problem, data, pool, best = where.problem, where.data, self.pool, self.pool[0]
@@ -206,15 +232,10 @@ class _State:
         parent = pool[rank]
         found = attempt(data, problem, perturb(data, problem, parent, way, rng), parent, _LOOSE)
         success = found.objective < parent.objective - least_gain(parent)
-        self.n_rounds += 1
+        self._count(found)
         cost = data.reads.asked - asked
         mean = (self.spent + cost) / self.n_rounds
         bandit.learn(way, success=success, cost=cost / mean)
-        near = SAME_BASIN * abs(best.objective)
-        if found.objective < best.objective - near:
-            self.longest, self.waited = max(self.longest, self.waited), 0
-        else:
-            self.waited += 1
         if success and not any(
             abs(found.objective - each.objective) <= _SAME * abs(best.objective) for each in pool
         ):

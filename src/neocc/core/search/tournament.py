@@ -23,7 +23,7 @@ from neocc.core.search.starts import Begin, Init, make_start
 from neocc.core.solve import Solution, continued, solve
 from neocc.core.steps import Pair
 
-__all__ = ["Schedule", "n_search_steps", "ranked", "search"]
+__all__ = ["Schedule", "n_search_steps", "ranked", "search", "short_run"]
 
 # Short runs per start; every second one uses the chosen `init`, the others are random.
 _SHORT_RUNS = 5
@@ -167,7 +167,7 @@ class _Tournament:
             kind: Init = init if given or self.n_runs % every == 0 else "random"
             first = warm if self.n_runs == 0 else COLD
             pair = make_start(where.engine, data, problem, kind, rng, first)
-            found = _short_run(data, short, pair, pressure=not given)
+            found = short_run(data, short, pair, pressure=not given)
             self.pool = ranked([*self.pool, found])[:n_init]
             self.n_runs += 1
             yield
@@ -202,7 +202,8 @@ class _Tournament:
             yield
 
 
-def _short_run(data: Engine, short: Problem, pair: Pair, *, pressure: bool) -> Solution:
+def short_run(data: Engine, short: Problem, pair: Pair, *, pressure: bool) -> Solution:
+    """Run a start; with `pressure` outliers are admitted gradually."""
     if not (pressure and short.allows_outliers):
         return solve(data, short, pair)
     start = solve(data, replace(short, max_iter=0), pair)
