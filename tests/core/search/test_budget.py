@@ -59,6 +59,9 @@ def test_a_search_begins_with_the_plain_starts_and_never_ends_above_them(case, o
         ended = min(each.objective for each in found)
         assert ended <= min(values) + 1e-9 * abs(min(values)) + starts[0].noise
         assert len(found) <= n_budgeted_steps("neo-kmeans", 4)
+        if not options:
+            falls = -np.diff([each.objective for each in found])
+            assert (falls >= -1e-9 * abs(min(values)) - starts[0].noise).all()
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -4,8 +4,8 @@ The plain starts are those of a fit without a search, so that it never ends abov
 costs at most twice as much: short runs from random starts, then rounds that perturb one of the best
 solutions and run the alternation again. These end earlier if another one is not expected to gain,
 from how long gains have taken on these data. On large matrices all of that is done with a sample.
-Work is counted in what is asked of the engine (`Reads.asked`), never in seconds: the same seed gives
-the same result anywhere.
+Work is counted in what is asked of the engine (`Reads.asked`), never in seconds: the same seed
+gives the same result anywhere.
 """
 
 from __future__ import annotations
