@@ -31,7 +31,7 @@ from neocc.core.steps import Pair, assigned, with_side
 __all__ = ["budgeted_search", "n_budgeted_steps"]
 
 # What may follow the plain starts, as a multiple of their work.
-_MULTIPLE = 1.8
+_MULTIPLE = 1.6
 # Of it, the share that is left for swaps at the end; the rounds are reported in so many steps.
 _CLOSING = 0.1
 _N_STEPS = 10
