@@ -64,7 +64,7 @@ def test_a_search_begins_with_the_plain_starts_and_never_ends_above_them(case, o
             assert (falls >= -1e-9 * abs(min(values)) - starts[0].noise).all()
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", ["mean", "residue"])
 def test_it_gains_on_data_without_structure(case):
     problem = make_problem(case, ROWS, COLUMNS)
     pairs = [
