@@ -194,6 +194,7 @@ def spared_passes(folder: Path) -> Iterator[Line]:
             counts = []
             for sparing in (nullcontext(), every_sum_anew()):
                 options = {"row_overlap": 0.1, "row_outliers": 0.02, "n_init": 4}
+                options["refine"] = "thorough"
                 with sparing:
                     model = NEOCC(8, 8, objective=objective, random_state=0, **options).fit(store)
                 counts.append(model.n_passes_)

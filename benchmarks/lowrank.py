@@ -204,8 +204,8 @@ def cocluster_lines(objective: str, n_seeds: int, console: Console) -> Iterator[
         ("random", {"n_init": 1, "refine": False}),
         ("random", {"n_init": N_STARTS, "refine": False}),
         ("sdp", {"n_init": 1, "refine": False}),
-        ("neo-kmeans", {}),
-        ("sdp", {}),
+        ("neo-kmeans", {"refine": "thorough"}),
+        ("sdp", {"refine": "thorough"}),
     ):
         fits = [
             timed(
@@ -221,7 +221,7 @@ def cocluster_lines(objective: str, n_seeds: int, console: Console) -> Iterator[
         n_starts = options.get("n_init", 1)
         cells = [
             init if n_starts == 1 else f"{init}, best of {n_starts}",
-            "no" if "refine" in options else "yes",
+            "no" if options["refine"] is False else "yes",
             spread(values),
             f"{np.mean(values):,.2f}",
             spread(scores, 1),

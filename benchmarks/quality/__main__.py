@@ -4,7 +4,8 @@ Parts: `yeast` (both objectives on the setting whose printed values are known), 
 plain restarts for as long), `planted` (known co-clusters, against scikit-learn's spectral methods),
 `models` (the same by overlap model), `generators` (which model "auto" names), `counts` (planted
 counts) and `documents` (words of documents with classes) by objective,
-`starts` (which start serves best), `rounds` (what refinement costs), `estimates` (overlap and
+`search` (what each effort gains and costs), `starts` (which start serves best),
+`rounds` (what refinement costs), `estimates` (overlap and
 outliers by the published rules), `auto`, `auto-real` and `auto-time` (the rule of "auto": planted,
 on tables without overlap, and its time), `numbers` (numbers of clusters). `--write docs/quality.md`
 keeps their tables.
@@ -20,6 +21,7 @@ from benchmarks.quality import (
     overlap,
     planted,
     rounds,
+    search,
     selecting,
     starts,
     yeast,
@@ -33,6 +35,7 @@ PARTS: dict[str, Part] = {
     "generators": (models.generator_lines, 25),
     "counts": (counts.planted_lines, 3),
     "documents": (counts.document_lines, 3),
+    "search": (search.lines, 20),
     "starts": (starts.lines, 5),
     "rounds": (rounds.lines, 5),
     "estimates": (selecting.estimate_lines, 10),

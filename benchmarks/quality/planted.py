@@ -76,7 +76,8 @@ def lines(n_seeds: int, console: Console) -> Iterator[Line]:
         scores, below = [], 0
         for seed in range(n_seeds):
             X, U, V = setting.make(seed)
-            model = NEOCC(setting.k, setting.l, **setting.fractions, random_state=seed).fit(X)
+            options = {**setting.fractions, "refine": "thorough", "random_state": seed}
+            model = NEOCC(setting.k, setting.l, **options).fit(X)
             below += model.objective_ <= objective_value(X, U, V) * (1 + 1e-9)
             found = [(model.row_membership_, model.column_membership_)]
             found += spectral(X, setting.k, setting.l, seed)

@@ -74,7 +74,7 @@ def _runs(case: Case, n_seeds: int) -> Iterator[tuple[list[float], list[float]]]
         values, seconds = [], []
         for options in (
             {"n_init": 1, "refine": False},
-            {"n_init": _SEARCH_STARTS, "refine": True},
+            {"n_init": _SEARCH_STARTS, "refine": "thorough"},
         ):
             for init in INITS:
                 model = NEOCC(**case.options, **options, init=init, random_state=seed)

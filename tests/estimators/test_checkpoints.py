@@ -77,7 +77,7 @@ class Sampled(NEOCC):
 
 
 @pytest.mark.parametrize("objective", ["mean", "residue"])
-@pytest.mark.parametrize("refine", [True, False])
+@pytest.mark.parametrize("refine", [True, "thorough", False])
 @pytest.mark.parametrize("lives", [2, 5])
 def test_a_fit_in_pieces_has_the_bits_of_one_in_one_go(tmp_path, objective, refine, lives):
     X = planted("dense", n=40, m=15)
@@ -143,7 +143,7 @@ def test_so_has_one_that_is_killed_in_the_middle_of_a_run(tmp_path, objective, w
 
 
 @pytest.mark.parametrize("container", ["dense", "sparse"])
-@pytest.mark.parametrize("refine", [True, False])
+@pytest.mark.parametrize("refine", [True, "thorough", False])
 def test_so_has_one_that_searches_on_a_sample(tmp_path, container, refine):
     X = planted(container, n=400)
 

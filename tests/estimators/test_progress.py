@@ -15,7 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from neocc import NEOCC
 from neocc.core.samples import Sampling
-from neocc.core.search import local, n_search_steps, starts, tournament
+from neocc.core.search import (
+    budget,
+    local,
+    n_budgeted_steps,
+    n_search_steps,
+    starts,
+    tournament,
+)
 from neocc.estimators import _base
 
 
@@ -126,14 +133,22 @@ def assert_nested(events):
     assert not open_tasks
 
 
+N_STEPS = {True: n_budgeted_steps, "thorough": n_search_steps}
+
+
+@pytest.fixture(params=N_STEPS)
+def effort(request):
+    return request.param
+
+
 class Sampled(NEOCC):
     """Searches on a sample of 24 rows."""
 
     _sampling = Sampling(entries=(100, 100), items_per_cluster=8, largest_searched=0)
 
 
-def sampled_model():
-    return Sampled(**make_model("NEOCC mean", refine=True).get_params())
+def sampled_model(effort):
+    return Sampled(**make_model("NEOCC mean", refine=effort).get_params())
 
 
 @pytest.fixture
@@ -143,13 +158,13 @@ def long():
 
 @pytest.mark.parametrize("name", TWO_WAY_NAMES)
 @pytest.mark.usefixtures("callbacks")
-def test_callbacks_see_every_step_of_a_search(X, name):
+def test_callbacks_see_every_step_of_a_search(X, name, effort):
     recorder = Recorder()
-    model = make_model(name, refine=True).set_callbacks(recorder).fit(X)
+    model = make_model(name, refine=effort).set_callbacks(recorder).fit(X)
     assert recorder.count("begin", "fit") == recorder.count("end", "fit") == 1
     n_steps = recorder.count("begin", "step")
     assert n_steps == recorder.count("end", "step")
-    assert 1 < n_steps <= n_search_steps(model.init, model.n_init)
+    assert 1 < n_steps <= N_STEPS[effort](model.init, model.n_init)
     numbers = [number for *what, number in recorder.events if what == ["begin", "step"]]
     assert numbers == list(range(n_steps))
     assert recorder.count("begin", "iteration") == recorder.count("end", "iteration")
@@ -157,44 +172,45 @@ def test_callbacks_see_every_step_of_a_search(X, name):
 
 
 @pytest.mark.usefixtures("callbacks")
-def test_callbacks_see_every_step_of_a_search_on_a_sample(long):
+def test_callbacks_see_every_step_of_a_search_on_a_sample(long, effort):
     recorder = Recorder()
-    model = sampled_model().set_callbacks(recorder).fit(long)
+    model = sampled_model(effort).set_callbacks(recorder).fit(long)
     n_steps = recorder.count("begin", "step")
     assert n_steps == recorder.count("end", "step")
-    assert 1 < n_steps <= n_search_steps(model.init, model.n_init)
+    assert 1 < n_steps <= N_STEPS[effort](model.init, model.n_init)
     assert_nested(recorder.events)
 
 
 @pytest.mark.parametrize("name", TWO_WAY_NAMES)
-def test_progress_bar_draws_a_search(X, name, callbacks, capsys):
+def test_progress_bar_draws_a_search(X, name, callbacks, capsys, effort):
     pytest.importorskip("rich")
-    watched = make_model(name, refine=True).set_callbacks(callbacks.ProgressBar()).fit(X)
+    watched = make_model(name, refine=effort).set_callbacks(callbacks.ProgressBar()).fit(X)
     assert type(watched).__name__ in capsys.readouterr().out
-    plain = make_model(name, refine=True).fit(X)
+    plain = make_model(name, refine=effort).fit(X)
     np.testing.assert_array_equal(watched.history_, plain.history_)
 
 
 @pytest.mark.usefixtures("callbacks")
-def test_a_callback_can_stop_a_search(X):
+def test_a_callback_can_stop_a_search(X, effort):
     recorder = Recorder(stop_at=("step", 2))
-    model = make_model("NEOCC mean", refine=True).set_callbacks(recorder).fit(X)
+    model = make_model("NEOCC mean", refine=effort).set_callbacks(recorder).fit(X)
     assert recorder.count("begin", "step") == recorder.count("end", "step") == 3
     assert recorder.count("end", "fit") == 1
-    assert model.objective_ >= make_model("NEOCC mean", refine=True).fit(X).objective_
+    assert model.objective_ >= make_model("NEOCC mean", refine=effort).fit(X).objective_
 
 
 @pytest.mark.usefixtures("callbacks")
-def test_a_callback_that_stops_a_search_on_a_sample_leaves_a_fit(long):
-    model = sampled_model().set_callbacks(Recorder(stop_at=("step", 2)))
+def test_a_callback_that_stops_a_search_on_a_sample_leaves_a_fit(long, effort):
+    model = sampled_model(effort).set_callbacks(Recorder(stop_at=("step", 2)))
     check_is_fitted(model.fit(long))
     assert model.predict(long).shape == (200,)
 
 
 @pytest.mark.parametrize("name", TWO_WAY_NAMES)
-@pytest.mark.parametrize("n_steps", [1, 4, 20])
-def test_an_interrupted_search_keeps_the_best_so_far(X, name, n_steps, monkeypatch):
-    search, seen = _base.search, []
+@pytest.mark.parametrize("n_steps", [1, 4, 6])
+def test_an_interrupted_search_keeps_the_best_so_far(X, name, n_steps, monkeypatch, effort):
+    name_of = {True: "budgeted_search", "thorough": "search"}[effort]
+    search, seen = getattr(_base, name_of), []
 
     def interrupted(*args, **kwargs):
         for number, found in enumerate(search(*args, **kwargs)):
@@ -203,8 +219,8 @@ def test_an_interrupted_search_keeps_the_best_so_far(X, name, n_steps, monkeypat
             seen.append(found)
             yield found
 
-    monkeypatch.setattr(_base, "search", interrupted)
-    model = make_model(name, n_init=5, refine=True)
+    monkeypatch.setattr(_base, name_of, interrupted)
+    model = make_model(name, n_init=5, refine=effort)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X)
     monkeypatch.undo()
@@ -216,23 +232,29 @@ def test_an_interrupted_search_keeps_the_best_so_far(X, name, n_steps, monkeypat
     assert_usable(model, X)
 
 
-@pytest.mark.parametrize("module", [tournament, local])
-def test_a_search_interrupted_inside_the_solver_keeps_the_best_so_far(X, module, monkeypatch):
+@pytest.mark.parametrize(
+    ("module", "effort"),
+    [(tournament, "thorough"), (local, "thorough"), (budget, True), (local, True)],
+)
+def test_a_search_interrupted_inside_the_solver_keeps_the_best_so_far(
+    X, module, effort, monkeypatch
+):
     solve, calls = module.solve, []
 
     def interrupted(*args, **kwargs):
         calls.append(None)
-        if len(calls) == 4:
+        if len(calls) == 3:
             raise KeyboardInterrupt
         return solve(*args, **kwargs)
 
     monkeypatch.setattr(module, "solve", interrupted)
-    model = make_model("NEOCC mean overlap", refine=True)
+    model = make_model("NEOCC mean overlap", n_init=6, refine=effort)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X)
     monkeypatch.undo()
     check_is_fitted(model)
-    assert model.objective_ >= make_model("NEOCC mean overlap", refine=True).fit(X).objective_
+    whole = make_model("NEOCC mean overlap", n_init=6, refine=effort).fit(X)
+    assert model.objective_ >= whole.objective_
     assert_usable(model, X)
 
 
@@ -308,7 +330,7 @@ def test_verbose_logs_the_steps_of_a_search(X, caplog, capsys):
     with caplog.at_level(logging.INFO, logger="neocc"):
         model = make_model("NEOCC mean", verbose=1, refine=True).fit(X)
     lines = [r.getMessage() for r in caplog.records if r.name == "neocc"]
-    assert 1 < len(lines) <= n_search_steps(model.init, model.n_init)
+    assert 1 < len(lines) <= n_budgeted_steps(model.init, model.n_init)
     assert all("objective" in line for line in lines)
     assert capsys.readouterr() == ("", "")
 

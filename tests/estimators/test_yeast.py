@@ -60,8 +60,8 @@ def test_refinement_ends_no_higher_than_plain_starts(yeast):
 @pytest.mark.parametrize(
     ("objective", "highest", "least_f1"), [("mean", 10_075.2, 40.7), ("residue", 8_349.6, 38.5)]
 )
-def test_default_settings_find_the_best_known_basin(tables, objective, highest, least_f1, seed):
+def test_thorough_searches_find_the_best_known_basin(tables, objective, highest, least_f1, seed):
     features, classes = tables
-    model = make_model(objective=objective, random_state=seed).fit(features)
+    model = make_model(objective=objective, refine="thorough", random_state=seed).fit(features)
     assert model.objective_ <= highest
     assert best_match_f1(classes, model.row_membership_) >= least_f1

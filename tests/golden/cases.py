@@ -17,7 +17,8 @@ from neocc import MSSR, NEOCC, ROCC, InfinitePlaid, LowRankNEOKMeans, NEOKMeans
 from .data import COUNTS, LOCAL, rolled
 
 PLAIN = {"refine": False, "n_init": 2}
-SEARCH = {"refine": True, "n_init": 2}
+SEARCH = {"refine": "thorough", "n_init": 2}
+DEFAULT = {"refine": True, "n_init": 3}
 RESIDUE = {"objective": "residue"}
 BOTH = COUNTS
 OVERLAP = {"row_overlap": 0.3, "column_overlap": 0.2}
@@ -215,11 +216,22 @@ CASES = (
     neocc("search, women", "women", 3, 3, SEARCH, {"row_overlap": 0.2}),
     neocc("search, case study", "case study", 3, 2, SEARCH, {"row_overlap": 0.3}),
     neocc("search, wine", "wine", 3, 3, SEARCH, BOTH),
+    neocc("default, disjoint", "disjoint", 4, 3, DEFAULT),
+    neocc("default, both", "planted", 3, 3, DEFAULT, BOTH, n_new=12),
+    neocc("default, residue overlap", "effects", 3, 2, DEFAULT, RESIDUE, OVERLAP),
+    neocc("default, noise", "gaussian", 3, 2, DEFAULT, BOTH),
+    neocc("default, residue noise", "gaussian", 2, 2, DEFAULT, RESIDUE),
+    neocc("default, ratings", "ratings", 3, 3, DEFAULT, BOTH),
+    neocc("default, random starts", "planted", 3, 3, DEFAULT, BOTH, {"init": "random"}),
+    neocc("default, given start", "planted", 3, 3, DEFAULT, BOTH, {"init": rolled}),
+    neocc("default, wine", "wine", 3, 3, DEFAULT, BOTH),
+    mssr("mssr, default", "disjoint", 4, 3, DEFAULT),
     neocc("search, a cluster per item", "tiny", 7, 5, SEARCH),
     # Stores and workers.
     neocc("store", "planted", 3, 3, PLAIN, BOTH, where="store"),
     neocc("store, residue", "effects", 3, 2, PLAIN, RESIDUE, BOTH, where="store"),
     neocc("store, counts", "counts", 4, 3, PLAIN, BOTH, where="store"),
+    neocc("store, default", "planted", 3, 3, DEFAULT, BOTH, where="store"),
     neocc("store, search", "planted", 3, 3, SEARCH, BOTH, where="store"),
     neocc("store, spectral start", "effects", 3, 2, ONCE, {"init": "spectral"}, where="store"),
     neocc("store, large dense", "large dense", 4, 3, ONCE, BOTH, where="store"),
@@ -253,6 +265,7 @@ CASES = (
     other(ROCC, "rocc, residue", "effects", RESIDUE, {"n_coclusters": 3, "n_init": 2}),
     other(InfinitePlaid, "plaid", "tiny", {"n_sweeps": 20, "burn_in": 10, "n_init": 1}),
     # Larger fits.
+    neocc("default on a sample", "large dense", 4, 3, DEFAULT, BOTH, slow=True),
     neocc("search on a sample", "large dense", 4, 3, SEARCH, BOTH, slow=True),
     neocc("residue, search on a sample", "large effects", 4, 3, SEARCH, RESIDUE, OVERLAP,
           slow=True),

@@ -207,6 +207,7 @@ class FitSettings(Reading):
     refine: bool = _search(
         FLAG, "", "", True, off="Run each start once, as the paper does; do not search on."
     )
+    thorough: bool = _search(FLAG, "", "Search longer, for the lowest objective.", False)
     max_iter: int = _search(number(int, 1), "N", "Largest number of iterations. Default: 100.", 100)
     tol: float = _search(
         number(float, 0), "X", "Relative gain that ends a start. Default: 1e-6.", 1e-6
@@ -229,8 +230,10 @@ class FitSettings(Reading):
         }
         # An estimator is told how much overlap there is, not how that was estimated.
         used = [name for name, one in SETTINGS.items() if one.panel in (Panel.GROUPS, Panel.SEARCH)]
-        found = {renamed.get(n, n): getattr(self, n) for n in used if n != "overlap_rule"}
-        return {**found, "missing": "ignore" if self.is_observed else "zero"}
+        used = [name for name in used if name not in ("overlap_rule", "thorough")]
+        effort = {"refine": "thorough"} if self.refine and self.thorough else {}
+        cells = {"missing": "ignore" if self.is_observed else "zero"}
+        return {renamed.get(n, n): getattr(self, n) for n in used} | effort | cells
 
     @property
     def is_observed(self) -> bool:

@@ -132,10 +132,12 @@ class Engine:
 
     def multiply(self, table: FloatArray) -> FloatArray:
         """Return X times a thin table."""
+        self.reads.asked += 1
         return self._stacked("multiply", table)
 
     def multiply_transposed(self, table: FloatArray) -> FloatArray:
         """Return X' times a thin table."""
+        self.reads.asked += 1
         products: FloatArray = self._added("multiply_transposed", table)
         return products
 
@@ -152,6 +154,8 @@ class Engine:
         With `counts` only observed cells are summed, and counted.
         """
         found: Features
+        # Products take about as long as sums.
+        self.shards.reads.asked += 1 if U is None or V is None else 2
         held = self._held
         asked = held is not None and held.members is U and held.products is V
         asked = asked and held is not None and (held.base, held.counts) == (base, counts)
@@ -164,6 +168,7 @@ class Engine:
 
     def row_distances(self, terms: Terms, V: Memberships | None) -> FloatArray:
         """Return the distance of every row to every row cluster, as it comes."""
+        self.reads.asked += 1
         return self._stacked("row_distances", terms, V)
 
     def row_features(self, V: Memberships, base: Base) -> Features:
@@ -181,6 +186,7 @@ class Engine:
 
         With `sums` also the parts of distances, by column clusters.
         """
+        self.reads.asked += 1
         common = (terms, V, sums)
         parts = self.shards.call("score", self.shards.each, self._cut(None), common=common)
         return Scores.joined(self.shards.gather(parts))
@@ -194,6 +200,7 @@ class Engine:
         away they are made on the way.
         """
         shards, counts = self.shards, problem.rows
+        shards.reads.asked += 1
         assert counts is not None
         held = self._held
         known = held is not None and held.members is U and held.applied is not None

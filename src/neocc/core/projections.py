@@ -85,6 +85,7 @@ def _clustered(
         one_way = replace(one_way, overlap_model=problem.overlap_model.one_way)
         points = data.over_table(table)
         U = solve(points, one_way, seeded_start(points, one_way, rng)).U
+        data.reads.asked += points.reads.asked * points.n_stored / max(1, data.n_stored)
         assert U is not None
         pair = with_side(pair, side, U)
     return pair

@@ -67,7 +67,8 @@ def draw_sample(
         return None
     n_clusters = max(problem.rows.n_clusters, problem.columns.n_clusters)
     share = float(np.clip(engine.n_stored / 10, *sampling.entries)) / max(1, engine.n_stored)
-    for side in problem.sides:
+    # The longer side first: the other is kept, and costs as much as before.
+    for side in sorted(problem.sides, key=lambda side: -problem.counts(side).n_items):
         counts = problem.counts(side)
         n = counts.n_items
         size = max(int(np.ceil(share * n)), sampling.items_per_cluster * n_clusters)

@@ -56,9 +56,14 @@ def _means(values: FloatArray, members: Memberships) -> FloatArray:
 
 @dataclass
 class Reads:
-    """How often the data were read, parts of them counted as parts."""
+    """How often the data were read, parts of them counted as parts.
+
+    `asked` counts what solvers and searches asked for, as passes that answer it at most: a measure
+    of work that is the same wherever the data are.
+    """
 
     passes: float = 0.0
+    asked: float = 0.0
 
 
 class Shards(Protocol):

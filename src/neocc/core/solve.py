@@ -102,8 +102,10 @@ def solve(
     features = make_features(engine, problem, (pair[0], None) if begins else pair)
     for iteration in range(first, problem.max_iter + 1):
         if iteration > first and iteration % _NOTED_ITERATIONS == 0:
+            asked = engine.reads.asked
             if engine.refresh():
                 features = make_features(engine, problem, pair)
+                engine.reads.asked = asked  # only some engines have to
             journal.note(run=(iteration, pair, list(history), previous))
         step = half_step(engine, problem, lead, features, pair)
         history.append(step.objective + constant)
@@ -122,9 +124,11 @@ def solve(
             other = half_step(engine, problem, "columns", features, pair)
             history.append(other.objective + constant)
             pair = (found, other.members)
+    asked = engine.reads.asked
     if engine.refresh():
         features = make_features(engine, problem, pair)
         step = half_step(engine, problem, lead, features, pair)
+        engine.reads.asked = asked
         history[-1] = step.objective + constant
     return Solution(
         *pair,

@@ -31,7 +31,15 @@ from neocc.core.overlap import (
 )
 from neocc.core.problem import Problem
 from neocc.core.samples import SAMPLING, Sampling
-from neocc.core.search import Init, least_gain, n_search_steps, run_starts, search
+from neocc.core.search import (
+    Init,
+    budgeted_search,
+    least_gain,
+    n_budgeted_steps,
+    n_search_steps,
+    run_starts,
+    search,
+)
 from neocc.core.solve import Solution, checked
 from neocc.core.steps import Pair, make_terms
 from neocc.engines import ENGINE_NAMES, ClusterLostError, Matrix, Workers
@@ -149,10 +157,12 @@ class BaseNEO(
         """Yield solutions as they are found, and report each step."""
         options: dict[str, Any] = {"warm": warm, "journal": journal, "sampling": self._sampling}
         if self._searches:
-            n_steps = n_search_steps(init, self.n_init)
+            n_steps, find = n_budgeted_steps(init, self.n_init), budgeted_search
+            if self.refine == "thorough":
+                n_steps, find = n_search_steps(init, self.n_init), search  # type: ignore[assignment]
             progress = Progress(self, "step", n_steps, 0, self.verbose, ends_itself=True)
             options |= {"begin": progress.begin, "stopped": lambda: progress.stopped}
-            steps = search(engine, problem, init, self.n_init, rng, **options)
+            steps = find(engine, problem, init, self.n_init, rng, **options)
         else:
             # Given memberships leave nothing to chance: one start tells all.
             n_starts = 1 if isinstance(init, tuple) else self.n_init
@@ -170,7 +180,7 @@ class BaseNEO(
     @property
     def _searches(self) -> bool:
         """Whether starts are spent on a search."""
-        return getattr(self, "refine", False) is True
+        return getattr(self, "refine", False) in (True, "thorough")
 
     def _with_overlap_model(self, matrix: Matrix, problem: Problem, init: Init) -> Problem:
         """Return the problem, with an overlap model chosen for the data if that is "auto"."""

@@ -49,6 +49,7 @@ def planned_space(
         workers.n_jobs,
         getattr(estimator, "memory_limit", None),
         n_held=2 * estimator.n_init if refine else 1,
-        # A search does so with a sample of the rows.
-        projected=not refine and (callable(start) or start in ("spectral", "sketch", "modularity")),
+        # A thorough search does so with a sample of the rows.
+        projected=refine != "thorough"
+        and (callable(start) or start in ("spectral", "sketch", "modularity")),
     )

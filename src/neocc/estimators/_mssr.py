@@ -41,8 +41,8 @@ class MSSR(BaseCoclusterer):
         given.
     n_init : int, default=10
         Number of starts; the one of lowest objective is kept.
-    refine : bool or "chains", default=True
-        True spends the starts on a search (see `NEOCC`), False runs each once. With "chains", as
+    refine : bool, "thorough" or "chains", default=True
+        True and "thorough" search on (see `NEOCC`), False runs each start once. With "chains", as
         the method's authors have it, chains of moves follow each start wherever it is stuck: of the
         rows, then of the columns, the best move of one item to another cluster is made several
         times, even if that raises the objective at first, and the best prefix of these moves is
@@ -119,7 +119,7 @@ class MSSR(BaseCoclusterer):
         "n_column_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "objective": [StrOptions(set(COCLUSTERING))],
         "init": [StrOptions({"neo-kmeans", "random", "spectral", "sketch"}), tuple, list],
-        "refine": ["boolean", StrOptions({"chains"})],
+        "refine": ["boolean", StrOptions({"thorough", "chains"})],
         "chain_length": [Interval(Integral, 1, None, closed="left")],
     }
 

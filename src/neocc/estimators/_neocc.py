@@ -104,15 +104,17 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         minutes each, see :class:`LowRankNEOKMeans`), or given membership matrices that meet the
         counts above. For counts `"neo-kmeans"` is `"spectral"`, on rows and columns scaled by their
         sums; with as many clusters of both, `"modularity"` starts from a short run of that. With
-        `refine`, every other start is random, and all but one in fifty if the rest are
-        semidefinite.
+        `refine`, all but one in fifty are random if the rest are semidefinite; with "thorough",
+        every other start is random in any case.
     n_init : int, default=10
         Number of starts; the one of lowest objective is kept. Given memberships are run once.
-    refine : bool, default=True
-        Spend the starts on a search: many short runs, of which the best are shaken and run again,
-        and polished by exact moves of single memberships. It ends lower than plain starts do, and
-        never higher than the start it came from. With False every start is run once, as in the
-        paper.
+    refine : bool or "thorough", default=True
+        How hard to search. False runs every start once, as in the paper. True goes on from there:
+        the best are perturbed and run again, and polished by exact moves of single memberships,
+        until that has not paid for some time on these data, or has cost twice as much as the starts
+        (on large data: on a sample). It never ends higher than the best start. "thorough" spends
+        the starts on many short runs, of which the best are refined in stages: the lowest
+        objectives, in about ten times the time of the starts.
     max_iter : int, default=100
         Largest number of iterations of one start.
     tol : float, default=1e-6
@@ -229,7 +231,7 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         "column_overlap": [Interval(Real, None, None, closed="neither"), StrOptions({"auto"})],
         "column_outliers": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
         "init": [StrOptions(INIT_NAMES), tuple, list],
-        "refine": ["boolean"],
+        "refine": ["boolean", StrOptions({"thorough"})],
     }
 
     def __init__(
@@ -252,7 +254,7 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         shrinkage: float = 10.0,
         init: Any = "neo-kmeans",
         n_init: int = 10,
-        refine: bool = True,
+        refine: bool | str = True,
         max_iter: int = 100,
         tol: float = 1e-6,
         engine: str = "auto",

@@ -115,6 +115,8 @@ def _by_name(*systems: System) -> Mapping[str, System]:
 _FEW = {"n_init": 2}
 _FEW_PLAIN = {"n_init": 2, "refine": False}
 _RESIDUE = {"objective": "residue"}
+# The tables are about the objectives, not about how soon these are reached.
+_THOROUGH = {"refine": "thorough"}
 # As the authors of MSSR have it. The search of this library ends in lower objectives.
 _PUBLISHED_MSSR = {"init": "spectral", "refine": "chains", "n_init": 3}
 # As long as in the demonstration of the method's authors. Ratings are not sums of a few constants:
@@ -136,8 +138,8 @@ SYSTEMS = _by_name(
     System("k-means", KMeans, _clusters, {"n_init": 10}, quick=_FEW, one_way=True),
     System("NEO-iter", NEOKMeans, _overlapping_clusters, quick=_FEW, one_way=True),
     System("NEO-lrsdp", LowRankNEOKMeans, _overlapping_clusters, one_way=True),
-    System("NEO-CC-M", NEOCC, _overlapping_grid, quick=_FEW_PLAIN),
-    System("NEO-CC-RCM", NEOCC, _overlapping_grid, _RESIDUE, quick=_FEW_PLAIN),
+    System("NEO-CC-M", NEOCC, _overlapping_grid, _THOROUGH, quick=_FEW_PLAIN),
+    System("NEO-CC-RCM", NEOCC, _overlapping_grid, {**_THOROUGH, **_RESIDUE}, quick=_FEW_PLAIN),
 )
 """The systems of the tables, in the order of the paper; k-means stands with the disjoint ones."""
 
@@ -149,7 +151,7 @@ _PLAIN = {"init": "random", "n_init": 1, "refine": False}
 FIGURE_SYSTEMS = _by_name(
     System(PLAIN_M, NEOCC, _overlapping_grid, _PLAIN),
     System(PLAIN_RCM, NEOCC, _overlapping_grid, {**_PLAIN, **_RESIDUE}),
-    System(PICTURE, NEOCC, _two_by_two, quick=_FEW_PLAIN, keeps_members=True),
+    System(PICTURE, NEOCC, _two_by_two, _THOROUGH, quick=_FEW_PLAIN, keeps_members=True),
 )
 """What the figures show beside the systems of the tables."""
 

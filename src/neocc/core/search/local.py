@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, count
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,15 +28,20 @@ from neocc.core.search.perturb import Bandit, perturb, replaced
 from neocc.core.solve import Solution, continued, improved, solve
 from neocc.core.steps import Pair, assigned, make_features, make_terms, score
 
-__all__ = ["SAME_BASIN", "OneSide", "least_gain", "local_search", "ping_pong", "rounds"]
+__all__ = [
+    "SAME_BASIN",
+    "Loose",
+    "OneSide",
+    "attempt",
+    "least_gain",
+    "local_search",
+    "ping_pong",
+    "rounds",
+]
 
 _LEAST_GAIN = 1e-9
 _CHAIN_LENGTH = 6
 _PROBES = 4
-# A trial is abandoned if, loosely converged, it is still this far above the best, or would have to
-# fall by more than this multiple of its last step.
-_LOOSE_TOL = 1e-4
-_HOPELESS = 5e-4
 _STEPS_LEFT = 4.0
 # Rounds end after this multiple of their patience, however successful they are.
 _MOST_ROUNDS = 4
@@ -44,6 +50,20 @@ SAME_BASIN = 1e-5
 """Solutions whose objectives differ by less than this fraction count as one basin."""
 
 Move = Callable[[Solution], Solution]
+
+
+class Loose(NamedTuple):
+    """When a trial is abandoned.
+
+    That is if, converged within `tol`, it is still a share `hopeless` above the best, or would have
+    to fall by more than a few times its last step.
+    """
+
+    tol: float
+    hopeless: float
+
+
+LOOSE = Loose(1e-4, 5e-4)
 
 
 def least_gain(solution: Solution) -> float:
@@ -67,7 +87,7 @@ def rounds(
     in_vain = 0
     for _ in range(_MOST_ROUNDS * patience):
         way = bandit.choose(problem, rng)
-        found = _attempt(engine, problem, perturb(engine, problem, best, way, rng), best)
+        found = attempt(engine, problem, perturb(engine, problem, best, way, rng), best)
         gain = best.objective - found.objective
         success = gain > least_gain(best)
         bandit.learn(way, success=success)
@@ -79,11 +99,13 @@ def rounds(
     return best
 
 
-def _attempt(engine: Engine, problem: Problem, pair: Pair, best: Solution) -> Solution:
+def attempt(
+    engine: Engine, problem: Problem, pair: Pair, best: Solution, loose: Loose = LOOSE
+) -> Solution:
     """Run the alternation loosely, then to convergence if it may end below the best solution."""
-    found = solve(engine, replace(problem, tol=max(problem.tol, _LOOSE_TOL)), pair)
+    found = solve(engine, replace(problem, tol=max(problem.tol, loose.tol)), pair)
     last_step = found.history[-3] - found.history[-1] if found.n_iter > 1 else np.inf
-    near = best.objective + _HOPELESS * abs(best.objective)
+    near = best.objective + loose.hopeless * abs(best.objective)
     if found.objective < min(near, best.objective + _STEPS_LEFT * last_step):
         found = continued(engine, problem, found)
     return found
@@ -205,7 +227,7 @@ class OneSide:
             pair = replaced(problem, solution.pair, self.side, members)
             if self.side == "rows" and problem.columns is not None:
                 pair = assigned(engine, problem, "columns", pair)
-            found = _attempt(engine, problem, pair, solution)
+            found = attempt(engine, problem, pair, solution)
             if found.objective < solution.objective - least_gain(solution):
                 return improved(solution, found)
         return solution

@@ -43,8 +43,8 @@ class Bandit:
     """Chooses among the ways by how often each has led to a lower solution.
 
     Ways are numbered: the fractions of `_SHAKES`, then the relocation of a cluster of rows and of
-    columns. A way is chosen in proportion to its rate of success so far. The arrays are replaced,
-    never modified.
+    columns. A way is chosen in proportion to its rate of success so far; tries may count by what
+    they cost. The arrays are replaced, never modified.
     """
 
     tries: FloatArray = field(default_factory=lambda: np.full(_N_WAYS, 2.0))
@@ -57,10 +57,10 @@ class Bandit:
         rates = (self.successes / self.tries)[ways]
         return ways[int(rng.choice(len(ways), p=rates / rates.sum()))]
 
-    def learn(self, way: int, *, success: bool) -> None:
+    def learn(self, way: int, *, success: bool, cost: float = 1.0) -> None:
         """Count a try."""
         tried = np.arange(_N_WAYS) == way
-        self.tries = self.tries + tried
+        self.tries = self.tries + cost * tried
         self.successes = self.successes + (tried & success)
 
 
@@ -93,12 +93,14 @@ def shake(members: Memberships, fraction: float, rng: np.random.Generator) -> Me
     items, clusters = np.nonzero(matrix)
     chosen = rng.random(len(items)) < fraction
     targets = rng.integers(members.n_clusters, size=len(items))
-    for item, source, target in zip(
-        items[chosen].tolist(), clusters[chosen].tolist(), targets[chosen].tolist(), strict=True
-    ):
-        if not matrix[item, target]:
-            matrix[item, source] = False
-            matrix[item, target] = True
+    items, clusters, targets = items[chosen], clusters[chosen], targets[chosen]
+    # Memberships of one item are moved one after the other, those of different items at once.
+    place = np.arange(len(items)) - np.searchsorted(items, items)
+    for each in range(int(place.max(initial=-1)) + 1):
+        some = place == each
+        some[some] = ~matrix[items[some], targets[some]]
+        matrix[items[some], clusters[some]] = False
+        matrix[items[some], targets[some]] = True
     return Memberships.from_dense(matrix)
 
 

@@ -23,7 +23,7 @@ from neocc.core.search.starts import Begin, Init, make_start
 from neocc.core.solve import Solution, continued, solve
 from neocc.core.steps import Pair
 
-__all__ = ["Schedule", "n_search_steps", "search"]
+__all__ = ["Schedule", "n_search_steps", "ranked", "search", "short_run"]
 
 # Short runs per start; every second one uses the chosen `init`, the others are random.
 _SHORT_RUNS = 5
@@ -144,7 +144,7 @@ class _Tournament:
 
     @property
     def best(self) -> Solution:
-        return _ranked(self.pool)[0]
+        return ranked(self.pool)[0]
 
     def steps(
         self,
@@ -167,15 +167,15 @@ class _Tournament:
             kind: Init = init if given or self.n_runs % every == 0 else "random"
             first = warm if self.n_runs == 0 else COLD
             pair = make_start(where.engine, data, problem, kind, rng, first)
-            found = _short_run(data, short, pair, pressure=not given)
-            self.pool = _ranked([*self.pool, found])[:n_init]
+            found = short_run(data, short, pair, pressure=not given)
+            self.pool = ranked([*self.pool, found])[:n_init]
             self.n_runs += 1
             yield
         if self.stage < 0:
             begin()
-            self.pool = _ranked([continued(data, problem, each) for each in self.pool])
-            alike = sum(_alike(self.pool[0], each.objective) for each in self.pool)
-            self.agreed = not given and alike >= schedule.enough_alike
+            self.pool = ranked([continued(data, problem, each) for each in self.pool])
+            n_alike = sum(alike(self.pool[0], each.objective) for each in self.pool)
+            self.agreed = not given and n_alike >= schedule.enough_alike
             self.stage = 0
             yield
         while self.stage < len(stages):
@@ -191,8 +191,8 @@ class _Tournament:
             self.pool = [*self.pool[:i], found, *self.pool[i + 1 :]]
             self.index += 1
             if self.index == len(self.pool):
-                self.pool = _ranked(self.pool)
-                is_last = self.agreed and _alike(self.pool[0], self.lowest)
+                self.pool = ranked(self.pool)
+                is_last = self.agreed and alike(self.pool[0], self.lowest)
                 self.stage, self.index = len(stages) if is_last else self.stage + 1, 0
             yield
         if not self.polished:
@@ -202,7 +202,8 @@ class _Tournament:
             yield
 
 
-def _short_run(data: Engine, short: Problem, pair: Pair, *, pressure: bool) -> Solution:
+def short_run(data: Engine, short: Problem, pair: Pair, *, pressure: bool) -> Solution:
+    """Run a start; with `pressure` outliers are admitted gradually."""
     if not (pressure and short.allows_outliers):
         return solve(data, short, pair)
     start = solve(data, replace(short, max_iter=0), pair)
@@ -212,7 +213,7 @@ def _short_run(data: Engine, short: Problem, pair: Pair, *, pressure: bool) -> S
     return found
 
 
-def _alike(best: Solution, objective: float, within: float = _SAME) -> bool:
+def alike(best: Solution, objective: float, within: float = _SAME) -> bool:
     return objective <= best.objective + within * abs(best.objective) + best.noise
 
 
@@ -220,7 +221,7 @@ def _distinct(pool: list[Solution], same_basin: float) -> list[Solution]:
     """Keep the best solution of every basin; `pool` is ranked."""
     kept = pool[:1]
     for each in pool[1:]:
-        if not _alike(kept[-1], each.objective, same_basin):
+        if not alike(kept[-1], each.objective, same_basin):
             kept.append(each)
     return kept
 
@@ -229,7 +230,7 @@ def _kept(share: float, n_init: int) -> int:
     return max(1, round(share * n_init))
 
 
-def _ranked(pool: list[Solution]) -> list[Solution]:
+def ranked(pool: list[Solution]) -> list[Solution]:
     """Sort by objective; of solutions that differ by rounding alone, the first found comes first.
 
     Otherwise dense and sparse data, whose sums round differently, would number clusters
@@ -238,6 +239,6 @@ def _ranked(pool: list[Solution]) -> list[Solution]:
     order = sorted(range(len(pool)), key=lambda i: pool[i].objective)
     ranks, rank = {}, 0
     for before, i in zip([order[0], *order], order, strict=False):
-        rank += not _alike(pool[before], pool[i].objective)
+        rank += not alike(pool[before], pool[i].objective)
         ranks[i] = rank
     return [pool[i] for i in sorted(order, key=lambda i: (ranks[i], i))]

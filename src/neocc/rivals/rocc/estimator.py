@@ -65,7 +65,7 @@ class ROCC(CoclusterResults):
     n_init : int, default=10
         Number of starts; the grid of lowest objective is kept.
     refine : bool, default=False
-        Spend the starts on a search (see `NEOCC`) instead of running each once; `decay` is not used
+        Search on from the starts (see `NEOCC`) instead of running each once; `decay` is not used
         then.
     max_iter : int, default=100
         Largest number of iterations of one start.

@@ -1,0 +1,255 @@
+"""A search with a sense of time: plain starts, then rounds for as long as these pay.
+
+The plain starts are those of a fit without a search, so that it never ends above them. What follows
+costs at most twice as much: short runs from random starts, then rounds that perturb one of the best
+solutions and run the alternation again. These end earlier if another one is not expected to gain,
+from how long gains have taken on these data. On large matrices all of that is done with a sample.
+Work is counted in what is asked of the engine (`Reads.asked`), never in seconds: the same seed
+gives the same result anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from neocc.core.checkpoints import NO_JOURNAL, Journal
+from neocc.core.engine import Engine
+from neocc.core.initialise import COLD, random_pair
+from neocc.core.problem import Problem
+from neocc.core.samples import SAMPLING, Sample, Sampling, draw_sample, extend_to_all
+from neocc.core.search.local import SAME_BASIN, Loose, OneSide, attempt, least_gain
+from neocc.core.search.perturb import Bandit, perturb
+from neocc.core.search.starts import Begin, Init, make_start
+from neocc.core.search.tournament import ranked, short_run
+from neocc.core.solve import Solution, continued, improved, solve
+from neocc.core.steps import Pair, assigned, with_side
+
+__all__ = ["budgeted_search", "n_budgeted_steps"]
+
+# What may follow the plain starts, as a multiple of their work.
+_MULTIPLE = 1.6
+# Of it, the share that is left for swaps at the end; the rounds are reported in so many steps.
+_CLOSING = 0.1
+_N_STEPS = 10
+# Rounds go on for at least so many without a gain, and twice as long as a gain has ever taken.
+_PATIENCE = 40
+_LONGER = 2
+_SHORT_TOL = 1e-3
+_LOOSE = Loose(1e-3, 2e-3)
+# Solutions this near, as a share, are not kept twice.
+_SAME = 1e-7
+# Of so many that are drawn from the pool, a round perturbs the best.
+_DRAWN = 8
+# So many rounds without a gain is each start worth that ended where the best did.
+_AGREED = 3
+# So many terms of a distance take as long as an entry.
+_COMPARED = 4
+# Starts that are functions cost as much as hundreds of others.
+_COSTLY_SHARE = 50
+
+
+def budgeted_search(
+    engine: Engine,
+    problem: Problem,
+    init: Init,
+    n_init: int,
+    rng: np.random.Generator,
+    *,
+    begin: Begin = lambda: None,
+    stopped: Callable[[], bool] = lambda: False,
+    warm: Pair = COLD,
+    journal: Journal = NO_JOURNAL,
+    sampling: Sampling = SAMPLING,
+) -> Iterator[Solution]:
+    """Search with at most three times the work of `n_init` plain starts; yield the best so far.
+
+    `begin` is called before each step. Steps that `journal` knows to be done are not made again.
+    """
+    data = engine.centred(problem.centring)
+    n_starts = 1 if isinstance(init, tuple) else n_init
+    # Spawned before anything is drawn, so that a resumed search gets the same ones.
+    rngs, (sampler,) = rng.spawn(n_starts), rng.spawn(1)
+    state = _State.resumed(journal.found("search"), rng)
+
+    def ended() -> bool:
+        journal.note(search=state.noted(rng))
+        return stopped()
+
+    while state.n_starts < n_starts:
+        begin()
+        asked, i = engine.reads.asked, state.n_starts
+        kind = "random" if callable(init) and i % _COSTLY_SHARE else init
+        pair = make_start(engine, data, problem, kind, rngs[i], COLD if i else warm, sampling)
+        state.add_start(solve(data, problem, pair), engine.reads.asked - asked)
+        yield state.best
+        if ended():
+            return
+    sample = None
+    if engine.n_stored > sampling.largest_searched and not isinstance(init, tuple):
+        sample = draw_sample(engine, data, problem, sampler, sampling)
+    where = sample or Sample(engine, data, problem)
+    # In questions about the sample.
+    limit = _MULTIPLE * state.work * _cost(engine, problem) / _cost(where.engine, problem)
+    n_new = 0 if isinstance(init, tuple) else n_starts
+    while not state.is_over:
+        begin()
+        state.make_rounds(where, limit, n_new, rng)
+        yield state.best
+        if ended():
+            return
+    begin()
+    if sample is None:
+        yield _closed(data, problem, state.best, limit - state.spent)
+    elif state.gained:
+        pair = extend_to_all(sample, state.pool[0].pair, data, problem)
+        yield solve(data, problem, pair, journal=journal)
+    else:
+        yield state.best
+
+
+def _cost(engine: Engine, problem: Problem) -> float:
+    """Return what a question costs, about: entries are read, and items compared with clusters."""
+    n_blocks = np.prod([problem.counts(side).n_clusters for side in problem.sides])
+    return engine.n_stored + sum(engine.shape) * float(n_blocks) / _COMPARED
+
+
+def n_budgeted_steps(init: Init, n_init: int) -> int:
+    """Return the largest number of steps that `budgeted_search` yields."""
+    return (1 if isinstance(init, tuple) else n_init) + _N_STEPS + 1
+
+
+@dataclass
+class _State:
+    """The state of a search: all that another process needs to resume it.
+
+    Lists and arrays are replaced, never modified.
+    """
+
+    n_starts: int = 0  # plain starts made
+    work: float = 0.0  # that these took
+    starts: list[Solution] = field(default_factory=list)  # where they ended, ranked
+    pool: list[Solution] = field(default_factory=list)  # what rounds begin with, ranked
+    n_rounds: int = 0
+    spent: float = 0.0  # work of the rounds
+    waited: int = 0  # rounds since the last gain
+    longest: int = 0  # that a gain has taken
+    gained: bool = False  # some round has ended lower
+    is_over: bool = False
+    bandit: Bandit = field(default_factory=Bandit)
+
+    def noted(self, rng: np.random.Generator) -> dict[str, Any]:
+        """Return what `resumed` needs."""
+        state = dict(rng.bit_generator.state)
+        return {**vars(self), "bandit": dict(vars(self.bandit)), "rng": state}
+
+    @classmethod
+    def resumed(cls, noted: dict[str, Any] | None, rng: np.random.Generator) -> _State:
+        """Return the noted search with the generator where it was, or a new one."""
+        if noted is None:
+            return cls()
+        state = dict(noted)
+        rng.bit_generator.state = state.pop("rng")
+        return cls(**{**state, "bandit": Bandit(**state["bandit"])})
+
+    @property
+    def best(self) -> Solution:
+        return self.starts[0]
+
+    def add_start(self, found: Solution, work: float) -> None:
+        self.starts = ranked([*self.starts, found])
+        self.n_starts += 1
+        self.work += work
+
+    def make_rounds(
+        self, where: Sample, limit: float, n_new: int, rng: np.random.Generator
+    ) -> None:
+        """Make a tenth of the rounds that the limit allows; the first `n_new` begin anew."""
+        data, limit = where.data, limit * (1.0 - _CLOSING)
+        asked, before = data.reads.asked, self.spent
+        if not self.pool:
+            self.pool = self.starts if where.items is None else self._on_sample(where)
+            # Starts that agree are rounds that gained nothing.
+            near = self.starts[0].objective + SAME_BASIN * abs(self.starts[0].objective)
+            self.waited = sum(each.objective <= near for each in self.starts) * _AGREED - _AGREED
+            self.spent = before + data.reads.asked - asked
+        goal = limit * (np.floor(_N_STEPS * self.spent / limit) + 1) / _N_STEPS
+        while not self._is_enough(limit) and self.spent < goal:
+            step = self._new_start if self.n_rounds < n_new else self._round
+            step(where, rng)
+            self.spent = before + data.reads.asked - asked
+        self.is_over = self._is_enough(limit)
+        if where.items is None:
+            self.starts = [self.pool[0]]
+
+    def _is_enough(self, limit: float) -> bool:
+        """Whether another round would cost too much, or is not expected to gain."""
+        best = self.pool[0]
+        is_patient = self.waited < _PATIENCE + _LONGER * self.longest
+        return self.spent >= limit or best.objective <= best.noise or not is_patient
+
+    def _on_sample(self, where: Sample) -> list[Solution]:
+        """Return where the plain starts lead on a sample."""
+        short = replace(where.problem, tol=max(where.problem.tol, _SHORT_TOL))
+        index, found = int(where.side == "columns"), []
+        for each in self.starts:
+            members = each.pair[index]
+            assert members is not None and where.items is not None
+            pair = with_side(each.pair, where.side, members.take(where.items))
+            found.append(solve(where.data, short, assigned(where.data, short, where.side, pair)))
+        return ranked(found)
+
+    def _count(self, found: Solution) -> None:
+        """Count a round, and how long a gain has taken."""
+        self.n_rounds, self.waited, best = self.n_rounds + 1, self.waited + 1, self.pool[0]
+        if found.objective < best.objective - SAME_BASIN * abs(best.objective):
+            self.longest, self.waited = max(self.longest, self.waited), 0
+
+    def _new_start(self, where: Sample, rng: np.random.Generator) -> None:
+        """Make a short run from a random start, and go on with it if it is among the best.
+
+        Where single rows tell little, it may reach basins that no one-way start leads to.
+        """
+        problem, data, worst = where.problem, where.data, self.pool[-1]
+        short = replace(problem, tol=max(problem.tol, _SHORT_TOL))
+        pair = random_pair(problem, rng)
+        found = short_run(data, short, pair, pressure=True)
+        if found.objective < worst.objective:
+            found = continued(data, problem, found)
+        self._count(found)
+        if found.objective < worst.objective:
+            self.pool, self.gained = ranked([*self.pool[:-1], found]), True
+
+    def _round(self, where: Sample, rng: np.random.Generator) -> None:
+        """Perturb one of the best solutions, run the alternation again, and keep what is lower."""
+        problem, data, pool, best = where.problem, where.data, self.pool, self.pool[0]
+        asked, bandit = data.reads.asked, self.bandit
+        way = bandit.choose(problem, rng)
+        rank = int(rng.integers(len(pool), size=_DRAWN).min())
+        parent = pool[rank]
+        found = attempt(data, problem, perturb(data, problem, parent, way, rng), parent, _LOOSE)
+        success = found.objective < parent.objective - least_gain(parent)
+        self._count(found)
+        cost = data.reads.asked - asked
+        mean = (self.spent + cost) / self.n_rounds
+        bandit.learn(way, success=success, cost=cost / mean)
+        if success and not any(
+            abs(found.objective - each.objective) <= _SAME * abs(best.objective) for each in pool
+        ):
+            self.pool = ranked([*pool[:rank], improved(parent, found), *pool[rank + 1 :]])
+            self.gained = True
+
+
+def _closed(data: Engine, problem: Problem, best: Solution, limit: float) -> Solution:
+    """Make exact swaps while they lower the objective, and the limit of work allows."""
+    sides = [OneSide(data, problem, side) for side in reversed(problem.sides)]
+    asked, gain = data.reads.asked, np.inf
+    while gain > least_gain(best) and data.reads.asked - asked < limit:
+        found = best
+        for side in sides:
+            found = side.swap(found)
+        gain, best = best.objective - found.objective, found
+    return best

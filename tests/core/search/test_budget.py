@@ -1,0 +1,163 @@
+"""The default search: never above its plain starts, and no longer than it pays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from instances import make_engine, make_instance, planted
+from scipy import sparse
+from sides import CASES, check_refined_history, make_problem, watched
+
+from neocc.core.problem import Counts
+from neocc.core.samples import Sampling
+from neocc.core.search import budget, budgeted_search, n_budgeted_steps, run_starts
+
+ROWS, COLUMNS = Counts(60, 4, 66, 3), Counts(40, 3, 44, 2)
+# Samples of 32 rows do for four clusters.
+SMALL_SAMPLES = Sampling(entries=(100, 100), items_per_cluster=2, largest_searched=0)
+
+
+def run(X, problem, init="neo-kmeans", n_init=4, seed=0, **options):
+    """Return all that a search yields, and what it asked the engine for."""
+    engine = make_engine(X)
+    found = list(
+        budgeted_search(engine, problem, init, n_init, np.random.default_rng(seed), **options)
+    )
+    return found, engine.reads
+
+
+def plain(X, problem, init="neo-kmeans", n_init=4, seed=0, **options):
+    """Return where plain starts end, and what they asked for."""
+    engine = make_engine(X)
+    rngs = np.random.default_rng(seed).spawn(1 if isinstance(init, tuple) else n_init)
+    return list(run_starts(engine, problem, init, rngs, **options)), engine.reads
+
+
+def noise(seed=0, shape=(60, 40)):
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+def kinds_of_data():
+    rng = np.random.default_rng(1)
+    yield noise()
+    yield planted(rng, 60, 40, 4, 3, noise=1.5)
+    yield rng.poisson(0.3, size=(60, 40)).astype(float)
+    yield sparse.random_array((60, 40), density=0.1, rng=rng, format="csr")
+    yield np.repeat(noise(2, (6, 40)), 10, axis=0)
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("options", [{}, {"sampling": SMALL_SAMPLES}], ids=["whole", "sample"])
+def test_a_search_begins_with_the_plain_starts_and_never_ends_above_them(case, options):
+    problem = make_problem(case, ROWS, COLUMNS)
+    for seed, X in enumerate(kinds_of_data()):
+        starts, _ = plain(X, problem, seed=seed, **options)
+        found, _ = run(X, problem, seed=seed, **options)
+        values = [each.objective for each in starts]
+        first = [each.objective for each in found[: len(starts)]]
+        np.testing.assert_allclose(first, np.minimum.accumulate(values), rtol=1e-9)
+        ended = min(each.objective for each in found)
+        assert ended <= min(values) + 1e-9 * abs(min(values)) + starts[0].noise
+        assert len(found) <= n_budgeted_steps("neo-kmeans", 4)
+        if not options:
+            falls = -np.diff([each.objective for each in found])
+            assert (falls >= -1e-9 * abs(min(values)) - starts[0].noise).all()
+
+
+@pytest.mark.parametrize("case", ["mean", "residue"])
+def test_it_gains_on_data_without_structure(case):
+    problem = make_problem(case, ROWS, COLUMNS)
+    pairs = [
+        (plain(noise(s), problem, seed=s)[0], run(noise(s), problem, seed=s)[0]) for s in range(4)
+    ]
+    gains = [min(x.objective for x in starts) - found[-1].objective for starts, found in pairs]
+    assert sum(gain > 0 for gain in gains) >= 2
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("shape", [(60, 40), (40, 300), (300, 40)])
+def test_no_search_costs_more_than_three_times_its_plain_starts(case, shape):
+    X = noise(3, shape)
+    sides = (Counts(n, 4, n + n // 10, n // 20) for n in shape)
+    problem = make_problem(case, *sides)
+    _, before = plain(X, problem)
+    _, after = run(X, problem)
+    # The last round, and the last swaps, may end a little later.
+    longest = 2 * (2 * problem.max_iter + 10) * 0.2
+    assert after.asked <= 3.0 * before.asked + longest
+    assert after.passes <= 3.0 * before.passes + longest
+
+
+def rounds_after(X, problem, starts, longest=0):
+    """Return the state of a search after rounds that nothing limits."""
+    engine, rng = make_engine(X), np.random.default_rng(0)
+    where = budget.Sample(engine, engine.centred(problem.centring), problem)
+    state = budget._State(longest=longest)
+    for found in starts:
+        state.add_start(found, 100.0)
+    while not state.is_over:
+        state.make_rounds(where, 1e9, 0, rng)
+    return state
+
+
+def test_where_all_starts_agree_few_rounds_follow():
+    X = planted(np.random.default_rng(0), 60, 40, 4, 3, noise=0.1)
+    problem = make_problem("mean", Counts(60, 4, 60, 0), Counts(40, 3, 40, 0))
+    best = min(plain(X, problem, n_init=10)[0], key=lambda each: each.objective)
+    numbers = [rounds_after(X, problem, [best] * n).n_rounds for n in (1, 5, 10)]
+    assert numbers == [40, 28, 13]
+
+
+def test_longer_waits_for_a_gain_make_it_more_patient():
+    problem = make_problem("mean", ROWS, COLUMNS)
+    state = rounds_after(noise(), problem, plain(noise(), problem)[0], longest=3)
+    assert state.longest >= 3
+    assert state.waited == 40 + 2 * state.longest
+
+
+def test_a_perfect_fit_is_not_searched_on():
+    X = np.kron(np.arange(12.0).reshape(4, 3), np.ones((15, 10)))
+    problem = make_problem("mean", Counts(60, 4, 60, 0), Counts(30, 3, 30, 0))
+    best = min(plain(X, problem, n_init=10)[0], key=lambda each: each.objective)
+    assert rounds_after(X, problem, [best]).n_rounds == 0
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_no_half_step_raises_the_literal_objective(case):
+    for seed in range(4):
+        instance = make_instance(np.random.default_rng([23, seed]), largest=6)
+        problem = make_problem(case, instance.rows, instance.columns)
+        with watched() as steps:
+            found, _ = run(instance.X, problem, n_init=2, seed=seed)
+        check_refined_history(instance.X, found[-1].history, steps)
+
+
+@pytest.mark.parametrize("n_steps", [1, 4, 6])
+def test_a_search_that_is_stopped_makes_no_further_step(n_steps):
+    begun = []
+    found, _ = run(
+        noise(),
+        make_problem("mean", ROWS, COLUMNS),
+        begin=lambda: begun.append(None),
+        stopped=lambda: len(begun) == n_steps,
+    )
+    assert len(found) == len(begun) == n_steps
+
+
+def test_costly_starts_are_few():
+    calls = []
+
+    def costly(data, problem, rng):
+        calls.append(None)
+        return plain(noise(), problem, "random", 1)[0][0].pair
+
+    run(noise(), make_problem("mean", ROWS, COLUMNS), costly)
+    assert len(calls) == 1
+
+
+def test_given_memberships_are_run_once_and_improved():
+    problem = make_problem("mean", ROWS, COLUMNS)
+    start = plain(noise(), problem, "random", 1)[0][0]
+    found, _ = run(noise(), problem, start.pair)
+    assert found[0].n_iter <= 1
+    assert found[-1].objective <= start.objective * (1 + 1e-12)
