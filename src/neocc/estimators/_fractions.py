@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import astuple
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from neocc.core.objectives import Side
 from neocc.core.overlap import OverlapModel
@@ -17,9 +19,19 @@ from neocc.estimators._engines import make_engine
 from neocc.estimators._fitted import asked_objective
 from neocc.selection import Asked, OverlapEstimate, completed, estimate_sides
 
-__all__ = ["SIDES", "counts_of_sides"]
+__all__ = ["SIDES", "SIDE_CONSTRAINTS", "counts_of_sides"]
 
 SIDES: tuple[Side, Side] = ("rows", "columns")
+
+SIDE_CONSTRAINTS: dict[str, list[Any]] = {
+    "n_row_clusters": [None, Interval(Integral, 1, None, closed="left")],
+    "n_column_clusters": [None, Interval(Integral, 1, None, closed="left")],
+    "row_overlap": [Interval(Real, None, None, closed="neither"), StrOptions({"auto"})],
+    "row_outliers": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
+    "column_overlap": [Interval(Real, None, None, closed="neither"), StrOptions({"auto"})],
+    "column_outliers": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
+}
+"""Rules for the parameters of a side."""
 
 
 def counts_of_sides(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 from sklearn.base import _fit_context
@@ -17,7 +17,7 @@ from neocc.engines.validation import check_paired, read_matrix
 from neocc.estimators._base import OVERLAP_CONSTRAINTS, SHARED_CONSTRAINTS, STORE_CONSTRAINTS
 from neocc.estimators._coclusterer import BaseCoclusterer
 from neocc.estimators._fitted import asked_objective
-from neocc.estimators._fractions import SIDES, counts_of_sides
+from neocc.estimators._fractions import SIDE_CONSTRAINTS, SIDES, counts_of_sides
 from neocc.estimators._observed import OBSERVED_CONSTRAINTS, ObservedMixin
 from neocc.estimators._progress import with_callbacks
 from neocc.estimators._redundancy import RedundancyMixin
@@ -37,9 +37,8 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
               \sum_{i,j} \sum_{p \in C^r_i} \sum_{t \in C^c_j}
               (x_{pt} - \bar{x}_{it} - \bar{x}_{pj} + \mu_{ij})^2
 
-    (objectives `"mean"` and `"residue"`), where :math:`\mu_{ij}` is the mean of block (i, j),
-    :math:`\bar{x}_{it}` the mean of column t over row cluster i and :math:`\bar{x}_{pj}` the mean
-    of row p over column cluster j.
+    (objectives `"mean"` and `"residue"`), with the means of block (i, j), of column t over row
+    cluster i and of row p over column cluster j.
 
     Parameters
     ----------
@@ -49,48 +48,37 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
     objective : {"mean", "residue", "poisson", "diagonal", "modularity"}, default="mean"
         `"mean"` (NEO-CC-M) looks for blocks of constant value, `"residue"` (NEO-CC-RCM) for blocks
         in which rows and columns follow a common pattern up to row and column offsets. The others
-        are for counts, such as words in documents. `"poisson"` looks for blocks whose rates differ
-        from independence of rows and columns. `"diagonal"` and `"modularity"` are for one group of
-        columns per group of rows, with as many clusters of both: blocks on the diagonal have rates
-        of their own, or counts beyond those expected. They are minus the logarithm of a likelihood
-        ratio (minus counts for `"modularity"`), 0 for independence; rows and columns in no cluster
-        follow independence.
+        are for counts: `"poisson"` looks for blocks whose rates differ from independence,
+        `"diagonal"` and `"modularity"` for one group of columns per group of rows.
     prior : float, default=1.0
-        For `"poisson"` and `"diagonal"`: counts added to the observed and to the expected ones of
-        each rate, which keeps the rates of small blocks near independence.
+        Counts added to the observed and to the expected ones of each rate of counts.
     overlap_model : {"repeat", "share", "average", "sum", "either", "auto"}, default="repeat"
         What several memberships of a row (or a column) cost. `"repeat"`, the paper's: the distance
-        to each cluster, in full. `"share"`: the mean of these distances. `"average"`: the distance
-        to the mean of the prototypes of its clusters. `"sum"`: the distance to their sum; subtract
-        the mean of the data first. `"either"`: in each column cluster a row follows the one of its
-        clusters that fits best; columns have one cluster each. With objective `"residue"` all but
-        `"sum"` and `"either"` make sense. `"auto"` compares the costs of `"average"`, `"sum"` and,
-        if columns do not overlap, `"either"` in short runs.
+        to each cluster, in full. `"share"`: the mean of these. `"average"`: the distance to the
+        mean of the prototypes of its clusters. `"sum"`: that to their sum; subtract the mean of the
+        data first. `"either"`: in each column cluster a row follows the one of its clusters that
+        fits best; columns have one each. `"auto"` compares the last three in short runs.
     max_memberships : int, default=None
         Largest number of memberships of a row or a column. None is 4, more where the overlap asks
         for about as many of all rows or columns, and no bound for `"repeat"`.
     outlier_cost : {"zero", "background", "auto"}, default="auto"
-        What a row or a column in no cluster costs: nothing, as in the paper, or its squares, which
-        is what it costs where there is no structure. With "zero" those are left out that clusters
-        explain worst, with "background" those that clusters explain least; subtract the mean of the
-        data first, then. `"auto"` is "zero" for squared errors. Not for objective `"residue"`.
+        What a row or a column in no cluster costs: nothing, as in the paper (those are left out
+        that clusters explain worst), or its squares (those that clusters explain least; subtract
+        the mean of the data first). `"auto"` is "zero" for squared errors over all cells.
     min_cluster_size : int, default=1
-        Least number of members of a row or column cluster. Clusters left smaller receive the
-        memberships whose move there costs least; counts stay exact, and the objective never rises.
-        1 is the paper's: `"residue"` may then end with clusters of one column, which cost nothing.
+        Least number of members of a cluster. With 1, the paper's, `"residue"` may end with clusters
+        of one column, which cost nothing.
     row_overlap, column_overlap : float or "auto", default=0.0
         Extra memberships as a fraction of the number of rows (columns): n rows receive exactly
-        n + round(row_overlap * n) memberships, halves rounded away from zero. At most the number of
-        clusters minus one; may be negative down to minus the fraction of outliers. `"auto"`
-        estimates it for clusters that overlap as in `"average"`, in doubt without overlap
-        (`neocc.selection.estimate_overlap_and_outliers`).
+        n + round(row_overlap * n) memberships, halves rounded away from zero; from minus the
+        fraction of outliers to the number of clusters minus one. `"auto"` estimates it
+        (`neocc.selection.estimate_overlap_and_outliers`), in doubt as none.
     row_outliers, column_outliers : float in [0, 1) or "auto", default=0.0
         Largest fraction of rows (columns) left in no cluster, or estimated likewise.
     missing : {"zero", "ignore"}, default="zero"
-        What cells are that sparse data do not store: zeros, or not observed and left out (of an
-        array, those that are NaN). `"ignore"` is for objective `"mean"` with overlap models
-        `"repeat"`, `"share"` and `"average"`, the last with two clusters of an item at most, as for
-        objective `"poisson"`.
+        What cells are that sparse data do not store, or that are NaN: zeros, or not observed and
+        left out, with objective `"mean"` and overlap models `"repeat"`, `"share"` and `"average"`
+        (which then, as with `"poisson"`, allows two memberships at most).
     remove_effects : bool, default=False
         Whether effects of rows and columns are first subtracted from observed cells.
     shrinkage : float, default=10.0
@@ -98,93 +86,70 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
     init : {"neo-kmeans", "random", "spectral", "sketch", "sdp", "modularity"} or (U, V), \
             default="neo-kmeans"
         How the memberships start: one-way NEO-K-Means of the rows and of the columns from k-means++
-        seeds (found on a sample of the rows when the matrix is large), random feasible
-        memberships, clusters of the leading singular vectors of the scaled matrix, clusters of
-        random projections, semidefinite relaxations of both sides solved in turn (seconds to
-        minutes each, see :class:`LowRankNEOKMeans`), or given membership matrices that meet the
-        counts above. For counts `"neo-kmeans"` is `"spectral"`, on rows and columns scaled by their
-        sums; with as many clusters of both, `"modularity"` starts from a short run of that. With
-        `refine`, all but one in fifty are random if the rest are semidefinite; with "thorough",
-        every other start is random in any case.
+        seeds (on a sample of large data), random feasible memberships, clusters of the leading
+        singular vectors of the scaled matrix (for counts the usual start) or of random projections,
+        semidefinite relaxations (:class:`LowRankNEOKMeans`), a short run of that objective, or
+        given memberships that meet the counts above. A search adds random ones.
     n_init : int, default=10
         Number of starts; the one of lowest objective is kept. Given memberships are run once.
     refine : bool or "thorough", default=True
-        How hard to search. False runs every start once, as in the paper. True goes on from there:
-        the best are perturbed and run again, and polished by exact moves of single memberships,
-        until that has not paid for some time on these data, or has cost twice as much as the starts
-        (on large data: on a sample). It never ends higher than the best start. "thorough" spends
-        the starts on many short runs, of which the best are refined in stages: the lowest
-        objectives, in about ten times the time of the starts.
+        How hard to search. False runs every start once, as in the paper. True goes on from there,
+        by perturbations and exact moves, until that has not paid for some time on these data, or
+        has cost twice as much as the starts: it never ends higher than the best of these.
+        "thorough" finds the lowest objectives, in about ten times the time of the starts.
     max_iter : int, default=100
         Largest number of iterations of one start.
     tol : float, default=1e-6
         A start ends when an iteration lowers the objective by no more than this fraction of it.
     engine : {"auto", "memory", "blocks", "dask"} or a Dask client, default="auto"
-        Where the data live during the fit: in memory, or in a store of row blocks on disk
+        Where the data live during the fit: in memory, in a store of row blocks on disk
         (`neocc.io.open_store`), which `"auto"` leaves there and `"memory"` loads, or on the workers
-        of a cluster: that of the given `dask.distributed.Client`, or for `"dask"` that of the
-        current one. Workers read the blocks of a store themselves; a matrix is sent to them.
+        of the given `dask.distributed.Client`, for `"dask"` of the current one.
     kernel : {"auto", "numpy", "numba"}, default="auto"
         How blocks of rows are summed. `"auto"` takes compiled kernels for large sparse matrices.
     n_jobs : int, default=None
         Number of threads, all available ones by default. The result does not depend on it.
     memory_limit : int or str, default=None
-        Most bytes that a fit of a store may take, such as ``"4GB"``: tables with a line per row
-        that do not fit go to disk. Pages of mapped files, which the system takes back when it needs
-        them, do not count. None sets no limit.
+        Most bytes that a fit of a store may take, such as ``"4GB"``, but for pages of mapped files:
+        tables with a line per row that do not fit go to disk. None sets no limit.
     checkpoint : neocc.io.Checkpoint, default=None
-        A file that keeps the state of a long fit. After a crash the same call goes on from there
-        and ends with the same result; `random_state` must be an int.
+        A file that keeps the state of a long fit: after a crash the same call goes on from there.
     random_state : int, RandomState or None, default=None
         Seed of the starts. The same seed gives the same result to the last bit.
     verbose : int, default=0
-        1 logs every start (or step of the search), 2 also every iteration of plain starts, through
-        the logger `"neocc"`.
+        1 logs every start or step, 2 also iterations of plain starts, to the logger `"neocc"`.
 
     Attributes
     ----------
-    row_membership_ : ndarray of bool, shape (n_rows, n_row_clusters)
-        Which row belongs to which row clusters (U in the paper).
-    column_membership_ : ndarray of bool, shape (n_columns, n_column_clusters)
-        Which column belongs to which column clusters (V).
+    row_membership_, column_membership_ : ndarray of bool, shape (n_rows, n_row_clusters), ...
+        Which row (column) belongs to which row (column) clusters: U and V in the paper.
     row_outliers_, column_outliers_ : ndarray of bool
         Rows and columns that belong to no cluster.
     followed_ : ndarray of int, shape (n_rows, n_column_clusters), or None
-        The row cluster that each row follows in each column cluster with overlap model `"either"`,
-        -1 for an outlier; None with other models.
+        The row cluster that each row follows in each column cluster (`"either"`), -1 for none.
     block_means_ : ndarray of shape (n_row_clusters, n_column_clusters)
-        Mean of the data over each row cluster and column cluster. With overlap models `"average"`
-        and `"sum"` levels that explain all rows together, with `"either"` means of the rows that
-        follow the cluster there.
+        Mean of the data over each row cluster and column cluster; with overlap models `"average"`
+        and `"sum"` levels that explain all rows together.
     block_lifts_ : ndarray of shape (n_row_clusters, n_column_clusters) or None
         For counts, the rate of each block over that of independence; None for other objectives.
     overall_mean_, row_effects_, column_effects_ : float, ndarray, ndarray
-        For ``missing="ignore"``, what was subtracted from observed cells; 0 without
-        `remove_effects`. `block_means_` are means of what is left, shrunk.
+        What was subtracted from observed cells; `block_means_` are means of what is left, shrunk.
     objective_ : float
-        Objective of the memberships, at least 0 but for counts: the last entry of `history_`, or
-        computed again term by term where rounding may have spoilt that.
+        Objective of the memberships: the last entry of `history_`, or computed again term by term
+        where rounding may have spoilt that.
     history_ : ndarray
-        Objective of the kept start and after each half-iteration (rows, columns, rows, ...); with
-        `refine`, then after each improvement. As computed: it falls, but for rounding, which may
-        raise it by up to 1e-9 of the sum of squares.
-    n_iter_ : int
-        Number of iterations that led there.
-    n_passes_ : float
-        How often the fit has read the data, parts of them counted as parts.
-    overlap_choice_ : OverlapChoice or None
-        Which overlap model `"auto"` chose, with its reasons; None for a model that was given.
-    row_estimate_, column_estimate_ : OverlapEstimate or None
-        What `"auto"` found, with its reasons; None for a side whose fractions were given.
+        Objective of the kept start and after each half-iteration (rows, columns, rows, ...), then
+        after each improvement; it falls, but for rounding, up to 1e-9 of the sum of squares.
+    n_iter_, n_passes_ : int, float
+        Number of iterations that led there, and how often the fit has read the data.
+    overlap_choice_, row_estimate_, column_estimate_ : OverlapChoice, OverlapEstimate or None
+        What `"auto"` found, with its reasons; None for what was given.
     redundancy_ : Redundancy
-        Jaccard indices of the members of all pairs of clusters, in tables `rows` and `columns`. A
-        fit warns (`RedundancyWarning`) of those above 0.9.
+        Jaccard indices of all pairs of clusters; a fit warns (`RedundancyWarning`) above 0.9.
     rows_, columns_, biclusters_ : ndarray of bool
         Co-clusters in scikit-learn's form, one per pair of a row and a column cluster.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : ndarray of str
-        Names of the columns, where X has them.
+    n_features_in_, feature_names_in_ : int, ndarray of str
+        Number of columns, and their names where X has them.
 
     See Also
     --------
@@ -193,9 +158,8 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
 
     Notes
     -----
-    Among equal distances the lowest row, then the lowest cluster, is assigned first; distances
-    that agree to about twelve digits of the terms they are made of count as equal. A cluster that
-    loses all members is re-seeded with the row that fits its own cluster worst.
+    Among equal distances, to about twelve digits of their terms, the lowest row, then the lowest
+    cluster, is assigned first. An empty cluster is re-seeded with the row that fits worst.
 
     References
     ----------
@@ -222,14 +186,9 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         **STORE_CONSTRAINTS,
         **OVERLAP_CONSTRAINTS,
         **OBSERVED_CONSTRAINTS,
-        "n_row_clusters": [None, Interval(Integral, 1, None, closed="left")],
-        "n_column_clusters": [None, Interval(Integral, 1, None, closed="left")],
+        **SIDE_CONSTRAINTS,
         "objective": [StrOptions({*COCLUSTERING, *COUNTS})],
         "prior": [Interval(Real, 0, None, closed="neither")],
-        "row_overlap": [Interval(Real, None, None, closed="neither"), StrOptions({"auto"})],
-        "row_outliers": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
-        "column_overlap": [Interval(Real, None, None, closed="neither"), StrOptions({"auto"})],
-        "column_outliers": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
         "init": [StrOptions(INIT_NAMES), tuple, list],
         "refine": ["boolean", StrOptions({"thorough"})],
     }
