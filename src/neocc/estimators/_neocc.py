@@ -53,11 +53,10 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
     prior : float, default=1.0
         Counts added to the observed and to the expected ones of each rate of counts.
     overlap_model : {"repeat", "share", "average", "sum", "either", "auto"}, default="repeat"
-        What several memberships of a row (or a column) cost. `"repeat"`, the paper's: the distance
-        to each cluster, in full. `"share"`: the mean of these. `"average"`: the distance to the
-        mean of the prototypes of its clusters. `"sum"`: that to their sum; subtract the mean of the
-        data first. `"either"`: in each column cluster a row follows the one of its clusters that
-        fits best; columns have one each. `"auto"` compares the last three in short runs.
+        What several memberships of a row (or a column) cost: its distance to each cluster (the
+        paper's), the mean of these, its distance to the mean or to the sum of their prototypes
+        (subtract the mean of the data first), or in each column cluster to the nearest of them
+        (columns have one each). `"auto"` compares the last three in short runs.
     max_memberships : int, default=None
         Largest number of memberships of a row or a column. None is 4, more where the overlap asks
         for about as many of all rows or columns, and no bound for `"repeat"`.
@@ -91,7 +90,7 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         semidefinite relaxations (:class:`LowRankNEOKMeans`), a short run of that objective, or
         given memberships that meet the counts above. A search adds random ones.
     n_init : int, default=10
-        Number of starts; the one of lowest objective is kept. Given memberships are run once.
+        Number of starts; the one of lowest objective is kept.
     refine : bool or "thorough", default=True
         How hard to search. False runs every start once, as in the paper. True goes on from there,
         by perturbations and exact moves, until that has not paid for some time on these data, or
@@ -153,8 +152,7 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
 
     See Also
     --------
-    NEOKMeans : The same for the rows alone.
-    MSSR : Co-clustering without overlap and outliers.
+    NEOKMeans, MSSR : The same for the rows alone, and without overlap and outliers.
 
     Notes
     -----
@@ -262,8 +260,7 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_columns)
-            The data: any real type, dense, or any SciPy sparse format. It is neither changed nor
-            copied, but sparse formats other than CSR are converted once.
+            The data, dense or sparse; neither changed nor copied unless it is sparse but not CSR.
         y : None
             Ignored.
         cell_weight : array-like or sparse matrix of shape (n_rows, n_columns), default=None
