@@ -86,7 +86,7 @@ class NEOCC(RedundancyMixin, BaseCoclusterer):
         until that has not paid for some time on these data, or has cost twice as much as the starts
         (on large data: on a sample). It never ends higher than the best start. "thorough" spends
         the starts on many short runs, of which the best are refined in stages: the lowest
-        objectives, in about ten times the time of the starts.
+        objectives, in four to twelve times the time of the starts.
     max_iter : int, default=100
         Largest number of iterations of one start.
     tol : float, default=1e-6
