@@ -189,12 +189,14 @@ def test_preprocessing_is_applied_in_order(run, tmp_path):
     write_matrix(counts, tmp_path / "counts.npy")
     steps = ("--preprocess", "log1p", "--preprocess", "row-center")
     options = as_options(row_overlap=0, row_outliers=0, column_overlap=0, column_outliers=0)
+    options += ("--thorough",)
     ran = run("fit", tmp_path / "counts.npy", *QUICK, *options, *steps, "-o", "out")
     assert ran.code == 0, ran.err
     X = np.log1p(counts)
     X -= X.mean(axis=1, keepdims=True)
-    expected = NEOCC(2, 3, n_init=2, random_state=0).fit(X)
+    expected = NEOCC(2, 3, n_init=2, refine="thorough", random_state=0).fit(X)
     found = load_model(tmp_path / "out" / "model.neocc")
+    assert found.refine == "thorough"
     assert found.objective_ == pytest.approx(expected.objective_, rel=1e-9)
 
 
