@@ -124,7 +124,8 @@ def planted(kind: str, seed: int) -> tuple[Any, Any, Any]:
 
 def find(X: Any, model: str, seed: int) -> NEOCC:
     """Fit a model that is told the true numbers."""
-    return NEOCC(*CLUSTERS, overlap_model=model, **SETTINGS, n_init=3, random_state=seed).fit(X)
+    options = {**SETTINGS, "n_init": 3, "refine": "thorough", "random_state": seed}
+    return NEOCC(*CLUSTERS, overlap_model=model, **options).fit(X)
 
 
 def measure(

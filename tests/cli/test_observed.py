@@ -140,7 +140,7 @@ def test_new_rows_have_missing_cells(run, tmp_path, ratings):
         ("fit ratings.csv --missing ignore --rows 2", "--columns"),
         ("fit ratings.csv --rows 2 --columns 2 --remove-effects", "--missing ignore"),
         (
-            "fit ratings.csv --missing ignore --rows 2 --columns 2 --overlap-model average",
+            "fit ratings.csv --missing ignore --rows 2 --columns 2 --overlap-model sum",
             "'share' or 'repeat'",
         ),
     ],

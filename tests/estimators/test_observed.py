@@ -197,9 +197,8 @@ def test_weights_that_make_no_sense_are_refused(weights, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"overlap_model": "average"}, "does not know overlap_model='average' yet"),
-        ({"overlap_model": "sum"}, "does not know overlap_model='sum' yet"),
-        ({"overlap_model": "auto"}, "does not know overlap_model='auto' yet"),
+        ({"overlap_model": "sum"}, "overlap_model='sum' makes no sense over observed cells"),
+        ({"overlap_model": "average", "max_memberships": 3}, "max_memberships=3 is too many"),
         ({"row_overlap": "auto"}, "does not estimate overlap and outliers"),
         ({"column_outliers": "auto"}, "does not estimate overlap and outliers"),
         ({"objective": "residue"}, "is known for objective='mean' only"),

@@ -233,17 +233,17 @@ def test_an_interrupted_search_keeps_the_best_so_far(X, name, n_steps, monkeypat
 
 
 @pytest.mark.parametrize(
-    ("module", "effort"),
-    [(tournament, "thorough"), (local, "thorough"), (budget, True), (local, True)],
+    ("module", "effort", "call"),
+    [(tournament, "thorough", 3), (local, "thorough", 3), (budget, True, 3), (local, True, 1)],
 )
 def test_a_search_interrupted_inside_the_solver_keeps_the_best_so_far(
-    X, module, effort, monkeypatch
+    X, module, effort, call, monkeypatch
 ):
     solve, calls = module.solve, []
 
     def interrupted(*args, **kwargs):
         calls.append(None)
-        if len(calls) == 3:
+        if len(calls) == call:
             raise KeyboardInterrupt
         return solve(*args, **kwargs)
 

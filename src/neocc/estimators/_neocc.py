@@ -275,7 +275,7 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         with self._keeping_earlier_fit():
             objective = asked_objective(self)
             model = self._make_model(objective.kind)
-            self._check_missing(model, cell_weight)
+            self._check_missing(cell_weight)
             matrix = read_matrix(self, X, reset=True, cell_weight=cell_weight)
             matrix = self._without_effects(matrix)
             rows, columns, found = counts_of_sides(self, matrix, model)

@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from neocc._typing import BoolArray, FloatArray
 from neocc.core.biases import find_biases, row_biases
-from neocc.core.overlap import OverlapModel
 from neocc.engines import Matrix, Workers
 from neocc.engines.observed import ObservedMatrix
 from neocc.estimators._engines import make_engine, runs_on_cluster
@@ -43,7 +42,7 @@ class ObservedMixin:
     _row_members: BoolArray
     _column_members: BoolArray
 
-    def _check_missing(self, model: OverlapModel, cell_weight: Any) -> None:
+    def _check_missing(self, cell_weight: Any) -> None:
         """Refuse what makes no sense together."""
         if self.missing == "zero":
             given = "cell_weight" if cell_weight is not None else "remove_effects=True"
@@ -53,6 +52,12 @@ class ObservedMixin:
                     "stored entries of sparse data (or cells that are not NaN) count."
                 )
             return
+        names = ("row_overlap", "row_outliers", "column_overlap", "column_outliers")
+        if "auto" in [str(getattr(self, name)) for name in names]:
+            raise ValueError(
+                'missing="ignore" does not estimate overlap and outliers yet: the rule of "auto" '
+                "takes missing cells for zeros. Give the fractions."
+            )
         if cell_weight is not None and runs_on_cluster(self.engine):
             raise ValueError("cell_weight is not sent to the workers of a cluster yet.")
 
