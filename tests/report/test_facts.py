@@ -9,7 +9,6 @@ from models import NAMES, column_members, make_model, row_members
 
 from neocc.plot.arrange import arrange
 from neocc.report._facts import (
-    Side,
     combinations,
     gather,
     group_facts,
@@ -17,6 +16,7 @@ from neocc.report._facts import (
     outlier_facts,
 )
 from neocc.report._result import read_result
+from neocc.report._side import Side
 from neocc.report._words import count_of, figure, headline, in_words
 
 

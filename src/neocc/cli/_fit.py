@@ -130,8 +130,6 @@ def _fit(
         if settings.report:
             limit = resources.memory_limit
             page, page_notes = page_of(model, loaded.matrix, settings, limit)
-            if settings.is_observed:
-                notes.append("the report has no picture of a matrix with missing cells yet.")
             files["report.html"] = render_report(record=record, **page)
         write_result(
             model,

@@ -18,10 +18,12 @@ from neocc.cli._guard import INTERRUPTED, as_options, printable
 from neocc.cli._load import STORE
 from neocc.cli._terminal import section, table
 from neocc.estimators._fitted import used_overlap_model
+from neocc.plot._measure import LIFT
 from neocc.plot._words import fall, plural
-from neocc.report._facts import Side, group_facts
+from neocc.report._facts import group_facts
 from neocc.report._result import Result, read_result
-from neocc.report._words import OVERLAP_MODELS, figure, headline
+from neocc.report._side import Side
+from neocc.report._words import OVERLAP_MODELS, figure_of, headline
 
 __all__ = ["chosen", "file_line", "finite", "fit_answer"]
 
@@ -60,7 +62,7 @@ def _page(outcome: FitOutcome) -> Iterator[RenderableType]:
     for side in result.sides:
         yield section(f"Groups of {printable(side.noun)}", _group_table(result, side))
     if result.clusters.means is not None and len(result.clusters.means[0]) <= _MOST_BLOCK_COLUMNS:
-        yield section(f"{result.level.capitalize()} of every block", _block_table(result))
+        yield section(_block_title(result), _block_table(result))
     yield Text(f"\n{fall(outcome.model.history_)}.", "dim")
     yield section(f"Written to {printable(str(outcome.folder))}", _files(outcome))
 
@@ -92,7 +94,11 @@ def _json(outcome: FitOutcome) -> dict[str, Any]:
                 }
                 for side, facts in zip(("rows", "columns"), sides, strict=True)
             },
-            "block_means": [[finite(float(mean)) for mean in line] for line in model.block_means_],
+            **{
+                f"block_{kind}": [[finite(float(value)) for value in line] for line in table_]
+                for kind, table_ in (("means", model.block_means_), ("lifts", model.block_lifts_))
+                if table_ is not None
+            },
         },
         "interrupted": outcome.interrupted,
         "checkpoint": None if outcome.checkpoint is None else str(outcome.checkpoint),
@@ -137,10 +143,16 @@ def _result_of(outcome: FitOutcome, X: Any) -> Result:
 
 def _group_table(result: Result, side: Side) -> Table:
     # Of all columns only the last one gives way; its cells are cut, not wrapped.
-    made = table("group", "size", "shared", "most typical", right=range(3))
+    other = result.columns if side is result.rows else result.rows
+    what = "most typical"
+    if side.associations is not None and other is not None:
+        what = f"{printable(other.noun)} most beyond expectation"
+    made = table("group", "size", "shared", what, right=range(3))
     for cluster in range(min(side.n_clusters, _MOST_GROUPS)):
         facts = group_facts(side, cluster, _N_TYPICAL, result.other_sizes(side))
         names = [printable(side.name(item)) for item, _ in facts.typical]
+        if facts.frequent and other is not None:
+            names = [f"{printable(other.name(o))} {LIFT.figure(x)}" for o, x in facts.frequent]
         made.add_row(
             str(cluster + 1), f"{facts.size:,}", f"{facts.n_shared:,}", _in_one_line(names)
         )
@@ -157,14 +169,30 @@ def _in_one_line(names: Sequence[str]) -> Text:
     return Text(", ".join(names), no_wrap=True, overflow="ellipsis")
 
 
+def _block_title(result: Result) -> str:
+    """Say what the numbers of blocks are."""
+    measure = result.measure
+    title = f"{measure.noun.capitalize()} of every block"
+    if result.rows.cells is not None:
+        title += " (and how many of its cells were observed)"
+    if measure.is_ratio:
+        title += " (how many times as often as expected)"
+    return title
+
+
 def _block_table(result: Result) -> Table:
     means: Sequence[Sequence[float]] = result.clusters.means  # type: ignore[assignment]
     rows, columns = (printable(noun) for noun in result.nouns)
     numbers = [str(place + 1) for place in range(len(means[0]))]
     made = table(f"{rows} \\ {columns}", *numbers, right=range(1, len(numbers) + 1))
     made.columns[0].style = "dim"
+    cells = result.rows.cells
     for cluster, line in enumerate(means[:_MOST_GROUPS]):
-        made.add_row(str(cluster + 1), *(figure(float(mean)) for mean in line))
+        figures = [figure_of(result.measure, float(x)) for x in line]
+        if cells is not None:
+            counts = cells.observed[cluster].tolist()
+            figures = [f"{text} ({n:,})" for text, n in zip(figures, counts, strict=True)]
+        made.add_row(str(cluster + 1), *figures)
     if len(means) > _MOST_GROUPS:
         made.add_row("...", *("..." for _ in means[0]))
     return made
@@ -184,7 +212,8 @@ def _files(outcome: FitOutcome) -> Table:
         what = "a sample of the rows" if outcome.page_is_sample else "everything on one page"
         made.add_row("report.html", f"{what}: open it in a browser")
     made.add_row("rows.csv, columns.csv", "who belongs to which group")
-    made.add_row("blocks.csv", "means and errors of the blocks")
+    lifts = "" if outcome.model.block_lifts_ is None else "lifts, "
+    made.add_row("blocks.csv", f"{lifts}means and errors of the blocks")
     if outcome.settings.parquet:
         made.add_row("*.parquet", "the same tables as Parquet")
     made.add_row("model.neocc", "for neocc predict, and for load_model in Python")

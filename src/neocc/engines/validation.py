@@ -22,15 +22,18 @@ from neocc.kernels import Memberships
 _DEFAULT_CLUSTERS = 3
 
 
-def read_matrix(estimator: Any, X: Any, *, reset: bool, cell_weight: Any = None) -> Matrix:
+def read_matrix(
+    estimator: Any, X: Any, *, reset: bool, cell_weight: Any = None, observed: bool = False
+) -> Matrix:
     """Check X and wrap it without copying, but for one conversion of sparse formats other than CSR.
 
     With an estimator, its `n_features_in_` and `feature_names_in_` are set (`reset`) or checked.
     A store of blocks on disk stays there, unless the estimator's engine is "memory". If the
-    estimator ignores missing cells, a matrix of the observed ones is returned.
+    estimator ignores missing cells, or `observed` says so, a matrix of the observed ones is
+    returned.
     """
     engine = getattr(estimator, "engine", "auto")
-    observed = getattr(estimator, "missing", "zero") == "ignore"
+    observed = observed or getattr(estimator, "missing", "zero") == "ignore"
 
     def wrap(X: Any, names: Any) -> Matrix:
         return read_observed(X, names, cell_weight) if observed else as_matrix(X, names)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from neocc._typing import BoolArray, FloatArray
-from neocc.core.objectives import Objective, make_objective
+from neocc.core.objectives import KMEANS, Objective, make_objective
 from neocc.core.objectives.virtual import by_sums
 from neocc.core.overlap import REPEAT, STORED_MODELS, OverlapModel, following
 from neocc.kernels import Memberships
@@ -24,10 +24,10 @@ def used_overlap_model(model: Any) -> OverlapModel:
 
 
 def asked_objective(model: Any) -> Objective:
-    """Return the objective that the parameters of an estimator ask for."""
+    """Return the objective that the parameters of an estimator ask for; one-way ones have one."""
     names = ("outlier_cost", "prior", "missing", "shrinkage")
     given = {name: getattr(model, name) for name in names if hasattr(model, name)}
-    return make_objective(model.objective, **given)
+    return make_objective(getattr(model, "objective", KMEANS.name), **given)
 
 
 def weigh(model: Any, members: BoolArray) -> Memberships:

@@ -26,7 +26,14 @@ def bin_edges(n_places: int, most: int) -> IntArray:
     return np.arange(n_bins + 1, dtype=np.intp) * n_places // max(n_bins, 1)
 
 
-def bin_means(X: Any, rows: IntArray, columns: IntArray, most: tuple[int, int]) -> FloatArray:
+def bin_means(
+    X: Any,
+    rows: IntArray,
+    columns: IntArray,
+    most: tuple[int, int],
+    *,
+    observed: bool = False,
+) -> FloatArray:
     """Average a matrix, its rows and columns put in order, over the bins of a grid.
 
     Neither a copy of the matrix in the new order nor a dense one of a sparse matrix is made.
@@ -40,6 +47,8 @@ def bin_means(X: Any, rows: IntArray, columns: IntArray, most: tuple[int, int]) 
         several places.
     most : pair of int
         Largest numbers of bins along rows and along columns.
+    observed : bool, default=False
+        Whether cells that a sparse matrix does not store are left out, instead of zero.
 
     Returns
     -------
@@ -53,7 +62,7 @@ def bin_means(X: Any, rows: IntArray, columns: IntArray, most: tuple[int, int]) 
     if sparse.issparse(X):
         row_bins = _indicator(rows, row_edges, X.shape[0])
         n_rows_in = np.asarray(row_bins.sum(axis=1)).ravel()
-        sums = np.asarray((row_bins @ X @ column_bins.T).todense(), dtype=np.float64)
+        sums = _summed(row_bins, X, column_bins)
     else:
         sums = np.empty((len(row_edges) - 1, len(column_edges) - 1))
         n_rows_in = np.empty(len(sums))
@@ -63,8 +72,15 @@ def bin_means(X: Any, rows: IntArray, columns: IntArray, most: tuple[int, int]) 
             n_rows_in[at] = len(inside)
             sums[at] = column_bins @ X[inside].sum(axis=0, dtype=np.float64)
     n_cells = np.outer(n_rows_in, n_columns_in)
+    if observed:
+        stored = sparse.csr_array((np.ones(X.nnz), X.indices, X.indptr), shape=X.shape)
+        n_cells = _summed(row_bins, stored, column_bins)
     means: FloatArray = np.full(sums.shape, np.nan)
     return np.divide(sums, n_cells, out=means, where=n_cells > 0)
+
+
+def _summed(row_bins: Any, X: Any, column_bins: Any) -> FloatArray:
+    return np.asarray((row_bins @ X @ column_bins.T).todense(), dtype=np.float64)
 
 
 def _indicator(places: IntArray, edges: IntArray, n_items: int) -> sparse.csr_array:

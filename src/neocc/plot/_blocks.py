@@ -1,4 +1,4 @@
-"""The mean of every block."""
+"""The mean of every block, or its lift."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.plot._binning import bin_means
+from neocc.plot._measure import Measure, is_observed
 from neocc.plot._source import SIDES, Clusters, read_clusters, read_names, read_values
 from neocc.plot._style import (
     draw_image,
@@ -38,12 +39,13 @@ def blocks(
     colorbar: bool = True,
     ax: Any = None,
 ) -> Any:
-    """Draw the mean of every block, with the sizes of the clusters.
+    """Draw the mean of every block, with the sizes of the clusters; of counts, the lift.
 
     Clusters stand in the order of `neocc.plot.reordered`. Of a model that clusters the rows only,
     the centres of its clusters are drawn, over the columns in the order of the data. Where a row of
     several clusters is their mean or their sum (`overlap_model`), blocks have levels that explain
-    such rows too, in place of means over all members.
+    such rows too, in place of means over all members. Lifts, and means of what effects of rows and
+    columns leave of observed cells, have colours that go both ways from what is expected.
 
     Parameters
     ----------
@@ -74,7 +76,8 @@ def blocks(
     >>> print(ax.get_title(loc="left"))
     Block means: highest 3 (R1, C2), lowest 2 (R1, C1)
     """
-    clusters = read_clusters(model, None if X is None else read_values(X))
+    values = None if X is None else read_values(X, observed=is_observed(model))
+    clusters = read_clusters(model, values)
     if clusters.means is None:
         what = "A pair of memberships" if isinstance(model, tuple | list) else type(model).__name__
         raise ValueError(f"{what} has no block means: pass the matrix too, blocks(model, X).")
@@ -100,10 +103,12 @@ def blocks(
     means = np.where(_filled(clusters), clusters.means, np.nan)
     cells = bin_means(means, orders[0], orders[1], (_MOST_PIXELS, _MOST_PIXELS))
     places = (len(orders[0]), len(orders[1]))
-    image = draw_image(ax, cells, places, cmap, _what(clusters)[:-1] if colorbar else None)
+    measure = clusters.measure
+    label = measure.noun if colorbar else None
+    image = draw_image(ax, cells, places, cmap, label, kind=measure.limits)
     ax.set_facecolor("0.85")
     if cells.shape == places:
-        _write_means(ax, cells, image)
+        _write_means(ax, cells, image, measure)
     _label(ax, clusters, orders, names)
     set_title(ax, title, _extremes(clusters, means))
     return ax
@@ -126,7 +131,7 @@ def _filled(clusters: Clusters) -> BoolArray:
     return np.logical_and.outer(rows, columns)
 
 
-def _write_means(ax: Any, cells: FloatArray, image: Any) -> None:
+def _write_means(ax: Any, cells: FloatArray, image: Any, measure: Measure) -> None:
     """Write numbers into the cells if they fit, dark on light or light on dark."""
     width, height = inches(ax)
     size = font_size(min(0.3 * width / cells.shape[1], height / cells.shape[0]), 1)
@@ -137,7 +142,7 @@ def _write_means(ax: Any, cells: FloatArray, image: Any) -> None:
         if np.isfinite(mean):
             red, green, blue, _ = image.cmap(image.norm(mean))
             light = 0.3 * red + 0.6 * green + 0.1 * blue > 0.5
-            text, colour = f"{mean:.3g}", "black" if light else "white"
+            text, colour = measure.figure(mean), "black" if light else "white"
         at = (column + 0.5, row + 0.5)
         ax.text(*at, text, ha="center", va="center", color=colour, fontsize=size)
 
@@ -164,22 +169,20 @@ def _label(
             axis.set_label_text(plural(len(order), what), fontsize=9)
 
 
-def _what(clusters: Clusters) -> str:
-    return "levels" if clusters.combined else "means"
-
-
 def _extremes(clusters: Clusters, means: FloatArray) -> str:
     both = clusters.rows is not None and clusters.columns is not None
-    what = f"{'Block' if both else 'Cluster'} {_what(clusters)}"
+    measure = clusters.measure
+    what = f"{'Block' if both else 'Cluster'} {measure.plural}"
     if not np.isfinite(means).any():
         return f"{what}: all clusters are empty"
     high, low = float(np.nanmax(means)), float(np.nanmin(means))
     if high == low:
-        return f"{what}: all {high:.3g}"
+        return f"{what}: all {measure.figure(high)}"
     places = [divmod(int(at), means.shape[1]) for at in (np.nanargmax(means), np.nanargmin(means))]
     names = []
     for i, j in places:
         row = f"row {i + 1}" if clusters.rows is None else cluster_name("rows", i)
         column = f"column {j + 1}" if clusters.columns is None else cluster_name("columns", j)
         names.append(f"({row}, {column})")
-    return f"{what}: highest {high:.3g} {names[0]}, lowest {low:.3g} {names[1]}"
+    highest, lowest = measure.figure(high), measure.figure(low)
+    return f"{what}: highest {highest} {names[0]}, lowest {lowest} {names[1]}"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from neocc.plot._binning import bin_means
 from neocc.plot._frames import draw_bars, draw_boxes, make_room
 from neocc.plot._layout import Layout, once, plain, repeated
+from neocc.plot._measure import is_observed
 from neocc.plot._source import read_clusters, read_names, read_values
 from neocc.plot._style import bare, draw_image, fit_text, inches, label_axis, new_axes, set_title
 from neocc.plot._words import answer, percent, plural
@@ -31,6 +32,7 @@ def matrix(
     *,
     row_names: Sequence[Any] | None = None,
     column_names: Sequence[Any] | None = None,
+    missing: Literal["zero", "ignore"] = "zero",
     cmap: Any = None,
     title: str | None = None,
     colorbar: bool = True,
@@ -47,9 +49,12 @@ def matrix(
     row_names, column_names : sequence, default=None
         Names, written where there is room for them; by default those of a data frame
         or of a `neocc.io.Matrix`, or numbers.
+    missing : {"zero", "ignore"}, default="zero"
+        What cells are that a sparse matrix does not store: zero, or not observed and left blank,
+        as are those of an array that are NaN. `reordered` asks the model.
     cmap : str or matplotlib.colors.Colormap, default=None
         Colours. By default numbers of one sign get darker away from zero, and numbers of both go
-        from blue over grey to yellow.
+        from blue over grey to yellow, as do all where some cells are blank.
     title : str, default=None
         The title, instead of one that says how large and how full the matrix is.
     colorbar : bool, default=True
@@ -71,7 +76,8 @@ def matrix(
     >>> print(ax.get_title(loc="left"))
     18 rows and 14 columns, 35% of the cells not zero
     """
-    values = read_values(X)
+    observed = missing == "ignore"
+    values = read_values(X, observed=observed)
     n_rows, n_columns = values.shape
     names = (
         read_names(row_names, X, n_rows, "rows"),
@@ -79,11 +85,15 @@ def matrix(
     )
     rows, columns = plain(n_rows), plain(n_columns)
     ax = new_axes(ax, _size(rows, columns))
-    _draw_cells(ax, values, rows, columns, cmap, colorbar)
+    _draw_cells(ax, values, rows, columns, cmap, colorbar, observed)
     _label(ax, rows, columns, names)
-    filled = np.count_nonzero(values) if isinstance(values, np.ndarray) else values.count_nonzero()
+    if observed:
+        filled, what = values.nnz, "observed"
+    else:
+        dense = isinstance(values, np.ndarray)
+        filled, what = np.count_nonzero(values) if dense else values.count_nonzero(), "not zero"
     share = filled / (n_rows * n_columns)
-    full = "" if share == 1 else f", {percent(share)} of the cells not zero"
+    full = "" if share == 1 else f", {percent(share)} of the cells {what}"
     set_title(ax, title, f"{plural(n_rows, 'row')} and {plural(n_columns, 'column')}{full}")
     return ax
 
@@ -105,7 +115,8 @@ def reordered(
     Rows of several clusters stand between the rows of either where one order of the rows allows
     that, and rows of no cluster stand apart at the end. The bars at the side show which rows are in
     which cluster, whatever their order. A frame is drawn around each cluster that is in one piece:
-    solid for rows, dashed for columns. Similar clusters stand side by side.
+    solid for rows, dashed for columns. Similar clusters stand side by side. Cells that the model
+    took for missing (``missing="ignore"``) are blank.
 
     Parameters
     ----------
@@ -145,7 +156,8 @@ def reordered(
     >>> print(ax.get_title(loc="left"))
     2 row clusters and 3 column clusters; 2 rows in several; 1 row in none
     """
-    values = read_values(X)
+    observed = is_observed(model)
+    values = read_values(X, observed=observed)
     clusters = read_clusters(model, values)
     if column_names is None:
         column_names = getattr(model, "feature_names_in_", None)
@@ -159,7 +171,7 @@ def reordered(
     )
     ax = new_axes(ax, _size(rows, columns))
     bare(ax)
-    _draw_cells(ax, values, rows, columns, cmap, colorbar)
+    _draw_cells(ax, values, rows, columns, cmap, colorbar, observed)
     room = make_room(ax, rows, columns)
     draw_boxes(ax, rows, columns, room)
     draw_bars(ax, rows, columns, room)
@@ -185,20 +197,23 @@ def _size(rows: Layout, columns: Layout) -> tuple[float, float]:
 
 
 def _draw_cells(
-    ax: Any, values: Any, rows: Layout, columns: Layout, cmap: Any, colorbar: bool
+    ax: Any, values: Any, rows: Layout, columns: Layout, cmap: Any, colorbar: bool, observed: bool
 ) -> None:
     most = _MOST_PIXELS
     if not isinstance(values, np.ndarray):
         most = int(np.clip(np.sqrt(values.nnz / _ENTRIES_ON_PIXEL), _FEWEST_PIXELS, _MOST_PIXELS))
-    cells = bin_means(values, rows.items, columns.items, (most, most))
+    cells = bin_means(values, rows.items, columns.items, (most, most), observed=observed)
     places = (rows.n_places, columns.n_places)
-    label = "value" if cells.shape == places else "mean of the cells on a pixel"
+    which = "observed cells" if observed else "cells"
+    label = "value" if cells.shape == places else f"mean of the {which} on a pixel"
     # Outliers may lie far out: colours are for those in clusters.
     inner = [
         n_bins * side.end // side.n_places
         for n_bins, side in zip(cells.shape, (rows, columns), strict=True)
     ]
-    draw_image(ax, cells, places, cmap, label if colorbar else None, cells[: inner[0], : inner[1]])
+    main = cells[: inner[0], : inner[1]]
+    shown = label if colorbar else None
+    draw_image(ax, cells, places, cmap, shown, main, "range" if observed else None)
 
 
 def _label(

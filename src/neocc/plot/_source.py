@@ -12,10 +12,12 @@ from scipy import sparse
 
 from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.engines import RowSource
+from neocc.engines.observed import observed_cells
 from neocc.engines.stored import StoredRows
 from neocc.engines.validation import read_matrix, read_memberships
 from neocc.estimators._fitted import weigh
 from neocc.kernels import inverse
+from neocc.plot._measure import MEAN, Measure, measure_of
 from neocc.plot.arrange import Arrangement, arrange, arrange_both
 
 __all__ = ["SIDES", "Clusters", "Side", "read_clusters", "read_names", "read_values"]
@@ -34,16 +36,20 @@ class Clusters:
     rows, columns : ndarray of shape (n_items, n_clusters), bool, or None
         Memberships; None for a side that is not clustered.
     means : ndarray or None
-        Block means, or the centres of a clustering of one side (clusters x items of the other).
+        Block means, or the centres of a clustering of one side (clusters x items of the other). Of
+        counts, the lifts of blocks.
     combined : bool
         Whether items of several clusters are combinations of them: `means` are then levels that
         explain them together, not means of all members.
+    measure : Measure
+        What `means` are.
     """
 
     rows: BoolArray | None
     columns: BoolArray | None
     means: FloatArray | None
     combined: bool = False
+    measure: Measure = MEAN
 
     def side(self, side: Side) -> BoolArray:
         """Return the memberships of one side, or say that there are none."""
@@ -92,21 +98,23 @@ def read_clusters(model: Any, X: Any = None) -> Clusters:
             None if part is None else _read_members(part, name)
             for part, name in zip(model, ("row memberships", "column memberships"), strict=True)
         )
-        means, combined = None, False
+        means, combined, measure = None, False, MEAN
     else:
         rows, columns, means = _read_model(model)
         sides = [each for each in (rows, columns) if each is not None]
         combined = any(weigh(model, each).mixed for each in sides if each.size)
+        measure = measure_of(model, combined=combined)
     if X is not None:
         _check_shape(X, rows, columns)
         if means is None:
             means = _means(X, rows, columns)
-    return Clusters(rows, columns, means, combined)
+    return Clusters(rows, columns, means, combined, measure)
 
 
 def _read_model(model: Any) -> tuple[BoolArray | None, BoolArray | None, FloatArray | None]:
     """Read the attributes of NEOCC and of those like it, of MSSR, of NEOKMeans."""
-    means = getattr(model, "block_means_", None)
+    lifts = getattr(model, "block_lifts_", None)
+    means = getattr(model, "block_means_", None) if lifts is None else lifts
     shape = (None, None) if means is None else np.shape(means)
     if hasattr(model, "row_membership_"):
         rows = _read_members(model.row_membership_, "row_membership_")
@@ -172,12 +180,15 @@ def _means(X: Any, rows: BoolArray | None, columns: BoolArray | None) -> FloatAr
     return (sums @ V) * np.outer(inverse(U.sum(axis=0)), inverse(V.sum(axis=0)))
 
 
-def read_values(X: Any) -> Any:
-    """Check a matrix as the estimators do; return an array or a CSR matrix, loaded if need be."""
+def read_values(X: Any, *, observed: bool = False) -> Any:
+    """Check a matrix as the estimators do; return an array or a CSR matrix, loaded if need be.
+
+    With `observed` it is a CSR matrix of the observed cells: what it does not store is not known.
+    """
     if isinstance(X, RowSource):
-        return StoredRows(X)[:]
+        return observed_cells(StoredRows(X)[:]) if observed else StoredRows(X)[:]
     X = X.data if _is_named(X) else X
-    return read_matrix(None, X, reset=True).values
+    return read_matrix(None, X, reset=True, observed=observed).values
 
 
 def _is_named(X: Any) -> bool:

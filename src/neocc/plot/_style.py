@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from neocc._typing import AnyArray, FloatArray
-from neocc.plot._limits import colour_limits
+from neocc.plot._limits import Kind, Limits, colour_limits
 
 __all__ = [
     "DARK",
@@ -92,26 +92,35 @@ def cluster_style(cluster: int) -> dict[str, Any]:
 
 
 def colour_scale(
-    values: FloatArray, cmap: Any = None, main: FloatArray | None = None
+    values: FloatArray,
+    cmap: Any = None,
+    main: FloatArray | None = None,
+    kind: Kind | None = None,
 ) -> dict[str, Any]:
     """Choose colours for numbers: `cmap`, `norm`, and `extend`, the ends that are cut off.
 
-    Numbers of both signs go from blue over grey, at zero, to yellow; numbers of one sign get darker
-    away from zero. Either way lightness alone separates them, as it must in print without colour.
+    Numbers of both signs go from blue over grey, at zero, to yellow, and so do ratios, grey at one,
+    and numbers beside blanks (`kind`); other numbers of one sign get darker away from zero. Either
+    way lightness alone separates them, as it must in print without colour.
     Where there are many numbers, the most extreme half percent at each end is cut off; where
     most are far below the highest, the lower part of the scale is stretched.
     """
-    limits = colour_limits(values, main)
-    colors = matplotlib("colors")
-    shades = colors.LinearSegmentedColormap.from_list("neocc", SHADES)
-    shades = {"signed": "cividis", "up": shades, "down": shades.reversed()}[limits.kind]
-    norm = colors.Normalize if limits.power == 1 else partial(colors.PowerNorm, limits.power)
+    limits = colour_limits(values, main, kind)
+    shades = matplotlib("colors").LinearSegmentedColormap.from_list("neocc", SHADES)
+    of_one_sign = {"up": shades, "down": shades.reversed()}
     ends = {(0, 0): "neither", (1, 0): "min", (0, 1): "max", (1, 1): "both"}
     return {
-        "cmap": cmap or shades,
-        "norm": norm(vmin=limits.low, vmax=limits.high),
+        "cmap": cmap or of_one_sign.get(limits.kind, "cividis"),
+        "norm": _norm(limits),
         "extend": ends[limits.cut_low, limits.cut_high],
     }
+
+
+def _norm(limits: Limits) -> Any:
+    colors = matplotlib("colors")
+    norm = colors.Normalize if limits.power == 1 else partial(colors.PowerNorm, limits.power)
+    norm = colors.LogNorm if limits.kind == "ratio" else norm
+    return norm(vmin=limits.low, vmax=limits.high, clip=limits.kind == "ratio")
 
 
 def draw_image(
@@ -121,12 +130,13 @@ def draw_image(
     cmap: Any,
     colorbar: str | None,
     main: FloatArray | None = None,
+    kind: Kind | None = None,
 ) -> Any:
     """Draw numbers as colours over so many rows and columns; `colorbar` says what they are.
 
     Colours are chosen for the numbers in `main`, if given; those beyond are cut off.
     """
-    scale = colour_scale(cells, cmap, main)
+    scale = colour_scale(cells, cmap, main, kind)
     extend = scale.pop("extend")
     extent = (0, places[1], places[0], 0)
     image = ax.imshow(np.ma.masked_invalid(cells), extent=extent, aspect="auto", **scale)
@@ -134,6 +144,11 @@ def draw_image(
         bar = ax.figure.colorbar(image, ax=ax, extend=extend, shrink=0.7, aspect=25)
         bar.set_label(colorbar, fontsize=8)
         bar.ax.tick_params(labelsize=8)
+        if kind == "ratio":
+            # Powers of ten would hardly be met by ratios near one.
+            ticks = image.norm.vmax ** np.linspace(-1, 1, 5)
+            bar.set_ticks(ticks, labels=[f"{tick:.2g}" for tick in ticks])
+            bar.minorticks_off()
     return image
 
 

@@ -70,13 +70,16 @@ def make_picture(result: Result) -> Picture:
     else:
         columns = once(result.columns.arrangement)
     shape = grid_shape(rows.n_places, columns.n_places)
-    cells = bin_means(result.matrix.data, rows.items, columns.items, shape)
+    data, observed = result.matrix.data, result.observed
+    cells = bin_means(data, rows.items, columns.items, shape, observed=observed)
     # Outliers may lie far out: colours are for those in groups.
     inner = [
         n_bins * side.end // side.n_places
         for n_bins, side in zip(shape, (rows, columns), strict=True)
     ]
-    return Picture(rows, columns, cells, scale_for(cells, cells[: inner[0], : inner[1]]))
+    main = cells[: inner[0], : inner[1]]
+    scale = scale_for(cells, main, "range" if observed else None)
+    return Picture(rows, columns, cells, scale)
 
 
 def grid_shape(n_rows: int, n_columns: int) -> tuple[int, int]:

@@ -8,12 +8,12 @@ import numpy as np
 from scipy import sparse
 
 from neocc._typing import FloatArray
-from neocc.core.objectives import COUNTS
 from neocc.estimators._fitted import weigh
+from neocc.report._cells import root_mean_squares
 from neocc.report._html import Markup, element
 from neocc.report._pieces import NOTHING, note
 from neocc.report._result import Result
-from neocc.report._words import OVERLAP_MODELS
+from neocc.report._words import OVERLAP_MODELS, figure
 
 __all__ = ["explained", "explained_share", "overlap_model", "squares_about_mean"]
 
@@ -39,6 +39,8 @@ def explained(result: Result) -> Markup:
 
 
 def _sentence(result: Result) -> str:
+    if result.observed:
+        return _errors(result)
     share = explained_share(result)
     if share is None:
         return ""
@@ -59,16 +61,30 @@ def _sentence(result: Result) -> str:
     )
 
 
+def _errors(result: Result) -> str:
+    """Say how far predictions of the observed cells are off."""
+    if not result.has_values or not result.is_whole:
+        return ""
+    with_groups, alone = (
+        figure(error) for error in root_mean_squares(result.model, result.matrix.data)
+    )
+    without = "without them" if result.measure.expected is None else f"by {result.background}"
+    return (
+        f"Groups are off by {with_groups} (root mean square) over the observed cells, from which "
+        f"they were found; {without} it would be {alone}."
+    )
+
+
 def explained_share(result: Result) -> float | None:
     """Return 1 - J / squares about the mean, over what is in any cluster.
 
-    None where the matrix is not there, or not all of it, where all its cells are equal, and for
-    counts, which have no squares.
+    None where the matrix is not there, or not all of it, where all its cells are equal or some are
+    missing, and where J has more in it: costs of counts, or of those in no cluster.
     """
     model = result.model
     if result.overlap_model is None or not result.has_values or not result.is_whole:
         return None
-    if getattr(model, "objective", "mean") in COUNTS:
+    if result.observed or result.rows.gains:
         return None
     rows = weigh(model, result.rows.members).weights
     columns = None

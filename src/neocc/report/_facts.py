@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
-from neocc._typing import BoolArray, FloatArray, IntArray
-from neocc.estimators._redundancy import ALIKE, alike_groups, member_jaccard
-from neocc.plot.arrange import Arrangement
+from neocc._typing import IntArray
+from neocc.estimators._redundancy import ALIKE, alike_groups
+from neocc.report._side import Side
 
 __all__ = [
     "Combination",
     "Difference",
     "Group",
     "Outlier",
-    "Side",
     "SideFacts",
     "combinations",
     "gather",
@@ -27,103 +24,12 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, eq=False)
-class Side:
-    """One clustered side of a matrix.
-
-    Attributes
-    ----------
-    noun : str
-        What the items are called, many of them: "rows", "genes".
-    members : ndarray of shape (n_items, n_clusters), bool
-        Who belongs where.
-    arrangement : Arrangement
-        The items in the order to show them.
-    name : callable
-        The name of an item.
-    distances : ndarray of shape (n_items, n_clusters) or None
-        What each membership adds, or would add, to the objective; None where that is not known.
-    means : ndarray of shape (n_clusters, n_others) or None
-        Means over the clusters of the other side, or over its items where it is not clustered.
-    max_outliers : int or None
-        How many items the fit was allowed to leave out; None where that is not known.
-    repeats : bool
-        Whether an item pays its distance to each of its clusters. Otherwise distances to single
-        clusters do not tell how well one in several fits.
-    """
-
-    noun: str
-    members: BoolArray
-    arrangement: Arrangement
-    name: Callable[[int], str]
-    distances: FloatArray | None = None
-    means: FloatArray | None = None
-    max_outliers: int | None = None
-    repeats: bool = True
-
-    @property
-    def n_items(self) -> int:
-        """Number of items."""
-        return len(self.members)
-
-    @property
-    def n_clusters(self) -> int:
-        """Number of clusters."""
-        return int(self.members.shape[1])
-
-    @cached_property
-    def sizes(self) -> IntArray:
-        """Number of members of each cluster."""
-        return np.asarray(self.members.sum(axis=0))
-
-    @cached_property
-    def weights(self) -> IntArray:
-        """Number of clusters of each item."""
-        return np.asarray(self.members.sum(axis=1))
-
-    @cached_property
-    def n_in(self) -> tuple[int, int, int]:
-        """Number of items in exactly one cluster, in several, and in none."""
-        counts = np.bincount(np.minimum(self.weights, 2), minlength=3)
-        return int(counts[1]), int(counts[2]), int(counts[0])
-
-    @cached_property
-    def shared(self) -> IntArray:
-        """Number of items that each pair of different clusters shares; zeros on the diagonal."""
-        several = self.members[self.weights > 1].astype(np.float64)
-        shared: IntArray = np.rint(several.T @ several).astype(np.intp)
-        np.fill_diagonal(shared, 0)
-        return shared
-
-    @cached_property
-    def jaccard(self) -> FloatArray:
-        """Jaccard index of the members of each pair of clusters."""
-        return member_jaccard(self.members)
-
-    @cached_property
-    def overall(self) -> FloatArray:
-        """The mean of all clusters, each counted as often as it has members."""
-        assert self.means is not None
-        return np.asarray(self.sizes @ self.means / max(int(self.sizes.sum()), 1))
-
-    @cached_property
-    def limit(self) -> float:
-        """The largest distance, of the items in clusters, to the nearest cluster.
-
-        Those in several are left aside where they do not pay the distance to each.
-        """
-        assert self.distances is not None
-        nearest = self.distances.min(axis=1, initial=np.inf)
-        inside = self.weights > 0 if self.repeats else self.weights == 1
-        return float(nearest[inside].max(initial=0.0))
-
-
 # --------------------------------------------------------------------------------------- groups
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The mean of a group over a group of the other side, and what it is over all groups."""
+    """The mean of a group over a group of the other side, and what it is compared with."""
 
     other: int
     mean: float
@@ -144,9 +50,12 @@ class Group:
         Members with their distances, the nearest first; where distances are not known, members in
         the order of the data.
     differences : tuple of Difference
-        Where it differs from the rest, the largest difference first.
+        Where it differs from the rest, the largest difference first; of lifts, the highest.
     partners : tuple of (int, int)
         Groups that it shares members with, and how many; the most first.
+    frequent : tuple of (int, float)
+        Of counts: items of the other side that its members have more often than expected, with
+        lifts; those that say most first.
     """
 
     cluster: int
@@ -155,6 +64,7 @@ class Group:
     typical: tuple[tuple[int, float | None], ...]
     differences: tuple[Difference, ...]
     partners: tuple[tuple[int, int], ...]
+    frequent: tuple[tuple[int, float], ...] = ()
 
 
 def group_facts(side: Side, cluster: int, n_typical: int, other_sizes: IntArray) -> Group:
@@ -172,6 +82,7 @@ def group_facts(side: Side, cluster: int, n_typical: int, other_sizes: IntArray)
         _typical(side, cluster, items, n_typical),
         _differences(side, cluster, other_sizes) if len(items) else (),
         tuple((int(c), int(shared[c])) for c in by_count if shared[c]),
+        () if side.associations is None else side.associations.strongest(cluster, n_typical),
     )
 
 
@@ -190,9 +101,14 @@ def _differences(side: Side, cluster: int, other_sizes: IntArray) -> tuple[Diffe
     if side.means is None:
         return ()
     means, overall = side.means[cluster], side.overall
-    order = np.argsort(-np.abs(means - overall), kind="stable")
+    far = side.measure.position(means) - side.measure.position(overall)
+    # Of ratios the high ones tell more: what is missing altogether is far below one anyway.
+    far = far if side.measure.is_ratio else np.abs(far)
+    known = other_sizes > 0 if side.cells is None else side.cells.observed[cluster] > 0
     return tuple(
-        Difference(int(j), float(means[j]), float(overall[j])) for j in order if other_sizes[j]
+        Difference(int(j), float(means[j]), float(overall[j]))
+        for j in np.argsort(-far, kind="stable")
+        if known[j]
     )
 
 

@@ -1,28 +1,30 @@
-"""The parts of the page about groups, those in several of them, and those in none."""
+"""The parts of the page about groups, and about those in several of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+import numpy as np
 
 from neocc.estimators._redundancy import AlikePair, alike_pairs
+from neocc.plot._measure import LIFT
 from neocc.plot._words import join
-from neocc.report._charts import difference_bar, limit_bar
+from neocc.report._charts import difference_bar
 from neocc.report._explained import overlap_model
 from neocc.report._facts import (
     Combination,
     Difference,
     Group,
-    Outlier,
-    Side,
     SideFacts,
     lookalikes,
 )
 from neocc.report._html import Markup, element, joined, name
 from neocc.report._pieces import NOTHING, note, section, swatch, table
 from neocc.report._result import Result
-from neocc.report._words import count_of, figure, in_words
+from neocc.report._side import Side
+from neocc.report._words import count_of, figure, figure_of, in_words
 
-__all__ = ["groups", "outliers", "overlaps"]
+__all__ = ["groups", "overlaps"]
 
 _MOST_DIFFERENCES, _MOST_PARTNERS, _MOST_NAMES = 6, 4, 6
 _MOST_ALIKE, _MOST_PAIRS = 40, 10
@@ -32,15 +34,16 @@ def groups(result: Result, facts: SideFacts, key: str) -> Markup:
     """Describe the groups of one side, a card for each."""
     side = facts.side
     ends = (0.0, 0.0)
-    if side.means is not None and side.sizes.any():
-        filled = side.means[side.sizes > 0]
-        ends = float(filled.min()), float(filled.max())
+    if side.means is not None and side.means.size and side.sizes.any():
+        # Bars start at what groups are compared with, so that is on the scale too.
+        shown = side.measure.position(np.vstack([side.means[side.sizes > 0], side.overall]))
+        ends = float(shown.min()), float(shown.max())
     cards = [_card(result, facts, group, key, ends) for group in facts.groups]
     n_left_out = side.n_clusters - len(facts.groups)
     return section(
         f"groups-{key}",
         f"Groups of {side.noun}",
-        note(_how_to_read(facts)),
+        note(_how_to_read(result, facts)),
         _alike(result, side),
         element("div", *cards, class_="cards"),
         note(f"The {n_left_out:,} smallest groups are left out here.") if n_left_out else NOTHING,
@@ -82,17 +85,36 @@ def _alike_line(side: Side, pair: AlikePair) -> Markup:
     )
 
 
-def _how_to_read(facts: SideFacts) -> str:
-    text = (
-        "Bars start at the mean of all groups: to the right a group is higher, to the left lower."
-    )
-    if facts.side.distances is not None:
-        what = "a membership" if facts.side.repeats else "one in this group alone"
+def _how_to_read(result: Result, facts: SideFacts) -> str:
+    measure, start = result.measure, "the mean of all groups"
+    if measure.expected is not None:
+        start = "what is expected"
+    text = f"Bars start at {start}: to the right a group is higher, to the left lower."
+    if measure.is_ratio:
+        text = f"Bars start at {start}, a lift of 1: to the right there is more, to the left less."
+    what = "a membership" if facts.side.repeats else "one in this group alone"
+    if facts.side.distances is not None and facts.side.gains:
+        text += (
+            f" Typical members are those that gain most: by so much {what} lowers the objective "
+            f"below that of {result.background}. Whoever has more {_amount(result)} can gain more."
+        )
+    elif facts.side.distances is not None:
         text += (
             f" Typical members are those at the smallest distance, which is what {what} adds to "
             "the objective: squared differences from what the group has in common."
         )
     return text
+
+
+def _amount(result: Result) -> str:
+    """Say what those have more of who can gain more."""
+    return (
+        "counts"
+        if result.measure.is_ratio
+        else "observed cells"
+        if result.observed
+        else "to explain"
+    )
 
 
 def _card(
@@ -115,6 +137,7 @@ def _card(
         element("h3", swatch(group.cluster), f" Group {number}"),
         element("p", f"{count_of(group.size, side.noun)}{shared}", class_="size"),
         _differences(result, facts, group, ends),
+        _frequent(result, facts, group),
         _typical(facts, group),
         _partners(group),
         element("p", show, class_="action") if result.has_values else NOTHING,
@@ -129,28 +152,65 @@ def _differences(
     shown = group.differences[:_MOST_DIFFERENCES]
     if not shown:
         return NOTHING
-    lines = [
-        element(
-            "tr",
+    last, lines = _last_column(facts.side, group), []
+    for one in shown:
+        at, base = (float(facts.side.measure.position(x)) for x in (one.mean, one.overall))
+        cells = [
             element("th", _other(result, facts, one), scope="row"),
-            element("td", difference_bar(one.mean, one.overall, ends)),
-            element("td", figure(one.mean), class_="number"),
-            element("td", figure(one.overall), class_="number faint"),
-        )
-        for one in shown
-    ]
-    first, n_more = shown[0], len(group.differences) - len(shown)
-    word = "Higher" if first.mean > first.overall else "Lower"
-    means = f": {figure(first.mean)}, against {figure(first.overall)} over all groups."
-    sentence = joined(f"{word} in ", _other(result, facts, first), means)
-    if first.mean == first.overall:
-        sentence = joined("Nothing: its means are those of all groups.")
+            element("td", difference_bar(at, base, ends)),
+            element("td", figure_of(result.measure, one.mean), class_="number"),
+        ]
+        if last is not None:
+            cells.append(element("td", last[1](one), class_="number faint"))
+        lines.append(element("tr", *cells))
+    n_more = len(group.differences) - len(shown)
+    less = "have lower lifts" if result.measure.is_ratio else "differ less"
+    heads = ("", "", result.measure.noun.split(" ")[0], *(() if last is None else last[:1]))
     return joined(
         element("h4", "What makes it different"),
-        element("p", sentence, class_="different"),
-        table(("", "", result.level, "all"), lines, "differences"),
-        element("p", f"{n_more:,} more differ less.", class_="more") if n_more else NOTHING,
+        element("p", _strongest(result, facts, shown[0]), class_="different"),
+        table(heads, lines, "differences"),
+        element("p", f"{n_more:,} more {less}.", class_="more") if n_more else NOTHING,
     )
+
+
+def _last_column(side: Side, group: Group) -> tuple[str, Callable[[Difference], str]] | None:
+    """Return what stands beside the numbers of a group: head and text of a line."""
+    cells = side.cells
+    if cells is not None:
+        return "observed", lambda one: cells.in_words(group.cluster, one.other)
+    if side.measure.expected is None:
+        return "all", lambda one: figure(one.overall)
+    return None
+
+
+def _strongest(result: Result, facts: SideFacts, first: Difference) -> Markup:
+    """Say where a group differs most."""
+    measure, other = result.measure, _other(result, facts, first)
+    if measure.expected is not None:
+        return joined("With ", other, f": {measure.in_words(first.mean)}.")
+    if first.mean == first.overall:
+        return joined("Nothing: its means are those of all groups.")
+    word = "Higher" if first.mean > first.overall else "Lower"
+    means = f": {figure(first.mean)}, against {figure(first.overall)} over all groups."
+    return joined(f"{word} in ", other, means)
+
+
+def _frequent(result: Result, facts: SideFacts, group: Group) -> Markup:
+    """List items of the other side that members have more often than expected."""
+    if not group.frequent:
+        return NOTHING
+    rows, columns = result.rows, result.columns
+    assert columns is not None
+    other = columns if facts.side is rows else rows
+    lines = [
+        element(
+            "li", name(other.name(item)), " ", element("span", LIFT.figure(lift), class_="number")
+        )
+        for item, lift in group.frequent
+    ]
+    title = f"{other.noun[:1].upper()}{other.noun[1:]} most beyond expectation, with lift"
+    return joined(element("h4", title), element("ol", *lines, class_="typical frequent"))
 
 
 def _other(result: Result, facts: SideFacts, one: Difference) -> Markup:
@@ -168,10 +228,12 @@ def _typical(facts: SideFacts, group: Group) -> Markup:
     for item, distance in group.typical:
         length = NOTHING
         if distance is not None:
-            length = element("span", figure(distance), class_="number")
+            shown = -distance if facts.side.gains else distance
+            length = element("span", figure(shown), class_="number")
         lines.append(element("li", name(facts.side.name(item)), " ", length))
     is_known = facts.side.distances is not None
-    title = "Most typical, with distance" if is_known else "Members, the first in the data"
+    what = "gain" if facts.side.gains else "distance"
+    title = f"Most typical, with {what}" if is_known else "Members, the first in the data"
     return joined(element("h4", title), element("ol", *lines, class_="typical"))
 
 
@@ -214,49 +276,3 @@ def _combination_line(facts: SideFacts, one: Combination) -> Markup:
         element("td", f"{len(one.items):,}", class_="number"),
         element("td", Markup(", ".join(names)), f" and {n_more:,} more" if n_more else ""),
     )
-
-
-# ------------------------------------------------------------------------------------- outliers
-
-
-def outliers(sides: Sequence[SideFacts]) -> Markup:
-    """List those in no group, with the reason."""
-    parts = []
-    for facts in sides:
-        side, n_none = facts.side, facts.side.n_in[2]
-        if not facts.outliers:
-            continue
-        caption = f"{count_of(n_none, side.noun)} in no group"
-        if side.max_outliers is not None:
-            caption += f"; up to {side.max_outliers:,} of {side.n_items:,} were allowed"
-        lines = [_outlier_line(facts, one) for one in facts.outliers]
-        heads = ("Name",) if facts.outliers[0].distance is None else ("Name", "Distance", "Why")
-        parts.append(table(heads, lines, "list", caption))
-        if n_none > len(lines):
-            order = "first" if facts.outliers[0].distance is None else "farthest"
-            parts.append(note(f"The {order} {len(lines):,} of {n_none:,}."))
-    if not parts:
-        return NOTHING
-    is_known = any(facts.side.distances is not None for facts in sides)
-    limit = "The mark is the limit: nobody in a group is farther from the nearest one."
-    if not all(facts.side.repeats for facts in sides):
-        limit = "The mark is the limit: nobody in one group alone is farther from it."
-    return section("outliers", "Outliers", note(limit) if is_known else NOTHING, *parts)
-
-
-def _outlier_line(facts: SideFacts, one: Outlier) -> Markup:
-    head = element("th", name(facts.side.name(one.item)), scope="row")
-    if one.nearest is None or one.distance is None:
-        return element("tr", head)
-    limit = facts.side.limit
-    if one.distance <= limit:
-        reason = f"no farther than the limit of {figure(limit)}, a close decision"
-    elif limit > 0:
-        times = one.distance / limit
-        reason = f"{times:{',.0f' if times >= 100 else '.2g'}} times the limit of {figure(limit)}"
-    else:
-        reason = "while all others fit their groups exactly"
-    text = f"{figure(one.distance)} from group {one.nearest + 1}, the nearest: {reason}"
-    longest = max(limit, facts.outliers[0].distance or 0.0)
-    bar = element("td", limit_bar(one.distance, limit, longest))
-    return element("tr", head, bar, element("td", text))

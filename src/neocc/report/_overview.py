@@ -11,12 +11,12 @@ from neocc.plot._words import fall, step_name
 from neocc.report._charts import curve, legend, stacked_bar
 from neocc.report._data import Picture
 from neocc.report._explained import explained
-from neocc.report._facts import Side
 from neocc.report._html import Markup, element, joined
 from neocc.report._pieces import NOTHING, note, section, swatch, table
 from neocc.report._result import Result
 from neocc.report._scale import Scale, readable_on, scale_for
-from neocc.report._words import figure
+from neocc.report._side import Side
+from neocc.report._words import figure, figure_of
 
 __all__ = ["block_styles", "blocks", "composition", "convergence", "matrix"]
 
@@ -69,7 +69,9 @@ def matrix(result: Result, picture: Picture) -> Markup:
         role="group",
         aria_label="Zoom",
     )
-    what = "value" if picture.is_exact else "mean of the cells at a point"
+    which = "observed cells" if result.observed else "cells"
+    what = "value" if picture.is_exact else f"mean of the {which} at a point"
+    what += "; blank where nothing was observed" if result.observed else ""
     caption = element(
         "div",
         element("div", element("p", what), legend(picture.scale)),
@@ -98,7 +100,8 @@ def _order_in_words(result: Result, picture: Picture) -> str:
     if not picture.is_exact:
         bins = " × ".join(f"{n_bins:,}" for n_bins in picture.cells.shape)
         cells = " × ".join(f"{size:,}" for size in result.matrix.shape)
-        text += f" The matrix has {cells} cells, shown here as {bins} points, each a mean of cells."
+        text += f" The matrix has {cells} cells, shown here as {bins} points, each a mean of cells"
+        text += " that were observed." if result.observed else "."
     return text
 
 
@@ -139,25 +142,64 @@ def blocks(result: Result) -> Markup:
     if means.size > _MOST_BLOCKS:
         size = f"{rows.n_clusters:,} × {columns.n_clusters:,}"
         return section("blocks", title, note(f"There are {size} blocks, too many for a table."))
-    scale = scale_for(means)
+    scale = scale_for(means, kind=result.measure.limits)
     lines = [
         element(
             "tr",
-            element("th", _block_head(rows, cluster), scope="row"),
-            *(_block_cell(float(mean), scale) for mean in line),
+            element("th", _block_head(rows, i), scope="row"),
+            *(_block_cell(rows, (i, j), float(mean), scale) for j, mean in enumerate(line)),
         )
-        for cluster, line in enumerate(means)
+        for i, line in enumerate(means)
     ]
     corner = joined(f"{rows.noun} ↓", element("br"), f"{columns.noun} →")
     heads = [corner, *(_block_head(columns, cluster) for cluster in range(columns.n_clusters))]
     text = (
-        f"The {result.level} of every block: groups of {rows.noun} down, groups of {columns.noun} "
-        "across, with their sizes."
+        f"The {result.measure.noun} of every block: groups of {rows.noun} down, groups of "
+        f"{columns.noun} across, with their sizes."
     )
-    if result.combines:
-        text += " Levels explain members of several groups too, by all their groups together."
     shown = element("div", table(heads, lines, "blocks"), class_="scrolls", tabindex="0")
-    return section("blocks", title, note(text), shown)
+    return section("blocks", title, note(text, _about_blocks(result, means)), shown)
+
+
+def _about_blocks(result: Result, means: FloatArray) -> str:
+    """Say what the numbers of blocks are compared with, and which stand out."""
+    measure, (rows, columns) = result.measure, result.nouns
+    text = ""
+    if measure.is_ratio:
+        text = (
+            f" A lift of 1 is what is expected if {rows} and {columns} had nothing to do with each "
+            "other, given how much there is of each of them; at 2 there is twice as much."
+        )
+        if _is_common(means):
+            text += " All blocks off the diagonal have one lift in common."
+    elif measure.expected is not None:
+        text = (
+            " What is expected of a cell are the effects of its row and its column: how high their"
+            " values are on the whole."
+        )
+    if result.observed:
+        text += " Only observed cells count"
+        text += "; how many a block has is written below." if result.rows.cells else "."
+        text += " Blocks with few of them are kept near 0." if result.model.shrinkage else ""
+    if result.combines:
+        what = measure.plural.capitalize()
+        text += f" {what} explain members of several groups too, by all their groups together."
+    if measure.expected is None or not np.isfinite(means).any():
+        return text
+    extremes = {"highest": np.nanargmax(means), "lowest": np.nanargmin(means)}
+    for word, place in extremes.items():
+        if word == "lowest" and _is_common(means):
+            break
+        i, j = divmod(int(place), means.shape[1])
+        where = f"group {i + 1} of {rows} with group {j + 1} of {columns}"
+        text += f" The {word} is {where}: {measure.in_words(float(means[i, j]))}."
+    return text
+
+
+def _is_common(means: FloatArray) -> bool:
+    """Whether all blocks off the diagonal have the same number."""
+    others = means[np.eye(*means.shape) == 0]
+    return others.size > 1 and bool(np.ptp(others) == 0)
 
 
 def _block_means(result: Result) -> FloatArray | None:
@@ -166,6 +208,8 @@ def _block_means(result: Result) -> FloatArray | None:
     if result.columns is None or means is None or not means.size:
         return None
     filled = np.logical_and.outer(result.rows.sizes > 0, result.columns.sizes > 0)
+    if result.rows.cells is not None:
+        filled &= result.rows.cells.observed > 0
     shown: FloatArray = np.where(filled, means, np.nan)
     return shown
 
@@ -175,10 +219,17 @@ def _block_head(side: Side, cluster: int) -> Markup:
     return joined(swatch(cluster), f" {cluster + 1} ", size)
 
 
-def _block_cell(mean: float, scale: Scale) -> Markup:
+def _block_cell(rows: Side, at: tuple[int, int], mean: float, scale: Scale) -> Markup:
+    measure, counted = rows.measure, NOTHING
+    if rows.cells is not None:
+        counted = element("small", rows.cells.in_words(*at))
     if np.isnan(mean):
-        return element("td", "empty")
-    return element("td", figure(mean), class_=f"t{round(_LEVELS * scale.share(mean))}")
+        return element("td", "empty" if rows.cells is None else "not observed", counted)
+    class_ = f"t{round(_LEVELS * scale.share(mean))}"
+    if measure.expected is None:
+        return element("td", figure(mean), counted, class_=class_)
+    words = measure.in_words(mean)
+    return element("td", figure_of(measure, mean), counted, class_=class_, title=words)
 
 
 def block_styles(result: Result) -> str:
@@ -186,7 +237,7 @@ def block_styles(result: Result) -> str:
     means = _block_means(result)
     if means is None:
         return ""
-    scale = scale_for(means)
+    scale = scale_for(means, kind=result.measure.limits)
     colours = [scale.colour(level / _LEVELS) for level in range(_LEVELS + 1)]
     return "\n".join(
         f".t{level} {{ background: {colour}; color: {readable_on(colour)}; }}"
@@ -208,4 +259,7 @@ def convergence(result: Result) -> Markup:
     steps = step_name(result.model, len(values) - 1)
     told = "" if steps == "steps" else f" ({steps})"
     shown = element("figure", curve(values, text), element("figcaption", f"{text}{told}."))
-    return section("convergence", "How the objective fell", shown, explained(result))
+    about = NOTHING
+    if result.measure.is_ratio:
+        about = note(f"At 0 groups explain no more than {result.background}; lower is better.")
+    return section("convergence", "How the objective fell", shown, about, explained(result))

@@ -17,8 +17,9 @@ from neocc.io._whole import whole_file
 from neocc.report import _overview
 from neocc.report._data import make_picture, page_data
 from neocc.report._facts import gather
-from neocc.report._groups import groups, outliers, overlaps
+from neocc.report._groups import groups, overlaps
 from neocc.report._html import Markup, element, joined, script_json, shorten, without_whole_names
+from neocc.report._outliers import outliers
 from neocc.report._pieces import NOTHING, note
 from neocc.report._result import Result, read_result
 from neocc.report._settings import settings as settings_part
@@ -116,7 +117,7 @@ def render_report(
             )
         ),
         "overlaps": overlaps(result, sides),
-        "outliers": outliers(sides),
+        "outliers": outliers(result, sides),
         "convergence": _overview.convergence(result),
         "settings": settings_part(result, settings, record),
     }

@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 
 from neocc._counts import round_half_away
-from neocc._typing import FloatArray, IntArray
+from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.core.overlap import REPEAT, OverlapModel
 from neocc.engines import RowSource
-from neocc.estimators._fitted import used_overlap_model
+from neocc.estimators._fitted import asked_objective, used_overlap_model
 from neocc.io import Matrix, column_distances
+from neocc.plot._measure import Measure, is_observed
 from neocc.plot._source import Clusters, read_clusters, read_names, read_values
-from neocc.report._facts import Side
+from neocc.report._cells import associate, count_observed
 from neocc.report._html import LONGEST_KEPT, shorten
+from neocc.report._side import Side
 
 __all__ = ["Result", "read_result"]
 
@@ -60,15 +62,28 @@ class Result:
         return self.clusters.combined
 
     @property
-    def level(self) -> str:
+    def measure(self) -> Measure:
         """What the number of a block is."""
-        return "level" if self.combines else "mean"
+        return self.clusters.measure
+
+    @property
+    def observed(self) -> bool:
+        """Whether cells that the matrix does not store are unknown, not zero."""
+        return is_observed(self.model)
+
+    @property
+    def background(self) -> str:
+        """What explains those in no group, in words."""
+        nouns = " and ".join(self.nouns)
+        if self.measure.is_ratio:
+            return f"independence of {nouns}"
+        level = self.measure.expected is None
+        return "a level of zero" if level else f"the effects of {nouns} alone"
 
     @property
     def is_whole(self) -> bool:
         """Whether these are all rows of the fit."""
-        fitted = getattr(self.model, "_row_members", None)
-        return fitted is not None and len(fitted) == self.rows.n_items
+        return _is_whole(self.model, self.rows.members)
 
     @property
     def sides(self) -> list[Side]:
@@ -101,16 +116,18 @@ def read_result(
         row_names = matrix.row_names if row_names is None else row_names
         column_names = matrix.column_names if column_names is None else column_names
         matrix = matrix.data
-    if getattr(model, "missing", "zero") == "ignore":
-        # A picture would show missing cells as zeros, and so would all that is computed from it.
-        matrix = None
     named, has_values = _read_matrix(model, matrix, row_names, column_names)
     clusters = read_clusters(model, named.data if has_values else None)
     if clusters.rows is None:
         raise ValueError("A report is about groups of rows; this model has none.")
     means = clusters.means
     distances = (None, None) if matrix is None else _distances(model, clusters, matrix)
-    repeats = used_overlap_model(model).name == REPEAT.name
+    shared: dict[str, Any] = {
+        "repeats": used_overlap_model(model).name == REPEAT.name,
+        "measure": clusters.measure,
+        "gains": _is_relative(model),
+    }
+    of_rows, of_columns = _counted(model, clusters, named.data if has_values else None)
     rows = Side(
         nouns[0],
         clusters.rows,
@@ -119,7 +136,8 @@ def read_result(
         distances[0],
         means,
         _max_outliers(model, ("row_outliers", "outliers"), len(clusters.rows)),
-        repeats,
+        **shared,
+        **of_rows,
     )
     columns = None
     if clusters.columns is not None:
@@ -131,7 +149,8 @@ def read_result(
             distances[1],
             None if means is None else means.T,
             _max_outliers(model, ("column_outliers",), len(clusters.columns)),
-            repeats,
+            **shared,
+            **of_columns,
         )
     return Result(model, clusters, named, has_values, nouns, rows, columns)
 
@@ -147,7 +166,10 @@ def _read_matrix(
         matrix = None
     if column_names is None:
         column_names = getattr(model, "feature_names_in_", None)
-    data = np.broadcast_to(0.0, _shape(model)) if matrix is None else read_values(matrix)
+    if matrix is None:
+        data = np.broadcast_to(0.0, _shape(model))
+    else:
+        data = read_values(matrix, observed=is_observed(model))
     rows = read_names(row_names, matrix, data.shape[0], "rows")
     columns = read_names(column_names, matrix, data.shape[1], "columns")
     named = Matrix(
@@ -169,11 +191,39 @@ def _shape(model: Any) -> tuple[int, int]:
 def _distances(
     model: Any, clusters: Clusters, X: Any
 ) -> tuple[FloatArray | None, FloatArray | None]:
-    """Return the distances of rows and of columns, where the model measures them."""
-    if not _is_ours(model):
+    """Return the distances of rows and of columns, where the model measures them.
+
+    Squares over observed cells are left out: the fewer cells somebody has, the smaller they are.
+    """
+    if not _is_ours(model) or (is_observed(model) and not _is_relative(model)):
         return None, None
     columns = None if clusters.columns is None else column_distances(model, X)
     return model.transform(X), columns
+
+
+def _counted(model: Any, clusters: Clusters, X: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what is counted in the matrix for the sides: observed cells, and items of counts."""
+    if X is None or clusters.rows is None or clusters.columns is None:
+        return {}, {}
+    if is_observed(model):
+        cells = count_observed(X, clusters.rows, clusters.columns)
+        return {"cells": cells}, {"cells": cells.transposed}
+    # What is expected follows from the sums over all rows.
+    if not clusters.measure.is_ratio or not _is_whole(model, clusters.rows):
+        return {}, {}
+    sides = (X, clusters.rows), (X.T, clusters.columns)
+    found = [{"associations": associate(*side, model.prior)} for side in sides]
+    return found[0], found[1]
+
+
+def _is_whole(model: Any, rows: BoolArray) -> bool:
+    fitted = getattr(model, "_row_members", None)
+    return fitted is not None and len(fitted) == len(rows)
+
+
+def _is_relative(model: Any) -> bool:
+    """Whether distances are relative to what somebody in no group costs."""
+    return hasattr(model, "outlier_cost") and asked_objective(model).background
 
 
 def _is_ours(model: Any) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from neocc._typing import FloatArray
-from neocc.plot._limits import Limits, colour_limits
+from neocc.plot._limits import Kind, Limits, colour_limits
 from neocc.plot._style import SHADES
 
 __all__ = ["Scale", "readable_on", "scale_for"]
@@ -46,19 +47,26 @@ class Scale:
     @property
     def colours(self) -> tuple[str, ...]:
         """The colours, evenly spaced from the low end to the high one."""
-        if self.limits.kind == "signed":
-            return _SIGNED
-        return SHADES if self.limits.kind == "up" else SHADES[::-1]
+        return {"up": SHADES, "down": SHADES[::-1]}.get(self.limits.kind, _SIGNED)
 
     def share(self, value: float) -> float:
         """Return where a number stands, from 0 at the low end to 1 at the high one."""
-        low, high = self.limits.low, self.limits.high
-        return float(min(max((value - low) / (high - low), 0.0), 1.0) ** self.limits.power)
+        low, high = self._place(self.limits.low), self._place(self.limits.high)
+        share = (self._place(value) - low) / (high - low)
+        return float(min(max(share, 0.0), 1.0) ** self.limits.power)
 
     def value(self, share: float) -> float:
         """Return the number that stands there."""
         low, high = self.limits.low, self.limits.high
+        if self.limits.kind == "ratio":
+            return low * float((high / low) ** share)
         return low + (high - low) * float(share ** (1.0 / self.limits.power))
+
+    def _place(self, value: float) -> float:
+        """Return where a number stands before scales are cut: ratios by their logarithms."""
+        if self.limits.kind != "ratio":
+            return value
+        return math.log(value) if value > 0 else -math.inf
 
     def colour(self, share: float) -> str:
         """Return the colour there."""
@@ -78,9 +86,11 @@ class Scale:
         }
 
 
-def scale_for(values: FloatArray, main: FloatArray | None = None) -> Scale:
+def scale_for(
+    values: FloatArray, main: FloatArray | None = None, kind: Kind | None = None
+) -> Scale:
     """Choose colours for numbers, or for the more important of them (`main`)."""
-    return Scale(colour_limits(values, main))
+    return Scale(colour_limits(values, main, kind))
 
 
 def _rgb(colour: str) -> FloatArray:

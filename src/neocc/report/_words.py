@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from neocc.plot._measure import Measure
 from neocc.plot._words import join
-from neocc.report._facts import Side
+from neocc.report._side import Side
 
-__all__ = ["OVERLAP_MODELS", "count_of", "figure", "headline", "in_words"]
+__all__ = ["OVERLAP_MODELS", "count_of", "figure", "figure_of", "headline", "in_words"]
 
 OVERLAP_MODELS = {
-    "repeat": "whoever is in several groups pays the distance to each of them in full",
-    "share": "whoever is in several groups pays the mean of the distances to them",
+    "repeat": "whoever is in several groups pays what each of them costs in full",
+    "share": "whoever is in several groups pays the mean of what they cost",
     "average": "whoever is in several groups is the mean of them",
     "sum": "whoever is in several groups is the sum of them",
     "either": "whoever is in several groups follows one of them in each group of columns",
@@ -32,6 +33,21 @@ def figure(value: float) -> str:
         return "0"
     text = f"{value:,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:#.3g}".rstrip(".")
     return text.replace("-", "−", 1) if value < 0 else text
+
+
+def figure_of(measure: Measure, value: float) -> str:
+    """Write the number of a block, with a minus sign that can be seen.
+
+    Examples
+    --------
+    >>> from neocc.plot._measure import LIFT, MEAN, RESIDUAL
+    >>> from neocc.report._words import figure_of
+    >>> figure_of(LIFT, 6.23), figure_of(RESIDUAL, -0.5), figure_of(MEAN, 2.0)
+    ('6.2×', '−0.5', '2.00')
+    """
+    if measure.expected is None:
+        return figure(value)
+    return measure.figure(value).replace("-", "−", 1)
 
 
 def count_of(count: int, noun: str) -> str:
@@ -55,7 +71,7 @@ def headline(sides: Sequence[Side]) -> str:
     --------
     >>> import numpy as np
     >>> from neocc.plot.arrange import arrange
-    >>> from neocc.report._facts import Side
+    >>> from neocc.report._side import Side
     >>> from neocc.report._words import headline
     >>> U = np.array([[1, 0], [1, 1], [1, 1], [0, 0]], dtype=bool)
     >>> headline([Side("genes", U, arrange(U), str)])

@@ -38,7 +38,8 @@ function pointAt(row, column) {
   pointed = { row, column };
   const described = [rows.describe(row), columns.describe(column)];
   const kind = rows.isExact && columns.isExact ? "value" : "mean";
-  const value = `${kind} ${asText(cells[row * columns.bins + column])}`;
+  const cell = cells[row * columns.bins + column];
+  const value = Number.isNaN(cell) ? "not observed" : `${kind} ${asText(cell)}`;
   const middle = (side, bin) => pixel(side, (side.edge(bin) + side.edge(bin + 1)) / 2);
   const nodes = described.flatMap(([title, text]) => [make("bdi", title), make("div", text, "size")]);
   showTooltip(middle(columns, column), middle(rows, row), ...nodes, make("b", value));

@@ -23,7 +23,15 @@ from neocc.core.objectives.base import Centring, Features, Objective, Rise, Side
 from neocc.core.objectives.blends import mixing
 from neocc.kernels import Base, Memberships
 
-__all__ = ["Blocks", "CountObjective", "Tables", "count_terms", "likelihoods", "penalties"]
+__all__ = [
+    "Blocks",
+    "CountObjective",
+    "Tables",
+    "count_terms",
+    "lifts_of",
+    "likelihoods",
+    "penalties",
+]
 
 
 class Blocks(NamedTuple):
@@ -43,9 +51,15 @@ class Tables(NamedTuple):
     penalty: FloatArray
 
 
+def lifts_of(observed: FloatArray, expected: FloatArray, prior: float) -> FloatArray:
+    """Return how many times as many counts there are as independence expects, given a prior."""
+    found: FloatArray = (observed + prior) / (expected + prior)
+    return found
+
+
 def likelihoods(observed: FloatArray, expected: FloatArray, prior: float) -> FloatArray:
     """Return the parts of J of blocks with the most likely rates."""
-    lifts = (observed + prior) / (expected + prior)
+    lifts = lifts_of(observed, expected, prior)
     found: FloatArray = observed - expected - (observed + prior) * np.log(lifts)
     return found
 
@@ -95,8 +109,7 @@ class CountObjective(Objective):
 
     def rates(self, blocks: Blocks) -> FloatArray:
         """Return the lift of each block: its rate over that of independence."""
-        found: FloatArray = (blocks.observed + self.prior) / (blocks.expected + self.prior)
-        return found
+        return lifts_of(blocks.observed, blocks.expected, self.prior)
 
     def check(self, engine: Any) -> None:
         """Refuse negative numbers."""
