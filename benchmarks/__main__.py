@@ -1,7 +1,8 @@
 """`python -m benchmarks` prints the table of ratios; `--write README.md` also puts it there.
 
 `python -m benchmarks iterations` prints another: one iteration on one thread, for small and large
-matrices, and of "average" against "repeat"; `--against REV` compares with an earlier commit.
+matrices, of "average" against "repeat", and of "poisson" and observed cells against "mean";
+`--against REV` compares with an earlier commit.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import data, iterations, memory, overlaps, speed
+from benchmarks import costs, data, iterations, memory, overlaps, speed
 from benchmarks.measure import Row
 from benchmarks.pages import Line, markdown, replace_section
 
@@ -100,7 +101,8 @@ def show_ratios(console: Console, repeats: int, page: Path | None) -> None:
 
 def show_iterations(console: Console, repeats: int, against: str | None, page: Path | None) -> None:
     """Measure iterations; print them, and put them into the section `iterations` of a page."""
-    tables = [iterations.lines(repeats), overlaps.lines(max(3, repeats // 3))]
+    few = max(3, repeats // 3)
+    tables = [iterations.lines(repeats), overlaps.lines(few), costs.lines(few)]
     if against is not None:
         tables.append(iterations.against_lines(against, repeats))
     texts = []

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from benchmarks import overlaps
+from benchmarks import costs, overlaps
 from benchmarks.iterations import KINDS, Size, in_words, interleaved, judged, lines
 
 
@@ -45,3 +46,13 @@ def test_models_are_compared_with_and_without_outliers_on_one_thread_and_two() -
     ]
     assert {len(line) for line in rest} == {len(header)}
     assert [line[-1] for line in rest] == ["<= 1e+09: met"] * 2 + [""] * 2
+
+
+def test_objectives_are_compared_with_mean_on_matrices_that_are_there() -> None:
+    X = sparse.random_array((60, 50), density=0.3, format="csr", rng=np.random.default_rng(0))
+    cases = (costs.Case("none", lambda: None, 3), costs.Case("small", lambda: X, 3))
+    header, *rest = costs.lines(1, cases)
+    kinds = [(f"{overlap:g}", model) for model, overlap in costs.KINDS]
+    assert [tuple(line[:3]) for line in rest] == [("small", *kind) for kind in kinds]
+    assert {len(line) for line in rest} == {len(header)}
+    assert all("<= 2:" in line[-2] and "<= 2.5:" in line[-1] for line in rest)

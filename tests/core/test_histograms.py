@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -82,3 +83,18 @@ def test_too_many_values_are_not_told_apart():
     assert none.below == few.below == 3
     assert none.rank(4) is None
     assert not Histogram.merged([few, none]).counted
+
+
+@pytest.mark.parametrize("shift", [0, 44])
+@pytest.mark.parametrize("special", [False, True])
+@pytest.mark.parametrize("window", [EVERYTHING, Window(key_of(-2.0), key_of(3.0))])
+def test_many_values_of_both_signs_are_counted_as_by_sorting(shift, special, window):
+    values = np.random.default_rng(0).normal(scale=2.0, size=5000).round(1)
+    values = np.concatenate([values, SPECIAL if special else []]) + 0.0
+    keys = ordered_keys(values)
+    inside = keys[(keys >= window.low) & (keys <= window.high)]
+    bins, counts = np.unique(inside >> shift, return_counts=True)
+    found = Histogram.of(values, window, Query(window, None, shift))
+    np.testing.assert_array_equal(found.bins, bins)
+    np.testing.assert_array_equal(found.counts, counts)
+    assert found.below == (keys < window.low).sum()

@@ -154,6 +154,13 @@ class Histogram(NamedTuple):
                 counts = np.bincount(bins)
                 some = counts.nonzero()[0]
                 return cls(some + low, counts[some], below)
+            if low < 0 <= high:
+                # Between values of both signs lie the bins of all tiny numbers.
+                negative = keys < 0
+                first = cls._of_part(keys[negative], EVERYTHING, shift)
+                second = cls._of_part(keys[~negative], EVERYTHING, shift)
+                bins = np.concatenate([first.bins, second.bins])
+                return cls(bins, np.concatenate([first.counts, second.counts]), below)
         # What `np.unique` does, which takes twice the time for few keys.
         bins.sort()
         begins = np.empty(len(bins) + 1, dtype=bool)
