@@ -66,7 +66,6 @@ def predictor(n_models: int = 8) -> CellPredictor:
         row_overlap=0.15,
         n_init=1,
         init="random",
-        refine=False,
     )
     return CellPredictor(groups, n_models=n_models, random_state=0)
 

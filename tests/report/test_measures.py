@@ -253,3 +253,15 @@ def test_measures_follow_the_fit():
         page = pages.read(render_report(model))
         assert "expect" in page.by_id("blocks").text
         assert "distance" not in words(page)
+
+
+def test_a_part_of_the_rows_of_ratings_is_described_by_its_own_cells():
+    model, X = ratings()
+    part = NEOCC(3, 3, missing="ignore", remove_effects=True)
+    part.__dict__.update(model.__dict__)
+    part.row_membership_ = model.row_membership_[:40]
+    page = page_of((part, X[:40]))
+    assert "root mean square" not in words(page)
+    inside = np.outer(part.row_membership_[:, 0], model.column_membership_[:, 0])
+    counted = f"{(~np.isnan(X[:40]))[inside].sum()} of {inside.sum()}"
+    assert counted in page.by_id("blocks").text
