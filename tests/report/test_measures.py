@@ -139,6 +139,8 @@ def test_outliers_gain_least_and_are_told_why(fit):
     for one in found:
         if one.distance < 0:
             assert f"gains {-one.distance:#.3g}" in text
+        elif one.distance > 0:
+            assert f"group {one.nearest + 1} by {one.distance:#.3g}, the least" in text
     assert "farther" not in text
     assert "Most typical, with gain" in page.by_id("groups-rows").text
 
@@ -265,3 +267,10 @@ def test_a_part_of_the_rows_of_ratings_is_described_by_its_own_cells():
     inside = np.outer(part.row_membership_[:, 0], model.column_membership_[:, 0])
     counted = f"{(~np.isnan(X[:40]))[inside].sum()} of {inside.sum()}"
     assert counted in page.by_id("blocks").text
+
+
+@pytest.mark.filterwarnings("ignore::neocc.RedundancyWarning")
+def test_what_is_advised_against_twins_makes_sense():
+    assert result_of(counts()).can_average
+    assert not result_of(counts("diagonal")).can_average
+    assert result_of(ratings()).can_average
