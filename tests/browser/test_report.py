@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from browsing import Browser
 
+from neocc import NEOCC
 from neocc.report import write_report
 
 ALERT = "<script>alert(1)</script>"
@@ -104,6 +105,22 @@ def test_hovering_names_the_cell(browser, women):
         ]
     browser.point(2, 2)
     assert not browser.one("#tooltip").is_displayed()
+
+
+def test_hovering_over_a_missing_cell_says_that_it_is(driver, folder):
+    X = np.array([[5, 4, np.nan], [4, 5, 1], [np.nan, 1, 0], [1, 0, 5]])
+    model = NEOCC(2, 2, missing="ignore", n_init=1, random_state=0).fit(X)
+    path = folder / "missing.html"
+    write_report(model, path, matrix=X, force=True)
+    browser = Browser(driver)
+    browser.open(path)
+    rows, columns = places(browser, "rows"), places(browser, "columns")
+    for row, column in ((0, 2), (2, 0), (2, 2), (0, 0)):
+        browser.point(*browser.place(rows[f"row {row + 1}"], columns[f"column {column + 1}"]))
+        value = X[row, column]
+        expected = "not observed" if np.isnan(value) else f"value {value:g}"
+        assert browser.text("#tooltip").splitlines()[-1] == expected
+    assert browser.complaints() == []
 
 
 def test_hovering_over_the_gap_says_nothing(browser):

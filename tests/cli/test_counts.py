@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import json
 
 import numpy as np
 
 from neocc import NEOCC
 from neocc.io import load_model, read_matrix
+from neocc.plot._measure import LIFT
 
 GROUPS = ("--rows", 2, "--columns", 2, "--n-init", 2)
 
@@ -18,6 +20,8 @@ def test_a_fit_of_counts_is_what_python_gives(run, women, tmp_path):
     assert "rows: no overlap, no outliers" in ran.words
     assert "not estimated for counts" in ran.words
     X = read_matrix(women).data
+    assert "Lift of every block (how many times as often as expected)" in ran.words
+    assert "columns most beyond expectation" in ran.words
     wanted = NEOCC(
         2, 2, objective="poisson", prior=2.5, overlap_model="auto", n_init=2, random_state=0
     ).fit(X)
@@ -28,6 +32,8 @@ def test_a_fit_of_counts_is_what_python_gives(run, women, tmp_path):
         blocks = list(csv.DictReader(file))
     lifts = [float(block["lift"]) for block in blocks]
     np.testing.assert_allclose(lifts, wanted.block_lifts_.ravel())
+    for line in wanted.block_lifts_:
+        assert " ".join(LIFT.figure(lift) for lift in line) in ran.words
     total = sum(float(block["error"]) for block in blocks)
     assert np.isclose(total, wanted.objective_)
     assert run("predict", "out/model.neocc", women).code == 0
@@ -59,3 +65,12 @@ def test_a_negative_number_is_named_by_its_place_in_the_file(run, tmp_path):
     ran = run("fit", "x.csv", "--objective", "poisson", *GROUPS)
     assert ran.code == 2
     assert "found -5 at row 2, column 2" in " ".join(ran.err.split())
+
+
+def test_lifts_are_in_the_json(run, women, tmp_path):
+    ran = run("fit", women, "--objective", "poisson", *GROUPS, "-o", "out", "--json")
+    assert ran.code == 0, ran.err
+    model = load_model(tmp_path / "out" / "model.neocc")
+    result = json.loads(ran.out)["result"]
+    np.testing.assert_allclose(result["block_lifts"], model.block_lifts_)
+    np.testing.assert_allclose(result["block_means"], model.block_means_)

@@ -87,6 +87,22 @@ def test_a_list_and_a_table_give_the_same_fit(run, tmp_path, ratings):
     assert run("report", "one", "--force").code == 0
 
 
+def test_the_page_tells_how_far_blocks_are_from_expectation(run, tmp_path, ratings):
+    ran = run("fit", ratings, *FIT[:-1], "-o", "out")
+    assert ran.code == 0, ran.err
+    model = load_model(tmp_path / "out" / "model.neocc")
+    assert "Deviation from expectation of every block (cells observed)" in ran.words
+    given = read_matrix(ratings, missing="ignore").data.tocoo()
+    seen = np.zeros(given.shape, dtype=bool)
+    seen[given.row, given.col] = True  # zeros were observed too
+    for means, members in zip(model.block_means_, model.row_membership_.T, strict=True):
+        counts = [seen[members][:, inside].sum() for inside in model.column_membership_.T]
+        line = " ".join(f"{mean:+.2g} ({n})" for mean, n in zip(means, counts, strict=True))
+        assert line.replace("-", "−") in ran.words
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "blank where nothing was observed" in page
+
+
 def test_a_store_is_fitted_to_the_cells_it_has(run, tmp_path, ratings):
     write_store(tmp_path / "store", read_matrix(ratings, missing="ignore").data)
     ran = run("fit", "store", *FIT, "-o", "out")

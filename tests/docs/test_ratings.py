@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs" / "ratings.md"
+import numpy as np
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "ratings.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 
@@ -23,3 +27,21 @@ def test_the_tables_are_there():
     for name in ("predictions", "fresh", "observed"):
         table = TEXT.split(f"<!-- {name}:start -->")[1].split(f"<!-- {name}:end -->")[0]
         assert table.count("\n|") > 3
+
+
+def test_the_example_predicts_and_recommends():
+    example = runpy.run_path(str(ROOT / "examples" / "ratings.py"), run_name="example")
+    train, test = example["planted"]().split()
+    model = example["predictor"](n_models=1).fit(train.pairs, train.stars)
+    groups, effects, mean = example["errors"](model, test).values()
+    assert groups < 0.85 * effects < effects < mean
+    viewer = train.pairs[0][0]
+    lines = example["recommend"](model, viewer, n=2)
+    assert len(lines) == 2
+    assert all("above expectation" in line for line in lines)
+    X = example["as_matrix"](model, train)
+    p, t = example["places"](model, train)
+    assert np.array_equal(X.toarray()[p, t], train.stars)
+    assert X.nnz == len(train.stars)
+    for page in (PAGE, ROOT / "README.md"):
+        assert "examples/ratings.py" in page.read_text(encoding="utf-8")

@@ -174,7 +174,7 @@ def _block_title(result: Result) -> str:
     measure = result.measure
     title = f"{measure.noun.capitalize()} of every block"
     if result.rows.cells is not None:
-        title += " (and how many of its cells were observed)"
+        title += " (cells observed)"
     if measure.is_ratio:
         title += " (how many times as often as expected)"
     return title

@@ -54,7 +54,7 @@ def _alike(result: Result, side: Side) -> Markup:
     """Point out groups with nearly the same members, and list the pairs that are most alike."""
     found, pairs = lookalikes(side), alike_pairs(side.jaccard)
     remedy = "ask for fewer groups, or for less overlap"
-    if getattr(result.model, "overlap_model", "average") != "average":
+    if result.can_average:
         remedy += ', or for overlap_model="average"'
     notes = [
         note(

@@ -52,8 +52,8 @@ def _outlier_line(result: Result, facts: SideFacts, one: Outlier) -> Markup:
         return element("tr", head)
     limit = facts.side.limit
     if facts.side.gains:
-        most = max(limit, *(other.distance or 0.0 for other in facts.outliers), key=abs)
-        bar = limit_bar(max(-one.distance, 0.0), max(-limit, 0.0), abs(most))
+        longest = max(0.0, -limit, *(-(other.distance or 0.0) for other in facts.outliers))
+        bar = limit_bar(max(-one.distance, 0.0), max(-limit, 0.0), longest)
         return element(
             "tr", head, element("td", bar), element("td", _why_no_gain(result, limit, one))
         )
@@ -77,7 +77,8 @@ def _why_no_gain(result: Result, limit: float, one: Outlier) -> str:
     if gain == 0:
         return f"nothing to gain: no group tells more of it than {result.background}"
     if gain < 0:
-        return f"every group explains it worse than {result.background}"
+        least_worse = f"group {one.nearest + 1} by {figure(-gain)}, the least"
+        return f"every group explains it worse than {result.background}, {least_worse}"
     text = f"gains {figure(gain)} in group {one.nearest + 1}, the best"
     if gain >= least:
         return f"{text}: no less than the limit of {figure(least)}, a close decision"

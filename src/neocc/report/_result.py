@@ -10,7 +10,7 @@ import numpy as np
 
 from neocc._counts import round_half_away
 from neocc._typing import BoolArray, FloatArray, IntArray
-from neocc.core.overlap import REPEAT, OverlapModel
+from neocc.core.overlap import REPEAT, OverlapModel, compared_models
 from neocc.engines import RowSource
 from neocc.estimators._fitted import asked_objective, used_overlap_model
 from neocc.io import Matrix, column_distances
@@ -55,6 +55,13 @@ class Result:
     def overlap_model(self) -> OverlapModel | None:
         """What several memberships cost; None for models with no grid of means."""
         return used_overlap_model(self.model) if _is_ours(self.model) else None
+
+    @property
+    def can_average(self) -> bool:
+        """Whether the fit could have been one of means of groups, and is not."""
+        if getattr(self.model, "overlap_model", "average") == "average":
+            return False
+        return "average" in compared_models(asked_objective(self.model).kind)
 
     @property
     def combines(self) -> bool:
