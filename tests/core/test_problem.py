@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from instances import make_counts
 
-from neocc.core.objectives import KMEANS, OBJECTIVES
+from neocc.core.objectives import KMEANS, OBJECTIVES, make_objective
+from neocc.core.overlap import bounded_model
 from neocc.core.problem import Counts, Problem, round_half_away
 
 
@@ -106,3 +107,14 @@ def test_counts_with_a_share_of_the_outliers_stay_feasible(share):
         assert found.max_outliers == oracle.matlab_round(share * counts.max_outliers)
         assert found.n_memberships >= max(counts.n_memberships, found.n_covered)
         assert (found == counts) if share == 1.0 else True
+
+
+@pytest.mark.parametrize(
+    ("missing", "model", "expected"),
+    [("zero", "average", 1), ("ignore", "share", 2), ("ignore", "average", 10)],
+)
+def test_sums_of_an_entry_are_counted(missing, model, expected):
+    objective = make_objective("mean", missing=missing)
+    rule = bounded_model(model, None, objective.kind)
+    sides = Counts(30, 9, 40, 0), Counts(20, 4, 20, 0)  # 9 clusters and 36 pairs of them
+    assert Problem(objective, *sides, overlap_model=rule).n_sums == expected

@@ -24,7 +24,7 @@ def test_the_code_of_the_page_runs(capsys):
 
 
 def test_the_tables_are_there():
-    for name in ("predictions", "fresh", "observed"):
+    for name in ("predictions", "fresh", "large", "genres", "observed"):
         table = TEXT.split(f"<!-- {name}:start -->")[1].split(f"<!-- {name}:end -->")[0]
         assert table.count("\n|") > 3
 

@@ -61,6 +61,16 @@ class Problem:
         return self.objective.needs_products and self.columns is not None
 
     @property
+    def n_sums(self) -> int:
+        """How many sums the reference makes of an entry, for each that "mean" makes of it.
+
+        Observed cells are counted too, and where two clusters blend every pair has sums of its own.
+        """
+        widest = max(self.counts(side).n_clusters for side in self.sides)
+        n_blends = (widest + 1) // 2 if self.overlap_model.blends else 1
+        return n_blends * (2 if self.objective.needs_counts else 1)
+
+    @property
     def allows_outliers(self) -> bool:
         """Whether some items may stay outside."""
         return any(side.max_outliers > 0 for side in (self.rows, self.columns) if side)

@@ -118,7 +118,7 @@ class BaseNEO(
             space = EVERYTHING
             if not runs_on_cluster(self.engine):
                 space = planned_space(self, matrix, problem, init, workers)
-            n_iterations = self.n_init * (_SEARCH if self._searches else _START)
+            n_iterations = self.n_init * (_SEARCH if self._searches else _START) * problem.n_sums
             engine = make_engine(matrix, self.kernel, workers, space, self.engine, n_iterations)
             problem.objective.check(engine)
             journal = open_journal(self, matrix, engine)
