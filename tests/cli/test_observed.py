@@ -101,6 +101,12 @@ def test_the_page_tells_how_far_blocks_are_from_expectation(run, tmp_path, ratin
         assert line.replace("-", "−") in ran.words
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "blank where nothing was observed" in page
+    ran = run("report", "out")
+    assert ran.code == 0, ran.err
+    assert "no picture" not in ran.words + ran.err
+    again = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    # Fits and reports list settings in other words; all that is said of the cells is the same.
+    assert again.split('id="settings"')[0] == page.split('id="settings"')[0]
 
 
 def test_a_store_is_fitted_to_the_cells_it_has(run, tmp_path, ratings):

@@ -137,8 +137,6 @@ def report_file(
         matrix = _matrix_of(saved, data, settings)
     else:
         notes.append("without the matrix, which --data names, the page has no picture of it.")
-    if matrix is not None and getattr(saved.estimator, "missing", "zero") == "ignore":
-        notes.append("the page has no picture of a matrix with missing cells yet.")
     names: dict[str, Any] = {"row_names": saved.row_names, "column_names": saved.column_names}
     if matrix is not None:
         matrix = replace(matrix, **{side: one for side, one in names.items() if one is not None})
