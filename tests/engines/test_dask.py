@@ -22,7 +22,7 @@ from neocc.core.samples import Sampling
 from neocc.core.solve import solve
 from neocc.core.steps import make_features, make_terms
 from neocc.datasets import fetch_movielens_1m
-from neocc.engines import ClusterLostError, Workers, on_cluster
+from neocc.engines import ClusterLostError, DenseMatrix, SparseMatrix, Workers, on_cluster
 from neocc.engines.cluster import remote, tasks
 from neocc.io import open_store, write_store
 
@@ -361,7 +361,7 @@ def test_rows_of_a_store_travel_as_the_way_to_get_them(tmp_path):
     X = sparse.random_array((2000, 50), density=0.5, rng=0, format="csr")
     write_store(tmp_path / "store", X, rows_per_block=500)
     store = open_store(tmp_path / "store")
-    [held] = remote.hold([2], store, kernel="numpy", is_dense=False)
+    [held] = remote.hold([2], store, kernel="numpy", kind=SparseMatrix)
     squares = held.shard.row_squares()
     assert sys.getsizeof(held) > 100_000
     sent = pickle.dumps(held)
@@ -513,7 +513,7 @@ def test_choices_of_workers_outlive_the_next_row_step():
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 12))
-    [held] = remote.hold([X], None, "numpy", is_dense=True)
+    [held] = remote.hold([X], None, "numpy", kind=DenseMatrix)
     U, V = (members(np.eye(3, dtype=bool)[rng.integers(3, size=n)]) for n in (30, 12))
     model = OBJECTIVES["mean"]
     terms = model.row_terms(held.shard.column_features(U, None), U, V)

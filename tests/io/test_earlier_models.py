@@ -70,6 +70,8 @@ def test_models_of_version_1_can_be_fitted_again(path):
     X = given()[path.stem.split("-")[1]][:15]
     model = load_model(path)
     objective, members = model.objective_, model._row_members
+    if getattr(model, "refine", False):
+        model.set_params(refine="thorough")  # what a search was then
     fit_noticing(model, X)
     assert model.objective_ == pytest.approx(objective, rel=1e-12)
     np.testing.assert_array_equal(model._row_members, members)

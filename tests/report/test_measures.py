@@ -238,7 +238,7 @@ def test_without_effects_blocks_are_means_of_observed_cells():
     n = result.rows.cells.observed
     expected = (n * model.block_means_).sum(axis=0) / n.sum(axis=0)
     np.testing.assert_allclose(result.rows.overall, expected)
-    assert "The mean of the observed cells of every block" in words(page_of(fit))
+    assert "The level of the observed cells of every block" in words(page_of(fit))
     assert "kept near 0" in words(page_of(fit))
     assert "kept near 0" not in words(page_of(ratings(shrinkage=0.0)))
     blended = ratings(remove_effects=False, overlap_model="average", overlap=0.1)

@@ -36,14 +36,19 @@ class Biases(NamedTuple):
     columns: FloatArray
 
 
-def find_biases(engine: Engine) -> Biases:
-    """Return the mean and the effects of observed cells, in about twenty passes at most."""
+def find_biases(engine: Engine, *, effects: bool = True) -> Biases:
+    """Return the mean and the effects of observed cells, in about twenty passes at most.
+
+    Without `effects` these are 0.
+    """
     n, m = engine.shape
     row_sums, row_counts = _over_columns(engine, np.ones(m))
-    column_sums, column_counts = _over_rows(engine, np.ones(n))
     total = float(row_counts.sum())
     mean = float(row_sums.sum()) / total if total > 0.0 else 0.0
     rows, columns = np.zeros(n), np.zeros(m)
+    if not effects:
+        return Biases(mean, rows, columns)
+    column_sums, column_counts = _over_rows(engine, np.ones(n))
     for _ in range(_MOST_TURNS):
         before = columns
         left = column_sums - mean * column_counts - _over_rows(engine, rows)[1]

@@ -132,7 +132,7 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
     block_lifts_ : ndarray of shape (n_row_clusters, n_column_clusters) or None
         For counts, the rate of each block over that of independence; None for other objectives.
     overall_mean_, row_effects_, column_effects_ : float, ndarray, ndarray
-        What was subtracted from observed cells; `block_means_` are means of what is left, shrunk.
+        Of observed cells; with `remove_effects` block means are those of what is left.
     objective_ : float
         Objective of the memberships: the last entry of `history_`, or computed again term by term
         where rounding may have spoilt that.
@@ -159,9 +159,7 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
     Among equal distances, to about twelve digits of their terms, the lowest row, then the lowest
     cluster, is assigned first. An empty cluster is re-seeded with the row that fits worst.
 
-    References
-    ----------
-    J. J. Whang and I. S. Dhillon, "Non-Exhaustive, Overlapping Co-Clustering", CIKM 2017.
+    Whang and Dhillon, "Non-Exhaustive, Overlapping Co-Clustering", CIKM 2017.
 
     Examples
     --------
@@ -297,4 +295,5 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         assert solution.U is not None and solution.V is not None
         follows, l = problem.overlap_model.needs_sums, solution.V.n_clusters  # noqa: E741
         self.followed_ = followed_clusters(solution.U, l) if follows else None
+        self.block_means_ += self._level
         self.block_lifts_ = problem.objective.lifts(solution.features, solution.U, solution.V)

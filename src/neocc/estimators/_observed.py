@@ -73,22 +73,27 @@ class ObservedMixin:
                 "Observed are the stored entries of a sparse matrix, or the cells of an array that "
                 "are not NaN."
             )
-        self.overall_mean_ = 0.0
-        self.row_effects_, self.column_effects_ = (np.zeros(size) for size in matrix.shape)
-        if not self.remove_effects:
-            return matrix
         with Workers(self.n_jobs) as workers:
             engine = make_engine(matrix, self.kernel, workers, where=self.engine)
-            self.overall_mean_, self.row_effects_, self.column_effects_ = find_biases(engine)
+            found = find_biases(engine, effects=self.remove_effects)
+        self.overall_mean_, self.row_effects_, self.column_effects_ = found
         return matrix.without(self.overall_mean_ + self.row_effects_, self.column_effects_)
 
     def _without_known(self, matrix: Matrix, workers: Workers) -> Matrix:
         """Subtract the effects of the columns from new rows, and their own, found likewise."""
-        if not (isinstance(matrix, ObservedMatrix) and self.remove_effects):
+        if not isinstance(matrix, ObservedMatrix):
             return matrix
-        engine = make_engine(matrix, self.kernel, workers)
-        rows = row_biases(engine, self.overall_mean_, self.column_effects_)
+        rows = np.zeros(matrix.shape[0])
+        if self.remove_effects:
+            engine = make_engine(matrix, self.kernel, workers)
+            rows = row_biases(engine, self.overall_mean_, self.column_effects_)
         return matrix.without(self.overall_mean_ + rows, self.column_effects_)
+
+    @property
+    def _level(self) -> float:
+        """What block means have beside what clusters explain: those of the data the mean of all."""
+        with_level = self.missing == "ignore" and not self.remove_effects
+        return self.overall_mean_ if with_level else 0.0
 
     def predict_cells(self, rows: Any, columns: Any) -> FloatArray:
         """Return the values that a fit over observed cells expects in cells, observed or not.
@@ -126,7 +131,7 @@ class ObservedMixin:
             _numbers("columns", columns, len(self._column_members)),
         )
         expected = self.overall_mean_ + self.row_effects_[rows] + self.column_effects_[columns]
-        lines = _shares(self._row_members) @ self.block_means_
+        lines = _shares(self._row_members) @ (self.block_means_ - self._level)
         expected += np.einsum("...j,...j->...", lines[rows], _shares(self._column_members)[columns])
         return np.asarray(expected)
 

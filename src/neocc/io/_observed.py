@@ -9,6 +9,7 @@ import numpy as np
 from neocc._typing import FloatArray
 from neocc.core.engine import Engine
 from neocc.core.objectives import Features, Objective
+from neocc.core.objectives.blends import mixing
 from neocc.estimators._fitted import asked_objective
 from neocc.kernels import Memberships, numpy_
 
@@ -33,7 +34,7 @@ def observed_block_errors(model: Any, X: Any, U: Memberships, V: Memberships) ->
         features = _features(engine, objective, U)
         squares = [engine.column_squares(weights) for weights in U.indicator.T.copy()]
     assert features.sums is not None
-    sums = features.sums.T @ V.indicator
+    sums = mixing(U).T @ features.sums.T @ V.indicator
     explained = sums * objective.block_means(features, U, V)
     return np.asarray(np.maximum(np.array(squares) @ V.indicator - explained, 0.0))
 

@@ -87,7 +87,7 @@ _ABOUT = 0.05
 MEAN = Measure("mean", "means")
 LEVEL = Measure("level", "levels")
 LIFT = Measure("lift", "lifts", expected=1.0, is_ratio=True)
-OBSERVED = Measure("mean of the observed cells", "means of observed cells")
+OBSERVED = Measure("level of the observed cells", "levels of observed cells")
 RESIDUAL = Measure("deviation from expectation", "deviations from expectation", expected=0.0)
 
 
