@@ -150,7 +150,7 @@ def test_rows_of_the_fit_are_predicted_where_they_are():
     E, W = np.nan_to_num(E), (~np.isnan(X)).astype(float)
     V, M = fit.column_membership_, fit.block_means_
     for p, q in np.ndindex(d.shape):
-        expected = observed.literal_distance(p, q, E, W, V, M, "repeat", True)
+        expected = observed.literal_distance(p, q, E, W, V, M, "repeat", False)
         assert d[p, q] == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 

@@ -27,6 +27,10 @@ def asked_objective(model: Any) -> Objective:
     """Return the objective that the parameters of an estimator ask for; one-way ones have one."""
     names = ("outlier_cost", "prior", "missing", "shrinkage")
     given = {name: getattr(model, name) for name in names if hasattr(model, name)}
+    if given.get("missing") == "ignore" and given["outlier_cost"] == "auto":
+        # Where nobody is left out it is no question what that costs: memberships pay in full.
+        left_out = (model.row_outliers, model.column_outliers) != (0.0, 0.0)
+        given["outlier_cost"] = "background" if left_out else "zero"
     return make_objective(getattr(model, "objective", KMEANS.name), **given)
 
 
