@@ -177,3 +177,12 @@ def test_the_same_seed_gives_the_same_bits():
         for _ in range(2)
     )
     assert (one == other).all()
+
+
+def test_names_that_are_not_a_number_are_refused_and_pairs_may_come_one_by_one():
+    with pytest.raises(ValueError, match="Pair 1 has no name"):
+        CellPredictor(n_models=1).fit([(1.0, 2.0), (np.nan, 1.0)], [1.0, 2.0])
+    pairs, values = cells()
+    fit = CellPredictor(n_models=1, random_state=0).fit(pairs, values)
+    np.testing.assert_array_equal(fit.predict(iter(list(pairs))), fit.predict(pairs))
+    assert fit.predict([]).shape == (0,)

@@ -100,7 +100,8 @@ class NEOKMeans(RedundancyMixin, BaseNEO):
     outliers_ : ndarray of bool, shape (n_points,)
         Points that belong to no cluster.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Mean of the members of each cluster.
+        Mean of the members of each cluster; for `"average"` and `"sum"` prototypes that explain all
+        points together.
     overlap_choice_ : OverlapChoice or None
         Which overlap model `"auto"` chose, with its reasons; None for a model that was given.
     objective_ : float

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,26 @@ def read_pairs(pairs: Any) -> tuple[AnyArray, AnyArray]:
     elif isinstance(pairs, np.ndarray):
         given = list(pairs.T) if pairs.ndim == 2 else []
     else:
+        pairs = list(pairs)
         # An array of pairs would turn the number in ("ann", 7) into text.
         wrong = any(isinstance(pair, str) or not hasattr(pair, "__len__") for pair in pairs)
         lengths = set() if wrong else {len(pair) for pair in pairs}
         given = [_as_array(part) for part in zip(*pairs, strict=True)] if lengths == {2} else []
+        given = given if pairs else [_as_array(()), _as_array(())]
     if len(given) != 2:
         raise ValueError("Give pairs of a row and a column: an array of shape (n_cells, 2).")
+    for names in given:
+        without = [i for i, name in enumerate(names.tolist()) if _is_nothing(name)]
+        if without:
+            raise ValueError(
+                f"Pair {without[0]} has no name of a row or column: got {given[0][without[0]]!r} "
+                f"and {given[1][without[0]]!r}."
+            )
     return given[0], given[1]
+
+
+def _is_nothing(name: Any) -> bool:
+    return isinstance(name, float) and math.isnan(name)
 
 
 def _as_array(names: Any) -> AnyArray:
