@@ -58,7 +58,7 @@ def test_the_mean_predicts_better_than_effects_and_than_single_models():
     errors = [np.mean((model.predict_cells(*rest.T) - true) ** 2) for model in fit.models_]
     error = np.mean((fit.predict(rest) - true) ** 2)
     assert error < np.mean(errors)
-    assert error < np.mean((fit._by_effects(*rest.T) - true) ** 2)
+    assert error < np.mean((fit.models_[0]._by_effects(*rest.T) - true) ** 2)
     assert fit.score(rest, true) > 0.5
 
 
@@ -186,3 +186,17 @@ def test_names_that_are_not_a_number_are_refused_and_pairs_may_come_one_by_one()
     fit = CellPredictor(n_models=1, random_state=0).fit(pairs, values)
     np.testing.assert_array_equal(fit.predict(iter(list(pairs))), fit.predict(pairs))
     assert fit.predict([]).shape == (0,)
+
+
+def test_without_effects_reasons_are_deviations_from_the_mean_and_strangers_get_it():
+    pairs, values = cells()
+    groups = small().set_params(remove_effects=False)
+    fit = CellPredictor(groups, n_models=1, clip=False, random_state=0).fit(pairs, values + 100.0)
+    model, stranger = fit.models_[0], fit.predict([("nobody", "nothing")])
+    assert model.overall_mean_ == pytest.approx(np.mean(values) + 100.0)
+    np.testing.assert_allclose(stranger, model.overall_mean_)
+    levels = [reason.level for best in fit.recommend(3, n=5) for reason in best.reasons]
+    assert levels
+    assert np.abs(levels).max() < 10.0
+    with pytest.raises(ValueError, match="n must be a number of columns"):
+        fit.recommend(3, n=-1)

@@ -323,3 +323,15 @@ def test_a_model_file_that_lacks_effects_is_refused(tmp_path, saved, name, value
     save_model(fit, tmp_path / "spoilt.neocc")
     with pytest.raises(ModelFileError, match="damaged"):
         load_model(tmp_path / "spoilt.neocc")
+
+
+def test_none_in_lists_and_nan_in_sparse_data_were_not_observed():
+    X = [[5, 5, 1, None], [5, None, 1, 1], [1, 1, 5, 5], [None, 1, 5, 5]]
+    array = np.array([[NAN if cell is None else cell for cell in row] for row in X], dtype=float)
+    stored = sparse.csr_array(np.nan_to_num(array, nan=7.0))
+    stored.data[stored.data == 7.0] = NAN
+    fits = [NEOCC(2, 2, missing="ignore", random_state=0).fit(each) for each in (array, X, stored)]
+    for fit in fits[1:]:
+        np.testing.assert_array_equal(fit.row_membership_, fits[0].row_membership_)
+        assert fit.objective_ == fits[0].objective_
+    assert np.isnan(stored.data).sum() == 3

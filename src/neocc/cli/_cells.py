@@ -12,7 +12,7 @@ import numpy as np
 from rich.console import RenderableType
 from rich.text import Text
 
-from neocc._typing import FloatArray, IntArray
+from neocc._typing import IntArray
 from neocc.cli._command import Answer
 from neocc.cli._guard import Mistake, blaming_the_user, printable
 from neocc.cli._saved import MOST_ROWS, model_path, write_table
@@ -44,7 +44,7 @@ def cells_answer(
         )
     )
     with blaming_the_user():
-        values = _values(saved.estimator, rows, columns)
+        values = saved.estimator._values(rows, columns)  # noqa: SLF001
     notes = [
         f"{n_unknown:,} of the {len(pairs):,} cells are of {side} that the model does not know."
         for side, places in (("rows", rows), ("columns", columns))
@@ -96,16 +96,6 @@ def _places(names: Any, known: tuple[str, ...] | None, size: int) -> IntArray:
     words = known or tuple(str(number) for number in range(1, size + 1))
     numbers = {word: i for i, word in enumerate(words)}
     return np.array([numbers.get(name, -1) for name in names], dtype=np.intp)
-
-
-def _values(model: Any, rows: IntArray, columns: IntArray) -> FloatArray:
-    """Return predictions, by effects alone where a row or a column is not known."""
-    of_rows = np.where(rows >= 0, model.row_effects_[rows], 0.0)
-    of_columns = np.where(columns >= 0, model.column_effects_[columns], 0.0)
-    values: FloatArray = model.overall_mean_ + of_rows + of_columns
-    both = (rows >= 0) & (columns >= 0)
-    values[both] = model.predict_cells(rows[both], columns[both])
-    return values
 
 
 def _page(lines: list[dict[str, Any]], output: Path | None) -> Iterator[RenderableType]:

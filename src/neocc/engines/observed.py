@@ -133,9 +133,10 @@ def _with_data(X: Any, data: AnyArray) -> Any:
 
 
 def observed_cells(X: Any) -> Any:
-    """Return the observed cells as a CSR matrix: the stored ones, or those that are not NaN."""
+    """Return the observed cells as a CSR matrix: the stored ones, but for NaN."""
     if sparse.issparse(X):
-        return X
+        return _without_nan(X)
+    X = X.astype(np.float64) if X.dtype.kind == "O" else X
     rows, columns = np.nonzero(~np.isnan(X)) if X.dtype.kind == "f" else _everywhere(X.shape)
     indptr = np.zeros(len(X) + 1, dtype=np.int64)
     np.cumsum(np.bincount(rows, minlength=len(X)), out=indptr[1:])
@@ -143,6 +144,16 @@ def observed_cells(X: Any) -> Any:
     kind = np.int32 if small else np.int64
     cells = (X[rows, columns], columns.astype(kind), indptr.astype(kind))
     return sparse.csr_array(cells, shape=X.shape)
+
+
+def _without_nan(X: Any) -> Any:
+    """Return a sparse matrix without the cells that store NaN; zeros stay."""
+    X = X.tocsr()
+    if X.dtype.kind != "f" or not np.isnan(X.data).any():
+        return X
+    kept = ~np.isnan(X.data)
+    indptr = np.concatenate([[0], np.cumsum(kept)])[X.indptr].astype(X.indptr.dtype)
+    return sparse.csr_array((X.data[kept], X.indices[kept], indptr), shape=X.shape)
 
 
 def _everywhere(shape: tuple[int, int]) -> tuple[IntArray, IntArray]:

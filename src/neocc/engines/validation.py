@@ -134,8 +134,8 @@ def make_counts(
         raise ValueError(
             f"{prefix}overlap={overlap} is above max_memberships - 1 = {most - 1}: {n_items} "
             f"{items} with at most max_memberships={most} each have at most {n_items * most} "
-            f"memberships, not {counts.n_memberships}. Lower {prefix}overlap or raise "
-            "max_memberships."
+            f"memberships, not {counts.n_memberships}. Lower {prefix}overlap, or raise "
+            "max_memberships where the overlap model allows more."
         )
     if min_size > 1 and n_clusters * min_size > counts.n_memberships:
         raise ValueError(

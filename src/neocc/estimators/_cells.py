@@ -200,19 +200,8 @@ class CellPredictor(RegressorMixin, BaseEstimator):
 
     def _values(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return the mean prediction; -1 stands for a row or a column that is not known."""
-        values = self._by_effects(rows, columns)
-        known = (rows >= 0) & (columns >= 0)
-        if known.any():
-            at = rows[known], columns[known]
-            values[known] = np.mean([model.predict_cells(*at) for model in self.models_], axis=0)
-        return values
-
-    def _by_effects(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        """Return what effects alone predict; they are the same in all models."""
-        model = self.models_[0]
-        of_rows = np.where(rows >= 0, model.row_effects_[rows], 0.0)
-        of_columns = np.where(columns >= 0, model.column_effects_[columns], 0.0)
-        return np.asarray(model.overall_mean_ + of_rows + of_columns)
+        found = [model._values(rows, columns) for model in self.models_]
+        return np.asarray(np.mean(found, axis=0))
 
     def recommend(self, row: Any, n: int = 10, *, unseen: bool = True) -> list[Recommendation]:
         """Return the columns of highest predicted value for a row, with reasons.
@@ -233,13 +222,17 @@ class CellPredictor(RegressorMixin, BaseEstimator):
             `reasons`, the blocks of the row and the column.
         """
         check_is_fitted(self)
+        if n < 1:
+            raise ValueError(f"n must be a number of columns, at least 1; got {n!r}.")
         code = self._row_codes.get(row, -1)
         columns = np.arange(len(self.column_ids_))
         if unseen and code >= 0:
             seen = self._observed.indices[slice(*self._observed.indptr[code : code + 2])]
             columns = np.setdiff1d(columns, seen)
         rows = np.full(len(columns), code)
-        values, expected = self._values(rows, columns), self._by_effects(rows, columns)
+        values = self._values(rows, columns)
+        # Effects are the same in all models.
+        expected = self.models_[0]._by_effects(rows, columns)
         best = np.argsort(-values, kind="stable")[:n]
         if self.clip:
             values = np.clip(values, *self.value_range_)
@@ -258,7 +251,8 @@ class CellPredictor(RegressorMixin, BaseEstimator):
         if row < 0:
             return ()
         inside = np.outer(model.row_membership_[row], model.column_membership_[column])
-        blocks = [Reason(i, j, float(model.block_means_[i, j])) for i, j in np.argwhere(inside)]
+        levels = model.block_means_ - model._level
+        blocks = [Reason(i, j, float(levels[i, j])) for i, j in np.argwhere(inside).tolist()]
         return tuple(sorted(blocks, key=lambda block: -block.level))
 
     def __sklearn_tags__(self) -> Any:

@@ -8,12 +8,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from neocc._typing import BoolArray
 from neocc.core.engine import Engine
-from neocc.core.objectives import MODULARITY
 from neocc.core.problem import Problem
 from neocc.core.search import Init
 from neocc.core.solve import Solution
 from neocc.engines import Matrix
-from neocc.engines.validation import check_feasible, check_paired, read_memberships
+from neocc.engines.validation import check_feasible, read_memberships
 from neocc.estimators._base import BaseNEO
 
 
@@ -32,8 +31,12 @@ def refuse_start(init: str, problem: Problem) -> None:
             f"init='modularity' is a start for counts; objective={name!r} is not for these. Take "
             "another init."
         )
-    if init == "modularity":
-        check_paired(MODULARITY, problem.rows.n_clusters, problem.columns.n_clusters)
+    if init == "modularity" and problem.rows.n_clusters != problem.columns.n_clusters:
+        raise ValueError(
+            "init='modularity' pairs every row cluster with a column cluster: n_row_clusters="
+            f"{problem.rows.n_clusters} and n_column_clusters={problem.columns.n_clusters} must be "
+            "equal. Ask for as many of both, or take another init."
+        )
 
 
 class BaseCoclusterer(BiclusterMixin, BaseNEO):

@@ -130,10 +130,20 @@ class ObservedMixin:
             _numbers("rows", rows, len(self._row_members)),
             _numbers("columns", columns, len(self._column_members)),
         )
-        expected = self.overall_mean_ + self.row_effects_[rows] + self.column_effects_[columns]
+        return self._values(rows, columns)
+
+    def _values(self, rows: Any, columns: Any) -> FloatArray:
+        """Return the values of cells; by effects alone for rows or columns of number -1."""
+        values = self._by_effects(rows, columns)
         lines = _shares(self._row_members) @ (self.block_means_ - self._level)
-        expected += np.einsum("...j,...j->...", lines[rows], _shares(self._column_members)[columns])
-        return np.asarray(expected)
+        parts = np.einsum("...j,...j->...", lines[rows], _shares(self._column_members)[columns])
+        return np.asarray(values + np.where((rows >= 0) & (columns >= 0), parts, 0.0))
+
+    def _by_effects(self, rows: Any, columns: Any) -> FloatArray:
+        """Return what effects alone predict; -1 stands for a row or a column that is not known."""
+        of_rows = np.where(rows >= 0, self.row_effects_[rows], 0.0)
+        of_columns = np.where(columns >= 0, self.column_effects_[columns], 0.0)
+        return np.asarray(self.overall_mean_ + of_rows + of_columns)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]

@@ -8,7 +8,8 @@ from instances import make_engine, make_instance, planted
 from scipy import sparse
 from sides import CASES, check_refined_history, make_problem, watched
 
-from neocc.core.problem import Counts
+from neocc.core.objectives import OBJECTIVES
+from neocc.core.problem import Counts, Problem
 from neocc.core.samples import Sampling
 from neocc.core.search import budget, budgeted_search, n_budgeted_steps, run_starts
 
@@ -62,6 +63,18 @@ def test_a_search_begins_with_the_plain_starts_and_never_ends_above_them(case, o
         if not options:
             falls = -np.diff([each.objective for each in found])
             assert (falls >= -1e-9 * abs(min(values)) - starts[0].noise).all()
+
+
+@pytest.mark.parametrize("name", ["poisson", "modularity"])
+def test_it_gains_where_objectives_are_negative(name):
+    """An objective below zero is no perfect fit: rounds go on."""
+    sides = Counts(60, 3, 60, 0), Counts(40, 3, 40, 0)
+    problem = Problem(OBJECTIVES[name], *sides)
+    X = np.random.default_rng(3).poisson(2.0, size=(60, 40)).astype(float)
+    starts, before = plain(X, problem)
+    found, reads = run(X, problem)
+    assert found[-1].objective < min(each.objective for each in starts) < 0.0
+    assert reads.asked > 1.5 * before.asked
 
 
 @pytest.mark.parametrize("case", ["mean", "residue"])

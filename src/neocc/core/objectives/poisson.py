@@ -61,10 +61,9 @@ class Poisson(CountObjective):
         assert V is not None
         if not pairs and U.virtual is None and V.virtual is None:
             return super().row_terms(features, U, V)
-        blocks, lifts = self.blocks(features, V), self.lifts(features, U, V)
-        chosen = clusters_in_types(U.n_clusters) if pairs else np.eye(U.n_clusters)
-        rates = chosen @ lifts @ mixing(V).T
-        return self._blended(rates, blocks.column_shares, lifts, U if pairs else None)
+        blocks = self.blocks(features, V)
+        lifts = self._fitted(blocks, mixing(U), mixing(V))
+        return self._blended(lifts @ mixing(V).T, blocks.column_shares, lifts, pairs=pairs)
 
     def column_terms(
         self, features: Features, U: Memberships | None, V: Memberships, *, pairs: bool = False
@@ -73,25 +72,25 @@ class Poisson(CountObjective):
         assert U is not None
         if not pairs and U.virtual is None and V.virtual is None:
             return super().column_terms(features, U, V)
-        blocks, lifts = self.blocks(features, V), self.lifts(features, U, V)
-        chosen = clusters_in_types(V.n_clusters) if pairs else np.eye(V.n_clusters)
-        rates = chosen @ lifts.T @ mixing(U).T
-        return self._blended(rates, blocks.row_shares, lifts, V if pairs else None)
+        blocks = self.blocks(features, V)
+        lifts = self._fitted(blocks, mixing(U), mixing(V))
+        return self._blended(lifts.T @ mixing(U).T, blocks.row_shares, lifts, pairs=pairs)
 
     def _blended(
-        self, rates: FloatArray, shares: FloatArray, lifts: FloatArray, own: Memberships | None
+        self, rates: FloatArray, shares: FloatArray, lifts: FloatArray, *, pairs: bool
     ) -> Terms:
-        single = 0 if own is None else own.n_clusters
-        penalty = penalties(lifts, self.prior)
-        found = Tables(np.log(rates), rates - 1.0, penalty)
+        """Return the terms of clusters with these rates, by types of the other side."""
+        single = len(rates) if pairs else 0
+        rates = clusters_in_types(single) @ rates if pairs else rates
+        found = Tables(np.log(rates), rates - 1.0, penalties(lifts, self.prior))
         return count_terms(found.gain.T, found.rate.dot(shares), found, single)
 
     def block_costs(self, features: Features, U: Memberships, V: Memberships) -> FloatArray:
         """Return the part of each block in J; that of blends is shared among their clusters."""
         if U.virtual is None and V.virtual is None:
             return super().block_costs(features, U, V)
-        blocks, lifts = self.blocks(features, V), self.lifts(features, U, V)
-        P, Q = mixing(U), mixing(V)
+        blocks, P, Q = self.blocks(features, V), mixing(U), mixing(V)
+        lifts = self._fitted(blocks, P, Q)
         rates = P @ lifts @ Q.T
         costs = blocks.expected * (rates - 1.0) - blocks.observed * np.log(rates)
         found: FloatArray = P.T @ costs @ Q + penalties(lifts, self.prior)

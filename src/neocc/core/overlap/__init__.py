@@ -40,27 +40,28 @@ STORED_MODELS: dict[str, type[OverlapModel]] = {**OVERLAP_MODELS, Blend.key: Ble
 
 _USUAL_BOUND = 4
 _COMPARED = ("average", "sum", "either")
-_COUNTS = ("poisson", "diagonal", "modularity")
+# Objectives of counts without blends.
+_RATED = ("diagonal", "modularity")
 # Objectives with pairs of clusters that have costs of their own.
 _BLENDING = ("poisson", "observed")
 _OFFSETS = (
     "for objective='residue', whose clusters are patterns up to row and column offsets: take "
     "'average', 'share' or 'repeat', or objective='mean'."
 )
-_RATES = (
-    "for counts, whose clusters have rates: take 'share', 'repeat', or 'average' for 'poisson'."
-)
+_RATES = "for counts, whose clusters have rates: take 'share' or 'repeat'."
+_BLENDED_RATES = "for counts, whose clusters have rates: take 'average', 'share' or 'repeat'."
 _CELLS = "over observed cells: take 'average', 'share' or 'repeat'."
 _SENSELESS = {
     ("residue", "sum"): _OFFSETS,
     ("residue", "either"): _OFFSETS,
     ("kmeans", "either"): "without column clusters, in each of which a row could follow another "
     "of its clusters: take 'average', 'share', 'sum' or 'repeat', or NEOCC.",
-    **{(objective, name): _RATES for objective in _COUNTS for name in _COMPARED},
+    ("poisson", "sum"): _BLENDED_RATES,
+    ("poisson", "either"): _BLENDED_RATES,
     ("observed", "sum"): _CELLS,
     ("observed", "either"): _CELLS,
+    **{(objective, name): _RATES for objective in _RATED for name in _COMPARED},
 }
-del _SENSELESS["poisson", "average"]
 
 
 def compared_models(objective: str, columns: Counts | None = None) -> list[str]:

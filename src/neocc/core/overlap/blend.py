@@ -15,6 +15,7 @@ import numpy as np
 from neocc._typing import FloatArray, IntArray, LabelArray
 from neocc.core.assign import Choices
 from neocc.core.objectives.blends import pairs_of, type_of, types_of
+from neocc.core.overlap.average import Average
 from neocc.core.overlap.model import OverlapModel
 from neocc.core.overlap.repeat import REPEAT, Repeat
 from neocc.core.overlap.scores import Scores, Spread, at_once
@@ -41,8 +42,6 @@ class Blend(OverlapModel):
     @property
     def one_way(self) -> OverlapModel:
         """The model of a side alone: a mean of vectors."""
-        from neocc.core.overlap.average import Average
-
         return Average(self.most)
 
     def weighted(self, members: Memberships) -> Memberships:

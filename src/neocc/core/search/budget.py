@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from neocc.core.initialise import COLD, random_pair
 from neocc.core.problem import Problem
 from neocc.core.samples import SAMPLING, Sample, Sampling, draw_sample, extend_to_all
 from neocc.core.search.local import SAME_BASIN, Loose, OneSide, attempt, least_gain
-from neocc.core.search.perturb import Bandit, perturb
+from neocc.core.search.perturb import Resumable, perturb
 from neocc.core.search.starts import Begin, Init, make_start
 from neocc.core.search.tournament import ranked, short_run
 from neocc.core.solve import Solution, continued, improved, solve
@@ -123,11 +122,8 @@ def n_budgeted_steps(init: Init, n_init: int) -> int:
 
 
 @dataclass
-class _State:
-    """The state of a search: all that another process needs to resume it.
-
-    Lists and arrays are replaced, never modified.
-    """
+class _State(Resumable):
+    """The state of a search."""
 
     n_starts: int = 0  # plain starts made
     work: float = 0.0  # that these took
@@ -139,21 +135,6 @@ class _State:
     longest: int = 0  # that a gain has taken
     gained: bool = False  # some round has ended lower
     is_over: bool = False
-    bandit: Bandit = field(default_factory=Bandit)
-
-    def noted(self, rng: np.random.Generator) -> dict[str, Any]:
-        """Return what `resumed` needs."""
-        state = dict(rng.bit_generator.state)
-        return {**vars(self), "bandit": dict(vars(self.bandit)), "rng": state}
-
-    @classmethod
-    def resumed(cls, noted: dict[str, Any] | None, rng: np.random.Generator) -> _State:
-        """Return the noted search with the generator where it was, or a new one."""
-        if noted is None:
-            return cls()
-        state = dict(noted)
-        rng.bit_generator.state = state.pop("rng")
-        return cls(**{**state, "bandit": Bandit(**state["bandit"])})
 
     @property
     def best(self) -> Solution:
@@ -189,7 +170,8 @@ class _State:
         """Whether another round would cost too much, or is not expected to gain."""
         best = self.pool[0]
         is_patient = self.waited < _PATIENCE + _LONGER * self.longest
-        return self.spent >= limit or best.objective <= best.noise or not is_patient
+        is_perfect = abs(best.objective) <= best.noise
+        return self.spent >= limit or is_perfect or not is_patient
 
     def _on_sample(self, where: Sample) -> list[Solution]:
         """Return where the plain starts lead on a sample."""

@@ -7,6 +7,7 @@ the wrong place has to be dissolved and begun elsewhere. A `Bandit` learns it du
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from neocc.core.solve import Solution
 from neocc.core.steps import Pair, assigned, distances, with_side
 from neocc.kernels import Memberships
 
-__all__ = ["Bandit", "perturb", "relocate", "replaced", "shake"]
+__all__ = ["Bandit", "Resumable", "perturb", "relocate", "replaced", "shake"]
 
 # Fractions of row and column memberships that a round moves at random.
 _SHAKES = ((0.1, 0.3), (0.1, 0.1), (0.03, 0.3))
@@ -62,6 +63,30 @@ class Bandit:
         tried = np.arange(_N_WAYS) == way
         self.tries = self.tries + cost * tried
         self.successes = self.successes + (tried & success)
+
+
+@dataclass
+class Resumable:
+    """The state of a search that perturbs: all that another process needs to resume it.
+
+    Lists and arrays are replaced, never modified.
+    """
+
+    bandit: Bandit = field(default_factory=Bandit, kw_only=True)
+
+    def noted(self, rng: np.random.Generator) -> dict[str, Any]:
+        """Return what `resumed` needs."""
+        state = dict(rng.bit_generator.state)
+        return {**vars(self), "bandit": dict(vars(self.bandit)), "rng": state}
+
+    @classmethod
+    def resumed(cls, noted: dict[str, Any] | None, rng: np.random.Generator) -> Self:
+        """Return the noted search with the generator where it was, or a new one."""
+        if noted is None:
+            return cls()
+        state = dict(noted)
+        rng.bit_generator.state = state.pop("rng")
+        return cls(**{**state, "bandit": Bandit(**state["bandit"])})
 
 
 def perturb(

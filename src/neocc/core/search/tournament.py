@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from neocc.core.initialise import COLD, pressurised
 from neocc.core.problem import Problem
 from neocc.core.samples import SAMPLING, Sample, Sampling, draw_sample, extend_to_all
 from neocc.core.search.local import SAME_BASIN, local_search, rounds
-from neocc.core.search.perturb import Bandit
+from neocc.core.search.perturb import Resumable
 from neocc.core.search.starts import Begin, Init, make_start
 from neocc.core.solve import Solution, continued, solve
 from neocc.core.steps import Pair
@@ -113,11 +112,8 @@ def n_search_steps(init: Init, n_init: int, schedule: Schedule = SCHEDULE) -> in
 
 
 @dataclass
-class _Tournament:
-    """The state of a search on the data at hand: all that another process needs to resume it.
-
-    Lists and arrays are replaced, never modified.
-    """
+class _Tournament(Resumable):
+    """The state of a search on the data at hand."""
 
     n_runs: int = 0  # short runs made
     stage: int = -1  # of the schedule, -1 before the first
@@ -126,21 +122,6 @@ class _Tournament:
     lowest: float = 0.0  # lowest objective when the stage began
     agreed: bool = False  # enough short runs ended at the lowest value
     polished: bool = False  # local search has been done
-    bandit: Bandit = field(default_factory=Bandit)
-
-    def noted(self, rng: np.random.Generator) -> dict[str, Any]:
-        """Return what `resumed` needs."""
-        state = dict(rng.bit_generator.state)
-        return {**vars(self), "bandit": dict(vars(self.bandit)), "rng": state}
-
-    @classmethod
-    def resumed(cls, noted: dict[str, Any] | None, rng: np.random.Generator) -> _Tournament:
-        """Return the noted tournament with the generator where it was, or a new one."""
-        if noted is None:
-            return cls()
-        state = dict(noted)
-        rng.bit_generator.state = state.pop("rng")
-        return cls(**{**state, "bandit": Bandit(**state["bandit"])})
 
     @property
     def best(self) -> Solution:
