@@ -150,7 +150,7 @@ def test_rows_of_the_fit_are_predicted_where_they_are():
     E, W = np.nan_to_num(E), (~np.isnan(X)).astype(float)
     V, M = fit.column_membership_, fit.block_means_
     for p, q in np.ndindex(d.shape):
-        expected = observed.literal_distance(p, q, E, W, V, M, "repeat", False)
+        expected = observed.literal_distance(p, q, E, W, V, M, "repeat", True)
         assert d[p, q] == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
@@ -335,3 +335,16 @@ def test_none_in_lists_and_nan_in_sparse_data_were_not_observed():
         np.testing.assert_array_equal(fit.row_membership_, fits[0].row_membership_)
         assert fit.objective_ == fits[0].objective_
     assert np.isnan(stored.data).sum() == 3
+
+
+@pytest.mark.parametrize("model", ["repeat", "share"])
+def test_with_all_cells_observed_a_fit_with_overlap_is_the_plain_one(model):
+    X = np.nan_to_num(ratings())
+    options = {"overlap_model": model, "row_overlap": 0.3, "column_overlap": 0.2, "n_init": 2}
+    options |= {"init": "random", "refine": False, "random_state": 0}
+    plain = NEOCC(3, 3, **options).fit(X)
+    found = NEOCC(3, 3, missing="ignore", shrinkage=0.0, **options).fit(X)
+    np.testing.assert_array_equal(found.row_membership_, plain.row_membership_)
+    np.testing.assert_array_equal(found.column_membership_, plain.column_membership_)
+    np.testing.assert_allclose(found.block_means_, plain.block_means_, rtol=1e-9)
+    assert found.objective_ == pytest.approx(plain.objective_, rel=1e-9)

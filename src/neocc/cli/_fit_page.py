@@ -144,7 +144,7 @@ def _result_of(outcome: FitOutcome, X: Any) -> Result:
 def _group_table(result: Result, side: Side) -> Table:
     # Of all columns only the last one gives way; its cells are cut, not wrapped.
     other = result.columns if side is result.rows else result.rows
-    what = "most typical"
+    what = "members" if side.distances is None else "most typical"
     if side.associations is not None and other is not None:
         what = f"{printable(other.noun)} most beyond expectation"
     made = table("group", "size", "shared", what, right=range(3))

@@ -28,9 +28,12 @@ def asked_objective(model: Any) -> Objective:
     names = ("outlier_cost", "prior", "missing", "shrinkage")
     given = {name: getattr(model, name) for name in names if hasattr(model, name)}
     if given.get("missing") == "ignore" and given["outlier_cost"] == "auto":
-        # Where nobody is left out it is no question what that costs: memberships pay in full.
+        # Where nobody is left out every membership that is repeated pays in full, as elsewhere; an
+        # item that pays once does so either way.
         left_out = (model.row_outliers, model.column_outliers) != (0.0, 0.0)
-        given["outlier_cost"] = "background" if left_out else "zero"
+        overlaps = (model.row_overlap, model.column_overlap) != (0.0, 0.0)
+        repeats = model.overlap_model == REPEAT.name and overlaps
+        given["outlier_cost"] = "zero" if repeats and not left_out else "background"
     return make_objective(getattr(model, "objective", KMEANS.name), **given)
 
 
