@@ -8,6 +8,22 @@ MODELS = ("repeat", "share")
 NAMES = ("poisson", "diagonal", "modularity")
 
 
+def draw_counts(kind, rng, n, m) -> np.ndarray:
+    """Draw counts of a kind."""
+    n, m = (1 if kind == "one_row" else n), (1 if kind == "one_column" else m)
+    X = rng.poisson(rng.choice([0.3, 3.0, 50.0]), size=(n, m)).astype(float)
+    if kind == "tied":
+        return rng.integers(0, 2, size=(n, m)).astype(float)
+    if kind == "fractions":
+        return X * rng.random((n, m))
+    if kind == "sparse":
+        X[rng.random((n, m)) < 0.8] = 0.0
+    if kind == "empty":
+        X[rng.random(n) < 0.5] = 0.0
+        X[:, rng.random(m) < 0.5] = 0.0
+    return np.zeros((n, m)) if kind == "zeros" else X
+
+
 def expected(X) -> np.ndarray:
     """What independence expects of every cell."""
     total = X.sum()

@@ -26,28 +26,13 @@ BOUNDS = (None, 1, 2, 3)
 each_case = pytest.mark.parametrize(("name", "model"), list(product(literal.NAMES, literal.MODELS)))
 
 
-def make_data(kind, rng, n, m):
-    n = 1 if kind == "one_row" else n
-    X = rng.poisson(rng.choice([0.3, 2.0, 20.0]), size=(n, m)).astype(float)
-    if kind == "tied":
-        return rng.integers(0, 2, size=(n, m)).astype(float)
-    if kind == "fractions":
-        return X * rng.random((n, m))
-    if kind == "sparse":
-        X[rng.random((n, m)) < 0.8] = 0.0
-    if kind == "empty":
-        X[rng.random(n) < 0.5] = 0.0
-        X[:, rng.random(m) < 0.5] = 0.0
-    return np.zeros((n, m)) if kind == "zeros" else X
-
-
 class Run:
     """A problem with its data, and a start."""
 
     def __init__(self, name, model, seed, largest=6):
         rng = np.random.default_rng(seed)
         kind, self.most = KINDS[seed % len(KINDS)], BOUNDS[seed // 2 % len(BOUNDS)]
-        self.X = make_data(kind, rng, *rng.integers(1, largest + 1, size=2))
+        self.X = literal.draw_counts(kind, rng, *rng.integers(1, largest + 1, size=2))
         n, m = self.X.shape
         k, l = (int(rng.integers(1, min(size, 4) + 1)) for size in (n, m))  # noqa: E741
         if kind == "one_per_item":

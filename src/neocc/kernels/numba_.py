@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neocc._typing import FloatArray, LabelArray
+from neocc._typing import AnyArray, FloatArray, LabelArray
 from neocc.kernels import least_loops, loops, numpy_, numpy_sets, observed_loops, set_loops
 from neocc.kernels.inputs import Block, Features, Parts, SetCosts, SparseBlock, Terms
 from neocc.kernels.memberships import Memberships
@@ -43,7 +43,6 @@ def gather(
         squares = None
     if columns is None or (sums is None and squares is None):
         return
-    scale = _NO_LINE if columns.scale is None else columns.scale
     sums = np.empty((block.n_rows, columns.n_clusters)) if sums is None else sums
     some_extra = len(columns.extra_items) > 0
     longest = int(np.diff(block.indptr).max(initial=0)) + 1 if some_extra else 0
@@ -52,7 +51,7 @@ def gather(
         block.indices.view(_UNSIGNED[block.indices.itemsize]),
         block.data,
         columns.first,
-        scale,
+        _NO_LINE if columns.scale is None else columns.scale,
         columns.has_extra if some_extra else np.empty(0, dtype=bool),
         columns.extra_ptr if some_extra else columns.extra_items,
         columns.extra_clusters,
@@ -94,37 +93,27 @@ def gather_observed(
     block: SparseBlock, columns: Memberships, sums: FloatArray, counts: FloatArray
 ) -> None:
     """Write weighted sums of each row over column clusters, and sums of the weights."""
-    some_extra = len(columns.extra_items) > 0
-    observed_loops.gather(
-        block.indptr,
-        block.indices.view(_UNSIGNED[block.indices.itemsize]),
-        block.data,
-        _NO_LINE if block.weights is None else block.weights,
-        columns.first,
-        _NO_LINE if columns.scale is None else columns.scale,
-        columns.extra_ptr if some_extra else columns.extra_items,
-        columns.extra_clusters,
-        sums,
-        counts,
-    )
+    starts = columns.extra_ptr if len(columns.extra_items) else columns.extra_items
+    cells, clusters = _cells(block), columns.extra_clusters
+    observed_loops.gather(*cells, columns.first, _scale(columns), starts, clusters, sums, counts)
 
 
 def scatter_observed(
     block: SparseBlock, rows: Memberships, sums: FloatArray, counts: FloatArray
 ) -> None:
     """Add weighted sums of each column over row clusters, and sums of the weights."""
-    observed_loops.scatter(
-        block.indptr,
-        block.indices.view(_UNSIGNED[block.indices.itemsize]),
-        block.data,
-        _NO_LINE if block.weights is None else block.weights,
-        rows.first,
-        _NO_LINE if rows.scale is None else rows.scale,
-        rows.extra_items,
-        rows.extra_clusters,
-        sums,
-        counts,
-    )
+    cells, extra = _cells(block), (rows.extra_items, rows.extra_clusters)
+    observed_loops.scatter(*cells, rows.first, _scale(rows), *extra, sums, counts)
+
+
+def _cells(block: SparseBlock) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray]:
+    indices = block.indices.view(_UNSIGNED[block.indices.itemsize])
+    weights = _NO_LINE if block.weights is None else block.weights
+    return block.indptr, indices, block.data, weights
+
+
+def _scale(members: Memberships) -> FloatArray:
+    return _NO_LINE if members.scale is None else members.scale
 
 
 def multiply(block: Block, table: FloatArray, out: FloatArray) -> None:

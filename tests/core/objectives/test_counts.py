@@ -24,23 +24,9 @@ CASES = list(product(literal.NAMES, literal.MODELS))
 each_case = pytest.mark.parametrize(("name", "model"), CASES)
 
 
-def make_counts(kind, rng, n, m):
-    """Draw counts of a kind."""
-    n, m = (1 if kind == "one_row" else n), (1 if kind == "one_column" else m)
-    X = rng.poisson(rng.choice([0.5, 3.0, 50.0]), size=(n, m)).astype(float)
-    if kind == "fractions":
-        return X * rng.random((n, m))
-    if kind == "sparse":
-        X[rng.random((n, m)) < 0.8] = 0.0
-    if kind == "empty":
-        X[rng.random(n) < 0.5] = 0.0
-        X[:, rng.random(m) < 0.5] = 0.0
-    return np.zeros((n, m)) if kind == "zeros" else X
-
-
 def draw(kind, seed, name):
     rng = np.random.default_rng([seed, KINDS.index(kind)])
-    X = make_counts(kind, rng, *rng.integers(2, 8, size=2))
+    X = literal.draw_counts(kind, rng, *rng.integers(2, 8, size=2))
     k, l = rng.integers(1, 4, size=2)  # noqa: E741
     l = k if OBJECTIVES[name].paired else l  # noqa: E741
     U, V = any_membership(rng, X.shape[0], int(k)), any_membership(rng, X.shape[1], int(l))
