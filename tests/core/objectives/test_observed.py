@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import compress, pairwise
+from itertools import pairwise
 
 import numpy as np
 import observed
@@ -79,8 +79,8 @@ def check_runs(model, seeds):
             assert abs(step.objective + constant - literal) <= limit, f"seed {seed}"
         # An empty cluster of the start gets a member, whatever that costs.
         full = [not any(each.has_empty for each in step.before) for step in steps]
-        for before, after in compress(pairwise(history), full):
-            assert after <= before + limit, f"seed {seed}: {before} rises to {after}"
+        for is_full, (before, after) in zip(full, pairwise(history), strict=False):
+            assert not is_full or after <= before + limit, f"seed {seed}: {before} to {after}"
             n_lower += after < before - limit
         np.testing.assert_allclose(solution.history, history, rtol=1e-9, atol=limit)
         for found, counts in zip(
@@ -90,7 +90,7 @@ def check_runs(model, seeds):
             assert found.outliers.sum() <= counts.max_outliers
         n_steps += len(steps)
     assert n_steps > 3 * len(seeds)
-    assert n_lower > len(seeds) / 3
+    assert n_lower > len(seeds) / 2
 
 
 @each_model
