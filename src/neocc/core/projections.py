@@ -85,7 +85,8 @@ def _clustered(
         one_way = replace(one_way, overlap_model=problem.overlap_model.one_way)
         points = data.over_table(table)
         U = solve(points, one_way, seeded_start(points, one_way, rng)).U
-        data.reads.asked += points.reads.asked * points.n_stored / max(1, data.n_stored)
+        # By cells, so that a search of dense data is one of sparse data.
+        data.reads.asked += points.reads.asked * points.shape[1] / data.shape[side == "rows"]
         assert U is not None
         pair = with_side(pair, side, U)
     return pair
