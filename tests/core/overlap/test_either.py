@@ -361,7 +361,7 @@ def test_a_run_goes_on_where_it_was():
 
 
 def test_a_search_is_no_higher_than_its_starts():
-    for seed in range(6):
+    for seed in range(2):
         X, problem, rng = random_problem(seed)
         engine = make_engine(X)
         (*_, best) = search(engine, problem, "random", 4, rng)
