@@ -87,8 +87,7 @@ def assert_same(one, other):
 
 
 @pytest.mark.parametrize("model", observed.MODELS)
-@pytest.mark.parametrize("kernel", ["numpy", "numba"])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("kernel", "dtype"), [("numpy", "float64"), ("numba", "float32")])
 def test_rows_in_a_store_give_the_bits_of_rows_in_memory(tmp_path, kernel, model, dtype):
     X = ratings(dtype=dtype)
     here = run(read_observed(X), kernel, model=model, **MANY_BLOCKS)

@@ -106,11 +106,9 @@ def test_rows_that_are_read_instead_of_copied_change_nothing(
     [
         ("refine", 15),
         ("neo-kmeans", 7),
-        ("neo-kmeans", 160),
         ("spectral", 23),
         ("sketch", 160),
         ("random", 1),
-        ("random", 50),
         ("random", 159),
     ],
 )

@@ -33,7 +33,7 @@ def mixed(kind, seed, n=120, m=60, k=4, l=4):  # noqa: E741
 
 
 @pytest.mark.parametrize("kind", ["average", "sum", "either"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_model_that_made_the_data_is_named(kind, seed):
     X, members = mixed(kind, seed)
     overlap = members.sum() / len(X) - 1.0
@@ -75,7 +75,7 @@ def test_in_doubt_it_is_the_average():
     # Noise: no model explains it, and seeds differ more than models do.
     X = np.random.default_rng(0).normal(size=(60, 30))
     doubts = 0
-    for seed in range(4):
+    for seed in range(2):
         model = NEOCC(4, 3, overlap_model="auto", n_init=1, random_state=seed, **FRACTIONS).fit(X)
         choice = model.overlap_choice_
         ranked = sorted(choice.costs.values(), key=min)

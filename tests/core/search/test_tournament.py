@@ -130,7 +130,7 @@ def test_each_step_yields_a_solution_no_higher_than_the_last(X, case, init):
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("init", INITS)
 def test_no_half_step_of_a_search_raises_the_literal_objective(case, init):
-    for seed in range(6):
+    for seed in range(3):
         instance = make_instance(np.random.default_rng([19, seed]), largest=6)
         problem = problem_for(case, instance.rows, instance.columns)
         with watched() as steps:
@@ -147,7 +147,7 @@ def test_the_last_solution_is_what_it_says(X, case):
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_search_ends_no_higher_than_plain_starts_on_planted_data(case, seed):
     X = planted(np.random.default_rng(seed), 40, 30, 3, 3, noise=1.0)
     problem = problem_of(case)
@@ -168,7 +168,7 @@ def test_a_search_finds_planted_blocks(objective):
 # ------------------------------------------------------------------------------- number of steps
 
 
-@pytest.mark.parametrize("n_init", [1, 2, 3, 4, 7, 10, 11])
+@pytest.mark.parametrize("n_init", [1, 2, 3, 11])
 @pytest.mark.parametrize("init", INITS)
 def test_a_search_takes_no_more_steps_than_announced(init, n_init):
     X = np.random.default_rng(0).normal(size=(15, 10))
@@ -177,7 +177,7 @@ def test_a_search_takes_no_more_steps_than_announced(init, n_init):
 
 
 def test_a_search_without_agreement_takes_nearly_all_steps(X):
-    for n_init in (1, 2, 3, 5):
+    for n_init in (1, 3):
         n_steps = len(run(X, problem_of("mean"), n_init=n_init, schedule=DISAGREEMENT))
         assert n_steps == n_search_steps("neo-kmeans", n_init) - 2  # two follow on a sample
 
