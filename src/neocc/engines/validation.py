@@ -28,8 +28,8 @@ def read_matrix(
     """Check X and wrap it without copying, but for one conversion of sparse formats other than CSR.
 
     With an estimator, its `n_features_in_` and `feature_names_in_` are set (`reset`) or checked.
-    A store of blocks on disk stays there, unless the estimator's engine is "memory". If the
-    estimator ignores missing cells, or `observed` says so, a matrix of the observed ones is
+    A store of blocks on disk stays there, unless the estimator's engine is "memory" or "gpu". If
+    the estimator ignores missing cells, or `observed` says so, a matrix of the observed ones is
     returned.
     """
     engine = getattr(estimator, "engine", "auto")
@@ -40,7 +40,7 @@ def read_matrix(
 
     if isinstance(X, RowSource):
         _read_names(estimator, X, reset=reset)
-        if engine == "memory":
+        if engine in ("memory", "gpu"):
             names = getattr(estimator, "feature_names_in_", None)
             return wrap(StoredRows(X)[:], names)
         if cell_weight is not None:
