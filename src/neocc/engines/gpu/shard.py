@@ -12,6 +12,7 @@ from neocc.core.objectives import Side
 from neocc.core.overlap import OverlapModel, Scores
 from neocc.engines.gpu.device import Device, open_card
 from neocc.engines.gpu.features import HeldFeatures, fetched, scored, scored_choices
+from neocc.engines.gpu.matrix import DenseCard, SparseCard
 from neocc.engines.local import LocalShards
 from neocc.engines.matrix import DenseMatrix, Matrix
 from neocc.engines.shard import Shard
@@ -53,7 +54,11 @@ class GpuShard(Shard):
             n, m = self.shape
             what = f"a matrix of {n} rows, {m} columns and {self.matrix.n_stored} entries"
             self.device.require(n_bytes, what)
-            self._held = self.device.kernels.hold(self.matrix.block(0, n))
+            matrix = self.matrix
+            if isinstance(matrix, SparseCard | DenseCard):
+                self._held = self.device.kernels.hold(matrix.on_card())
+            else:
+                self._held = self.device.kernels.hold(matrix.block(0, n))
         return self._held
 
     def row_squares(self, weights: FloatArray | None = None) -> FloatArray:

@@ -80,6 +80,8 @@ class CardSums(Card):
     ) -> None:
         """Sum items over clusters of the other side, some clusters at a time."""
         k = 0 if others is None or sums is None else others.n_clusters
+        if not lines[0].n_items:
+            return
         weighing = 0
         if squares is not None:
             weighing = 1 if weights is None else 3
