@@ -1,15 +1,19 @@
 """The CUDA kernels against the reference, and fits on a card against fits on the CPU.
 
-They are skipped where there is no card. Nothing but pytest and what the package needs is imported:
-machines with cards have little installed.
+Where there is no card, the sources are compiled for the CPU (`emulated_cuda`), and some cases are
+left out. Nothing but pytest and what the package needs is imported: machines with cards have little
+installed.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from emulated_cuda import COMPILER, EmulatedModule
 from scipy import sparse
 
 from neocc import MSSR, NEOCC, NEOKMeans
@@ -20,17 +24,36 @@ from neocc.core.problem import Counts, Problem
 from neocc.core.solve import solve
 from neocc.engines import GpuError, Workers, on_gpu, open_engine
 from neocc.engines.gpu import open_card
+from neocc.engines.gpu.device import Device
 from neocc.engines.reading import as_matrix
 from neocc.kernels import Features, Memberships, Terms, numpy_
+from neocc.kernels.gpu.cuda import CudaKernels
 
 try:
-    CARD = open_card()
+    CARD, MISSING = open_card(), ""
 except GpuError as error:
-    pytest.skip(f"no GPU: {error}", allow_module_level=True)
+    MISSING = f"no GPU: {error}"
+    if COMPILER is None:
+        pytest.skip(f"{MISSING} No compiler (g++) either.", allow_module_level=True)
+    FOLDER = TemporaryDirectory(prefix="neocc-")
+    CARD = Device(CudaKernels(EmulatedModule(Path(FOLDER.name), n_multiprocessors=1)))
 
 KERNELS = CARD.kernels
 xp = KERNELS.xp
-SHAPES = [(1, 1), (7, 300), (300, 7), (2000, 900), (150_000, 40), (50, 400_000)]
+on_card = pytest.mark.skipif(bool(MISSING), reason=MISSING)
+ALL_SHAPES = [(1, 1), (7, 300), (300, 7), (2000, 900), (150_000, 40), (50, 400_000)]
+FEW_SHAPES = [(7, 300), (300, 7), (70_000, 3)]
+
+
+def some(values, quick):
+    """Return values for a parameter; those that are slow without a card are marked so."""
+    slow = pytest.mark.slow
+    marks = [slow if MISSING and each not in quick else () for each in values]
+    return [pytest.param(each, marks=mark) for each, mark in zip(values, marks, strict=True)]
+
+
+SHAPES = some(FEW_SHAPES if MISSING else ALL_SHAPES, [(300, 7)])
+TYPES = some([np.float32, np.float64], [np.float32])
 
 
 def make_sparse(rng, shape, dtype=np.float32, mean=20.0):
@@ -64,8 +87,8 @@ def close(found, expected, size=None):
     assert np.abs(found - expected).max(initial=0.0) <= 1e-13 * size + 1e-300
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("k", [1, 3, 20, 33, 70])
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("k", some([3, 70] if MISSING else [1, 3, 20, 33, 70], [3]))
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("kind", ["partition", "outliers", "overlap", "much", "scaled"])
 def test_sums(shape, k, kind, dtype):
@@ -98,7 +121,7 @@ def test_sums(shape, k, kind, dtype):
             close(alone, wanted)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("weighted", some([False, True], []))
 def test_observed_cells(weighted):
     rng = np.random.default_rng(0)
     X = make_sparse(rng, (3000, 500), np.float64)
@@ -114,7 +137,7 @@ def test_observed_cells(weighted):
         close(found, expected)
 
 
-@pytest.mark.parametrize("width", [1, 20, 33, 80])
+@pytest.mark.parametrize("width", [33] if MISSING else [1, 20, 33, 80])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_products(shape, width):
     rng = np.random.default_rng(width)
@@ -131,12 +154,12 @@ def test_products(shape, width):
         close(found, expected)
 
 
-@pytest.mark.parametrize("l", [1, 5, 20, 150])
-@pytest.mark.parametrize("k", [1, 4, 20, 130])
-@pytest.mark.parametrize("extent", ["mean", "products", "tables", "rate"])
+@pytest.mark.parametrize("l", some([5, 150] if MISSING else [1, 5, 20, 150], [5]))
+@pytest.mark.parametrize("k", some([4, 130] if MISSING else [1, 4, 20, 130], [4]))
+@pytest.mark.parametrize("extent", some(["mean", "products", "tables", "rate"], ["tables"]))
 def test_scores(k, l, extent):  # noqa: E741
     rng = np.random.default_rng([k, l, len(extent)])
-    n = 5000
+    n = 300 if MISSING else 5000
     draw = rng.normal
     features = Features(draw(size=(n, l)), 10.0 * rng.random(n) + 5.0)
     magnitude = rng.random(k) * 10.0
@@ -167,15 +190,16 @@ def test_scores(k, l, extent):  # noqa: E741
                 assert np.allclose(KERNELS.fetch(table), d, rtol=1e-10, atol=1e-10)
 
 
-@pytest.mark.parametrize("kind", ["positive", "signed", "tied", "empty", "zeros"])
+@pytest.mark.parametrize("kind", some(["positive", "signed", "tied", "empty", "zeros"], ["zeros"]))
 def test_histograms(kind):
+    n = 3000 if MISSING else 300_000
     from neocc.core.histograms import EVERYTHING, Histogram, Query, Window
 
     rng = np.random.default_rng(0)
     values = {
-        "positive": rng.gamma(2.0, size=300_000),
-        "signed": rng.normal(size=300_000) * 10.0 ** rng.integers(-300, 300, size=300_000),
-        "tied": rng.integers(0, 5, size=300_000) / 7.0,
+        "positive": rng.gamma(2.0, size=n),
+        "signed": rng.normal(size=n) * 10.0 ** rng.integers(-300, 300, size=n),
+        "tied": rng.integers(0, 5, size=n) / 7.0,
         "empty": np.empty(0),
         "zeros": np.array([0.0, -0.0, np.inf, 1.0]),
     }[kind]
@@ -195,15 +219,16 @@ def test_histograms(kind):
                 assert found[2] == expected.below
 
 
-def test_sums_have_the_same_bits_for_any_number_of_blocks(monkeypatch):
+@pytest.mark.parametrize("n_rows", some([66_000 if MISSING else 150_000], []))
+def test_sums_have_the_same_bits_for_any_number_of_blocks(monkeypatch, n_rows):
     rng = np.random.default_rng(0)
-    X = make_sparse(rng, (150_000, 300), mean=10.0)
+    X = make_sparse(rng, (n_rows, 30), mean=2.0)
     held = KERNELS.hold(block_of(X))
-    rows, columns = make_members(rng, 150_000, 9, 0.2, 0.1), make_members(rng, 300, 9, 0.2, 0.1)
+    rows, columns = make_members(rng, n_rows, 9, 0.2, 0.1), make_members(rng, 30, 9, 0.2, 0.1)
     found = []
-    for n in (1, 7, 132, 132):
+    for n in (1, 3) if MISSING else (1, 7, 132, 132):
         monkeypatch.setattr(KERNELS, "n_multiprocessors", n)
-        by_rows, by_columns = xp.zeros((150_000, 9)), xp.zeros((300, 9))
+        by_rows, by_columns = xp.zeros((n_rows, 9)), xp.zeros((30, 9))
         KERNELS.gather(held, CARD.lists(columns), None, by_rows, None)
         KERNELS.scatter(held, CARD.lists(rows), None, by_columns, None)
         found.append(KERNELS.fetch(by_rows).tobytes() + KERNELS.fetch(by_columns).tobytes())
@@ -215,13 +240,14 @@ def same_fit(X, problem, start):
         one = solve(
             open_engine(as_matrix(X), numpy_, workers).centred(problem.centring), problem, start
         )
-        engine = on_gpu(as_matrix(X), numpy_, workers)
+        engine = on_gpu(as_matrix(X), numpy_, workers, CARD)
         two = solve(engine.centred(problem.centring), problem, start)
         assert np.allclose(one.history, two.history, rtol=1e-9, atol=1e-9)
         for mine, others in zip(one.pair, two.pair, strict=True):
             assert np.array_equal(mine.dense, others.dense)
 
 
+@on_card
 @pytest.mark.parametrize("objective", ["mean", "residue", "kmeans"])
 @pytest.mark.parametrize("name", OVERLAP_MODELS)
 @pytest.mark.parametrize("dense", [False, True])
@@ -240,12 +266,23 @@ def test_fits(objective, name, dense):
         same_fit(X, problem, random_pair(problem, rng))
 
 
+@on_card
 @pytest.mark.parametrize("objective", ["poisson", "modularity", "diagonal"])
 def test_fits_of_counts(objective):
     rng = np.random.default_rng(3)
     X = sparse.csr_array(rng.poisson(0.2, size=(2000, 120)).astype(float))
     sides = [Counts.from_fractions(n, 3, overlap=0.0, outliers=0.0) for n in X.shape]
     problem = Problem(OBJECTIVES[objective], *sides, max_iter=8)
+    same_fit(X, problem, random_pair(problem, rng))
+
+
+@pytest.mark.parametrize("objective", some(["mean", "residue"], ["mean"]))
+def test_small_fits(objective):
+    rng = np.random.default_rng(2)
+    X = make_sparse(rng, (100, 30), mean=6.0)
+    rows = Counts.from_fractions(100, 4, overlap=0.2, outliers=0.1)
+    columns = Counts.from_fractions(30, 3, overlap=0.1, outliers=0.1)
+    problem = Problem(OBJECTIVES[objective], rows, columns, 4, 0.0)
     same_fit(X, problem, random_pair(problem, rng))
 
 
@@ -267,6 +304,7 @@ def planted(rng):
     return sparse.csr_array(np.where(rng.random(X.shape) < 0.4, X, 0.0))
 
 
+@on_card
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 def test_estimators_find_the_same(model):
     X = planted(np.random.default_rng(0))
@@ -278,6 +316,7 @@ def test_estimators_find_the_same(model):
             assert np.array_equal(getattr(found, name), getattr(expected, name))
 
 
+@on_card
 def test_data_on_the_card_are_taken_as_they_are():
     X = planted(np.random.default_rng(0))
     options = {"n_init": 2, "random_state": 0, "kernel": "numpy", "engine": "gpu"}
@@ -294,6 +333,7 @@ def test_data_on_the_card_are_taken_as_they_are():
         assert np.array_equal(found.predict(there), expected.predict(here))
 
 
+@on_card
 def test_repeated_fits_have_the_same_bits_and_leave_nothing():
     X = planted(np.random.default_rng(0))
     options = {"row_overlap": 0.1, "refine": False, "n_init": 1, "random_state": 0}
@@ -317,6 +357,7 @@ def test_random_starts_are_those_of_the_cpu():
     assert np.array_equal(KERNELS.sizes(lists), members.sizes)
 
 
+@on_card
 def test_out_of_memory_and_interruption():
     X = planted(np.random.default_rng(0))
     model = NEOCC(4, 3, engine="gpu", n_init=1, random_state=0, refine=False)

@@ -73,11 +73,14 @@ class SparseCard(SparseMatrix):
 
     def take(self, rows: IntArray) -> SparseMatrix:
         """Return a copy of some rows."""
+        import cupy
+
         X, starts = self.values, self.indptr[rows]
         lengths = self.indptr[rows + 1] - starts
         ptr = np.concatenate([[0], np.cumsum(lengths)])
         at = np.arange(ptr[-1]) + np.repeat(starts - ptr[:-1], lengths)
-        parts = (X.data[at].get(), X.indices[at].get(), ptr)
+        there = cupy.asarray(at)
+        parts = (X.data[there].get(), X.indices[there].get(), ptr)
         return SparseMatrix.from_scipy(sparse.csr_array(parts, shape=(len(rows), self.shape[1])))
 
     def take_columns(self, columns: IntArray) -> SparseMatrix:
@@ -102,13 +105,19 @@ class DenseCard(DenseMatrix):
 
     def take(self, rows: IntArray) -> DenseMatrix:
         """Return a copy of some rows, with the effects they had."""
+        import cupy
+
         effects = None if self.row_effects is None else self.row_effects[rows]
-        return DenseMatrix(self.values[rows].get(), effects, self.column_effects)
+        some = self.values[cupy.asarray(rows)].get()
+        return DenseMatrix(some, effects, self.column_effects)
 
     def take_columns(self, columns: IntArray) -> DenseMatrix:
         """Return a copy of some columns, with the effects they had."""
+        import cupy
+
         effects = None if self.column_effects is None else self.column_effects[columns]
-        return DenseMatrix(self.values[:, columns].get(), self.row_effects, effects)
+        some = self.values[:, cupy.asarray(columns)].get()
+        return DenseMatrix(some, self.row_effects, effects)
 
     def _raw(self, at: slice) -> FloatArray:
         return np.ascontiguousarray(self.values[at].get(), dtype=np.float64)

@@ -17,6 +17,7 @@ INT, LONG, FLOAT = np.int32, np.int64, np.float64
 
 # Threads of a block of simple kernels, and those that a multiprocessor runs at once.
 _THREADS, _AT_ONCE = 512, 2048
+_NULL = np.uintp(0)
 
 
 class Card:
@@ -61,12 +62,18 @@ class Card:
         found.max_dynamic_shared_size_bytes = self.shared - found.shared_size_bytes
         return found
 
+    def call(
+        self, function: Any, blocks: tuple[int, ...], threads: int, arguments: Any, shared: int = 0
+    ) -> None:
+        """Call a kernel; tables that are None are null pointers there."""
+        given = tuple(_NULL if each is None else each for each in arguments)
+        function(blocks, (threads,), given, shared_mem=shared)
+
     def launch(self, name: str, n: int, *arguments: Any, shared: int = 0, blocks: int = 0) -> None:
         """Call a kernel of `scores.cu`, a thread for each of so many, or with so many blocks."""
         blocks = blocks or -(-n // _THREADS)
         if n:
-            function = self.function("scores.cu", name)
-            function((blocks,), (_THREADS,), arguments, shared_mem=shared)
+            self.call(self.function("scores.cu", name), (blocks,), _THREADS, arguments, shared)
 
     @cached_property
     def few_blocks(self) -> int:

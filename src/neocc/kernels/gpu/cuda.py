@@ -49,9 +49,10 @@ class CudaKernels(CardSums):
         shared = 8 * (_SCORED * (l | 1) + l * k)
         tiled = sums is not None and shared <= self.shared - 8 * _SCORED
         extra = members is not None and members.n_extra > 0
-        self.function("scores.cu", "score")(
+        self.call(
+            self.function("scores.cu", "score"),
             (n_blocks,),
-            (_SCORED,),
+            _SCORED,
             (
                 LONG(n),
                 INT(k),
@@ -75,12 +76,12 @@ class CudaKernels(CardSums):
                 minima,
                 partial,
             ),
-            shared_mem=shared if tiled else 0,
+            shared if tiled else 0,
         )
         if members is None:
             return 0.0
         add_up = self.function("scores.cu", "add_up")
-        add_up((1,), (_ADDED,), (LONG(n_blocks), partial, partial[n_blocks:]))
+        self.call(add_up, (1,), _ADDED, (LONG(n_blocks), partial, partial[n_blocks:]))
         return float(partial[n_blocks])
 
     def _simplified(self, features: Features, terms: Terms) -> tuple[Any, Any, Any, Any]:

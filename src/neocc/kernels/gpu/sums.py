@@ -142,9 +142,10 @@ class CardSums(Card):
             (self.shared + 1024) // (needed + 1024),
         )
         n_blocks = self.n_multiprocessors * max(1, beside)
-        function(
+        self.call(
+            function,
             (n_blocks,),
-            (threads,),
+            threads,
             (
                 LONG(chosen.n_items),
                 INT(chosen.n_bands),
@@ -173,7 +174,7 @@ class CardSums(Card):
                 sums,
                 squares,
             ),
-            shared_mem=needed,
+            needed,
         )
 
     def _codes(self, lists: Lists, bins: tuple[int, int]) -> Any:
@@ -220,4 +221,5 @@ class CardSums(Card):
         sizes = (LONG(lines.n_items), INT(lines.n_bands), LONG(lines.width), INT(lines.local))
         data = (lines.starts, lines.stops, lines.indices, lines.values)
         rest = (table, INT(n_columns), INT(adds), out)
-        function((blocks, -(-n_columns // 32)), (256,), (*sizes, *data, *rest))
+        grid = (blocks, -(-n_columns // 32))
+        self.call(function, grid, 256, (*sizes, *data, *rest))
