@@ -89,8 +89,8 @@ def clear_errors() -> Iterator[None]:
         name = type(error).__name__
         if name == "OutOfMemoryError":
             raise GpuMemoryError(
-                f"The memory of the GPU does not suffice ({error}). Give it fewer rows, or leave "
-                'engine at "auto", which fits the data on the CPU.'
+                f"The memory of the GPU does not suffice ({error}). Give it fewer rows; "
+                'engine="auto" fits the data on the CPU.'
             ) from error
         if name in ("CUDARuntimeError", "CUDADriverError"):
             raise GpuError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from neocc._typing import FloatArray
 from neocc.core.assign import Applied, Choices
@@ -34,6 +34,10 @@ def on_gpu(
 class GpuShard(Shard):
     """Rows on a card: data are put there when they are first read."""
 
+    # Samples and tables with fewer entries stay in this process: starting kernels takes longer than
+    # an iteration does there.
+    least_held: ClassVar[int] = 1 << 18
+
     def __init__(self, *arguments: Any, device: Device, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.device = device
@@ -44,6 +48,13 @@ class GpuShard(Shard):
     def alike(self, matrix: Matrix) -> GpuShard:
         """Return a shard of the same rows, read otherwise."""
         shared = (self.kernels, self.workers, self.space, self.reads)
+        return GpuShard(matrix, *shared, options=self.options, device=self.device)
+
+    def over(self, matrix: Matrix) -> Shard:
+        """Return a shard of other rows; few of them are faster in this process."""
+        if matrix.n_stored < self.least_held:
+            return super().over(matrix)
+        shared = (self.kernels, self.workers)
         return GpuShard(matrix, *shared, options=self.options, device=self.device)
 
     @property

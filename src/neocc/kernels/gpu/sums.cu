@@ -20,9 +20,10 @@ typedef long long Long;
 struct __align__(16) Four { VALUE value[4]; INDEX index[4]; };
 
 __device__ __forceinline__ void load(
-    Four &found, const INDEX *__restrict__ indices, const VALUE *__restrict__ values, Long at,
-    Long n_stored)
+    Four &found, const INDEX *__restrict__ indices, const VALUE *__restrict__ values, Long whole,
+    int from, Long n_stored)
 {
+    const Long at = whole + from;
     if (at + 4 <= n_stored) {
         if (sizeof(INDEX) == 4)
             *reinterpret_cast<int4 *>(found.index) =
@@ -47,6 +48,21 @@ __device__ __forceinline__ void load(
             }
     }
 }
+
+// Where the entries of an item are: from `from` to `to`, counted from a whole vector on.
+struct Ends {
+    Long whole;
+    int from, to;
+
+    __device__ __forceinline__ Ends(
+        const Long *__restrict__ starts, const Long *__restrict__ stops, Long at, bool any)
+    {
+        const Long start = any ? starts[at] : 0, stop = any ? stops[at] : 0;
+        whole = start & ~3LL;
+        from = (int)(start - whole);
+        to = (int)(stop - whole);
+    }
+};
 
 // `weighing` says how squares count: 0 not at all, 1 once, 2 as often as the other item has
 // memberships here, 3 by `weights`. `adds` to what is there, or overwrites it.
@@ -84,72 +100,76 @@ extern "C" __global__ void gather(
         }
         const CODE *table = shared_codes ? nearby : codes + low;
         const int shift = local ? 0 : (int)low;
-        Long base = edges[blockIdx.x] + warp * per_warp;
-        for (; base < last; base += n_warps * per_warp) {
-            const Long item = base + in_warp;
+        const Long hop = n_warps * per_warp;
+        Long item = edges[blockIdx.x] + warp * per_warp + in_warp;
+        // What comes next is asked for early: the ends of the next item, and two vectors ahead.
+        Ends ends(starts, stops, band * n_items + item, item < last);
+        Four now, next, after;
+        if (4 * lane < ends.to) load(now, indices, values, ends.whole, 4 * lane, n_stored);
+        if (4 * (lane + group) < ends.to)
+            load(next, indices, values, ends.whole, 4 * (lane + group), n_stored);
+        for (; item - in_warp < last; item += hop) {
+            const int from = ends.from, to = ends.to;
+            const Long whole = ends.whole;
+            ends = Ends(starts, stops, band * n_items + item + hop, item + hop < last);
 #ifndef PLAIN
             double squared = 0.0;
 #endif
-            if (item < last) {
-                const Long start = starts[band * n_items + item];
-                const Long whole = start & ~3LL, left = n_stored - whole;
-                const int from = (int)(start - whole);
-                const int to = (int)(stops[band * n_items + item] - whole);
-                Four now, next;
-                int at = 4 * lane;
-                if (at < to) load(now, indices + whole, values + whole, at, left);
-                for (; at < to; at += 4 * group) {
-                    if (at + 4 * group < to)
-                        load(next, indices + whole, values + whole, at + 4 * group, left);
+            for (int at = 4 * lane; at < to; at += 4 * group) {
+                if (at + 8 * group < to)
+                    load(after, indices, values, whole, at + 8 * group, n_stored);
 #pragma unroll
-                    for (int e = 0; e < 4; e++) {
-                        if (at + e < from || at + e >= to) continue;
-                        const int other = (int)now.index[e] - shift;
-                        const double value = (double)now.value[e];
-                        double counted = value;
+                for (int e = 0; e < 4; e++) {
+                    if (at + e < from || at + e >= to) continue;
+                    const int other = (int)now.index[e] - shift;
+                    const double value = (double)now.value[e];
+                    double counted = value;
 #ifndef PLAIN
-                        const double times = scale ? scale[low + other] : 1.0;
-                        counted *= times;
-                        double number = 0.0;
+                    const double times = scale ? scale[low + other] : 1.0;
+                    counted *= times;
+                    double number = 0.0;
 #endif
-                        if (n_bins) {
-                            const unsigned code = table[other];
-                            const unsigned one = sizeof(CODE) == 1 ? code : (code & 255u);
-                            if (one < MORE) {
-                                mine[one * n_threads] += counted;
+                    if (n_bins) {
+                        const unsigned code = table[other];
+                        const unsigned one = sizeof(CODE) == 1 ? code : (code & 255u);
+                        if (one < MORE) {
+                            mine[one * n_threads] += counted;
+                            COUNT(1.0);
+                        }
+                        if (sizeof(CODE) == 2) {
+                            const unsigned two = code >> 8;
+                            if (two < MORE) {
+                                mine[two * n_threads] += counted;
                                 COUNT(1.0);
-                            }
-                            if (sizeof(CODE) == 2) {
-                                const unsigned two = code >> 8;
-                                if (two < MORE) {
-                                    mine[two * n_threads] += counted;
+                            } else if (two == MORE) {
+                                int bin = firsts[low + other] - first_bin;
+                                if (bin >= 0 && bin < n_bins) {
+                                    mine[bin * n_threads] += counted;
                                     COUNT(1.0);
-                                } else if (two == MORE) {
-                                    int bin = firsts[low + other] - first_bin;
+                                }
+                                const Long *more = extra_ptr + low + other;
+                                for (Long x = more[0]; x < more[1]; x++) {
+                                    bin = extra_clusters[x] - first_bin;
                                     if (bin >= 0 && bin < n_bins) {
                                         mine[bin * n_threads] += counted;
                                         COUNT(1.0);
                                     }
-                                    const Long *ends = extra_ptr + low + other;
-                                    for (Long x = ends[0]; x < ends[1]; x++) {
-                                        bin = extra_clusters[x] - first_bin;
-                                        if (bin >= 0 && bin < n_bins) {
-                                            mine[bin * n_threads] += counted;
-                                            COUNT(1.0);
-                                        }
-                                    }
                                 }
                             }
                         }
-#ifndef PLAIN
-                        if (weighing == 1) squared += value * value;
-                        else if (weighing == 2) squared += number * times * value * value;
-                        else if (weighing == 3) squared += weights[low + other] * value * value;
-#endif
                     }
-                    now = next;
+#ifndef PLAIN
+                    if (weighing == 1) squared += value * value;
+                    else if (weighing == 2) squared += number * times * value * value;
+                    else if (weighing == 3) squared += weights[low + other] * value * value;
+#endif
                 }
+                now = next;
+                next = after;
             }
+            if (4 * lane < ends.to) load(now, indices, values, ends.whole, 4 * lane, n_stored);
+            if (4 * (lane + group) < ends.to)
+                load(next, indices, values, ends.whole, 4 * (lane + group), n_stored);
             __syncwarp();
             for (int bin = lane; bin < n_bins; bin += group) {
                 double *line = bins + bin * n_threads + (threadIdx.x - lane), total = 0.0;
