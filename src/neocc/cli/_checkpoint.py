@@ -70,19 +70,27 @@ class FitCheckpoint(Checkpoint):
 
 @dataclass(frozen=True)
 class Resources:
-    """What a fit may take, and where it keeps its state: arguments of `NEOCC`."""
+    """What a fit may take, where it runs and keeps its state: arguments of `NEOCC`."""
 
     memory_limit: str | None = None
     checkpoint: FitCheckpoint | None = None
+    engine: str = "auto"
 
     @classmethod
     def of(
-        cls, memory_limit: str | None, checkpoint: Path | None, every: float | None, output: Path
+        cls,
+        memory_limit: str | None,
+        checkpoint: Path | None,
+        every: float | None,
+        output: Path,
+        *,
+        gpu: bool = False,
     ) -> Resources:
         """Check a limit, a file for the state and the seconds between two writings of it.
 
         This is before anything is read; `output` is the folder of the result.
         """
+        engine = "gpu" if gpu else "auto"
         if memory_limit is not None:
             try:
                 as_bytes(memory_limit, "--memory-limit")
@@ -91,12 +99,12 @@ class Resources:
         if checkpoint is None:
             if every is not None:
                 raise Mistake("--checkpoint-every is for --checkpoint FILE. Give that too.")
-            return cls(memory_limit)
+            return cls(memory_limit, engine=engine)
         every = 120.0 if every is None else every
         if not 0 <= every < math.inf:
             raise Mistake(f"--checkpoint-every must be a number of seconds; got {every:g}.")
         _check_place(checkpoint, output)
-        return cls(memory_limit, FitCheckpoint(checkpoint, every))
+        return cls(memory_limit, FitCheckpoint(checkpoint, every), engine)
 
     def check_input(self, path: Path) -> None:
         """Refuse a name that a record cannot hold, and a limit that a file would not keep."""

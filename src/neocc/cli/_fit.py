@@ -188,6 +188,7 @@ def _fitted(
 ) -> tuple[Any, bool]:
     """Fit; an interrupted fit counts if it has found anything."""
     from neocc import NEOCC
+    from neocc.engines import GpuError, GpuMemoryError
 
     model = NEOCC(**settings.estimator_options, **vars(resources))
     interrupted = False
@@ -197,6 +198,9 @@ def _fitted(
         try:
             with blaming_the_user(matrix), interrupts_wait_for(resources.checkpoint):
                 model.fit(matrix.data)
+        except (GpuError, GpuMemoryError) as error:
+            said = str(error).replace('engine="gpu"', "--gpu")
+            raise Mistake(said.replace('engine="auto"', "neocc fit without --gpu")) from error
         except KeyboardInterrupt as interrupt:
             if not hasattr(model, "row_membership_"):
                 raise KeyboardInterrupt(resources.how_to_go_on) from interrupt
@@ -204,4 +208,4 @@ def _fitted(
     # Names of columns are kept beside the model, as for a file; where and within what a fit ran is
     # no part of its result.
     model.__dict__.pop("feature_names_in_", None)
-    return model.set_params(checkpoint=None, memory_limit=None), interrupted
+    return model.set_params(checkpoint=None, memory_limit=None, engine="auto"), interrupted

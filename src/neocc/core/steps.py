@@ -109,6 +109,9 @@ def _assign_columns(
     counts = problem.columns
     assert counts is not None
     kernels, model = engine.shards.kernels, problem.overlap_model
+    if features.place is not None:
+        choices = features.place.choices(terms, members, model, counts.needs_distances)
+        return assign(choices, counts, model, members)
     scores = score(kernels, features, terms, members, counts)
     return assign(model.choices(scores, kernels), counts, model, members)
 

@@ -7,6 +7,7 @@ rows on the workers of a Dask cluster.
 from __future__ import annotations
 
 from neocc.engines.cluster import ClusterLostError, on_cluster
+from neocc.engines.gpu import GpuError, GpuMemoryError, on_gpu
 from neocc.engines.local import LocalShards, open_engine
 from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix
 from neocc.engines.passes import PassOptions
@@ -18,6 +19,8 @@ __all__ = [
     "ENGINE_NAMES",
     "ClusterLostError",
     "DenseMatrix",
+    "GpuError",
+    "GpuMemoryError",
     "LocalShards",
     "Matrix",
     "MemoryLimitError",
@@ -26,7 +29,8 @@ __all__ = [
     "SparseMatrix",
     "Workers",
     "on_cluster",
+    "on_gpu",
     "open_engine",
 ]
 
-ENGINE_NAMES = ("auto", "memory", "blocks")
+ENGINE_NAMES = ("auto", "memory", "blocks", "gpu")

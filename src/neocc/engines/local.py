@@ -75,9 +75,7 @@ class LocalShards:
         if matrix is self.shard.matrix:
             return self
         self.reads.passes += float(matrix.row_effects is not None)
-        shard = self.shard
-        kind, shared = type(shard), (self.kernels, shard.workers, shard.space, self.reads)
-        return LocalShards(kind(matrix, *shared, options=shard.options))
+        return LocalShards(self.shard.alike(matrix))
 
     def sample(self, side: Side, items: IntArray) -> LocalShards:
         """Return a copy of some rows or columns, with the effects they have."""

@@ -33,6 +33,11 @@ Result = TypeVar("Result")
 class Shard(RowSums):
     """Rows of a matrix: their choices, and the features of columns over them."""
 
+    def alike(self, matrix: Matrix) -> Shard:
+        """Return a shard of the same rows, read otherwise."""
+        shared = (self.kernels, self.workers, self.space, self.reads)
+        return type(self)(matrix, *shared, options=self.options)
+
     def over(self, matrix: Matrix) -> Shard:
         """Return a shard of other rows, in memory, with the same kernels and threads."""
         return Shard(matrix, self.kernels, self.workers, options=self.options)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import _check_n_features, check_array, validate_da
 from neocc._counts import Counts
 from neocc._typing import BoolArray
 from neocc.core.objectives import Objective
+from neocc.engines.gpu.matrix import is_on_card, read_card
 from neocc.engines.matrix import Matrix
 from neocc.engines.observed import open_observed, read_observed
 from neocc.engines.reading import READ_OPTIONS, as_matrix, refuse_types
@@ -28,8 +29,8 @@ def read_matrix(
     """Check X and wrap it without copying, but for one conversion of sparse formats other than CSR.
 
     With an estimator, its `n_features_in_` and `feature_names_in_` are set (`reset`) or checked.
-    A store of blocks on disk stays there, unless the estimator's engine is "memory". If the
-    estimator ignores missing cells, or `observed` says so, a matrix of the observed ones is
+    A store of blocks on disk stays there, unless the estimator's engine is "memory" or "gpu". If
+    the estimator ignores missing cells, or `observed` says so, a matrix of the observed ones is
     returned.
     """
     engine = getattr(estimator, "engine", "auto")
@@ -40,7 +41,7 @@ def read_matrix(
 
     if isinstance(X, RowSource):
         _read_names(estimator, X, reset=reset)
-        if engine == "memory":
+        if engine in ("memory", "gpu"):
             names = getattr(estimator, "feature_names_in_", None)
             return wrap(StoredRows(X)[:], names)
         if cell_weight is not None:
@@ -55,6 +56,15 @@ def read_matrix(
             f"({type(X).__name__}). Write them first with neocc.io.write_store, or leave engine at "
             '"auto".'
         )
+    if is_on_card(X):
+        if engine != "gpu" or observed:
+            raise ValueError(
+                "X is on the GPU: "
+                + ("observed cells are read from the CPU; " if observed else "")
+                + 'pass X.get(), or take engine="gpu" for data without missing cells.'
+            )
+        _check_n_features(estimator, X, reset=reset)
+        return read_card(X)
     refuse_types(X)
     if estimator is None:
         X = check_array(X, **READ_OPTIONS)

@@ -69,6 +69,11 @@ class Workers:
     def __init__(self, n_jobs: int | None = None) -> None:
         self.n_jobs = effective_n_jobs(n_jobs)
         self._pool: ThreadPoolExecutor | None = None
+        self._closed: list[Callable[[], None]] = []
+
+    def closes(self, close: Callable[[], None]) -> None:
+        """Call a function when the fit has ended, however it does."""
+        self._closed.append(close)
 
     def __enter__(self) -> Workers:
         _one_blas_thread.enter()
@@ -80,6 +85,8 @@ class Workers:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
+        while self._closed:
+            self._closed.pop()()
         _one_blas_thread.leave()
 
     def ordered(

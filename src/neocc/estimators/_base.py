@@ -45,7 +45,7 @@ from neocc.core.steps import Pair, make_terms
 from neocc.engines import ENGINE_NAMES, ClusterLostError, Matrix, Workers
 from neocc.engines.space import EVERYTHING
 from neocc.estimators._checkpoints import open_journal
-from neocc.estimators._engines import make_engine, planned_space, runs_on_cluster
+from neocc.estimators._engines import make_engine, planned_space, running, runs_on_cluster
 from neocc.estimators._overlap import OverlapChoice, choose_overlap_model
 from neocc.estimators._progress import CallbackSupportMixin, Progress
 from neocc.estimators._rows import RowModel, RowsMixin
@@ -114,7 +114,7 @@ class BaseNEO(
         """Run all starts and publish the best; an interrupted fit keeps the best start it has."""
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         rng = np.random.default_rng(seed)
-        with Workers(self.n_jobs) as workers:
+        with running(self.engine), Workers(self.n_jobs) as workers:
             space = EVERYTHING
             if not runs_on_cluster(self.engine):
                 space = planned_space(self, matrix, problem, init, workers)
@@ -196,7 +196,7 @@ class BaseNEO(
         space = EVERYTHING
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         rng = np.random.default_rng(seed)
-        with Workers(self.n_jobs) as workers:
+        with running(self.engine), Workers(self.n_jobs) as workers:
             if not runs_on_cluster(self.engine):
                 space = planned_space(self, matrix, problem, init, workers)
             engine = make_engine(matrix, self.kernel, workers, space, self.engine)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from neocc.core.engine import Engine
 from neocc.core.problem import Problem
 from neocc.core.search import Init
-from neocc.engines import Matrix, Workers, on_cluster, open_engine
+from neocc.engines import Matrix, Workers, on_cluster, on_gpu, open_engine
+from neocc.engines.gpu import clear_errors
 from neocc.engines.space import EVERYTHING, TableSpace, plan_space
 from neocc.engines.stored import source_of
 from neocc.kernels import get_kernels
 
-__all__ = ["make_engine", "planned_space", "runs_on_cluster"]
+__all__ = ["make_engine", "planned_space", "running", "runs_on_cluster"]
 
 
 def make_engine(
@@ -23,10 +25,18 @@ def make_engine(
     where: Any = "auto",
     n_iterations: int = 40,
 ) -> Engine:
-    """Put a matrix, in memory or on disk, into the engine of one machine or of a cluster."""
+    """Put a matrix, in memory or on disk, into the engine of one machine, a GPU or a cluster."""
     if runs_on_cluster(where):
         return on_cluster(matrix, where, kernel, workers)
-    return open_engine(matrix, get_kernels(kernel, matrix.n_stored, n_iterations), workers, space)
+    kernels = get_kernels(kernel, matrix.n_stored, n_iterations)
+    if where == "gpu":
+        return on_gpu(matrix, kernels, workers)
+    return open_engine(matrix, kernels, workers, space)
+
+
+def running(where: Any) -> AbstractContextManager[None]:
+    """Return what surrounds a fit: errors of a GPU are named as those of this package."""
+    return clear_errors() if where == "gpu" else nullcontext()
 
 
 def runs_on_cluster(engine: Any) -> bool:

@@ -53,8 +53,8 @@ class MSSR(BaseCoclusterer):
         Largest number of iterations of one start.
     tol : float, default=1e-6
         A start ends when an iteration lowers the objective by no more than this fraction of it.
-    engine : {"auto", "memory"}, default="auto"
-        Where the data live during the fit.
+    engine : {"auto", "memory", "gpu"}, default="auto"
+        Where the data live during the fit; `"gpu"` is an NVIDIA GPU (extra `gpu`).
     kernel : {"auto", "numpy", "numba"}, default="auto"
         How blocks of rows are summed.
     n_jobs : int, default=None

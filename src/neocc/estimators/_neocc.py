@@ -100,10 +100,11 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         Largest number of iterations of one start.
     tol : float, default=1e-6
         A start ends when an iteration lowers the objective by no more than this fraction of it.
-    engine : {"auto", "memory", "blocks", "dask"} or a Dask client, default="auto"
+    engine : {"auto", "memory", "blocks", "gpu", "dask"} or a Dask client, default="auto"
         Where the data live during the fit: in memory, in a store of row blocks on disk
-        (`neocc.io.open_store`), which `"auto"` leaves there and `"memory"` loads, or on the workers
-        of the given `dask.distributed.Client`, for `"dask"` of the current one.
+        (`neocc.io.open_store`), which `"auto"` leaves there and `"memory"` loads, on an NVIDIA GPU
+        (extra `gpu`), which also takes arrays and CSR matrices of CuPy, or on the workers of the
+        given `dask.distributed.Client`, for `"dask"` of the current one.
     kernel : {"auto", "numpy", "numba"}, default="auto"
         How blocks of rows are summed. `"auto"` takes compiled kernels for large sparse matrices.
     n_jobs : int, default=None

@@ -72,11 +72,12 @@ class NEOKMeans(RedundancyMixin, BaseNEO):
         Largest number of iterations of one start.
     tol : float, default=1e-6
         A start ends when an iteration lowers the objective by no more than this fraction of it.
-    engine : {"auto", "memory", "blocks", "dask"} or a Dask client, default="auto"
-        Where the data live during the fit: in memory, or in a store of row blocks on disk
-        (`neocc.io.open_store`), which `"auto"` leaves there and `"memory"` loads, or on the workers
-        of a cluster: that of the given `dask.distributed.Client`, or for `"dask"` that of the
-        current one. Workers read the blocks of a store themselves; a matrix is sent to them.
+    engine : {"auto", "memory", "blocks", "gpu", "dask"} or a Dask client, default="auto"
+        Where the data live during the fit: in memory, in a store of row blocks on disk
+        (`neocc.io.open_store`), which `"auto"` leaves there and `"memory"` loads, on an NVIDIA GPU
+        (extra `gpu`), or on the workers of a cluster: that of the given `dask.distributed.Client`,
+        or for `"dask"` that of the current one. Workers read the blocks of a store themselves; a
+        matrix is sent to them.
     kernel : {"auto", "numpy", "numba"}, default="auto"
         How blocks of rows are summed.
     n_jobs : int, default=None

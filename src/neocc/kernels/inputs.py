@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -76,6 +76,9 @@ class Features:
     squares: FloatArray
     products: FloatArray | None = None
     counts: FloatArray | None = None
+
+    # What knows them where they are, if that is not this process; see `neocc.engines.gpu`.
+    place: ClassVar[Any] = None
 
     def tables(self) -> list[FloatArray]:
         """Return all tables that there are."""

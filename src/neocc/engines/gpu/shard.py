@@ -1,0 +1,254 @@
+"""A shard whose rows are on a card."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from neocc._typing import FloatArray
+from neocc.core.assign import Applied, Choices
+from neocc.core.engine import Engine
+from neocc.core.objectives import Side
+from neocc.core.overlap import OverlapModel, Scores
+from neocc.engines.gpu.device import Device, open_card
+from neocc.engines.gpu.features import HeldFeatures, fetched, scored, scored_choices
+from neocc.engines.gpu.matrix import DenseCard, SparseCard
+from neocc.engines.local import LocalShards
+from neocc.engines.matrix import DenseMatrix, Matrix
+from neocc.engines.shard import Shard
+from neocc.engines.workers import Workers
+from neocc.kernels import Base, Features, Kernels, Memberships, Parts, Terms, numpy_
+
+__all__ = ["GpuShard", "on_gpu"]
+
+
+def on_gpu(
+    matrix: Matrix, kernels: Kernels, workers: Workers, device: Device | None = None
+) -> Engine:
+    """Put a matrix on the card of this machine; `kernels` score what is not there."""
+    device = open_card() if device is None else device
+    workers.closes(device.close)
+    return Engine(LocalShards(GpuShard(matrix, kernels, workers, device=device)))
+
+
+class GpuShard(Shard):
+    """Rows on a card: data are put there when they are first read."""
+
+    # Samples and tables with fewer entries stay in this process: starting kernels takes longer than
+    # an iteration does there.
+    least_held: ClassVar[int] = 1 << 18
+
+    def __init__(self, *arguments: Any, device: Device, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.device = device
+        self._held: Any = None
+        # Of rows and of columns, by what the base of items is.
+        self._bases: dict[tuple[Side, Base], Any] = {}
+
+    def alike(self, matrix: Matrix) -> GpuShard:
+        """Return a shard of the same rows, read otherwise."""
+        shared = (self.kernels, self.workers, self.space, self.reads)
+        return GpuShard(matrix, *shared, options=self.options, device=self.device)
+
+    def over(self, matrix: Matrix) -> Shard:
+        """Return a shard of other rows; few of them are faster in this process."""
+        if matrix.n_stored < self.least_held:
+            return super().over(matrix)
+        shared = (self.kernels, self.workers)
+        return GpuShard(matrix, *shared, options=self.options, device=self.device)
+
+    @property
+    def held(self) -> Any:
+        """The rows on the card."""
+        if self._held is None:
+            n_bytes = bytes_on_card(self.matrix)
+            n, m = self.shape
+            what = f"a matrix of {n} rows, {m} columns and {self.matrix.n_stored} entries"
+            self.device.require(n_bytes, what)
+            matrix = self.matrix
+            if isinstance(matrix, SparseCard | DenseCard):
+                self._held = self.device.kernels.hold(matrix.on_card())
+            else:
+                self._held = self.device.kernels.hold(matrix.block(0, n))
+        return self._held
+
+    def row_squares(self, weights: FloatArray | None = None) -> FloatArray:
+        """Return the squared norm of every row, with a weight for each column."""
+        if weights is None and self._row_squares is not None:
+            return self._row_squares
+        device = self.device.kernels
+        found = device.xp.empty(self.shape[0])
+        self.reads.passes += 1.0
+        device.gather(self.held, None, device.put(weights), None, found)
+        squares: FloatArray = device.fetch(found)
+        if weights is None:
+            self._row_squares = squares
+        return squares
+
+    def column_squares(self, weights: FloatArray | None = None) -> FloatArray:
+        """Return the squared norm of every column, with a weight for each row."""
+        if weights is None and self._column_squares is not None:
+            return self._column_squares
+        device = self.device.kernels
+        found = device.xp.zeros(self.shape[1])
+        self.reads.passes += 1.0
+        device.scatter(self.held, None, device.put(weights), None, found)
+        squares: FloatArray = device.fetch(found)
+        if weights is None:
+            self._column_squares = squares
+        return squares
+
+    def _base(self, side: Side, base: Base) -> Any:
+        """Return the base of items, where it depends on the data alone; it is put there once."""
+        if (side, base) not in self._bases:
+            if base == "margins":
+                found = self.margins(side)
+            else:
+                found = self.row_squares() if side == "rows" else self.column_squares()
+            self._bases[side, base] = self.device.kernels.put(found)
+        return self._bases[side, base]
+
+    def multiply(self, table: FloatArray) -> FloatArray:
+        """Return X times a thin table."""
+        device = self.device.kernels
+        out = device.xp.empty((self.shape[0], table.shape[1]))
+        self.reads.passes += 1.0
+        device.multiply(self.held, device.put(table), out)
+        products: FloatArray = device.fetch(out)
+        return products
+
+    def multiply_transposed(self, table: FloatArray) -> FloatArray:
+        """Return X' times a thin table."""
+        device = self.device.kernels
+        out = device.xp.zeros((self.shape[1], table.shape[1]))
+        self.reads.passes += 1.0
+        device.multiply_transposed(self.held, device.put(table), out)
+        products: FloatArray = device.fetch(out)
+        return products
+
+    def first_negative(self) -> tuple[int, int, float] | None:
+        """Return row, column and value of the first negative entry; None if there is none."""
+        if self.device.kernels.least(self.held) >= 0:
+            self.reads.passes += 1.0
+            return None
+        return super().first_negative()
+
+    def _row_features(self, terms: Terms, V: Memberships | None) -> Features:
+        """Return the features of all rows, on the card."""
+        if V is not None and V.virtual is not None:
+            V = V.virtual
+        device, n = self.device.kernels, self.shape[0]
+        held, columns = self.held, self.device.lists(V)
+        sums = products = counts = None
+        weights = wanted = None
+        if terms.base in ("margins", "plain") or V is None or V.is_partition:
+            squares = self._base("rows", "margins" if terms.base == "margins" else "plain")
+        else:
+            assert columns is not None
+            weights, squares = columns.weights, device.xp.empty(n)
+            wanted = squares
+        self.reads.passes += 1.0
+        if columns is not None:
+            sums = device.xp.empty((n, columns.n_clusters))
+            if terms.curve is None:
+                device.gather(held, columns, weights, sums, wanted)
+            else:
+                counts = device.xp.empty((n, columns.n_clusters))
+                device.gather(held, None, weights, None, wanted)
+                device.gather_observed(held, columns, sums, counts)
+        if terms.table is not None:
+            products = device.xp.empty((n, terms.n_clusters))
+            device.multiply(held, device.put(terms.table), products)
+        return Features(sums, squares, products, counts)
+
+    def choices(
+        self,
+        members: Memberships | Applied | None,
+        terms: Terms,
+        V: Memberships | None,
+        model: OverlapModel,
+        distances: bool,
+    ) -> Choices:
+        """Return the choices of all rows, given their memberships so far or their assignment."""
+        members = members.members if isinstance(members, Applied) else members
+        features = self._row_features(terms, V)
+        shared = members is not None and members.virtual is not None
+        return scored_choices(
+            self.device,
+            features,
+            terms,
+            members,
+            model,
+            self.kernels,
+            self._passes.spread,
+            V if distances or shared else None,
+            distances=distances,
+        )
+
+    def score(
+        self, members: Memberships | None, terms: Terms, V: Memberships | None, sums: bool = False
+    ) -> Scores:
+        """Return comparable distances of all rows, with nearest clusters and their squares."""
+        features = self._row_features(terms, V)
+        scores = scored(self.device, features, terms, members, distances=True)
+        parts = None
+        if sums and V is not None:
+            parts = Parts.of(self.device.kernels.fetch(features.sums), terms, V.sizes)
+        return fetched(self.device, scores, features, terms, parts)
+
+    def row_distances(self, terms: Terms, V: Memberships | None) -> FloatArray:
+        """Return the distance of every row to every row cluster, not rounded."""
+        features, put = self._row_features(terms, V), self.device.kernels.put
+        names = ("offset", "slope", "scale", "shrink", "rate", "curve")
+        there = replace(terms, **{name: put(getattr(terms, name)) for name in names})
+        d: FloatArray = self.device.kernels.fetch(numpy_.distances(features, there))
+        return d
+
+    def column_features(
+        self,
+        U: Memberships | None,
+        V: Memberships | None,
+        base: Base | None = "weighted",
+        counts: bool = False,
+    ) -> Features:
+        """Return the features of all columns, which stay on the card; with V also products."""
+        device, m = self.device.kernels, self.shape[1]
+        summed = U if U is None or U.virtual is None else U.virtual
+        rows, columns = self.device.lists(summed), self.device.lists(V)
+        plain = base != "weighted" or U is None or U.is_partition
+        weights = None
+        if U is not None and not U.is_partition:
+            whole = self.device.lists(U)
+            weights = None if whole is None else whole.weights
+        k = 0 if rows is None else rows.n_clusters
+        sums = device.xp.zeros((m, k)) if k else None
+        squares = device.xp.zeros(m)
+        counted = device.xp.zeros((m, k)) if counts else None
+        wanted, held = None if plain else squares, self.held
+        self.reads.passes += 1.0
+        if counted is None:
+            device.scatter(held, rows, weights, sums, wanted)
+        else:
+            assert rows is not None and sums is not None
+            device.scatter(held, None, weights, None, wanted)
+            device.scatter_observed(held, rows, sums, counted)
+        products = None
+        if columns is not None:
+            products = device.xp.zeros((m, columns.n_clusters))
+            S = device.xp.empty((self.shape[0], columns.n_clusters))
+            device.gather(held, columns, None, S, None)
+            if weights is not None:
+                S *= weights[:, None]
+            device.multiply_transposed(held, S, products)
+        if base is not None and plain:
+            squares = self._base("columns", "margins" if base == "margins" else "plain")
+        return HeldFeatures(self.device, Features(sums, squares, products, counted), self.kernels)
+
+
+def bytes_on_card(matrix: Matrix) -> int:
+    """Return what a matrix takes there: rows, and columns for sparse data."""
+    if isinstance(matrix, DenseMatrix):
+        return 8 * matrix.n_stored
+    # Indices of four bytes and of two; the columns are made a part at a time.
+    size = int(matrix.values.dtype.itemsize)
+    return (2 * size + 6) * matrix.n_stored + 16 * sum(matrix.shape)

@@ -1,0 +1,90 @@
+"""Kernels on a GPU: the functions of `neocc.kernels.numpy_` over arrays that stay on the card.
+
+`cuda` calls the CUDA sources beside it through CuPy. Memberships are `Lists`, blocks of rows are
+what `hold` made of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from neocc._typing import FloatArray
+from neocc.kernels.gpu.lists import HeldMemberships, Lists
+from neocc.kernels.inputs import Block, Features, Terms
+
+__all__ = ["DeviceKernels", "HeldMemberships", "Lists"]
+
+
+class DeviceKernels(Protocol):
+    """The functions of a device; arrays are those of its module `xp`, but for what is small.
+
+    What has the name of a function of `neocc.kernels.Kernels` computes the same.
+    """
+
+    xp: Any
+
+    def put(self, array: Any) -> Any:
+        """Return a copy on the device; None for None."""
+
+    def fetch(self, array: Any) -> Any:
+        """Return a copy in the memory of this process."""
+
+    def hold(self, block: Block) -> Any:
+        """Put rows on the device."""
+
+    def gather(
+        self, block: Any, columns: Lists | None, weights: Any, sums: Any, squares: Any
+    ) -> None:
+        """Write the sums of each row over column clusters, and its weighted squares."""
+
+    def scatter(
+        self, block: Any, rows: Lists | None, weights: Any, sums: Any, squares: Any
+    ) -> None:
+        """Add the sums of each column over row clusters, and its weighted squares."""
+
+    def gather_observed(self, block: Any, columns: Lists, sums: Any, counts: Any) -> None:
+        """Write weighted sums of each row over column clusters, and sums of the weights."""
+
+    def scatter_observed(self, block: Any, rows: Lists, sums: Any, counts: Any) -> None:
+        """Add weighted sums of each column over row clusters, and sums of the weights."""
+
+    def multiply(self, block: Any, table: Any, out: Any) -> None:
+        """Write X P."""
+
+    def multiply_transposed(self, block: Any, table: Any, out: Any) -> None:
+        """Add X' P."""
+
+    def score(
+        self,
+        features: Features,
+        terms: Terms,
+        members: Lists | None,
+        d: Any,
+        labels: Any,
+        minima: Any,
+    ) -> float:
+        """Find the nearest cluster of each item; return the sum of the distances at `members`.
+
+        Features are on the device, terms are not.
+        """
+
+    def least(self, block: Any) -> float:
+        """Return the smallest entry, 0 if there are none."""
+
+    def sizes(self, lists: Lists) -> FloatArray:
+        """Return the number of members of each cluster."""
+
+    def histogram(
+        self, values: Any, low: int, high: int, shift: int, most: int
+    ) -> tuple[Any, Any, int] | int:
+        """Count the keys of values from `low` to `high` by their leading bits.
+
+        Returns the bins that hold any, their counts, and the number of keys below `low`; that
+        number alone if more than `most` would be counted.
+        """
+
+    def near(self, d: Any, labels: Any, kept: Any, threshold: float) -> Any:
+        """Return the places in `d` within a threshold, in order.
+
+        Those at the label of an item are left out where it is `kept`.
+        """

@@ -1,0 +1,81 @@
+"""The card, and the kernels compiled for it."""
+
+from __future__ import annotations
+
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from neocc.kernels.gpu.lines import SparseOnCard
+from neocc.kernels.inputs import Block, SparseBlock
+
+__all__ = ["FLOAT", "INT", "LONG", "Card"]
+
+INT, LONG, FLOAT = np.int32, np.int64, np.float64
+
+# Threads of a block of simple kernels, and those that a multiprocessor runs at once.
+_THREADS, _AT_ONCE = 512, 2048
+_NULL = np.uintp(0)
+
+
+class Card:
+    """The current card of CuPy."""
+
+    def __init__(self, cupy: Any) -> None:
+        self.xp = cupy
+        attributes = cupy.cuda.Device().attributes
+        self.n_multiprocessors = int(attributes["MultiProcessorCount"])
+        self.shared = int(attributes["MaxSharedMemoryPerBlockOptin"])
+        self.function = cache(self._load)
+
+    def put(self, array: Any) -> Any:
+        """Return a copy on the card; None for None."""
+        return None if array is None else self.xp.asarray(array)
+
+    def fetch(self, array: Any) -> Any:
+        """Return a copy in the memory of this process."""
+        return self.xp.asnumpy(array)
+
+    def hold(self, block: Block) -> Any:
+        """Put rows on the card."""
+        xp = self.xp
+        if not isinstance(block, SparseBlock):
+            return xp.ascontiguousarray(xp.asarray(block, dtype=xp.float64))
+        at = block.stored()
+        indptr = xp.asarray(block.indptr).astype(xp.int64) - int(block.indptr[0])
+        # Vectors of four entries are read at once.
+        indices, data = (
+            self._aligned(xp.asarray(each[at])) for each in (block.indices, block.data)
+        )
+        indices = indices.astype(xp.int32, copy=False)
+        weights = None if block.weights is None else xp.asarray(block.weights[at])
+        return SparseOnCard(xp, self.launch, indptr, indices, data, block.n_columns, weights)
+
+    def _aligned(self, array: Any) -> Any:
+        return array.copy() if array.data.ptr % 16 else array
+
+    def _load(self, source: str, name: str, *options: str) -> Any:
+        code = files(__package__).joinpath(source).read_text(encoding="utf-8")
+        found = self.xp.RawKernel(code, name, options=("--std=c++14", *options))
+        found.max_dynamic_shared_size_bytes = self.shared - found.shared_size_bytes
+        return found
+
+    def call(
+        self, function: Any, blocks: tuple[int, ...], threads: int, arguments: Any, shared: int = 0
+    ) -> None:
+        """Call a kernel; tables that are None are null pointers there."""
+        given = tuple(_NULL if each is None else each for each in arguments)
+        function(blocks, (threads,), given, shared_mem=shared)
+
+    def launch(self, name: str, n: int, *arguments: Any, shared: int = 0, blocks: int = 0) -> None:
+        """Call a kernel of `scores.cu`, a thread for each of so many, or with so many blocks."""
+        blocks = blocks or -(-n // _THREADS)
+        if n:
+            self.call(self.function("scores.cu", name), (blocks,), _THREADS, arguments, shared)
+
+    @cached_property
+    def few_blocks(self) -> int:
+        """Blocks of a kernel that walks over all items, to fill the card."""
+        return self.n_multiprocessors * _AT_ONCE // _THREADS

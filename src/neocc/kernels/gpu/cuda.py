@@ -1,0 +1,158 @@
+"""Kernels on a card, through CuPy; the same functions and meaning as `neocc.kernels.numpy_`.
+
+Sums are those of `sums.cu`; distances, counts and memberships those of `scores.cu`. All are taken
+in an order that the data alone decide.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from neocc._typing import FloatArray
+from neocc.kernels.gpu.card import FLOAT, INT, LONG
+from neocc.kernels.gpu.lines import SparseOnCard
+from neocc.kernels.gpu.lists import Lists
+from neocc.kernels.gpu.sums import CardSums
+from neocc.kernels.inputs import Features, Terms
+
+__all__ = ["CudaKernels"]
+
+# Threads of a block that scores items, and of the one that adds up what blocks found.
+_SCORED, _ADDED = 128, 1024
+# A histogram of so few bins is counted within blocks; one of more than the latter is sorted.
+_CLOSE_BINS, _MOST_COUNTED = 1 << 13, 1 << 21
+
+
+class CudaKernels(CardSums):
+    """Kernels of the current card; see `neocc.kernels.gpu.DeviceKernels`."""
+
+    def score(
+        self,
+        features: Features,
+        terms: Terms,
+        members: Lists | None,
+        d: Any,
+        labels: Any,
+        minima: Any,
+    ) -> float:
+        """Find the nearest cluster of each item; return the sum of the distances at `members`."""
+        n, k, xp = len(features.squares), terms.n_clusters, self.xp
+        if n == 0:
+            return 0.0
+        sums, products, scale, shrink = self._simplified(features, terms)
+        l = 0 if sums is None else sums.shape[1]  # noqa: E741
+        slope = None if sums is None else self.put(terms.slope)
+        n_blocks = -(-n // _SCORED)
+        partial = xp.empty(n_blocks + 1)
+        shared = 8 * (_SCORED * (l | 1) + l * k)
+        tiled = sums is not None and shared <= self.shared - 8 * _SCORED
+        extra = members is not None and members.n_extra > 0
+        self.call(
+            self.function("scores.cu", "score"),
+            (n_blocks,),
+            _SCORED,
+            (
+                LONG(n),
+                INT(k),
+                INT(l),
+                INT(tiled),
+                sums,
+                features.squares,
+                products,
+                slope,
+                self.put(terms.offset),
+                scale,
+                shrink,
+                self.put(terms.rate),
+                self.put(terms.magnitude),
+                None if members is None else members.first,
+                members.extra_ptr if members is not None and extra else None,
+                members.extra_clusters if members is not None and extra else None,
+                None if members is None else members.scale,
+                d,
+                labels,
+                minima,
+                partial,
+            ),
+            shared if tiled else 0,
+        )
+        if members is None:
+            return 0.0
+        add_up = self.function("scores.cu", "add_up")
+        self.call(add_up, (1,), _ADDED, (LONG(n_blocks), partial, partial[n_blocks:]))
+        return float(partial[n_blocks])
+
+    def _simplified(self, features: Features, terms: Terms) -> tuple[Any, Any, Any, Any]:
+        """Return sums, products and their scale, and what sums are shrunk by, as lines."""
+        sums, products, curve = features.sums, features.products, terms.curve
+        scale, shrink = self.put(terms.scale), self.put(terms.shrink)
+        if products is not None and scale is not None and scale.ndim == 2:
+            products, scale = products @ scale, None
+        more = None
+        if sums is not None and shrink is not None and shrink.ndim == 2:
+            more, shrink = -((sums @ shrink) * sums).sum(axis=1)[:, None], None
+        if features.counts is not None and curve is not None:
+            curved = features.counts @ self.put(curve)
+            more = curved if more is None else curved + more
+        if more is not None:
+            if products is not None:
+                more = more + (products if scale is None else products * scale)
+            more = self.xp.broadcast_to(more, (len(features.squares), terms.n_clusters))
+            products, scale = self.xp.ascontiguousarray(more), None
+        return sums, products, scale, shrink if sums is not None else None
+
+    def least(self, block: Any) -> float:
+        """Return the smallest entry, 0 if there are none."""
+        values = block.data if isinstance(block, SparseOnCard) else block
+        return float(values.min()) if values.size else 0.0
+
+    def sizes(self, lists: Lists) -> FloatArray:
+        """Return the number of members of each cluster."""
+        k, counts = lists.n_clusters, self.xp.zeros(lists.n_clusters, dtype=self.xp.int64)
+        for labels in (lists.first, lists.extra_clusters):
+            some = (LONG(len(labels)), labels, INT(k), counts)
+            self.launch("count_labels", len(labels), *some, shared=4 * k, blocks=self.few_blocks)
+        return np.asarray(self.fetch(counts), dtype=np.float64)
+
+    def histogram(
+        self, values: Any, low: int, high: int, shift: int, most: int
+    ) -> tuple[Any, Any, int] | int:
+        """Count the keys of values from `low` to `high` by their leading bits."""
+        xp, n = self.xp, values.size
+        edge = np.iinfo(np.int64)
+        found = self.put(np.array([0, 0, edge.max, edge.min]))
+        window = (LONG(n), values, LONG(low), LONG(high))
+        self.launch("key_range", n, *window, found, blocks=self.few_blocks)
+        below, within, least, largest = self.fetch(found).tolist()
+        if n > most < within:
+            return int(below)
+        if not within:
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), below
+        first = least >> shift
+        n_bins = (largest >> shift) - first + 1
+        if n_bins <= _MOST_COUNTED:
+            close = n_bins <= _CLOSE_BINS
+            counts = xp.zeros(n_bins, dtype=xp.int64)
+            bins = (INT(shift), LONG(first), INT(n_bins), INT(close), counts)
+            shared = 4 * n_bins if close else 0
+            self.launch("histogram", n, *window, *bins, shared=shared, blocks=self.few_blocks)
+            some = xp.flatnonzero(counts)
+            return self.fetch(some) + first, self.fetch(counts[some]), below
+        number, keys = xp.zeros(1, dtype=xp.int64), xp.empty(within, dtype=xp.int64)
+        self.launch("keys_within", n, *window, number, keys, blocks=self.few_blocks)
+        bins, counts = xp.unique(keys >> shift, return_counts=True)
+        return self.fetch(bins), self.fetch(counts), below
+
+    def near(self, d: Any, labels: Any, kept: Any, threshold: float) -> Any:
+        """Return the places in `d` within a threshold, in order."""
+        (n, k), xp = d.shape, self.xp
+        numbers = xp.empty(n, dtype=xp.int32)
+        common = (LONG(n), INT(k), d, labels, kept, FLOAT(threshold))
+        self.launch("near_clusters", n, *common, None, numbers, None)
+        offsets = xp.cumsum(numbers, dtype=xp.int64)
+        places = xp.empty(int(offsets[-1]) if n else 0, dtype=xp.int64)
+        if places.size:
+            self.launch("near_clusters", n, *common, offsets, numbers, places)
+        return places

@@ -1,0 +1,289 @@
+// Distances and nearest clusters of items, counts of distances by bin, and memberships.
+
+typedef long long Long;
+typedef unsigned long long Count;
+
+#define NONE 255
+#define MORE 254
+#define ALL_BUT_SIGN 0x7fffffffffffffffLL
+
+// One cluster of each item, as a number from `low` on; 255 for another one or none.
+extern "C" __global__ void single_codes(
+    Long n, const int *first, int low, int n_bins, unsigned char *codes)
+{
+    const Long item = (Long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (item >= n) return;
+    const int bin = first[item] - low;
+    codes[item] = bin >= 0 && bin < n_bins ? bin : NONE;
+}
+
+// Two clusters of each item, the second in the upper byte; 254 there if it has more.
+extern "C" __global__ void double_codes(
+    Long n, const int *first, const Long *extra_ptr, const int *extra_clusters, int low, int n_bins,
+    unsigned short *codes)
+{
+    const Long item = (Long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (item >= n) return;
+    int found[2] = {NONE, NONE}, number = 0;
+    int bin = first[item] - low;
+    if (bin >= 0 && bin < n_bins) found[number++] = bin;
+    for (Long x = extra_ptr[item]; x < extra_ptr[item + 1]; x++) {
+        bin = extra_clusters[x] - low;
+        if (bin < 0 || bin >= n_bins) continue;
+        if (number < 2) found[number] = bin;
+        number++;
+    }
+    codes[item] = number > 2 ? (MORE << 8) | NONE : (found[1] << 8) | found[0];
+}
+
+// How many items have each cluster.
+extern "C" __global__ void count_labels(Long n, const int *labels, int k, Count *counts)
+{
+    extern __shared__ unsigned tally[];
+    for (int i = threadIdx.x; i < k; i += blockDim.x) tally[i] = 0;
+    __syncthreads();
+    Long item = (Long)blockIdx.x * blockDim.x + threadIdx.x;
+    for (; item < n; item += (Long)gridDim.x * blockDim.x)
+        if (labels[item] >= 0) atomicAdd(tally + labels[item], 1u);
+    __syncthreads();
+    for (int i = threadIdx.x; i < k; i += blockDim.x)
+        if (tally[i]) atomicAdd(counts + i, (Count)tally[i]);
+}
+
+// Distances of items to clusters, the nearest one, and for every block of items the sum of the
+// distances at memberships; see `score` of neocc.kernels.numpy_. Absent tables are null.
+extern "C" __global__ void score(
+    Long n, int k, int l, int tiled, const double *__restrict__ sums,
+    const double *__restrict__ squares, const double *__restrict__ products,
+    const double *__restrict__ slope, const double *__restrict__ offset,
+    const double *__restrict__ scale, const double *__restrict__ shrink,
+    const double *__restrict__ rate, const double *__restrict__ magnitude,
+    const int *__restrict__ first, const Long *__restrict__ extra_ptr,
+    const int *__restrict__ extra_clusters, const double *__restrict__ weights,
+    double *__restrict__ d, int *__restrict__ labels, double *__restrict__ minima,
+    double *__restrict__ partial)
+{
+    extern __shared__ double tile[];
+    __shared__ double totals[128];
+    const int pad = l | 1;
+    const Long begin = (Long)blockIdx.x * blockDim.x, item = begin + threadIdx.x;
+    const Long n_here = n - begin < blockDim.x ? n - begin : blockDim.x;
+    const double *S = sums + item * l, *M = slope;
+    if (tiled) {
+        double *copied = tile + blockDim.x * pad;
+        for (Long i = threadIdx.x; i < n_here * l; i += blockDim.x)
+            tile[(i / l) * pad + i % l] = sums[begin * l + i];
+        for (int i = threadIdx.x; slope && i < l * k; i += blockDim.x) copied[i] = slope[i];
+        __syncthreads();
+        S = tile + threadIdx.x * pad;
+        M = copied;
+    }
+    double total = 0.0;
+    if (item < n) {
+        const double squared = squares[item];
+        double shrunk = 0.0, least = __longlong_as_double(0x7ff0000000000000LL);
+        int nearest = 0;
+        const int own = first ? first[item] : -1;
+        const Long from = extra_ptr ? extra_ptr[item] : 0, to = extra_ptr ? extra_ptr[item + 1] : 0;
+        const double weight = weights ? weights[item] : 1.0;
+        if (shrink)
+            for (int j = 0; j < l; j++) shrunk += S[j] * S[j] * shrink[j];
+        for (int begun = 0; begun < k; begun += 4) {
+            double cross[4] = {0.0, 0.0, 0.0, 0.0};
+            const int spare = k - begun < 4 ? k - begun : 4;
+            if (slope)
+                for (int j = 0; j < l; j++) {
+                    const double s = S[j];
+                    const double *line = M + j * k + begun;
+#pragma unroll
+                    for (int c = 0; c < 4; c++)
+                        if (c < spare) cross[c] += s * line[c];
+                }
+#pragma unroll
+            for (int c = 0; c < 4; c++) {
+                if (c >= spare) continue;
+                const int q = begun + c;
+                double exact = (rate ? squared * rate[q] : squared) + offset[q];
+                exact += cross[c];
+                if (products) exact += products[item * k + q] * (scale ? scale[q] : 1.0);
+                if (shrink) exact -= shrunk;
+                if (own == q) total += exact * weight;
+                for (Long x = from; x < to; x++)
+                    if (extra_clusters[x] == q) total += exact * weight;
+                const double size = magnitude[q];
+                double rounded = size;
+                if (!isinf(size)) {
+                    const double anchor = fmax((squared + size) * 64.0, fabs(exact) * 4096.0);
+                    rounded = __dsub_rn(__dadd_rn(exact, anchor), anchor);
+                }
+                if (d) d[item * k + q] = rounded;
+                if (rounded < least) {
+                    least = rounded;
+                    nearest = q;
+                }
+            }
+        }
+        labels[item] = nearest;
+        minima[item] = least;
+    }
+    totals[threadIdx.x] = total;
+    __syncthreads();
+    for (int half = blockDim.x / 2; half; half /= 2) {
+        if (threadIdx.x < half) totals[threadIdx.x] += totals[threadIdx.x + half];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) partial[blockIdx.x] = totals[0];
+}
+
+// The sum of some numbers, in an order that depends on how many they are; one block of 1024.
+extern "C" __global__ void add_up(Long n, const double *numbers, double *sum)
+{
+    __shared__ double totals[1024];
+    double total = 0.0;
+    for (Long i = threadIdx.x; i < n; i += 1024) total += numbers[i];
+    totals[threadIdx.x] = total;
+    __syncthreads();
+    for (int half = 512; half; half /= 2) {
+        if (threadIdx.x < half) totals[threadIdx.x] += totals[threadIdx.x + half];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) *sum = totals[0];
+}
+
+__device__ __forceinline__ Long key_of(double value)
+{
+    const Long bits = __double_as_longlong(__dadd_rn(value, 0.0));
+    return bits ^ ((bits >> 63) & ALL_BUT_SIGN);
+}
+
+// How many keys lie below a window and within it, and the smallest and largest of the latter.
+extern "C" __global__ void key_range(
+    Long n, const double *__restrict__ values, Long low, Long high, Long *found)
+{
+    __shared__ Long shared[4];
+    if (threadIdx.x == 0) {
+        shared[0] = shared[1] = 0;
+        shared[2] = ALL_BUT_SIGN;
+        shared[3] = ~ALL_BUT_SIGN;
+    }
+    __syncthreads();
+    Long below = 0, within = 0, least = ALL_BUT_SIGN, largest = ~ALL_BUT_SIGN;
+    Long i = (Long)blockIdx.x * blockDim.x + threadIdx.x;
+    for (; i < n; i += (Long)gridDim.x * blockDim.x) {
+        const Long key = key_of(values[i]);
+        below += key < low;
+        if (key < low || key > high) continue;
+        within++;
+        least = key < least ? key : least;
+        largest = key > largest ? key : largest;
+    }
+    for (int step = 16; step; step /= 2) {
+        below += __shfl_xor_sync(0xffffffffu, below, step);
+        within += __shfl_xor_sync(0xffffffffu, within, step);
+        const Long a = __shfl_xor_sync(0xffffffffu, least, step);
+        const Long b = __shfl_xor_sync(0xffffffffu, largest, step);
+        least = a < least ? a : least;
+        largest = b > largest ? b : largest;
+    }
+    if ((threadIdx.x & 31) == 0) {
+        atomicAdd((Count *)shared, (Count)below);
+        atomicAdd((Count *)shared + 1, (Count)within);
+        atomicMin(shared + 2, least);
+        atomicMax(shared + 3, largest);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        atomicAdd((Count *)found, (Count)shared[0]);
+        atomicAdd((Count *)found + 1, (Count)shared[1]);
+        atomicMin(found + 2, shared[2]);
+        atomicMax(found + 3, shared[3]);
+    }
+}
+
+// How many keys of a window fall into each bin from `least` on; in shared memory if it is `close`.
+extern "C" __global__ void histogram(
+    Long n, const double *__restrict__ values, Long low, Long high, int shift, Long least,
+    int n_bins, int close, Count *counts)
+{
+    extern __shared__ unsigned tally[];
+    if (close) {
+        for (int i = threadIdx.x; i < n_bins; i += blockDim.x) tally[i] = 0;
+        __syncthreads();
+    }
+    Long i = (Long)blockIdx.x * blockDim.x + threadIdx.x;
+    for (; i < n; i += (Long)gridDim.x * blockDim.x) {
+        const Long key = key_of(values[i]);
+        if (key < low || key > high) continue;
+        const int bin = (int)((key >> shift) - least);
+        if (close) atomicAdd(tally + bin, 1u);
+        else atomicAdd(counts + bin, (Count)1);
+    }
+    if (!close) return;
+    __syncthreads();
+    for (int bin = threadIdx.x; bin < n_bins; bin += blockDim.x)
+        if (tally[bin]) atomicAdd(counts + bin, (Count)tally[bin]);
+}
+
+// The keys of a window, in no order.
+extern "C" __global__ void keys_within(
+    Long n, const double *__restrict__ values, Long low, Long high, Count *number, Long *keys)
+{
+    Long i = (Long)blockIdx.x * blockDim.x + threadIdx.x;
+    for (; i < n; i += (Long)gridDim.x * blockDim.x) {
+        const Long key = key_of(values[i]);
+        if (key >= low && key <= high) keys[atomicAdd(number, (Count)1)] = key;
+    }
+}
+
+// Which clusters beside the nearest one, if that is kept, are within a threshold: first how many
+// of each item, then their places in the table of distances, from the offset of the item on.
+extern "C" __global__ void near_clusters(
+    Long n, int k, const double *__restrict__ d, const int *__restrict__ labels,
+    const bool *__restrict__ kept, double threshold, const Long *__restrict__ offsets,
+    int *__restrict__ numbers, Long *__restrict__ places)
+{
+    const Long item = (Long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (item >= n) return;
+    const int own = kept[item] ? labels[item] : -1;
+    Long at = places && item ? offsets[item - 1] : 0;
+    int number = 0;
+    for (int q = 0; q < k; q++)
+        if (d[item * k + q] <= threshold && q != own) {
+            if (places) places[at++] = item * k + q;
+            number++;
+        }
+    if (!places) numbers[item] = number;
+}
+
+// Where the entries of each item that belong to each band begin; those of the last one end.
+extern "C" __global__ void band_starts(
+    Long n_items, int n_bands, Long width, const Long *ptr, const int *indices, Long *starts)
+{
+    const Long at = (Long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= n_items * (n_bands + 1)) return;
+    const Long item = at % n_items, wanted = at / n_items * width;
+    Long low = ptr[item], high = ptr[item + 1];
+    if (at / n_items < n_bands)
+        while (low < high) {
+            const Long middle = (low + high) / 2;
+            if (indices[middle] < wanted) low = middle + 1;
+            else high = middle;
+        }
+    starts[at] = at / n_items < n_bands ? low : ptr[item + 1];
+}
+
+// Column and row, within 65536 rows from `begin` on, of each of their entries, as one number.
+extern "C" __global__ void entry_keys(
+    Long n, Long begin, Long end, const Long *ptr, const int *indices, Count *keys)
+{
+    const Long at = (Long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= n) return;
+    const Long entry = ptr[begin] + at;
+    Long low = begin, high = end;
+    while (low + 1 < high) {
+        const Long middle = (low + high) / 2;
+        if (ptr[middle] <= entry) low = middle;
+        else high = middle;
+    }
+    keys[at] = ((Count)indices[entry] << 16) | (Count)(low - begin);
+}

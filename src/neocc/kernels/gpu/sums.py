@@ -1,0 +1,225 @@
+"""Sums over clusters and products with thin tables, on a card; sparse rows, or dense by cuBLAS."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from neocc.kernels.gpu.card import INT, LONG, Card
+from neocc.kernels.gpu.lines import Lines, SparseOnCard
+from neocc.kernels.gpu.lists import Lists
+
+__all__ = ["CardSums"]
+
+# Clusters that are summed in one pass.
+_MOST_BINS = 32
+# Threads of a block: as many as its memory and its registers allow.
+_THREADS = (1024, 768, 512, 256, 128)
+_REGISTERS, _AT_ONCE = 1 << 16, 2048
+# Cells of a dense table that are squared at a time.
+_SQUARED_CELLS = 1 << 26
+_TYPES = {"float32": "float", "float64": "double", "int32": "int", "uint16": "unsigned short"}
+
+
+class CardSums(Card):
+    """Sums of rows and of columns."""
+
+    def gather(
+        self, block: Any, columns: Lists | None, weights: Any, sums: Any, squares: Any
+    ) -> None:
+        """Write the sums of each row over column clusters, and its weighted squares."""
+        if isinstance(block, SparseOnCard):
+            lines = (block.rows, block.cut_rows)
+            self._sum(lines, columns, weights, sums, squares, adds=False)
+            return
+        if sums is not None and columns is not None:
+            sums[...] = block @ columns.indicator
+        if squares is not None:
+            for at in self._parts(block):
+                part = self.xp.square(block[at])
+                squares[at] = part.sum(axis=1) if weights is None else part @ weights
+
+    def scatter(
+        self, block: Any, rows: Lists | None, weights: Any, sums: Any, squares: Any
+    ) -> None:
+        """Add the sums of each column over row clusters, and its weighted squares."""
+        if isinstance(block, SparseOnCard):
+            if sums is not None or squares is not None:
+                lines = (block.columns, block.columns)
+                self._sum(lines, rows, weights, sums, squares, adds=True)
+            return
+        if sums is not None and rows is not None:
+            sums += block.T @ rows.indicator
+        if squares is not None:
+            for at in self._parts(block):
+                part = self.xp.square(block[at])
+                squares += part.sum(axis=0) if weights is None else part.T @ weights[at]
+
+    def _parts(self, block: Any) -> list[slice]:
+        step = max(1, _SQUARED_CELLS // max(1, block.shape[1]))
+        return [slice(start, start + step) for start in range(0, len(block), step)]
+
+    def gather_observed(self, block: Any, columns: Lists, sums: Any, counts: Any) -> None:
+        """Write weighted sums of each row over column clusters, and sums of the weights."""
+        for part, out in zip(block.observed, (sums, counts), strict=True):
+            self.gather(part, columns, None, out, None)
+
+    def scatter_observed(self, block: Any, rows: Lists, sums: Any, counts: Any) -> None:
+        """Add weighted sums of each column over row clusters, and sums of the weights."""
+        for part, out in zip(block.observed, (sums, counts), strict=True):
+            self.scatter(part, rows, None, out, None)
+
+    def _sum(
+        self,
+        lines: tuple[Lines, Lines],
+        others: Lists | None,
+        weights: Any,
+        sums: Any,
+        squares: Any,
+        *,
+        adds: bool,
+    ) -> None:
+        """Sum items over clusters of the other side, some clusters at a time."""
+        k = 0 if others is None or sums is None else others.n_clusters
+        if not lines[0].n_items:
+            return
+        weighing = 0
+        if squares is not None:
+            weighing = 1 if weights is None else 3
+            if others is not None and k and weights is others.weights and not others.mixed:
+                weighing = 2
+        n_chunks = max(1, -(-k // _MOST_BINS))
+        size = -(-k // n_chunks)
+        for chunk in range(n_chunks):
+            bins = (chunk * size, min(size, k - chunk * size))
+            how = weighing if chunk == 0 or weighing == 2 else 0
+            self._sum_bins(lines, others, bins, how, weights, sums, squares, k, adds)
+
+    def _sum_bins(
+        self,
+        lines: tuple[Lines, Lines],
+        others: Lists | None,
+        bins: tuple[int, int],
+        weighing: int,
+        weights: Any,
+        sums: Any,
+        squares: Any,
+        stride: int,
+        adds: bool,
+    ) -> None:
+        n_bins = bins[1]
+        some = others if n_bins else None
+        codes = None if some is None else self._codes(some, bins)
+        n_extra = 0 if some is None else some.n_extra
+        scale = None if some is None else some.scale
+        code, n_bytes = ("unsigned short", 2) if n_extra else ("unsigned char", 1)
+        # In one band if all codes fit beside the bins of a few threads.
+        room = self.shared - 8 * n_bins * 256
+        chosen = lines[0] if lines[0].width * n_bytes <= room else lines[1]
+        # Codes are read as vectors of 16 bytes.
+        taken = n_bytes * min(chosen.width, chosen.n_others) if some is not None else 0
+        taken += -taken % 16
+        is_plain = weighing == 0 and scale is None
+        function = self.function(
+            "sums.cu",
+            "gather",
+            f"-DVALUE={_TYPES[chosen.values.dtype.name]}",
+            f"-DINDEX={_TYPES[chosen.indices.dtype.name]}",
+            f"-DCODE={code}",
+            *(("-DPLAIN",) if is_plain else ()),
+        )
+        registers = -(-function.num_regs // 8) * 8
+        is_shared = some is not None and taken + 8 * n_bins * _THREADS[-1] <= self.shared
+        taken = taken if is_shared else 0
+        threads = next(
+            each
+            for each in _THREADS
+            if each * registers <= _REGISTERS and 8 * n_bins * each + taken <= self.shared
+        )
+        needed = 8 * n_bins * threads + taken
+        beside = min(
+            _AT_ONCE // threads,
+            _REGISTERS // (threads * registers),
+            (self.shared + 1024) // (needed + 1024),
+        )
+        n_blocks = self.n_multiprocessors * max(1, beside)
+        self.call(
+            function,
+            (n_blocks,),
+            threads,
+            (
+                LONG(chosen.n_items),
+                INT(chosen.n_bands),
+                LONG(chosen.width),
+                LONG(chosen.n_others),
+                LONG(len(chosen.indices)),
+                INT(chosen.local),
+                chosen.starts,
+                chosen.stops,
+                chosen.indices,
+                chosen.values,
+                codes,
+                None if some is None else some.first,
+                some.extra_ptr if some is not None and n_extra else None,
+                some.extra_clusters if some is not None and n_extra else None,
+                scale,
+                weights if weighing == 3 else None,
+                INT(weighing),
+                chosen.cut(n_blocks),
+                INT(chosen.group),
+                INT(bins[0]),
+                INT(n_bins),
+                INT(stride),
+                INT(adds),
+                INT(is_shared),
+                sums,
+                squares,
+            ),
+            needed,
+        )
+
+    def _codes(self, lists: Lists, bins: tuple[int, int]) -> Any:
+        """Return the clusters of each item that are among some, in a byte or two."""
+        if bins not in lists.codes:
+            n, xp = lists.n_items, self.xp
+            # Vectors of codes are read at once, up to the last.
+            codes = xp.empty(n + 16, dtype=xp.uint16 if lists.n_extra else xp.uint8)
+            common = (INT(bins[0]), INT(bins[1]), codes)
+            if lists.n_extra:
+                extra = (lists.extra_ptr, lists.extra_clusters)
+                self.launch("double_codes", n, LONG(n), lists.first, *extra, *common)
+            else:
+                self.launch("single_codes", n, LONG(n), lists.first, *common)
+            lists.codes[bins] = codes
+        return lists.codes[bins]
+
+    def multiply(self, block: Any, table: Any, out: Any) -> None:
+        """Write X P."""
+        if isinstance(block, SparseOnCard):
+            self._multiply(block.rows, table, out, adds=False)
+        else:
+            out[...] = block @ table
+
+    def multiply_transposed(self, block: Any, table: Any, out: Any) -> None:
+        """Add X' P."""
+        if isinstance(block, SparseOnCard):
+            self._multiply(block.columns, table, out, adds=True)
+        else:
+            out += block.T @ table
+
+    def _multiply(self, lines: Lines, table: Any, out: Any, *, adds: bool) -> None:
+        table, n_columns = self.xp.ascontiguousarray(table), table.shape[1]
+        if not lines.n_items or not n_columns:
+            return
+        function = self.function(
+            "sums.cu",
+            "multiply",
+            f"-DVALUE={_TYPES[lines.values.dtype.name]}",
+            f"-DINDEX={_TYPES[lines.indices.dtype.name]}",
+            "-DCODE=unsigned char",
+        )
+        blocks = min(-(-lines.n_items // 8), 16 * self.few_blocks)
+        sizes = (LONG(lines.n_items), INT(lines.n_bands), LONG(lines.width), INT(lines.local))
+        data = (lines.starts, lines.stops, lines.indices, lines.values)
+        rest = (table, INT(n_columns), INT(adds), out)
+        grid = (blocks, -(-n_columns // 32))
+        self.call(function, grid, 256, (*sizes, *data, *rest))

@@ -1,0 +1,234 @@
+"""Rows on a card that is not there: NumPy stands in for CuPy, and the reference for its kernels.
+
+Fits have the bits of those in memory, and nothing large crosses.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from instances import make_engine, make_instance, members
+from scipy import sparse
+from stand_in import CardArray, stand_in
+
+from neocc import MSSR, NEOCC, NEOKMeans
+from neocc.core.initialise import random_pair
+from neocc.core.objectives import OBJECTIVES
+from neocc.core.overlap import OVERLAP_MODELS, bounded_model
+from neocc.core.problem import Counts, Problem
+from neocc.core.solve import solve
+from neocc.engines import GpuError, GpuMemoryError, Workers, on_gpu
+from neocc.engines.gpu import shard as gpu_shard
+from neocc.engines.gpu.device import clear_errors, open_card
+from neocc.engines.matrix import DenseMatrix, SparseMatrix
+from neocc.kernels import Memberships, numpy_
+
+
+def on_stand_in(X, device=None):
+    matrix = SparseMatrix.from_scipy(X) if sparse.issparse(X) else DenseMatrix(X)
+    return on_gpu(matrix, numpy_, Workers(1), device or stand_in())
+
+
+def assert_same(one, other):
+    assert one.history.tobytes() == other.history.tobytes()
+    assert one.thresholds == other.thresholds
+    for mine, others in zip(one.pair, other.pair, strict=True):
+        assert np.array_equal(mine.dense, others.dense)
+
+
+def fitted_twice(X, problem, start):
+    for engine in (make_engine(X), on_stand_in(X)):
+        yield solve(engine.centred(problem.centring), problem, start)
+
+
+@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("objective", ["mean", "residue", "kmeans"])
+def test_fits_have_the_bits_of_those_in_memory(seed, objective):
+    rng = np.random.default_rng(seed)
+    case = make_instance(rng, largest=30)
+    X = sparse.csr_array(case.X) if rng.random() < 0.5 else case.X
+    problem = Problem(OBJECTIVES[objective], case.rows, case.columns, max_iter=5)
+    assert_same(*fitted_twice(X, problem, (members(case.U), members(case.V))))
+
+
+@pytest.mark.parametrize("name", OVERLAP_MODELS)
+@pytest.mark.parametrize("seed", range(4))
+def test_all_overlap_models_run(name, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(40, 25))
+    X = sparse.csr_array(np.where(X > 0.5, X, 0.0)) if seed % 2 else X
+    model = bounded_model(name, 2, "mean", [0.2, 0.0])
+    rows = Counts.from_fractions(40, 3, overlap=0.2, outliers=0.1)
+    columns = Counts.from_fractions(25, 3, overlap=0.1 * model.both_sides, outliers=0.0)
+    problem = Problem(OBJECTIVES["mean"], rows, columns, 5, 0.0, model)
+    assert_same(*fitted_twice(X, problem, random_pair(problem, rng)))
+
+
+@pytest.mark.parametrize("objective", ["poisson", "modularity", "diagonal"])
+def test_counts(objective):
+    rng = np.random.default_rng(3)
+    X = sparse.csr_array(rng.poisson(0.4, size=(40, 25)).astype(float))
+    sides = [Counts.from_fractions(n, 3, overlap=0.0, outliers=0.0) for n in X.shape]
+    problem = Problem(OBJECTIVES[objective], *sides, max_iter=5)
+    assert_same(*fitted_twice(X, problem, random_pair(problem, rng)))
+
+
+@pytest.mark.parametrize("overlap", [0.0, 0.15])
+def test_nothing_with_a_line_per_row_crosses(overlap):
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((3000, 40), density=0.2, rng=rng, format="csr")
+    device = stand_in()
+    engine = on_stand_in(X, device)
+    sides = [Counts.from_fractions(n, 3, overlap=overlap, outliers=overlap / 3) for n in X.shape]
+    problem = Problem(OBJECTIVES["mean"], *sides, max_iter=2, tol=0.0)
+    first = solve(engine, problem, random_pair(problem, rng))
+    device.kernels.crossed.clear()
+    found = solve(engine, replace(problem, max_iter=6), first.pair)
+    assert found.n_iter > 2
+    # Counts of distances by bin, and tables with a line per column, are the largest.
+    assert max(device.kernels.crossed) < 1000
+    assert found.U.first.shape == (3000,)
+    assert max(device.kernels.crossed) == 3000
+
+
+def test_memberships_are_fetched_when_they_are_looked_at():
+    device = stand_in()
+    given = Memberships.from_dense(np.eye(4, dtype=bool)[[0, 1, 1, 3]])
+    lists = device.lists(given)
+    assert device.lists(given) is lists
+    held = device.memberships(lists)
+    assert held.n_items == 4
+    assert held.sizes.tolist() == [1, 2, 0, 1]
+    assert held.is_partition
+    assert "first" not in vars(held)
+    assert np.array_equal(held.dense, given.dense)
+    copied = pickle.loads(pickle.dumps(held))
+    assert type(copied) is Memberships
+    assert np.array_equal(copied.dense, given.dense)
+    device.close()
+    assert "held" not in vars(held)
+    assert "held" not in vars(given)
+    assert held.n_items == 4
+
+
+def test_the_stand_in_keeps_arrays_apart():
+    there = stand_in().kernels.put(np.ones(3))
+    for mix in (
+        lambda: there + np.ones(3),
+        lambda: np.ones(3) * there,
+        lambda: np.where(np.ones(3) > 0, there, there),
+        lambda: there[np.array([0])],
+        lambda: there.dot(np.ones(3)),
+    ):
+        with pytest.raises(TypeError, match="met the card"):
+            mix()
+    assert isinstance(there * 2.0, CardArray)
+
+
+@pytest.fixture
+def card(monkeypatch):
+    device = stand_in()
+    monkeypatch.setattr(gpu_shard, "open_card", lambda: device)
+    return device
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        NEOCC(3, 3, n_init=2, random_state=0, kernel="numpy"),
+        NEOCC(3, 3, row_overlap=0.1, row_outliers=0.1, n_init=2, random_state=0, kernel="numpy"),
+        NEOCC(3, 2, objective="residue", refine=False, n_init=1, random_state=0, kernel="numpy"),
+        NEOCC(3, 2, missing="ignore", n_init=1, random_state=0, kernel="numpy"),
+        NEOCC(3, 2, init="spectral", refine=False, n_init=1, random_state=0, kernel="numpy"),
+        MSSR(3, 2, n_init=1, random_state=0, kernel="numpy"),
+        NEOKMeans(3, n_init=1, overlap=0.1, random_state=0, kernel="numpy"),
+    ],
+    ids=["plain", "overlap", "residue", "observed", "spectral", "mssr", "kmeans"],
+)
+def test_estimators(card, model, monkeypatch):
+    # Samples and tables of starts are on the card too.
+    monkeypatch.setattr(gpu_shard.GpuShard, "least_held", 0)
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((60, 40), density=0.3, rng=rng, format="csr")
+    expected = model.fit(X)
+    found = type(model)(**{**model.get_params(), "engine": "gpu"}).fit(X)
+    assert card.kernels.crossed
+    for name, value in vars(expected).items():
+        if name.endswith("_") and isinstance(value, np.ndarray) and value.dtype != object:
+            assert np.array_equal(getattr(found, name), value), name
+    assert found.objective_ == expected.objective_
+    # Nothing is left on the card.
+    assert not any(isinstance(each, CardArray) for each in _arrays(vars(found), set()))
+    assert np.array_equal(found.predict(X), expected.predict(X))
+
+
+def _arrays(value, seen):
+    """Yield all arrays that hang on to an object."""
+    if id(value) in seen or value is None or isinstance(value, str | int | float):
+        return
+    seen.add(id(value))
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _arrays(each, seen)
+    elif isinstance(value, list | tuple | set):
+        for each in value:
+            yield from _arrays(each, seen)
+    else:
+        yield from _arrays(getattr(value, "__dict__", None), seen)
+        for name in getattr(type(value), "__slots__", ()):
+            yield from _arrays(getattr(value, name, None), seen)
+
+
+class DriverError(Exception):
+    """What a runtime without a driver raises."""
+
+
+def cupy_of(count):
+    def count_cards():
+        if count is None:
+            raise DriverError("cudaErrorInsufficientDriver")
+        return count
+
+    runtime = SimpleNamespace(getDeviceCount=count_cards, CUDARuntimeError=DriverError)
+    return SimpleNamespace(cuda=SimpleNamespace(runtime=runtime))
+
+
+@pytest.mark.parametrize(
+    ("cupy", "message"),
+    [(None, r"neocc\[gpu\]"), (cupy_of(None), "driver for CUDA 12"), (cupy_of(0), "shows none")],
+)
+def test_what_is_missing_is_named(monkeypatch, cupy, message):
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    with pytest.raises(GpuError, match=message):
+        NEOCC(2, 2, engine="gpu").fit(np.eye(6))
+    with pytest.raises(GpuError, match=message):
+        open_card()
+
+
+def test_too_little_memory(monkeypatch):
+    monkeypatch.setattr(gpu_shard, "open_card", lambda: stand_in(free=lambda: 100))
+    X = sparse.csr_array(np.tri(20))
+    model = NEOCC(2, 2, engine="gpu")
+    with pytest.raises(GpuMemoryError, match="20 rows, 20 columns and 210 entries takes") as error:
+        model.fit(X)
+    assert error.value.needed == 22 * 210 + 16 * 40
+    assert not hasattr(model, "objective_")
+    assert model.set_params(engine="auto").fit(X).objective_ >= 0
+
+
+def test_errors_of_the_card_are_those_of_the_package():
+    out_of_memory = type("OutOfMemoryError", (Exception,), {})
+    lost = type("CUDARuntimeError", (Exception,), {})
+    with pytest.raises(GpuMemoryError, match="does not suffice"), clear_errors():
+        raise out_of_memory("asked for 1 byte")
+    with pytest.raises(GpuError, match="stopped working"), clear_errors():
+        raise lost("cudaErrorLaunchFailure")
+    with pytest.raises(KeyError), clear_errors():
+        raise KeyError

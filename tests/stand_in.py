@@ -1,0 +1,149 @@
+"""A card that is not there: NumPy in CuPy's place, as strict as CuPy about where arrays are.
+
+Arrays of the stand-in refuse to meet those of the process, as arrays of CuPy do. What crosses is
+noted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+import numpy as np
+
+from neocc.core.histograms import ordered_keys
+from neocc.engines.gpu.device import Device
+from neocc.kernels import Features, Memberships, SparseBlock, numpy_
+
+
+class CardArray(np.ndarray):
+    """An array that only meets its like."""
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **options):
+        targets = {} if out is None else {"out": tuple(plain(each) for each in out)}
+        inputs = [plain(each) for each in inputs]
+        return foreign(getattr(ufunc, method)(*inputs, **targets, **options))
+
+    def __array_function__(self, func, types, args, kwargs):
+        return foreign(func(*plain(args), **plain(kwargs)))
+
+    def dot(self, other):
+        return foreign(self.view(np.ndarray).dot(plain(other)))
+
+    def __getitem__(self, at):
+        return foreign(self.view(np.ndarray)[plain(at)])
+
+    def __setitem__(self, at, value):
+        self.view(np.ndarray)[plain(at)] = plain(value)
+
+    def searchsorted(self, *_, **__):
+        raise TypeError("ask the module")
+
+
+def plain(value):
+    """Return arrays of the card as arrays; those of the process are refused."""
+    if isinstance(value, CardArray):
+        return value.view(np.ndarray)
+    if isinstance(value, np.ndarray) and value.ndim:
+        raise TypeError("an array of the process met the card")
+    if isinstance(value, list | tuple):
+        return type(value)(plain(each) for each in value)
+    if isinstance(value, dict):
+        return {name: plain(each) for name, each in value.items()}
+    return value
+
+
+def foreign(value):
+    """Return arrays as arrays of the card."""
+    if isinstance(value, tuple):
+        return tuple(foreign(each) for each in value)
+    return value.view(CardArray) if isinstance(value, np.ndarray) and value.ndim else value
+
+
+class Module:
+    """NumPy's functions over arrays of the card."""
+
+    def __getattr__(self, name):
+        found = getattr(np, name)
+        if isinstance(found, type) or not callable(found):
+            return found
+        return lambda *args, **options: foreign(found(*plain(args), **plain(options)))
+
+
+@dataclass
+class StandInKernels:
+    """The reference kernels over arrays of the card."""
+
+    xp: Module = field(default_factory=Module)
+    crossed: list[int] = field(default_factory=list)
+
+    def put(self, array):
+        if array is None:
+            return None
+        self.crossed.append(np.size(array))
+        return np.array(array).view(CardArray)
+
+    def fetch(self, array):
+        self.crossed.append(array.size)
+        return np.array(array.view(np.ndarray))
+
+    def hold(self, block):
+        # Wrapped, so that nobody takes it for what is here.
+        return SimpleNamespace(block=block)
+
+    def gather(self, block, columns, weights, sums, squares):
+        numpy_.gather(block.block, here(columns), *map(plain, (weights, sums, squares)))
+
+    def scatter(self, block, rows, weights, sums, squares):
+        numpy_.scatter(block.block, here(rows), *map(plain, (weights, sums, squares)))
+
+    def gather_observed(self, block, columns, sums, counts):
+        numpy_.gather_observed(block.block, here(columns), plain(sums), plain(counts))
+
+    def scatter_observed(self, block, rows, sums, counts):
+        numpy_.scatter_observed(block.block, here(rows), plain(sums), plain(counts))
+
+    def multiply(self, block, table, out):
+        numpy_.multiply(block.block, plain(table), plain(out))
+
+    def multiply_transposed(self, block, table, out):
+        numpy_.multiply_transposed(block.block, plain(table), plain(out))
+
+    def score(self, features, terms, members, d, labels, minima):
+        tables = (features.sums, features.squares, features.products, features.counts)
+        features = Features(*map(plain, tables))
+        return numpy_.score(features, terms, here(members), *map(plain, (d, labels, minima)))
+
+    def least(self, block):
+        values = block.block.data if isinstance(block.block, SparseBlock) else block.block
+        return values.min(initial=0.0)
+
+    def sizes(self, lists):
+        return here(lists).sums_of(None)
+
+    def histogram(self, values, low, high, shift, most):
+        keys = ordered_keys(plain(values))
+        below = int(np.count_nonzero(keys < low))
+        within = keys[(keys >= low) & (keys <= high)]
+        if keys.size > most < within.size:
+            return below
+        return *np.unique(within >> shift, return_counts=True), below
+
+    def near(self, d, labels, kept, threshold):
+        d, labels, kept = map(plain, (d, labels, kept))
+        near = d <= threshold
+        near[np.flatnonzero(kept), labels[kept]] = False
+        return foreign(np.flatnonzero(near))
+
+
+def here(lists):
+    """Return lists of the card as memberships."""
+    if lists is None:
+        return None
+    arrays = map(plain, (lists.first, lists.extra_items, lists.extra_clusters))
+    return Memberships(*arrays, lists.n_clusters, plain(lists.scale), lists.mixed)
+
+
+def stand_in(free=None):
+    """Return a device that is not there."""
+    return Device(StandInKernels(), free)
