@@ -11,12 +11,23 @@ from neocc.io._errors import FormatError
 from neocc.io._matrix import Matrix
 from neocc.io._options import Duplicates, Layout, Missing, ReadOptions
 from neocc.io._source import Source
-from neocc.io.readers import _arff, _delimited, _h5ad, _matrix_market, _movielens, _numpy, _parquet
+from neocc.io.readers import (
+    _arff,
+    _delimited,
+    _excel,
+    _h5ad,
+    _matrix_market,
+    _movielens,
+    _numpy,
+    _parquet,
+)
 from neocc.io.readers._contents import Contents
+from neocc.io.readers._foreign import refuse_foreign
 
 __all__ = ["READERS", "Reader", "choose_reader", "read_matrix"]
 
-_TABLES = {"layout", "header", "row_names", "delimiter", "decimal", "encoding", "columns", "drop"}
+_SHEETS = {"layout", "header", "row_names", "decimal", "thousands", "columns", "drop"}
+_TABLES = _SHEETS | {"delimiter", "encoding"}
 
 
 @dataclass(frozen=True)
@@ -69,6 +80,14 @@ def _reader(
 
 READERS = (
     _reader("npy", "NumPy array", ".npy", _numpy.is_npy, _numpy.read_npy, set()),
+    _reader(
+        "excel",
+        "Excel workbook: a sheet with a table, or triplets",
+        ".xlsx .xlsm",
+        _excel.is_excel,
+        _excel.read_excel,
+        _SHEETS | {"duplicates", "sheet"},
+    ),
     _reader(
         "npz",
         "SciPy sparse matrix, or one NumPy array",
@@ -145,7 +164,7 @@ def read_matrix(
     *,
     format: str | None = None,  # noqa: A002
     missing: Missing = "error",
-    duplicates: Duplicates = "sum",
+    duplicates: Duplicates | None = None,
     layout: Layout | None = None,
     header: bool | None = None,
     row_names: bool | str | None = None,
@@ -155,6 +174,8 @@ def read_matrix(
     columns: Sequence[str | int] | None = None,
     drop: str | Sequence[str] = (),
     layer: str | None = None,
+    thousands: str | None = None,
+    sheet: str | None = None,
 ) -> Matrix:
     r"""Read a matrix from a file.
 
@@ -251,6 +272,8 @@ def read_matrix(
         None if columns is None else tuple(columns),
         (drop,) if isinstance(drop, str) else tuple(drop),
         layer,
+        thousands,
+        sheet,
     )
     source = Source.at(path)
     reader = choose_reader(source, format)
@@ -281,6 +304,7 @@ def choose_reader(source: Source, format: str | None) -> Reader:  # noqa: A002
     for reader in READERS:
         if reader.sniff(source.head):
             return reader
+    refuse_foreign(source)
     for reader in READERS:
         if source.suffix in reader.suffixes:
             return reader

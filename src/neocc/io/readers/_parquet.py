@@ -17,6 +17,7 @@ from neocc.io.readers._faults import duplicate_error
 from neocc.io.readers._plan import Plan
 from neocc.io.readers._recognise import recognise_records
 from neocc.io.readers._text import Dialect, Record
+from neocc.io.readers._triplets import with_ones
 
 __all__ = ["is_parquet", "read_parquet", "recognise_batch"]
 
@@ -56,7 +57,7 @@ def _plan(source: Source, file: Any, options: ReadOptions) -> Plan:
     if len(set(names)) < len(names):
         raise FormatError(source.path, "Several columns have the same name.", "Rename them.")
     check_expansion(source.path, 8 * n_rows * len(names), source.size)
-    if options.row_names is None and options.layout != "triplets" and _PANDAS_INDEX in names:
+    if options.row_names is None and options.layout in (None, "table") and _PANDAS_INDEX in names:
         options = replace(options, row_names=_PANDAS_INDEX)
     return recognise_batch(source.path, next(file.iter_batches(_SAMPLE_ROWS)), options)
 
@@ -82,7 +83,7 @@ def _read(
     if plan.layout == "table":
         builder = builders.table(plan.number_names, has_row_names=bool(plan.ids))
     else:
-        builder = builders.triplets(options.duplicates)
+        builder = builders.triplets(options.duplicates_of(plan.layout))
     n_before = 0
     for batch in _batches(source, file, plan):
         if not builder.add(batch, options.missing):
@@ -109,7 +110,8 @@ def _batches(source: Source, file: Any, plan: Plan) -> Iterator[Any]:
                 arrays.append(_as_ids(source, name, column))
             else:
                 arrays.append(_as_numbers(source, name, column))
-        yield pa.record_batch(arrays, names=[str(place) for place in range(len(arrays))])
+        made = pa.record_batch(arrays, names=[str(place) for place in range(len(arrays))])
+        yield with_ones(made) if plan.layout == "pairs" else made
 
 
 def _as_ids(source: Source, name: str, column: Any) -> Any:
@@ -156,11 +158,12 @@ def _fault(
 ) -> ReadError:
     """Return the error for the first cell of a batch without a finite number or a name."""
     places = (*plan.ids, *plan.numbers)
-    for row, cells in enumerate(zip(*(one.to_pylist() for one in batch.columns), strict=True)):
+    columns = [batch.column(at).to_pylist() for at in range(len(places))]
+    for row, cells in enumerate(zip(*columns, strict=True)):
         for place, value in zip(places, cells, strict=True):
             at, where = plan.labels[place], f"in row {n_before + row + 1}"
             if place in plan.ids:
-                if plan.layout == "triplets" and not (value or "").strip():
+                if plan.layout != "table" and not (value or "").strip():
                     return MissingValueError(
                         source.path, f"The name {where} is blank.", "Fill it in.", column=at
                     )

@@ -20,8 +20,11 @@ The rules, each of which an option overrides:
   beside them; if nearly every line has a text of its own in the first column, and a number
   in the second, these are the names of the rows of a table; and whole numbers of which more than
   a tenth of the pairs occur again are cells of a table.
-* **Row names** of a table: the first column if it is mostly text, or headed by one of
-  `NAME_HEADINGS`, or without a heading.
+* **Pairs**: two columns of text; or two whose headings name what rows and columns are (user, item),
+  text or whole numbers, if those in the first repeat; with or without a time or text after them.
+* **Row names** of a table: see `_ids`.
+* **Thousands**: where `2,000` stands in one column with `137`, and commas do not separate cells,
+  nobody can say what is meant, and the file is refused until an option does.
 """
 
 from __future__ import annotations
@@ -33,14 +36,23 @@ from pathlib import Path
 from neocc.io._errors import FormatError
 from neocc.io._options import Layout, ReadOptions
 from neocc.io._source import Source
+from neocc.io.readers._dialects import choose_dialect
 from neocc.io.readers._faults import not_text_error
-from neocc.io.readers._headings import NAME_HEADINGS, Kind, has_header, kind_of, mean_triplets
-from neocc.io.readers._plan import Plan, plan_table, plan_triplets
+from neocc.io.readers._headings import (
+    NAME_HEADINGS,
+    Kind,
+    has_header,
+    kind_of,
+    mean_pairs,
+    mean_triplets,
+)
+from neocc.io.readers._ids import find_names
+from neocc.io.readers._numerals import ask_about_commas, say_about_points
+from neocc.io.readers._plan import Plan, dropped_columns, plan_table, plan_triplets
 from neocc.io.readers._text import (
     Dialect,
     Record,
     is_foreign,
-    is_missing,
     is_number,
     read_sample,
     sample_records,
@@ -51,11 +63,18 @@ __all__ = ["recognise", "recognise_lines", "recognise_records"]
 _TIME_HEADINGS = ("timestamp", "time", "date", "datetime", "unix_time", "unixtime")
 # Whole numbers from here on, in a fourth column without heading, are seconds since 1970.
 _EARLIEST_TIME = 10**8
-_DELIMITERS = (",", "\t", ";", "|")
 # Headings of names; `id` and `row` may also be those of triplets.
 _ROW_NAMES = tuple(heading for heading in NAME_HEADINGS if heading not in ("id", "row"))
 # The share of names that may repeat in a table, and of pairs of ids that may in triplets.
 _FEW = 0.1
+# So many whole numbers that never repeat are no row ids of triplets.
+_MANY = 10
+_MOST_COLUMNS_OF_PAIRS = 4
+_LAYOUTS = {
+    "table": "a table of numbers",
+    "triplets": "triplets (row, column, value)",
+    "pairs": "pairs (row, column) of which each is a cell with 1",
+}
 
 
 @dataclass(frozen=True)
@@ -99,10 +118,12 @@ def recognise_lines(
     path: Path, lines: list[str], complete: bool, options: ReadOptions, preferred: str
 ) -> Plan:
     """Plan the reading of a file from its first lines; `complete` if these are all."""
-    dialect = _choose_dialect(lines, complete, options, preferred)
+    dialect = choose_dialect(lines, complete, options, preferred)
     found = sample_records(lines, complete, dialect)
     if not found:
         raise FormatError(path, "The file has no lines with data.", "Was it written to the end?")
+    if options.decimal is None and options.thousands is None:
+        ask_about_commas(path, found, dialect)
     with_header = has_header(found, dialect) if options.header is None else options.header
     header, data = (found[0], found[1:]) if with_header else (None, found)
     if not data:
@@ -125,66 +146,38 @@ def recognise_records(
     """Plan the reading of a file whose headings, if any, are known, from some of its records."""
     sample = _Sample(dialect, header, data)
     _check_header(path, sample)
-    layout = options.layout or ("triplets" if options.columns else _layout(sample, options))
+    layout = options.layout or _layout(sample, options)
     notes = _notes(sample, layout, options)
     skip_lines = 0 if header is None else header.last_line
     plan = Plan(dialect, layout, sample.width, skip_lines, sample.headings, notes=notes)
-    if layout == "triplets":
+    if layout != "table":
         plan = plan_triplets(path, plan, options.columns)
         return plan if options.columns else replace(plan, notes=(*plan.notes, *_left_out(plan)))
-    names: bool | str
-    names = _has_row_names(sample) if options.row_names is None else options.row_names
+    columns = [sample.column(place) for place in range(sample.width)]
+    return plan_named(path, plan, columns, options)
+
+
+def plan_named(path: Path, plan: Plan, columns: list[list[str]], options: ReadOptions) -> Plan:
+    """Choose the columns of a table, from some cells of all of them; say which names the rows."""
+    if options.row_names is not None:
+        return plan_table(path, plan, options.row_names, options.drop)
+    dropped = dropped_columns(path, plan, options.drop)
+    kept = [place for place in range(plan.width) if place not in dropped]
+    headings = None if plan.headings is None else [plan.headings[place] for place in kept]
+    found = find_names([columns[place] for place in kept], headings, plan.dialect.decimal)
+    names = False if found.place is None else kept[found.place] + 1
     plan = plan_table(path, plan, names, options.drop)
-    if plan.ids and options.row_names is None:
-        note = f"Names of the rows: column {plan.labels[plan.ids[0]]}."
-        plan = replace(plan, notes=(*plan.notes, note))
-    return plan
-
-
-def _choose_dialect(
-    lines: list[str], complete: bool, options: ReadOptions, preferred: str
-) -> Dialect:
-    """Return the delimiter and decimal sign that make most sense of a sample."""
-    candidates = [options.delimiter] if options.delimiter else [preferred, *_DELIMITERS]
-    decimals = [options.decimal] if options.decimal else [".", ","]
-    best, best_score = _dialect(candidates[0], decimals[0], options), -1.0
-    for delimiter in candidates:
-        for decimal in decimals:
-            if decimal != delimiter:
-                dialect = _dialect(delimiter, decimal, options)
-                score = _score(sample_records(lines, complete, dialect), dialect)
-                if score > best_score:
-                    best, best_score = dialect, score
-    return best
-
-
-def _dialect(delimiter: str, decimal: str, options: ReadOptions) -> Dialect:
-    # Columns that are separated by spaces are often aligned with several.
-    squeeze = delimiter == " "
-    return Dialect(delimiter, decimal, encoding=options.encoding, squeeze=squeeze)
-
-
-def _score(found: Sequence[Record], dialect: Dialect) -> float:
-    """How well a sample is split: 0 for single cells, up to a half for ragged lines, else more."""
-    body = found[1:] or found
-    widths = [len(record.cells) for record in body]
-    if not widths or max(widths) < 2:
-        return 0.0
-    width = max(set(widths), key=widths.count)
-    agree = widths.count(width) / len(widths)
-    if width < 2 or agree < 1.0 or len(found[0].cells) not in (width, width - 1):
-        return 0.5 * agree if width > 1 else 0.0
-    cells = [cell for record in body for cell in record.cells]
-    decimal = dialect.decimal
-    numbers = sum(is_number(cell, decimal) or is_missing(cell) for cell in cells) / len(cells)
-    # Split at its decimal commas, every line of `a;b;4,5` keeps its semicolons.
-    others = [sign for sign in _DELIMITERS if sign != dialect.delimiter]
-    kept = any(all(_holds(record, sign, decimal) for record in body) for sign in others)
-    return (0.6 if kept else 1.0) + numbers
-
-
-def _holds(record: Record, sign: str, decimal: str) -> bool:
-    return any(sign in cell and not is_number(cell, decimal) for cell in record.cells)
+    notes = list(plan.notes)
+    if plan.ids:
+        why = f", {found.why}; row_names=False reads it as data" if found.why else ""
+        notes.append(f"Names of the rows: column {plan.labels[plan.ids[0]]}{why}.")
+    for place, reason in found.doubts:
+        named, at = not plan.ids, kept[place]
+        remedy = f"drop=[{plan.name(at)!r}] leaves it out"
+        if named:
+            remedy = f"if it names the rows, pass {plan.as_row_names(at)}; {remedy}"
+        notes.append(f"Column {plan.labels[at]} {reason}, and is read as data; {remedy}.")
+    return replace(plan, notes=tuple(notes))
 
 
 def _check_header(path: Path, sample: _Sample) -> None:
@@ -205,25 +198,56 @@ def _check_header(path: Path, sample: _Sample) -> None:
 
 
 def _layout(sample: _Sample, options: ReadOptions) -> Layout:
-    """Distinguish triplets from a table; see the module's docstring."""
+    """Distinguish triplets and pairs from a table; see the module's docstring."""
     headings = sample.headings
+    if options.columns:
+        return "pairs" if len(options.columns) == 2 else "triplets"
     if options.row_names or options.drop or _has_names_above_numbers(sample):
         return "table"
     if headings is not None and mean_triplets(headings) and sample.kind(2) != "text":
         return "triplets"
-    if sample.width != 3 and not (sample.width == 4 and _is_time(sample, headings)):
-        return "table"
+    if _holds_pairs(sample):
+        return "pairs"
+    return "triplets" if _holds_triplets(sample) else "table"
+
+
+def _holds_triplets(sample: _Sample) -> bool:
+    if sample.width != 3 and not (sample.width == 4 and _is_time(sample, sample.headings)):
+        return False
     kinds = [sample.kind(place) for place in range(3)]
     if not {*kinds[:2]} <= {"text", "whole numbers"} or kinds[2] == "text":
-        return "table"
+        return False
     if kinds[1] == "text":
-        return "triplets"  # No table has text in its second column.
+        return True  # No table has text in its second column.
     first = sample.column(0)
     if kinds[0] == "text":
-        is_table = _repeated(first) < _FEW
-    else:
-        is_table = _repeated(list(zip(first, sample.column(1), strict=False))) > _FEW
-    return "table" if is_table else "triplets"
+        return _repeated(first) >= _FEW
+    # A matrix with a single entry in each row is none.
+    has_own_row = len(first) >= _MANY and _repeated(first) == 0
+    pairs = list(zip(first, sample.column(1), strict=False))
+    return not has_own_row and _repeated(pairs) <= _FEW
+
+
+def _holds_pairs(sample: _Sample) -> bool:
+    headings = sample.headings
+    if sample.width < 2 or {sample.kind(0), sample.kind(1)} - {"text", "whole numbers"}:
+        return False
+    if sample.width == 2 and sample.kind(0) == sample.kind(1) == "text":
+        return True
+    if headings is None or not mean_pairs(headings):
+        return False
+    if sample.width > 2 and (
+        sample.width > _MOST_COLUMNS_OF_PAIRS
+        or not all(_is_beside(sample, place) for place in range(2, sample.width))
+    ):
+        return False
+    return sample.kind(1) == "text" or _repeated(sample.column(0)) > _FEW
+
+
+def _is_beside(sample: _Sample, place: int) -> bool:
+    """Whether a column after two of ids says when, or something in words."""
+    heading = "" if sample.headings is None else sample.headings[place].lower()
+    return heading in _TIME_HEADINGS or sample.kind(place) == "text"
 
 
 def _has_names_above_numbers(sample: _Sample) -> bool:
@@ -250,18 +274,9 @@ def _is_time(sample: _Sample, headings: list[str] | None) -> bool:
     )
 
 
-def _has_row_names(sample: _Sample) -> bool:
-    if sample.width < 2:
-        return False
-    headings = sample.headings
-    if headings is not None and headings[0].lower() in NAME_HEADINGS:
-        return True
-    return sample.kind(0) == "text"
-
-
 def _left_out(plan: Plan) -> tuple[str, ...]:
-    """Say which columns after the first three are not read."""
-    labels = plan.labels[3:]
+    """Say which columns after those of ids and values are not read."""
+    labels = plan.labels[len(plan.ids) + len(plan.numbers) :]
     return (f"Left out: column {', '.join(labels)}.",) if labels else ()
 
 
@@ -269,13 +284,14 @@ def _notes(sample: _Sample, layout: Layout, options: ReadOptions) -> tuple[str, 
     """Say what was recognised rather than asked for, and how to ask for something else."""
     notes: list[str] = []
     if options.layout is None and not options.columns:
-        other = "table" if layout == "triplets" else "triplets"
-        text = "triplets (row, column, value)" if layout == "triplets" else "a table of numbers"
-        notes.append(f'Read as {text}; layout="{other}" overrides this.')
+        other = "triplets" if layout == "table" else "table"
+        notes.append(f'Read as {_LAYOUTS[layout]}; layout="{other}" overrides this.')
     if options.delimiter is None and sample.width > 1:
         notes.append(f"Delimiter: {sample.dialect.delimiter!r}.")
     if options.decimal is None and sample.dialect.decimal != ".":
         notes.append(f"Decimal sign: {sample.dialect.decimal!r}.")
+    if options.decimal is None and options.thousands is None:
+        notes += say_about_points(sample.data, sample.dialect)
     if options.header is None:
         words = "no header" if sample.header is None else f"line {sample.header.last_line}"
         notes.append(f"Header: {words}.")

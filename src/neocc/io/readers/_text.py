@@ -38,6 +38,8 @@ class Dialect:
         Lines that begin with it are skipped.
     squeeze : bool
         Whether runs of spaces and tabs separate cells, also at the ends of a line.
+    thousands : str
+        What separates groups of three digits, if anything does.
     """
 
     delimiter: str = ","
@@ -46,6 +48,7 @@ class Dialect:
     encoding: str = "utf-8"
     comment: str = ""
     squeeze: bool = False
+    thousands: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,18 @@ def is_number(cell: str, decimal: str = ".") -> bool:
             return False
         cell = cell.replace(decimal, ".")
     return _NUMBER.fullmatch(cell) is not None
+
+
+def grouped_number(dialect: Dialect) -> str:
+    """Return the regular expression of a number whose thousands are separated."""
+    sign, point = re.escape(dialect.thousands), re.escape(dialect.decimal)
+    return rf"^[+-]?[0-9]{{1,3}}({sign}[0-9]{{3}})+({point}[0-9]*)?$"
+
+
+def _joined(cell: str, dialect: Dialect) -> str:
+    """Return a cell without its separators of thousands."""
+    grouped = re.match(grouped_number(dialect), cell.strip())
+    return cell.replace(dialect.thousands, "") if grouped else cell
 
 
 def is_infinite(cell: str) -> bool:
@@ -146,6 +161,8 @@ def parse_records(lines: Iterable[str], dialect: Dialect) -> Iterator[Record]:
             raise _BadRecordError(line, str(error)) from error
         if cells is None:
             return
+        if dialect.thousands:
+            cells = [_joined(cell, dialect) for cell in cells]
         if cells:
             yield Record(line, reader.line_num, cells)
 
