@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO, cast
 
 from neocc.io._options import Missing, ReadOptions
@@ -62,7 +62,7 @@ def batches(
     """
     import pyarrow as pa
 
-    if plan.dialect.thousands:
+    if plan.dialect.thousands or plan.codes:
         yield from _from_text(source, plan, missing, 0)
         return
     n_records = 0
@@ -103,8 +103,10 @@ def _from_text(source: Source, plan: Plan, missing: Missing, n_done: int) -> Ite
                 rest = batch.slice(min(n_done, batch.num_rows))
                 n_done -= batch.num_rows - rest.num_rows
                 columns = list(rest.columns)
-                places = range(n_ids, n_ids + len(plan.numbers))
-                numbers = [_as_numbers(columns[place], plan.dialect) for place in places]
+                numbers = [
+                    _as_numbers(columns[n_ids + at], plan.dialect, plan.codes.get(place))
+                    for at, place in enumerate(plan.numbers)
+                ]
                 arrays = columns[:n_ids] + numbers
                 made = pa.record_batch(arrays, names=rest.schema.names[: len(arrays)])
                 yield with_ones(made) if plan.layout == "pairs" else made
@@ -112,13 +114,18 @@ def _from_text(source: Source, plan: Plan, missing: Missing, n_done: int) -> Ite
         raise find_fault(source, plan, missing, str(error)) from error
 
 
-def _as_numbers(text: Any, dialect: Dialect) -> Any:
+def _as_numbers(text: Any, dialect: Dialect, codes: Mapping[str, float] | None) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
     trimmed = pc.utf8_trim_whitespace(text)
     is_missing = pc.is_in(trimmed, pa.array(MISSING))
     present = pc.if_else(is_missing, None, trimmed)
+    if codes is not None:
+        words = pc.index_in(present, pa.array(list(codes)))
+        if words.null_count > present.null_count:
+            raise pa.ArrowInvalid("a word that is not declared")
+        return pa.array(list(codes.values()), pa.float64()).take(words)
     if dialect.thousands:
         grouped = pc.match_substring_regex(present, grouped_number(dialect))
         joined = pc.replace_substring(present, dialect.thousands, "")
@@ -155,6 +162,7 @@ def _open(
         csv.ParseOptions(
             delimiter=plan.dialect.delimiter,
             quote_char=plan.dialect.quote,
+            escape_char=plan.dialect.escape or False,
             newlines_in_values=True,
         ),
         csv.ConvertOptions(

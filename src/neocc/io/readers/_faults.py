@@ -193,6 +193,8 @@ def _not_a_number(
         problem = f"The cell has no value ({stripped!r})." if stripped else "The cell is blank."
         if cell and not stripped:
             problem = "The cell holds spaces only."
+    elif stripped in plan.codes.get(place, ()):
+        return None
     elif is_number(cell, decimal):
         if math.isfinite(float(stripped.replace(decimal, "."))):
             return None
@@ -240,7 +242,11 @@ def _survey(plan: Plan, data: Iterable[Record]) -> tuple[dict[int, str], dict[in
                     continue
                 if is_missing(cell):
                     blank[place] = blank.get(place, 0) + 1
-                elif not (is_number(cell, plan.dialect.decimal) or is_infinite(cell)):
+                elif not (
+                    is_number(cell, plan.dialect.decimal)
+                    or is_infinite(cell)
+                    or cell in plan.codes.get(place, ())
+                ):
                     words.setdefault(place, cell)
             n_cells += len(record.cells)
             if n_cells > _MOST_CELLS:
@@ -280,6 +286,8 @@ def _remedy_for_text(plan: Plan, cell: str, place: int) -> str:
     remedy = f"Correct it, or leave the column out with {drop_option(plan, [place])}"
     if not plan.ids:
         remedy += f"; if it names the rows, pass {plan.as_row_names(place)}"
+    if plan.width == 2:
+        remedy += '. If a line is a row id and a column id, pass layout="pairs"'
     if 3 <= plan.width <= _MOST_COLUMNS_OF_TRIPLETS:
         remedy += (
             '. If a line is a row id, a column id and a value, pass layout="triplets", and '

@@ -27,7 +27,7 @@ _THING = re.compile(
 # Other headings of a first column of whole numbers that never repeat and so name its rows.
 _NAMING = re.compile("(case|obs|observation|record|no|nr|label|symbol|code|rownames?|instance)s?")
 # The last word of a heading that says id.
-_ID = re.compile("ids?|uid|uuid|guid|key|identifier|accession|barcode|primarykey")
+_ID = re.compile("ids?|uid|uuid|guid|identifier|accession|barcode")
 _VALUE = re.compile(
     "(value|val|rating|score|star|count|weight|number|quantity|amount|frequency|freq|expression"
     "|abundance|intensity|play|view|click|purchase|n|tf|tfidf)s?"

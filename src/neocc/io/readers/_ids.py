@@ -8,8 +8,11 @@ The rules, in their order; `row_names` and `drop` overrule them:
   whole numbers that never repeat under a word for what rows are (`GENES`, `sample`, `case`).
 * **By content**, whole numbers in the first column do if they count, ten at least, in steps of
   one, unless their heading is a word for values or several columns count.
-* Failing that, another column does whose heading says id and whose values never repeat, or text
-  that never repeats, five at least, wherever it stands: it could be nothing else.
+* Failing that, or if the first column says nothing but the number of the row, another column does
+  whose heading says id and whose values never repeat, or text that never repeats, five at
+  least, wherever it stands: it could be nothing else.
+* **Left out** is what names rows beside these names: the numbers of the rows, and columns whose
+  heading says id. Ids are no measurements.
 
 Numbers that never repeat by chance are measurements until something else says otherwise. Where a
 column might be one of ids and is read as data, a note says so.
@@ -18,11 +21,14 @@ column might be one of ids and is read as data, a note says so.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
+from neocc.io._options import ReadOptions
 from neocc.io.readers._headings import NAME_HEADINGS, Kind, is_thing, is_value, kind_of, says_id
+from neocc.io.readers._plan import Plan, dropped_columns, plan_table
 
-__all__ = ["Naming", "find_names"]
+__all__ = ["Naming", "find_names", "plan_named"]
 
 # So many numbers in steps of one are counted, not measured; so few may be either.
 _COUNTED, _FEW_COUNTED = 10, 5
@@ -37,6 +43,7 @@ class Naming:
     place: int | None = None
     why: str = ""  # for names that might be data
     doubts: tuple[tuple[int, str], ...] = ()  # columns read as data, and what speaks for ids
+    left_out: tuple[tuple[int, str], ...] = ()  # columns that are neither, and why
 
 
 class _Table:
@@ -63,7 +70,7 @@ class _Table:
 
     def never_repeats(self, place: int) -> bool:
         column = self.columns[place]
-        return all(column) and len(set(column)) == len(column)
+        return bool(column) and all(column) and len(set(column)) == len(column)
 
     def counts(self, place: int) -> bool:
         """Whether every line has the number after that of the line before."""
@@ -80,26 +87,33 @@ def find_names(
     if len(columns) < 2:
         return Naming()
     table = _Table(columns, headings, decimal)
-    found = _first(table)
-    if found.place is None:
+    found, left_out = _first(table), []
+    if found.place is None or _is_number_of_row(table):
         later = _later(table)
-        found = found if later.place is None else later
-    taken = found.place
-    others = (
-        (place, "has a heading of ids")
-        for place in range(len(table.columns))
-        if place not in (taken, *(doubtful for doubtful, _ in found.doubts))
-        and says_id(table.heading(place))
-        and table.is_whole(place)
-    )
-    return Naming(taken, found.why, (*found.doubts, *others))
+        if later.place is not None:
+            left_out = [] if found.place is None else [(0, "which counts the rows")]
+            found = later
+    for place in range(len(table.columns)) if found.place is not None else ():
+        known = place in (found.place, *(one for one, _ in (*found.doubts, *left_out)))
+        names = table.is_whole(place) or table.kind(place) == "text"
+        if names and not known and says_id(table.heading(place)):
+            left_out.append((place, "with a heading of ids"))
+    return replace(found, left_out=tuple(left_out))
+
+
+def _is_number_of_row(table: _Table) -> bool:
+    """Whether the first column holds 0, 1, 2, ... or 1, 2, 3, ... and no heading says of what."""
+    heading = table.heading(0)
+    is_named = says_id(heading) or is_thing(heading) or heading.lower() in ("name", "names")
+    return not is_named and table.counts(0) and table.columns[0][0] in ("0", "1")
 
 
 def _first(table: _Table) -> Naming:
     """Judge the first column."""
     heading = table.heading(0)
     if table.headings is not None and heading.lower() in NAME_HEADINGS:
-        return Naming(0, "" if table.kind(0) == "text" else "by its heading")
+        why = "by its heading" if heading else "which has no heading"
+        return Naming(0, "" if table.kind(0) == "text" else why)
     # A name that is written like a missing value is a name.
     unique = table.never_repeats(0)
     if table.kind(0) == "text" or (table.kind(0) == "nothing" and unique):
@@ -164,3 +178,28 @@ def _text(table: _Table) -> int | None:
 
 def _is_whole(cell: str) -> bool:
     return cell.lstrip("+-").isdecimal() and cell.isascii() and len(cell) < 19
+
+
+def plan_named(path: Path, plan: Plan, columns: list[list[str]], options: ReadOptions) -> Plan:
+    """Choose the columns of a table, from some cells of all of them; say which names the rows."""
+    dropped = dropped_columns(path, plan, options.drop)
+    if options.row_names is not None:
+        return plan_table(path, plan, options.row_names, dropped)
+    kept = [place for place in range(plan.width) if place not in dropped]
+    headings = None if plan.headings is None else [plan.headings[place] for place in kept]
+    found = find_names([columns[place] for place in kept], headings, plan.dialect.decimal)
+    names = False if found.place is None else kept[found.place] + 1
+    left_out = {kept[place]: reason for place, reason in found.left_out}
+    plan = plan_table(path, plan, names, dropped | set(left_out))
+    notes = list(plan.notes)
+    if plan.ids:
+        why = f", {found.why}; row_names=False reads it as data" if found.why else ""
+        notes.append(f"Names of the rows: column {plan.labels[plan.ids[0]]}{why}.")
+    for at, reason in left_out.items():
+        undo = plan.as_row_names(plan.ids[0])
+        notes.append(f"Left out: column {plan.labels[at]}, {reason}; {undo} reads it as data.")
+    for place, reason in found.doubts:
+        at = kept[place]
+        remedy = f"if it names the rows, pass {plan.as_row_names(at)}"
+        notes.append(f"Column {plan.labels[at]} {reason}, and is read as data; {remedy}.")
+    return replace(plan, notes=tuple(notes))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -43,6 +43,8 @@ class Plan:
         Columns read as numbers, in the order wanted.
     blank : tuple of int
         Columns that must be blank.
+    codes : dict
+        Columns of numbers that are written as words, with the number of each word.
     form : str
         What every line must look like, where the format says so.
     notes : tuple of str
@@ -58,6 +60,7 @@ class Plan:
     integers: tuple[int, ...] = ()
     numbers: tuple[int, ...] = ()
     blank: tuple[int, ...] = ()
+    codes: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
     form: str = ""
     notes: tuple[str, ...] = ()
 
@@ -111,7 +114,9 @@ def plan_triplets(path: Path, plan: Plan, columns: Sequence[str | int] | None) -
     return replace(plan, ids=tuple(places[:2]), numbers=tuple(places[2:]))
 
 
-def plan_table(path: Path, plan: Plan, row_names: bool | int | str, drop: Sequence[str]) -> Plan:
+def plan_table(
+    path: Path, plan: Plan, row_names: bool | int | str, dropped: Collection[int]
+) -> Plan:
     """Choose the columns of a table: those of names and all others but those dropped.
 
     `row_names` is the name or the number, from 1, of a column; True is the first.
@@ -121,7 +126,6 @@ def plan_table(path: Path, plan: Plan, row_names: bool | int | str, drop: Sequen
         ids = (find_column(path, plan, row_names),)
     elif row_names is not False:
         ids = (int(row_names) - 1,)
-    dropped = dropped_columns(path, plan, drop)
     numbers = [place for place in range(plan.width) if place not in dropped and place not in ids]
     if not numbers:
         raise FormatError(

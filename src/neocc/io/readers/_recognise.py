@@ -20,8 +20,9 @@ The rules, each of which an option overrides:
   beside them; if nearly every line has a text of its own in the first column, and a number
   in the second, these are the names of the rows of a table; and whole numbers of which more than
   a tenth of the pairs occur again are cells of a table.
-* **Pairs**: two columns of text; or two whose headings name what rows and columns are (user, item),
-  text or whole numbers, if those in the first repeat; with or without a time or text after them.
+* **Pairs**: two columns of text of which the first repeats; or two whose headings name what rows
+  and columns are (user, item), text or whole numbers, if those in the first repeat; with or
+  without a time or text after them.
 * **Row names** of a table: see `_ids`.
 * **Thousands**: where `2,000` stands in one column with `137`, and commas do not separate cells,
   nobody can say what is meant, and the file is refused until an option does.
@@ -46,9 +47,9 @@ from neocc.io.readers._headings import (
     mean_pairs,
     mean_triplets,
 )
-from neocc.io.readers._ids import find_names
+from neocc.io.readers._ids import plan_named
 from neocc.io.readers._numerals import ask_about_commas, say_about_points
-from neocc.io.readers._plan import Plan, dropped_columns, plan_table, plan_triplets
+from neocc.io.readers._plan import Plan, plan_triplets
 from neocc.io.readers._text import (
     Dialect,
     Record,
@@ -157,29 +158,6 @@ def recognise_records(
     return plan_named(path, plan, columns, options)
 
 
-def plan_named(path: Path, plan: Plan, columns: list[list[str]], options: ReadOptions) -> Plan:
-    """Choose the columns of a table, from some cells of all of them; say which names the rows."""
-    if options.row_names is not None:
-        return plan_table(path, plan, options.row_names, options.drop)
-    dropped = dropped_columns(path, plan, options.drop)
-    kept = [place for place in range(plan.width) if place not in dropped]
-    headings = None if plan.headings is None else [plan.headings[place] for place in kept]
-    found = find_names([columns[place] for place in kept], headings, plan.dialect.decimal)
-    names = False if found.place is None else kept[found.place] + 1
-    plan = plan_table(path, plan, names, options.drop)
-    notes = list(plan.notes)
-    if plan.ids:
-        why = f", {found.why}; row_names=False reads it as data" if found.why else ""
-        notes.append(f"Names of the rows: column {plan.labels[plan.ids[0]]}{why}.")
-    for place, reason in found.doubts:
-        named, at = not plan.ids, kept[place]
-        remedy = f"drop=[{plan.name(at)!r}] leaves it out"
-        if named:
-            remedy = f"if it names the rows, pass {plan.as_row_names(at)}; {remedy}"
-        notes.append(f"Column {plan.labels[at]} {reason}, and is read as data; {remedy}.")
-    return replace(plan, notes=tuple(notes))
-
-
 def _check_header(path: Path, sample: _Sample) -> None:
     header = sample.header
     if header is None:
@@ -232,7 +210,8 @@ def _holds_pairs(sample: _Sample) -> bool:
     headings = sample.headings
     if sample.width < 2 or {sample.kind(0), sample.kind(1)} - {"text", "whole numbers"}:
         return False
-    if sample.width == 2 and sample.kind(0) == sample.kind(1) == "text":
+    repeats = _repeated(sample.column(0)) > _FEW
+    if sample.width == 2 and repeats and sample.kind(0) == sample.kind(1) == "text":
         return True
     if headings is None or not mean_pairs(headings):
         return False
@@ -241,7 +220,7 @@ def _holds_pairs(sample: _Sample) -> bool:
         or not all(_is_beside(sample, place) for place in range(2, sample.width))
     ):
         return False
-    return sample.kind(1) == "text" or _repeated(sample.column(0)) > _FEW
+    return repeats or sample.kind(1) == "text"
 
 
 def _is_beside(sample: _Sample, place: int) -> bool:

@@ -40,6 +40,8 @@ class Dialect:
         Whether runs of spaces and tabs separate cells, also at the ends of a line.
     thousands : str
         What separates groups of three digits, if anything does.
+    escape : str
+        What stands before a quote within quotes, other than another one.
     """
 
     delimiter: str = ","
@@ -49,6 +51,7 @@ class Dialect:
     comment: str = ""
     squeeze: bool = False
     thousands: str = ""
+    escape: str = ""
 
 
 @dataclass(frozen=True)
@@ -152,7 +155,12 @@ def take_sample(path: Path, text: TextIO) -> tuple[list[str], bool]:
 
 def parse_records(lines: Iterable[str], dialect: Dialect) -> Iterator[Record]:
     """Split lines into records; blank lines are skipped, quotes may hold line ends."""
-    reader = csv.reader(lines, delimiter=dialect.delimiter, quotechar=dialect.quote)
+    reader = csv.reader(
+        lines,
+        delimiter=dialect.delimiter,
+        quotechar=dialect.quote,
+        escapechar=dialect.escape or None,
+    )
     while True:
         line = reader.line_num + 1
         try:
