@@ -336,7 +336,7 @@ CASES = [
     Case("a blank that does not break", text("r.csv", "a,b\n1,2\n3\u00a0,4\n"), ("\\xa0",), 3),
     Case(
         "separated by blanks",
-        text("r.txt", "1 2 3\n4 5 6\n"),
+        text("r.txt", "1 2 3\n4 5\n"),
         ("not a number", "delimiter=' '"),
         1,
     ),

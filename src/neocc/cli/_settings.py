@@ -23,8 +23,7 @@ __all__ += ["as_setting", "check", "from_options", "option_of"]
 
 # As `neocc.core.overlap` names them; importing it would make help pages slow.
 OVERLAP_MODELS = ("repeat", "share", "average", "sum", "either", "auto")
-_TEXTS = ("csv", "tsv", "arff", "mtx", "u.data", "ratings.dat")
-FORMATS = (*_TEXTS, "parquet", "npz", "npy", "h5ad", "excel")
+FORMATS = tuple("csv tsv parquet excel mtx npz npy h5ad arff u.data ratings.dat".split())
 _COUNT = number(int, 1, auto=True)
 _OVERLAP, _OUTLIERS = number(float, auto=True), number(float, 0, 1, auto=True)
 

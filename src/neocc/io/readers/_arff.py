@@ -33,7 +33,7 @@ _ATTRIBUTE = re.compile(
 _LABEL = re.compile(rf"\s*({_SINGLE}|{_DOUBLE}|[^,]*)\s*(?:,|$)")
 _NUMERIC = ("numeric", "real", "integer")
 # Two labels that say whether something is so, the denial first.
-_TRUTH = "no yes,n y,false true,f t,absent present,neg pos,negative positive,off on,- +".split(",")
+_TRUTH = ("no yes", "n y", "false true", "f t", "absent present", "neg pos", "off on", "- +")
 _LONGEST_LINE = 1 << 24
 _SAMPLE_LINES, _MOST_TOLD = 200, 5
 # The share of labels that may repeat where an attribute names the rows.
@@ -149,7 +149,7 @@ def _written(codes: Mapping[str, float]) -> dict[str, float]:
 
 
 def _columns(header: _Header, plan: Plan, options: ReadOptions) -> list[list[str]]:
-    """Return some cells of every attribute; none of those whose labels repeat: they name no rows."""
+    """Return some cells of every attribute; none where labels repeat, for these name no rows."""
     if options.row_names is not None:
         return [[] for _ in header.attributes]
     found = sample_records(header.sample, True, plan.dialect)
@@ -249,26 +249,21 @@ def _read_sparse(source: Source, plan: Plan, options: ReadOptions) -> Contents:
             if not (line.startswith("{") and line.endswith("}")):
                 raise _bad_entry(source, number, line)
             for entry in filter(None, line[1:-1].split(",")):
-                column, _, cell = entry.strip().partition(" ")
-                cell = cell.strip()
-                if is_missing(cell):
-                    if options.missing == "error":
-                        raise MissingValueError(
-                            source.path,
-                            f"Attribute {column} has no value ({cell!r}).",
-                            MISSING_REMEDY,
-                            line=number,
-                        )
-                    n_missing += 1
+                column, value = _read_entry(source, plan, entry, number)
+                if column not in place:
                     continue
-                if not column.isdigit() or int(column) >= plan.width:
-                    raise _bad_entry(source, number, entry)
-                value = _value(_unquoted(cell), plan.codes.get(int(column), {}))
-                if value is None and column in place:
-                    raise _bad_entry(source, number, entry)
-                if value is not None and column in place:
+                if value is not None:
                     indices.append(place[column])
                     values.append(value)
+                elif options.missing == "error":
+                    raise MissingValueError(
+                        source.path,
+                        f"Attribute {column} has no value.",
+                        MISSING_REMEDY,
+                        line=number,
+                    )
+                else:
+                    n_missing += 1
             indptr.append(len(indices))
     shape = (len(indptr) - 1, len(plan.numbers))
     data = sparse.csr_array((np.array(values), np.array(indices, dtype=np.int64), indptr), shape)
@@ -277,8 +272,18 @@ def _read_sparse(source: Source, plan: Plan, options: ReadOptions) -> Contents:
     return Contents(data, None, plan.number_names, (*plan.notes, *notes))
 
 
-def _value(cell: str, codes: Mapping[str, float]) -> float | None:
-    return float(cell) if is_number(cell) else codes.get(cell)
+def _read_entry(source: Source, plan: Plan, entry: str, line: int) -> tuple[str, float | None]:
+    """Return the number of an attribute, as it is written, and its value, None if it has none."""
+    column, _, cell = entry.strip().partition(" ")
+    cell = _unquoted(cell)
+    if not column.isdigit() or int(column) >= plan.width:
+        raise _bad_entry(source, line, entry)
+    if is_missing(cell):
+        return column, None
+    value = float(cell) if is_number(cell) else plan.codes.get(int(column), {}).get(cell)
+    if value is None and int(column) in plan.numbers:
+        raise _bad_entry(source, line, entry)
+    return column, value
 
 
 def _bad_entry(source: Source, line: int, entry: str) -> ReadError:

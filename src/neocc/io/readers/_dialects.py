@@ -10,6 +10,8 @@ from neocc.io.readers._text import Dialect, Record, is_missing, is_number, sampl
 __all__ = ["choose_dialect"]
 
 _DELIMITERS = (",", "\t", ";", "|")
+# The score of a sample of which half the cells are numbers.
+_MOSTLY_NUMBERS = 1.5
 
 
 def choose_dialect(
@@ -27,6 +29,11 @@ def choose_dialect(
                 score = _score(sample_records(lines, complete, dialect), dialect)
                 if score > best_score:
                     best, best_score = dialect, score
+    if options.delimiter is None and not best_score:
+        # Nothing else separates anything: numbers between blanks, if there are any.
+        blanks = _dialect(" ", decimals[0], options)
+        if _score(sample_records(lines, complete, blanks), blanks) >= _MOSTLY_NUMBERS:
+            return blanks
     return best
 
 

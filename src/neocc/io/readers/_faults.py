@@ -216,7 +216,7 @@ def _bad_columns(
     if is_blank and n_blank > 1 and not words:
         said = f"{fault.problem} {n_blank} cells {_in(blank, plan)} have no value."
         return _like(fault, said, fault.remedy)
-    if not words or (len(words) == 1 and not is_blank):
+    if not words or (len(words) == 1 and not is_blank and not n_blank):
         return fault
     told = [f"{plan.labels[p]}: {word[:20]!r}" for p, word in list(words.items())[:_MOST_TOLD]]
     dots = "; ..." if len(words) > _MOST_TOLD else ""

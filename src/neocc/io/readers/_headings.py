@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
+from neocc.io.readers._numerals import is_grouped
 from neocc.io.readers._text import Dialect, Record, is_infinite, is_missing, is_number
 
-__all__ = ["NAME_HEADINGS", "Kind", "has_header", "is_thing", "is_value", "kind_of"]
+__all__ = ["NAME_HEADINGS", "Kind", "has_header", "is_thing", "is_time", "is_value", "kind_of"]
 __all__ += ["mean_pairs", "mean_triplets", "says_id"]
 
 Kind: TypeAlias = Literal["numbers", "whole numbers", "text", "nothing"]
@@ -26,6 +27,7 @@ _THING = re.compile(
 )
 # Other headings of a first column of whole numbers that never repeat and so name its rows.
 _NAMING = re.compile("(case|obs|observation|record|no|nr|label|symbol|code|rownames?|instance)s?")
+_TIME = re.compile("(time(stamp)?|date(time)?|year|month|week|day|hour|quarter|unixtime)s?")
 # The last word of a heading that says id.
 _ID = re.compile("ids?|uid|uuid|guid|identifier|accession|barcode")
 _VALUE = re.compile(
@@ -44,7 +46,12 @@ def kind_of(cells: Sequence[str], decimal: str) -> Kind:
     if not present:
         return "nothing"
     # Non-breaking spaces included: such a cell must be reported as a bad number.
-    numbers = [one for one in present if is_number(one.strip(), decimal) or is_infinite(one)]
+    # So must one with separated thousands.
+    numbers = [
+        one
+        for one in present
+        if is_number(one.strip(), decimal) or is_infinite(one) or is_grouped(one.strip())
+    ]
     if 2 * len(numbers) <= len(present):
         return "text"
     whole = all(cell.strip().lstrip("+-").isdigit() for cell in numbers)
@@ -76,6 +83,11 @@ def mean_pairs(headings: Sequence[str]) -> bool:
 def is_thing(heading: str) -> bool:
     """Whether a heading is a word for what rows are."""
     return _is_a(_THING, heading) or _is_a(_NAMING, heading)
+
+
+def is_time(heading: str) -> bool:
+    """Whether a heading is a word for when something was."""
+    return _is_a(_TIME, heading)
 
 
 def is_value(heading: str) -> bool:

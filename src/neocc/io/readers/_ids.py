@@ -7,7 +7,8 @@ The rules, in their order; `row_names` and `drop` overrule them:
   it holds whole numbers under a heading that says id (`customer_id`, `userId`, `barcode`); or
   whole numbers that never repeat under a word for what rows are (`GENES`, `sample`, `case`).
 * **By content**, whole numbers in the first column do if they count, ten at least, in steps of
-  one, unless their heading is a word for values or several columns count.
+  one: from 0 or 1, or without a heading, or under one that says when, such as `year`. Words for
+  values, and several columns that count, speak against it.
 * Failing that, or if the first column says nothing but the number of the row, another column does
   whose heading says id and whose values never repeat, or text that never repeats, five at
   least, wherever it stands: it could be nothing else.
@@ -25,7 +26,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from neocc.io._options import ReadOptions
-from neocc.io.readers._headings import NAME_HEADINGS, Kind, is_thing, is_value, kind_of, says_id
+from neocc.io.readers._headings import (
+    NAME_HEADINGS,
+    Kind,
+    is_thing,
+    is_time,
+    is_value,
+    kind_of,
+    says_id,
+)
 from neocc.io.readers._plan import Plan, dropped_columns, plan_table
 
 __all__ = ["Naming", "find_names", "plan_named"]
@@ -136,11 +145,13 @@ def _counted(table: _Table, heading: str) -> Naming:
         return Naming()
     n_rows = len(table.columns[0])
     alone = not any(table.counts(place) for place in range(1, len(table.columns)))
-    if table.counts(0) and alone and not is_value(heading):
-        if n_rows >= _COUNTED:
+    if table.counts(0) and alone and n_rows >= _FEW_COUNTED and not is_value(heading):
+        # Heights of 58, 59, 60, ... are measurements.
+        from_start = table.columns[0][0] in ("0", "1")
+        is_sure = from_start or is_time(heading) or not heading
+        if n_rows >= _COUNTED and is_sure:
             return Naming(0, "because it counts in steps of one")
-        if n_rows >= _FEW_COUNTED:
-            return Naming(doubts=((0, "counts the rows"),))
+        return Naming(doubts=((0, "counts in steps of one"),))
     return _doubtful(table) if table.never_repeats(0) and n_rows >= _COUNTED else Naming()
 
 

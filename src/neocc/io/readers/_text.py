@@ -119,8 +119,8 @@ def check_is_text(source: Source, encoding: str) -> None:
         raise FormatError(
             source.path,
             "This is not a text file.",
-            "Read are CSV, TSV, Parquet, Matrix Market, .npz, .npy, .h5ad, ARFF and MovieLens "
-            "files; save the matrix as one of these.",
+            "Read are CSV, TSV, Parquet, Excel, Matrix Market, .npz, .npy, .h5ad, ARFF and "
+            "MovieLens files; save the matrix as one of these.",
         )
 
 
