@@ -23,7 +23,8 @@ __all__ += ["as_setting", "check", "from_options", "option_of"]
 
 # As `neocc.core.overlap` names them; importing it would make help pages slow.
 OVERLAP_MODELS = ("repeat", "share", "average", "sum", "either", "auto")
-FORMATS = tuple("csv tsv parquet excel mtx npz npy h5ad arff u.data ratings.dat".split())
+_MOVIELENS = ("u.data", "ratings.dat")
+FORMATS = ("csv", "tsv", "parquet", "excel", "mtx", "npz", "npy", "h5ad", "arff", *_MOVIELENS)
 _COUNT = number(int, 1, auto=True)
 _OVERLAP, _OUTLIERS = number(float, auto=True), number(float, 0, 1, auto=True)
 
@@ -73,9 +74,7 @@ class Reading:
         kinds.DELIMITER, "SIGN", "What separates cells, such as ';' or tab."
     )
     decimal: str | None = _reading(choice(".", ","), "SIGN", "Decimal point or comma.")
-    thousands: str | None = _reading(
-        choice(",", ".", " ", "'"), "SIGN", "What separates thousands, as the comma in 2,000."
-    )
+    thousands: str | None = _reading(choice(*",. '"), "SIGN", "The comma of 2,000, for example.")
     encoding: str = _reading(TEXT, "NAME", "How text is coded; utf-8 if not given.", "utf-8")
     drop: tuple[str, ...] = _reading(
         kinds.TEXTS,
