@@ -61,9 +61,10 @@ def test_missing_labels(tmp_path):
 
 
 def test_a_label_that_is_not_declared(tmp_path):
-    with pytest.raises(ValueInCellError, match="'maybe' is not a number") as caught:
-        read(tmp_path, "a numeric\nb {yes, no}", "1,yes\n2,maybe\n")
-    assert caught.value.line == 6
+    for missing in ("error", "zero", "ignore"):
+        with pytest.raises(ValueInCellError, match="'maybe' is not a number") as caught:
+            read(tmp_path, "a numeric\nb {yes, no}", "1,yes\n2,maybe\n", missing=missing)
+        assert caught.value.line == 6
 
 
 def test_all_other_labels_at_once(tmp_path):

@@ -117,7 +117,7 @@ def read_arff(source: Source, options: ReadOptions) -> Contents:
     )
     if is_sparse and options.row_names is None:
         options = replace(options, row_names=False)
-    plan = plan_named(source.path, plan, _columns(header, plan, options), options)
+    plan = plan_named(source.path, plan, _columns(header, plan, options).__getitem__, options)
     attributes = {place: header.attributes[place] for place in plan.numbers}
     _check_are_numbers(source, plan, attributes, is_sparse=is_sparse)
     codes = {at: one.codes or {} for at, one in attributes.items() if one.is_nominal}

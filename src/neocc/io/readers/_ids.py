@@ -21,7 +21,7 @@ column might be one of ids and is read as data, a note says so.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -61,7 +61,7 @@ class _Table:
     def __init__(
         self, columns: Sequence[Sequence[str]], headings: Sequence[str] | None, decimal: str
     ) -> None:
-        self.columns = [[cell.strip() for cell in column] for column in columns[:_COLUMNS]]
+        self.columns = [[cell.strip() for cell in column] for column in columns]
         self.headings = None if headings is None else [one.strip() for one in headings]
         self._decimal = decimal
         self._kinds: dict[int, Kind] = {}
@@ -191,14 +191,17 @@ def _is_whole(cell: str) -> bool:
     return cell.lstrip("+-").isdecimal() and cell.isascii() and len(cell) < 19
 
 
-def plan_named(path: Path, plan: Plan, columns: list[list[str]], options: ReadOptions) -> Plan:
-    """Choose the columns of a table, from some cells of all of them; say which names the rows."""
+def plan_named(
+    path: Path, plan: Plan, column: Callable[[int], list[str]], options: ReadOptions
+) -> Plan:
+    """Choose the columns of a table, from some cells of each; say which one names the rows."""
     dropped = dropped_columns(path, plan, options.drop)
     if options.row_names is not None:
         return plan_table(path, plan, options.row_names, dropped)
     kept = [place for place in range(plan.width) if place not in dropped]
     headings = None if plan.headings is None else [plan.headings[place] for place in kept]
-    found = find_names([columns[place] for place in kept], headings, plan.dialect.decimal)
+    sample = [column(place) for place in kept[:_COLUMNS]]
+    found = find_names(sample, headings, plan.dialect.decimal)
     names = False if found.place is None else kept[found.place] + 1
     left_out = {kept[place]: reason for place, reason in found.left_out}
     plan = plan_table(path, plan, names, dropped | set(left_out))

@@ -119,8 +119,7 @@ def recognise_records(
     if layout != "table":
         plan = plan_triplets(path, plan, options.columns)
         return plan if options.columns else replace(plan, notes=(*plan.notes, *_left_out(plan)))
-    columns = [sample.column(place) for place in range(sample.width)]
-    return plan_named(path, plan, columns, options)
+    return plan_named(path, plan, sample.column, options)
 
 
 def _check_header(path: Path, sample: Sample) -> None:
