@@ -24,7 +24,7 @@ def test_every_public_name_can_be_imported():
         ("pass header=False.", "pass --no-header."),
         ("replace it with force=True.", "replace it with --force."),
         ("leave it out with drop=[...].", "leave it out with --drop ...."),
-        ('leave it out with drop=["c d"].', 'leave it out with --drop "c d".'),
+        ('leave it out with drop=["c d"].', "leave it out with --drop 'c d'."),
         ("pass delimiter=';'.", "pass --delimiter ';'."),
         ('pass decimal=",".', 'pass --decimal ",".'),
         ('encoding="latin-1".', "--encoding latin-1."),

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from neocc.cli._checkpoint import Resources, interrupts_wait_for
 from neocc.cli._choose import Choice, asked_model, choose
 from neocc.cli._guard import Mistake, blaming_the_user, collected_warnings
@@ -114,7 +116,7 @@ def _fit(
     kept = resources.checkpoint
     if kept is not None and kept.resumed:
         notes.append(f"the fit went on from the checkpoint {kept.path}.")
-    notes += _twins(model, settings)
+    notes += _empty(model, settings) + _twins(model, settings)
     used = getattr(model, "overlap_choice_", None)
     if used is not None and used.costs:
         what = f"Overlap model {used.model}"
@@ -167,6 +169,23 @@ def _chosen(
         return asked, [], []
     sample = draw_to_choose(X, asked, resources.memory_limit)
     return choose(sample.data, asked, tick, sample)
+
+
+def _empty(model: Any, settings: FitSettings) -> list[str]:
+    """Say which groups have no members, and why that can be."""
+    notes = []
+    for side, noun in (("row", settings.row_noun), ("column", settings.column_noun)):
+        members = getattr(model, f"{side}_membership_")
+        (empty,) = np.nonzero(~members.any(axis=0))
+        if len(empty):
+            numbers = ", ".join(str(number + 1) for number in empty)
+            notes.append(
+                f"{len(empty)} of {members.shape[1]} groups of {noun} stayed empty ({numbers}): "
+                f"there are {int(members.sum())} memberships for them. Ask for fewer groups "
+                f"(--{side}s), fewer outliers (--{side}-outliers) or more overlap "
+                f"(--{side}-overlap)."
+            )
+    return notes
 
 
 def _twins(model: Any, settings: FitSettings) -> list[str]:

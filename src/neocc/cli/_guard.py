@@ -127,7 +127,7 @@ def as_options(message: str) -> str:
     --------
     >>> from neocc.cli._guard import as_options
     >>> as_options("Name three columns with columns=['user', 'film', 'stars'].")
-    "Name three columns with --triplet-columns 'user', 'film', 'stars'."
+    'Name three columns with --triplet-columns user,film,stars.'
     >>> as_options("n_row_clusters=9 is more than the number of rows (n_samples=4).")
     '--rows=9 is more than the number of rows (4).'
     >>> as_options('Scale instead, e.g. with NormScaler(axis="columns").')

@@ -100,7 +100,7 @@ def _texts(value: Any) -> tuple[str, ...] | None:
 def _three_columns(value: Any) -> tuple[str | int, ...] | None:
     if isinstance(value, str):
         value = [int(one) if one.strip().isdecimal() else one for one in value.split(",")]
-    is_list = isinstance(value, list | tuple) and len(value) == 3
+    is_list = isinstance(value, list | tuple) and len(value) in (2, 3)
     return tuple(value) if is_list and all(type(one) in (int, str) for one in value) else None
 
 
@@ -124,7 +124,8 @@ JOBS = Kind("a number of threads", lambda n: n if type(n) is int and n != 0 else
 DELIMITER = Kind(TEXT.wanted, lambda value: TEXT.read(value) and _SIGNS.get(value, value))
 TEXTS = Kind("a list of texts", _texts, list[str])
 THREE_COLUMNS = Kind(
-    "three names, or numbers from 1: those of rows, columns and values", _three_columns
+    "three names, or numbers from 1: those of rows, columns and values; or the first two",
+    _three_columns,
 )
 STEPS = Kind("steps that `neocc fit --help` lists", _steps, list[str])
 

@@ -19,6 +19,7 @@ from neocc.cli._guard import Mistake, blaming_the_user, message_of
 from neocc.cli._settings import SETTINGS, FitSettings, Panel, Reading, option_of
 from neocc.cli._settings_files import Recorded
 from neocc.io import Matrix, SavedModel, UnreadableFileError, read_matrix
+from neocc.io.readers._contents import SMALLEST
 
 __all__ = ["STORE", "Loaded", "attach", "load", "load_again", "read_as_it_is"]
 __all__ += ["refuse_other_order", "restore", "rows_for"]
@@ -49,13 +50,29 @@ def load(path: Path, settings: FitSettings) -> Loaded:
     file = read_as_it_is(path, settings)
     matrix = _fill(file) if settings.dense else file
     if not settings.preprocess:
+        _refuse_tiny(matrix)
         return Loaded(file, matrix, None)
     from neocc.preprocessing import make_preprocessor
 
     preprocessor = make_preprocessor(settings.preprocess)
     with blaming_the_user(matrix):
         data = preprocessor.fit_transform(matrix.data)
+    _refuse_tiny(replace(matrix, data=data))
     return Loaded(file, replace(matrix, data=data), preprocessor)
+
+
+def _refuse_tiny(matrix: Matrix) -> None:
+    """Refuse numbers that are all so near to 0 that their squares are 0, or lose their digits."""
+    values = matrix.data.data if matrix.is_sparse else matrix.data
+    if matrix.format == STORE or values.dtype.kind != "f" or not values.size:
+        return
+    largest = max(float(values.max()), -float(values.min()))
+    if 0 < largest < SMALLEST:
+        raise Mistake(
+            f"{matrix.source}: No number is larger than {largest:.2g}, and the squares of such "
+            "numbers are 0 to a computer, so that all groups would be alike. Multiply the data, or "
+            "scale them with --preprocess column-norm."
+        )
 
 
 def load_again(path: Path, recorded: Recorded, how_to_name: str) -> Loaded:

@@ -23,7 +23,8 @@ __all__ += ["as_setting", "check", "from_options", "option_of"]
 
 # As `neocc.core.overlap` names them; importing it would make help pages slow.
 OVERLAP_MODELS = ("repeat", "share", "average", "sum", "either", "auto")
-FORMATS = ("csv", "tsv", "parquet", "mtx", "npz", "npy", "h5ad", "arff", "u.data", "ratings.dat")
+_MOVIELENS = ("u.data", "ratings.dat")
+FORMATS = ("csv", "tsv", "parquet", "excel", "mtx", "npz", "npy", "h5ad", "arff", *_MOVIELENS)
 _COUNT = number(int, 1, auto=True)
 _OVERLAP, _OUTLIERS = number(float, auto=True), number(float, 0, 1, auto=True)
 
@@ -48,10 +49,10 @@ class Reading:
         TEXT, "NAME", f"{', '.join(FORMATS)}; recognised if not given.", words=FORMATS
     )
     layout: str | None = _reading(
-        choice("table", "triplets"),
+        choice("table", "triplets", "pairs"),
         "NAME",
         "table: a line is a row of the matrix; triplets: a line is a row id, a column id and a "
-        "value. Recognised if not given.",
+        "value; pairs: a row id and a column id. Recognised if not given.",
     )
     header: bool | None = _reading(
         FLAG, "", "The first line names the columns.", off="It does not. Recognised if not given."
@@ -66,13 +67,14 @@ class Reading:
     triplet_columns: tuple[str | int, ...] | None = _reading(
         kinds.THREE_COLUMNS,
         "A,B,C",
-        "Columns of row ids, column ids and values, by name or number; the first three if not "
-        "given.",
+        "Columns of row ids, column ids and values, by name or number; two for pairs. The first "
+        "ones if not given.",
     )
     delimiter: str | None = _reading(
         kinds.DELIMITER, "SIGN", "What separates cells, such as ';' or tab."
     )
     decimal: str | None = _reading(choice(".", ","), "SIGN", "Decimal point or comma.")
+    thousands: str | None = _reading(choice(*",. '"), "SIGN", "The comma of 2,000, for example.")
     encoding: str = _reading(TEXT, "NAME", "How text is coded; utf-8 if not given.", "utf-8")
     drop: tuple[str, ...] = _reading(
         kinds.TEXTS,
@@ -81,6 +83,9 @@ class Reading:
         (),
     )
     layer: str | None = _reading(TEXT, "NAME", "Layer of an AnnData file instead of X.")
+    sheet: str | None = _reading(
+        TEXT, "NAME", "Sheet of an Excel workbook; the first if not given."
+    )
     missing: str = _reading(
         choice("error", "zero", "ignore"),
         "WHAT",
@@ -88,11 +93,11 @@ class Reading:
         "given count, also in a list of row, column and value.",
         "error",
     )
-    duplicates: str = _reading(
+    duplicates: str | None = _reading(
         choice("sum", "mean", "error"),
         "WHAT",
-        "sum, mean or error: what several values for one cell become. Default: sum.",
-        "sum",
+        "sum, mean or error: what several values for one cell become. Default: sum; pairs count "
+        "once.",
     )
 
     @property

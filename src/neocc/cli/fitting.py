@@ -91,7 +91,7 @@ def fit(
     """Co-cluster the matrix in FILE and write a folder of results.
 
     FILE is a table, or a list of row, column and value: CSV, TSV, Parquet,
-    Matrix Market, NumPy, SciPy, AnnData, ARFF or MovieLens, gzip or not.
+    Excel, Matrix Market, NumPy, SciPy, AnnData, ARFF or MovieLens, gzip or not.
     What you do not give is chosen from the data, and explained. Ctrl-C keeps
     the best result so far. FILE may also be a block store, for data larger
     than memory: neocc convert writes one.

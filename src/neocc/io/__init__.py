@@ -18,8 +18,9 @@ from neocc.io._errors import (
     as_command_line,
 )
 from neocc.io._matrix import Matrix
+from neocc.io._read import read_matrix
 from neocc.io._record import InputRecord, RunRecord, make_record, read_record, write_record
-from neocc.io._registry import READERS, Reader, read_matrix
+from neocc.io._registry import READERS, Reader
 from neocc.io._write_matrix import write_matrix
 
 if TYPE_CHECKING:

@@ -16,8 +16,10 @@
 from __future__ import annotations
 
 import re
+from ast import literal_eval
 from os import PathLike
 from pathlib import Path
+from shlex import quote
 
 __all__ = [
     "DuplicateEntryError",
@@ -118,9 +120,13 @@ class WouldOverwriteError(WriteError, FileExistsError):
     """The file or folder exists already."""
 
 
+_TEXT = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
 _ARGUMENT = re.compile(
-    r"""\b(?P<name>[a-z_]+)=(?P<value>True|False|\.\.\.|\[[^\]]*\]|"[^"]*"|'[^']*')""",
+    rf"""\b(?P<name>[a-z_]+)=(?P<value>True|False|\.\.\.|\[\.\.\.\]|"""
+    rf"""\[(?:(?:{_TEXT}|\d+)(?:,\ )?)*\]|{_TEXT})""",
 )
+# Options that are given once for each of several values; others take values between commas.
+_REPEATED = ("drop",)
 
 
 def as_command_line(message: str) -> str:
@@ -135,7 +141,7 @@ def as_command_line(message: str) -> str:
     -------
     message : str
         The same, with `--missing zero` for `missing="zero"`, `--force` for `force=True`,
-        `--no-header` for `header=False` and `--drop ...` for `drop=[...]`.
+        `--no-header` for `header=False`, and `--drop a --drop 'b c'` for `drop=['a', 'b c']`.
 
     Examples
     --------
@@ -151,9 +157,19 @@ def as_command_line(message: str) -> str:
         if value in ("True", "False"):
             return f"--{name}" if value == "True" else f"--no-{name}"
         if value.startswith("["):
-            value = value.strip("[]") or "..."
-        elif value[0] in "\"'" and value[1:-1].replace("-", "").isalnum():
+            return _listed(name, value)
+        if value[0] in "\"'" and value[1:-1].replace("-", "").isalnum():
             value = value[1:-1]
         return f"--{name} {value}"
 
     return _ARGUMENT.sub(option, message)
+
+
+def _listed(name: str, value: str) -> str:
+    """Write a list as a shell takes it: an option for each value, or values between commas."""
+    if value == "[...]":
+        return f"--{name} ..."
+    values = [str(one) for one in literal_eval(value)]
+    if name in _REPEATED:
+        return " ".join(f"--{name} {quote(one)}" for one in values)
+    return f"--{name} {quote(','.join(values))}"

@@ -9,15 +9,16 @@ from typing import Any, Literal, TypeAlias
 __all__ = ["Duplicates", "Layout", "Missing", "ReadOptions"]
 
 Missing: TypeAlias = Literal["error", "zero", "ignore"]
-Duplicates: TypeAlias = Literal["sum", "mean", "error"]
-Layout: TypeAlias = Literal["table", "triplets"]
+Duplicates: TypeAlias = Literal["sum", "mean", "error", "once"]
+Layout: TypeAlias = Literal["table", "triplets", "pairs"]
 
 _CHOICES = {
     "missing": ("error", "zero", "ignore"),
-    "duplicates": ("sum", "mean", "error"),
-    "layout": (None, "table", "triplets"),
+    "duplicates": (None, "sum", "mean", "error"),
+    "layout": (None, "table", "triplets", "pairs"),
     "header": (None, True, False),
     "decimal": (None, ".", ","),
+    "thousands": (None, ",", ".", " ", "'"),
 }
 
 
@@ -26,7 +27,7 @@ class ReadOptions:
     """The options of `read_matrix`, which explains them. None: recognise it."""
 
     missing: Missing = "error"
-    duplicates: Duplicates = "sum"
+    duplicates: Duplicates | None = None
     layout: Layout | None = None
     header: bool | None = None
     row_names: bool | str | None = None
@@ -36,6 +37,8 @@ class ReadOptions:
     columns: tuple[str | int, ...] | None = None
     drop: tuple[str, ...] = ()
     layer: str | None = None
+    thousands: str | None = None
+    sheet: str | None = None
 
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
@@ -49,6 +52,9 @@ class ReadOptions:
             )
         if self.delimiter is not None and self.delimiter == self.decimal:
             raise ValueError(f"delimiter and decimal are both {self.decimal!r}.")
+        if self.thousands is not None and self.thousands in (self.decimal, self.delimiter):
+            other = "decimal" if self.thousands == self.decimal else "delimiter"
+            raise ValueError(f"thousands and {other} are both {self.thousands!r}.")
         try:
             "".encode(self.encoding)
         except (LookupError, TypeError) as error:
@@ -59,7 +65,15 @@ class ReadOptions:
         if self.columns is not None:
             _check_columns(self.columns)
             if self.layout == "table":
-                raise ValueError("columns names the three columns of triplets, not of a table.")
+                raise ValueError("columns names the columns of triplets or pairs, not of a table.")
+            if self.layout not in (None, "pairs" if len(self.columns) == 2 else "triplets"):
+                raise ValueError(
+                    f"columns must name the columns of {self.layout}; got {list(self.columns)}."
+                )
+
+    def duplicates_of(self, layout: Layout) -> Duplicates:
+        """Return what becomes of several entries for a cell; one of pairs is 1, however often."""
+        return self.duplicates or ("once" if layout == "pairs" else "sum")
 
     @property
     def given(self) -> dict[str, Any]:
@@ -81,9 +95,9 @@ def _is_delimiter(text: Any) -> bool:
 
 
 def _check_columns(columns: Any) -> None:
-    is_list = isinstance(columns, tuple) and len(columns) == 3
+    is_list = isinstance(columns, tuple) and len(columns) in (2, 3)
     if not is_list or not all(isinstance(one, str | int) for one in columns):
         raise ValueError(
             "columns must be three names, or numbers counted from 1: those of rows, columns and "
-            f"values; got {columns!r}."
+            f"values; or two, of rows and columns; got {columns!r}."
         )

@@ -56,14 +56,11 @@ def check_free(
     """
     folder = Path(folder)
     with reporting(folder):
-        if not folder.exists() and not folder.is_symlink():
-            return
-        if not folder.is_dir():
+        is_there = folder.exists() or folder.is_symlink()
+        if is_there and not folder.is_dir():
             raise WouldOverwriteError(f"{folder}: This is a file. Choose another name.")
-        found = sorted(folder.iterdir())
-    if not found:
-        return
-    if not force:
+        found = sorted(folder.iterdir()) if is_there else []
+    if found and not force:
         raise WouldOverwriteError(
             f"{folder}: There is such a folder already, and it is not empty. Choose another name, "
             "or replace it with force=True."
@@ -74,6 +71,18 @@ def check_free(
             f"{folder}: The folder holds {strange[0]!r}, which is not part of an earlier result, "
             "and is not replaced. Choose another folder."
         )
+    _try_to_write(folder)
+
+
+def _try_to_write(folder: Path) -> None:
+    """Make an empty folder where that of the results will be made, and take it away again."""
+    with reporting(folder):
+        parent = folder.resolve().parent
+        while not parent.exists():
+            parent = parent.parent
+        trial = _partial(parent / folder.name)
+        trial.mkdir()
+        trial.rmdir()
 
 
 @contextmanager

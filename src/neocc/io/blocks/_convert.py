@@ -14,7 +14,8 @@ import numpy as np
 from neocc._typing import AnyArray
 from neocc.io._errors import FormatError, UnreadableFileError
 from neocc.io._options import Duplicates, Missing, ReadOptions
-from neocc.io._registry import choose_reader, read_matrix
+from neocc.io._read import read_matrix
+from neocc.io._registry import choose_reader
 from neocc.io._source import Source
 from neocc.io._whole import reporting
 from neocc.io.blocks._cutting import Cutter

@@ -1,13 +1,13 @@
-"""ARFF, the format of Weka and Mulan: numeric attributes, and nominal ones labelled by numbers.
+"""ARFF, the format of Weka and Mulan: numeric attributes, and nominal ones that are numbers too.
 
 Dense data is comma-separated text and read as such; sparse data lists `index value` in braces.
 """
 
 from __future__ import annotations
 
-import csv
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TextIO
 
 import numpy as np
@@ -18,18 +18,34 @@ from neocc.io._options import ReadOptions
 from neocc.io._source import Source
 from neocc.io.readers._contents import MISSING_REMEDY, Contents, missing_note
 from neocc.io.readers._delimited import read_planned
-from neocc.io.readers._plan import Plan, plan_table
-from neocc.io.readers._text import Dialect, check_is_text, is_missing, is_number
+from neocc.io.readers._faults import drop_option
+from neocc.io.readers._ids import plan_named
+from neocc.io.readers._plan import Plan
+from neocc.io.readers._text import Dialect, check_is_text, is_missing, is_number, sample_records
 
 __all__ = ["is_arff", "read_arff"]
 
+_SINGLE, _DOUBLE = r"'(?:[^'\\]|\\.)*'", r'"(?:[^"\\]|\\.)*"'
 _ATTRIBUTE = re.compile(
-    r"""@attribute\s+ (?: '(?P<single>[^']*)' | "(?P<double>[^"]*)" | (?P<plain>[^\s{]+) )
-        \s* (?P<type>.*)""",
-    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+    rf"@attribute\s+(?P<name>{_SINGLE}|{_DOUBLE}|[^\s{{]+)\s*(?P<type>.*)",
+    re.IGNORECASE | re.DOTALL,
 )
+_LABEL = re.compile(rf"\s*({_SINGLE}|{_DOUBLE}|[^,]*)\s*(?:,|$)")
 _NUMERIC = ("numeric", "real", "integer")
+# Two labels that say whether something is so, the denial first.
+_TRUTH = ("no yes", "n y", "false true", "f t", "absent present", "neg pos", "off on", "- +")
 _LONGEST_LINE = 1 << 24
+_SAMPLE_LINES, _MOST_TOLD = 200, 5
+# The share of labels that may repeat where an attribute names the rows.
+_FEW = 0.1
+
+
+def _unquoted(text: str) -> str:
+    """Return a name or a label without quotes around it, and without what escapes those within."""
+    text = text.strip()
+    if len(text) > 1 and text[0] in "'\"" and text[-1] == text[0]:
+        return re.sub(r"\\(.)", r"\1", text[1:-1])
+    return text
 
 
 @dataclass(frozen=True)
@@ -39,17 +55,34 @@ class _Attribute:
     line: int
 
     @property
-    def is_text(self) -> bool:
-        """Whether it is free text, and so may name the rows."""
-        return self.kind.lower() == "string"
+    def is_nominal(self) -> bool:
+        """Whether it has labels."""
+        return self.kind.startswith("{")
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels, as they are declared."""
+        inside = self.kind[1:].rpartition("}")[0]
+        return [_unquoted(found[1]) for found in _LABEL.finditer(inside) if found[0].strip()]
+
+    @property
+    def codes(self) -> dict[str, float] | None:
+        """The numbers of its labels, None if they are not numbers, nor two like yes and no."""
+        labels = self.labels
+        if all(is_number(label) for label in labels):
+            return {label: float(label) for label in labels}
+        words = {label.strip().lower(): label for label in labels}
+        for pair in _TRUTH:
+            if set(pair.split()) == set(words):
+                return {words[word]: float(code) for code, word in enumerate(pair.split())}
+        return None
 
     @property
     def is_number(self) -> bool:
-        """Whether its values are numbers, be they called nominal."""
-        if not self.kind.startswith("{"):
-            return self.kind.lower().startswith(_NUMERIC)
-        labels = next(csv.reader([self.kind.strip("{} \t")], quotechar="'"), [])
-        return all(is_number(label.strip(" '\"")) for label in labels)
+        """Whether its values are numbers, be they called nominal, or words for 0 and 1."""
+        if self.is_nominal:
+            return self.codes is not None
+        return self.kind.lower().startswith(_NUMERIC)
 
 
 @dataclass(frozen=True)
@@ -57,6 +90,7 @@ class _Header:
     attributes: list[_Attribute]
     n_lines: int
     first: str
+    sample: list[str]  # lines of data
 
 
 def is_arff(head: bytes) -> bool:
@@ -72,24 +106,60 @@ def read_arff(source: Source, options: ReadOptions) -> Contents:
     check_is_text(source, options.encoding)
     with source.open_text(options.encoding) as text:
         header = _read_header(source, text)
-    first = header.attributes[0]
-    names = options.row_names
-    if names is None:
-        names = first.is_text and first.name not in options.drop
-    quote = "'" if "'" in header.first else '"'
+    is_sparse = header.first.startswith("{")
+    quote = "'" if any(re.match(r"'|.*,\s*'", line) for line in header.sample) else '"'
     plan = Plan(
-        Dialect(",", ".", quote, options.encoding, comment="%"),
+        Dialect(",", ".", quote, options.encoding, comment="%", escape="\\"),
         "table",
         len(header.attributes),
         header.n_lines,
         [one.name for one in header.attributes],
     )
-    plan = plan_table(source.path, plan, names, options.drop)
-    for place in plan.numbers:
-        _check_is_number(source, header.attributes[place])
-    if header.first.startswith("{"):
+    if is_sparse and options.row_names is None:
+        options = replace(options, row_names=False)
+    plan = plan_named(source.path, plan, _columns(header, plan, options).__getitem__, options)
+    attributes = {place: header.attributes[place] for place in plan.numbers}
+    _check_are_numbers(source, plan, attributes, is_sparse=is_sparse)
+    codes = {at: one.codes or {} for at, one in attributes.items() if one.is_nominal}
+    words = {at: one for at, one in codes.items() if not all(map(is_number, one))}
+    plan = replace(plan, codes=words, notes=(*plan.notes, *_told(plan, words)))
+    if is_sparse:
         return _read_sparse(source, plan, options)
-    return read_planned(source, plan, options)
+    written = {at: _written(one) for at, one in words.items()}
+    return read_planned(source, replace(plan, codes=written), options)
+
+
+def _told(plan: Plan, codes: Mapping[int, Mapping[str, float]]) -> list[str]:
+    """Say which attributes are read as numbers, and as which."""
+    alike: dict[str, list[str]] = {}
+    for place, words in codes.items():
+        said = ", ".join(f"{word} is {number:g}" for word, number in words.items())
+        alike.setdefault(said, []).append(plan.labels[place])
+    return [
+        f"Read as numbers ({said}): column {', '.join(names[:_MOST_TOLD])}"
+        + (f" and {len(names) - _MOST_TOLD} more." if len(names) > _MOST_TOLD else ".")
+        for said, names in alike.items()
+    ]
+
+
+def _written(codes: Mapping[str, float]) -> dict[str, float]:
+    """Return the numbers of labels as lines may have them: blanks before a quote keep it."""
+    forms = ("{}", "'{}'", '"{}"')
+    return {form.format(word).strip(): code for word, code in codes.items() for form in forms}
+
+
+def _columns(header: _Header, plan: Plan, options: ReadOptions) -> list[list[str]]:
+    """Return some cells of every attribute; none where labels repeat, for these name no rows."""
+    if options.row_names is not None:
+        return [[] for _ in header.attributes]
+    found = sample_records(header.sample, True, plan.dialect)
+    whole = [record.cells for record in found if len(record.cells) == plan.width]
+    columns = [list(cells) for cells in zip(*whole, strict=True)] or [[] for _ in header.attributes]
+    for place, attribute in enumerate(header.attributes):
+        cells = columns[place]
+        if attribute.is_nominal and len(set(cells)) < (1 - _FEW) * len(cells):
+            columns[place] = []
+    return columns
 
 
 def _read_header(source: Source, text: TextIO) -> _Header:
@@ -113,16 +183,15 @@ def _read_header(source: Source, text: TextIO) -> _Header:
         raise FormatError(source.path, "There is no @data.", "Was it written to the end?")
     if not attributes:
         raise FormatError(source.path, "There is no @attribute.", "Declare the columns.")
-    first = ""
-    while line := text.readline(_LONGEST_LINE):
+    sample: list[str] = []
+    while len(sample) < _SAMPLE_LINES and (line := text.readline(_LONGEST_LINE)):
         if line.strip() and not line.startswith("%"):
-            first = line.strip()
-            break
-    if not first:
+            sample.append(line)
+    if not sample:
         raise FormatError(
             source.path, "Nothing follows @data.", "Was it written to the end?", line=n_lines
         )
-    return _Header(attributes, n_lines, first)
+    return _Header(attributes, n_lines, sample[0].strip(), sample)
 
 
 def _read_attribute(source: Source, line: str, number: int) -> _Attribute:
@@ -134,18 +203,35 @@ def _read_attribute(source: Source, line: str, number: int) -> _Attribute:
             "Write, for example, @attribute age numeric.",
             line=number,
         )
-    name = next(group for group in found.group("single", "double", "plain") if group is not None)
-    return _Attribute(name, found["type"].strip(), number)
+    return _Attribute(_unquoted(found["name"]), found["type"].strip(), number)
 
 
-def _check_is_number(source: Source, attribute: _Attribute) -> None:
-    if not attribute.is_number:
+def _check_are_numbers(
+    source: Source, plan: Plan, attributes: Mapping[int, _Attribute], *, is_sparse: bool
+) -> None:
+    """Refuse all attributes that are no numbers at once, with the option that leaves them out."""
+    bad = [place for place, one in attributes.items() if not one.is_number]
+    if bad:
+        told = [f"{attributes[at].name!r} is {attributes[at].kind[:40]}" for at in bad[:_MOST_TOLD]]
+        dots = ", ..." if len(bad) > _MOST_TOLD else ""
         raise ValueInCellError(
             source.path,
-            f"The attribute {attribute.name!r} is no number but {attribute.kind[:40]}.",
-            f'Leave it out with drop=["{attribute.name}"], or turn its labels into numbers.',
-            line=attribute.line,
+            f"Of {len(attributes)} attributes, {len(bad)} "
+            f"{'is no number' if len(bad) == 1 else 'are no numbers'}: {', '.join(told)}{dots}.",
+            f"Leave {'it' if len(bad) == 1 else 'them'} out with {drop_option(plan, bad)}, or turn "
+            "labels into numbers.",
+            line=attributes[bad[0]].line,
         )
+    for place, one in attributes.items() if is_sparse else ():
+        if one.is_nominal and one.codes and one.codes[one.labels[0]] != 0:
+            raise ValueInCellError(
+                source.path,
+                f"Where nothing is given for {one.name!r}, sparse data mean its first label, "
+                f"{one.labels[0]!r}, which is not 0.",
+                f"Leave it out with {drop_option(plan, [place])}, or declare the label for 0 "
+                "first.",
+                line=one.line,
+            )
 
 
 def _read_sparse(source: Source, plan: Plan, options: ReadOptions) -> Contents:
@@ -163,29 +249,41 @@ def _read_sparse(source: Source, plan: Plan, options: ReadOptions) -> Contents:
             if not (line.startswith("{") and line.endswith("}")):
                 raise _bad_entry(source, number, line)
             for entry in filter(None, line[1:-1].split(",")):
-                column, _, cell = entry.strip().partition(" ")
-                cell = cell.strip()
-                if is_missing(cell):
-                    if options.missing == "error":
-                        raise MissingValueError(
-                            source.path,
-                            f"Attribute {column} has no value ({cell!r}).",
-                            MISSING_REMEDY,
-                            line=number,
-                        )
-                    n_missing += 1
+                column, value = _read_entry(source, plan, entry, number)
+                if column not in place:
                     continue
-                if not column.isdigit() or int(column) >= plan.width or not is_number(cell):
-                    raise _bad_entry(source, number, entry)
-                if column in place:
+                if value is not None:
                     indices.append(place[column])
-                    values.append(float(cell))
+                    values.append(value)
+                elif options.missing == "error":
+                    raise MissingValueError(
+                        source.path,
+                        f"Attribute {column} has no value.",
+                        MISSING_REMEDY,
+                        line=number,
+                    )
+                else:
+                    n_missing += 1
             indptr.append(len(indices))
     shape = (len(indptr) - 1, len(plan.numbers))
     data = sparse.csr_array((np.array(values), np.array(indices, dtype=np.int64), indptr), shape)
     data.sum_duplicates()
     notes = (missing_note(n_missing, options.missing),) if n_missing else ()
-    return Contents(data, None, plan.number_names, notes)
+    return Contents(data, None, plan.number_names, (*plan.notes, *notes))
+
+
+def _read_entry(source: Source, plan: Plan, entry: str, line: int) -> tuple[str, float | None]:
+    """Return the number of an attribute, as it is written, and its value, None if it has none."""
+    column, _, cell = entry.strip().partition(" ")
+    cell = _unquoted(cell)
+    if not column.isdigit() or int(column) >= plan.width:
+        raise _bad_entry(source, line, entry)
+    if is_missing(cell):
+        return column, None
+    value = float(cell) if is_number(cell) else plan.codes.get(int(column), {}).get(cell)
+    if value is None and int(column) in plan.numbers:
+        raise _bad_entry(source, line, entry)
+    return column, value
 
 
 def _bad_entry(source: Source, line: int, entry: str) -> ReadError:

@@ -13,7 +13,10 @@ from neocc._typing import AnyArray
 from neocc.io._errors import FormatError, MissingValueError, ReadError, ValueInCellError
 from neocc.io._options import Missing
 
-__all__ = ["MISSING_REMEDY", "Contents", "finite", "real_numbers"]
+__all__ = ["MISSING_REMEDY", "SMALLEST", "Contents", "finite", "real_numbers", "tiny_note"]
+
+SMALLEST = 1e-150
+"""The square of a smaller number is 0, or has lost its digits."""
 
 MISSING_REMEDY = 'Fill it in, or pass missing="zero" to read such cells as 0.'
 
@@ -90,6 +93,18 @@ def finite(path: Path, contents: Contents, missing: Missing) -> Contents:
         data = filled
     notes = (*contents.notes, missing_note(n_missing, missing))
     return Contents(data, contents.row_names, contents.column_names, notes)
+
+
+def tiny_note(data: Any) -> tuple[str, ...]:
+    """Say how many numbers are so near to 0 that a computer takes their squares for 0."""
+    values = data.data if sparse.issparse(data) else data
+    if values.dtype.kind != "f":
+        return ()
+    n_tiny = int(np.count_nonzero((values > -SMALLEST) & (values < SMALLEST) & (values != 0)))
+    if not n_tiny:
+        return ()
+    said = f"{n_tiny} numbers other than 0 are smaller than {SMALLEST:g}, and in squared errors the"
+    return (f"{said} same as 0; if they are probabilities, take logarithms.",)
 
 
 def without_missing(data: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO, cast
 
 from neocc.io._options import Missing, ReadOptions
@@ -14,7 +14,8 @@ from neocc.io.readers._contents import Contents
 from neocc.io.readers._faults import find_duplicate, find_fault
 from neocc.io.readers._plan import Plan
 from neocc.io.readers._recognise import recognise
-from neocc.io.readers._text import MISSING, Dialect
+from neocc.io.readers._text import MISSING, Dialect, grouped_number
+from neocc.io.readers._triplets import with_ones
 
 __all__ = ["batches", "read_csv", "read_planned", "read_tsv"]
 
@@ -41,7 +42,7 @@ def read_planned(
     if plan.layout == "table":
         builder = builders.table(plan.number_names, has_row_names=bool(plan.ids))
     else:
-        builder = builders.triplets(options.duplicates)
+        builder = builders.triplets(options.duplicates_of(plan.layout))
     for batch in batches(source, plan, options.missing):
         if not builder.add(batch, options.missing):
             raise find_fault(source, plan, options.missing, "a cell without a finite number")
@@ -61,6 +62,9 @@ def batches(
     """
     import pyarrow as pa
 
+    if plan.dialect.thousands or plan.codes:
+        yield from _from_text(source, plan, missing, 0)
+        return
     n_records = 0
     with source.open() as file:
         try:
@@ -69,7 +73,8 @@ def batches(
                 wanted = len(plan.ids) + len(plan.integers) + len(plan.numbers)
                 if not all(_is_blank(one) for one in batch.columns[wanted:]):
                     raise find_fault(source, plan, missing, "unknown separators")
-                yield batch.select(list(range(wanted)))
+                batch = batch.select(list(range(wanted)))  # noqa: PLW2901
+                yield with_ones(batch) if plan.layout == "pairs" else batch
         # Bytes that are no text in the encoding asked for come as Python's own error.
         except (pa.ArrowInvalid, UnicodeError) as error:
             if n_expected is not None and "Empty CSV file" in str(error):
@@ -80,14 +85,14 @@ def batches(
             if not n_records and n_expected is None:
                 raise find_fault(source, plan, missing, "no line with data")
             return
-    yield from _with_blanks_around(source, plan, n_records)
+    yield from _from_text(source, plan, missing, n_records)
 
 
-def _with_blanks_around(source: Source, plan: Plan, n_done: int) -> Iterator[Any]:
-    """Yield what follows the first records of a file whose missing values have blanks around them.
+def _from_text(source: Source, plan: Plan, missing: Missing, n_done: int) -> Iterator[Any]:
+    """Yield what follows the first records of a file that the parser cannot read as numbers.
 
-    The parser knows missing values only as they are. Here it reads text, and numbers are made
-    of that.
+    It knows missing values without blanks around them, and no separators of thousands. Here it
+    reads text, and numbers are made of that.
     """
     import pyarrow as pa
 
@@ -98,23 +103,35 @@ def _with_blanks_around(source: Source, plan: Plan, n_done: int) -> Iterator[Any
                 rest = batch.slice(min(n_done, batch.num_rows))
                 n_done -= batch.num_rows - rest.num_rows
                 columns = list(rest.columns)
-                places = range(n_ids, n_ids + len(plan.numbers))
-                numbers = [_as_numbers(columns[place], plan.dialect.decimal) for place in places]
+                numbers = [
+                    _as_numbers(columns[n_ids + at], plan.dialect, plan.codes.get(place))
+                    for at, place in enumerate(plan.numbers)
+                ]
                 arrays = columns[:n_ids] + numbers
-                yield pa.record_batch(arrays, names=rest.schema.names[: len(arrays)])
+                made = pa.record_batch(arrays, names=rest.schema.names[: len(arrays)])
+                yield with_ones(made) if plan.layout == "pairs" else made
     except (pa.ArrowInvalid, UnicodeError) as error:
-        raise find_fault(source, plan, "zero", str(error)) from error
+        raise find_fault(source, plan, missing, str(error)) from error
 
 
-def _as_numbers(text: Any, decimal: str) -> Any:
+def _as_numbers(text: Any, dialect: Dialect, codes: Mapping[str, float] | None) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
     trimmed = pc.utf8_trim_whitespace(text)
     is_missing = pc.is_in(trimmed, pa.array(MISSING))
     present = pc.if_else(is_missing, None, trimmed)
-    if decimal != ".":
-        present = pc.replace_substring(present, decimal, ".")
+    if codes is not None:
+        words = pc.index_in(present, pa.array(list(codes)))
+        if words.null_count > present.null_count:
+            raise pa.ArrowInvalid("a word that is not declared")
+        return pa.array(list(codes.values()), pa.float64()).take(words)
+    if dialect.thousands:
+        grouped = pc.match_substring_regex(present, grouped_number(dialect))
+        joined = pc.replace_substring(present, dialect.thousands, "")
+        present = pc.if_else(grouped, joined, present)
+    if dialect.decimal != ".":
+        present = pc.replace_substring(present, dialect.decimal, ".")
     return present.cast(pa.float64())
 
 
@@ -145,6 +162,7 @@ def _open(
         csv.ParseOptions(
             delimiter=plan.dialect.delimiter,
             quote_char=plan.dialect.quote,
+            escape_char=plan.dialect.escape or False,
             newlines_in_values=True,
         ),
         csv.ConvertOptions(

@@ -7,7 +7,9 @@ record, up to the first fault.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 
 from neocc.io._errors import (
@@ -20,6 +22,7 @@ from neocc.io._errors import (
 from neocc.io._options import Missing
 from neocc.io._source import Source
 from neocc.io.readers._contents import MISSING_REMEDY
+from neocc.io.readers._numerals import is_grouped
 from neocc.io.readers._plan import Plan
 from neocc.io.readers._text import Record, is_foreign, is_infinite, is_missing, is_number, records
 
@@ -27,14 +30,24 @@ __all__ = ["duplicate_error", "find_duplicate", "find_entry", "find_fault", "not
 
 
 _MOST_COLUMNS_OF_TRIPLETS = 6
+# So many cells after a fault are looked at for more of its kind; so many columns are shown.
+_MOST_CELLS, _MOST_TOLD = 2_000_000, 5
+_MISSING_TOO = 'pass missing="zero" to read such cells as 0, or missing="ignore" to leave them out'
 
 
 def find_fault(source: Source, plan: Plan, missing: Missing, reason: str) -> ReadError:
-    """Return the error for the first bad record; `reason` is the parser's, if there is none."""
-    for record in _data(source, plan):
+    """Return the error for the first bad record; `reason` is the parser's, if there is none.
+
+    In a table, the columns that have text or missing values after that are told of, too.
+    """
+    data = _data(source, plan)
+    for record in data:
         fault = _fault_in(source, plan, record, missing)
-        if fault is not None:
-            return fault
+        if fault is None:
+            continue
+        if plan.layout == "table" and isinstance(fault, ValueInCellError) and not plan.integers:
+            return _bad_columns(fault, plan, missing, chain([record], data))
+        return fault
     return FormatError(
         source.path,
         f"The file cannot be read as {plan.layout} ({reason.splitlines()[0].rstrip('.')}).",
@@ -108,7 +121,7 @@ def _fault_in(source: Source, plan: Plan, record: Record, missing: Missing) -> R
             fault = _not_whole(source, plan, record, place)
         elif place in plan.numbers:
             fault = _not_a_number(source, plan, record, place, missing)
-        elif place in plan.ids and plan.layout == "triplets" and not cell.strip():
+        elif place in plan.ids and plan.layout != "table" and not cell.strip():
             fault = MissingValueError(
                 source.path,
                 "The name of a row or column is blank.",
@@ -180,6 +193,8 @@ def _not_a_number(
         problem = f"The cell has no value ({stripped!r})." if stripped else "The cell is blank."
         if cell and not stripped:
             problem = "The cell holds spaces only."
+    elif stripped in plan.codes.get(place, ()):
+        return None
     elif is_number(cell, decimal):
         if math.isfinite(float(stripped.replace(decimal, "."))):
             return None
@@ -187,21 +202,92 @@ def _not_a_number(
     elif is_infinite(cell):
         problem, remedy = f"{stripped} is infinite.", "Replace it by a finite number."
     else:
-        problem, remedy = f"{cell[:40]!r} is not a number.", _remedy_for_text(plan, cell)
+        problem, remedy = f"{cell[:40]!r} is not a number.", _remedy_for_text(plan, cell, place)
     return kind(source.path, problem, remedy, line=record.line, column=plan.labels[place])
 
 
-def _remedy_for_text(plan: Plan, cell: str) -> str:
+def _bad_columns(
+    fault: ReadError, plan: Plan, missing: Missing, data: Iterator[Record]
+) -> ReadError:
+    """Say of a fault in one column which others have text, or no values, and how to drop them."""
+    words, blank = _survey(plan, data)
+    n_blank = sum(blank.values()) if missing == "error" else 0
+    is_blank = isinstance(fault, MissingValueError)
+    if is_blank and n_blank > 1 and not words:
+        said = f"{fault.problem} {n_blank} cells {_in(blank, plan)} have no value."
+        return _like(fault, said, fault.remedy)
+    if not words or (len(words) == 1 and not is_blank and not n_blank):
+        return fault
+    told = [f"{plan.labels[p]}: {word[:20]!r}" for p, word in list(words.items())[:_MOST_TOLD]]
+    dots = "; ..." if len(words) > _MOST_TOLD else ""
+    said = f"{fault.problem} Of {len(plan.numbers)} columns, {len(words)} "
+    said += f"{'holds' if len(words) == 1 else 'hold'} text ({'; '.join(told)}{dots})."
+    remedy = f"Leave {'them' if len(words) > 1 else 'it'} out with {drop_option(plan, words)}"
+    if not plan.ids:
+        remedy += "; if one names the rows, pass row_names='...'"
+    if n_blank:
+        remedy += f". {n_blank} cells have no value; {_MISSING_TOO}"
+    return _like(fault, said, f"{remedy}.")
+
+
+def _survey(plan: Plan, data: Iterable[Record]) -> tuple[dict[int, str], dict[int, int]]:
+    """Return the first text of each column that has any, and how many cells have no value."""
+    words: dict[int, str] = {}
+    blank: dict[int, int] = {}
+    n_cells, numbers = 0, set(plan.numbers)
+    with suppress(ReadError):  # a record that cannot be read: not what this is about
+        for record in data:
+            for place, cell in enumerate(map(str.strip, record.cells)):
+                if place not in numbers:
+                    continue
+                if is_missing(cell):
+                    blank[place] = blank.get(place, 0) + 1
+                elif not (
+                    is_number(cell, plan.dialect.decimal)
+                    or is_infinite(cell)
+                    or cell in plan.codes.get(place, ())
+                ):
+                    words.setdefault(place, cell)
+            n_cells += len(record.cells)
+            if n_cells > _MOST_CELLS:
+                break
+    return words, blank
+
+
+def drop_option(plan: Plan, places: Iterable[int]) -> str:
+    """Return the option that leaves columns out."""
+    return f"drop={list(dict.fromkeys(plan.name(place) for place in places))}"
+
+
+def _in(places: Collection[int], plan: Plan) -> str:
+    n_places = len(places)
+    if n_places == 1:
+        return f"in column {plan.labels[next(iter(places))]}"
+    return f"in {n_places} of {len(plan.numbers)} columns"
+
+
+def _like(fault: ReadError, problem: str, remedy: str) -> ReadError:
+    return type(fault)(fault.path, problem, remedy, line=fault.line, column=fault.column)
+
+
+def _remedy_for_text(plan: Plan, cell: str, place: int) -> str:
     others = [sign for sign in ",;\t| " if sign != plan.dialect.delimiter and sign in cell.strip()]
     if plan.width == 1 and others:
         return f"Is the delimiter {others[0]!r}? Then pass delimiter={others[0]!r}."
+    if is_grouped(cell.strip()) and plan.dialect.decimal == ".":
+        remedy = 'If commas separate thousands, pass thousands=","'
+        return remedy + (
+            "." if plan.dialect.delimiter == "," else '; if they are decimal signs, decimal=",".'
+        )
     if plan.dialect.decimal == "." and is_number(cell, ","):
         return 'If commas are decimal signs, pass decimal=",".'
     if plan.layout == "triplets":
         return 'Correct it; if the file is a table and not triplets, pass layout="table".'
-    remedy = "Correct it, or leave the column out with drop=[...]"
+    remedy = f"Correct it, or leave the column out with {drop_option(plan, [place])}"
     if not plan.ids:
-        remedy += "; if it names the rows, pass row_names='...'"
+        remedy += f"; if it names the rows, pass {plan.as_row_names(place)}"
+    if plan.width == 2:
+        remedy += '. If a line is a row id and a column id, pass layout="pairs"'
     if 3 <= plan.width <= _MOST_COLUMNS_OF_TRIPLETS:
         remedy += (
             '. If a line is a row id, a column id and a value, pass layout="triplets", and '

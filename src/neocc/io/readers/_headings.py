@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
+from neocc.io.readers._numerals import is_grouped
 from neocc.io.readers._text import Dialect, Record, is_infinite, is_missing, is_number
 
-__all__ = ["NAME_HEADINGS", "Kind", "has_header", "kind_of", "mean_triplets"]
+__all__ = ["NAME_HEADINGS", "Kind", "has_header", "is_thing", "is_time", "is_value", "kind_of"]
+__all__ += ["mean_pairs", "mean_triplets", "says_id"]
 
 Kind: TypeAlias = Literal["numbers", "whole numbers", "text", "nothing"]
 
@@ -23,6 +25,11 @@ _THING = re.compile(
     "|document|doc|term|word|token|feature|variable|condition|experiment|student|question"
     "|session|page|article|author|paper|node|source|target|sender|receiver)(ids?|names?|s)?"
 )
+# Other headings of a first column of whole numbers that never repeat and so name its rows.
+_NAMING = re.compile("(case|obs|observation|record|no|nr|label|symbol|code|rownames?|instance)s?")
+_TIME = re.compile("(time(stamp)?|date(time)?|year|month|week|day|hour|quarter|unixtime)s?")
+# The last word of a heading that says id.
+_ID = re.compile("ids?|uid|uuid|guid|identifier|accession|barcode")
 _VALUE = re.compile(
     "(value|val|rating|score|star|count|weight|number|quantity|amount|frequency|freq|expression"
     "|abundance|intensity|play|view|click|purchase|n|tf|tfidf)s?"
@@ -39,7 +46,12 @@ def kind_of(cells: Sequence[str], decimal: str) -> Kind:
     if not present:
         return "nothing"
     # Non-breaking spaces included: such a cell must be reported as a bad number.
-    numbers = [one for one in present if is_number(one.strip(), decimal) or is_infinite(one)]
+    # So must one with separated thousands.
+    numbers = [
+        one
+        for one in present
+        if is_number(one.strip(), decimal) or is_infinite(one) or is_grouped(one.strip())
+    ]
     if 2 * len(numbers) <= len(present):
         return "text"
     whole = all(cell.strip().lstrip("+-").isdigit() for cell in numbers)
@@ -63,6 +75,39 @@ def mean_triplets(headings: Sequence[str]) -> bool:
     )
 
 
+def mean_pairs(headings: Sequence[str]) -> bool:
+    """Whether headings say that the first two columns are row ids and column ids, and no more."""
+    return all(_is_a(_THING, one) or says_id(one) for one in headings[:2])
+
+
+def is_thing(heading: str) -> bool:
+    """Whether a heading is a word for what rows are."""
+    return _is_a(_THING, heading) or _is_a(_NAMING, heading)
+
+
+def is_time(heading: str) -> bool:
+    """Whether a heading is a word for when something was."""
+    return _is_a(_TIME, heading)
+
+
+def is_value(heading: str) -> bool:
+    """Whether a heading is a word for what is measured."""
+    return _is_a(_VALUE, heading)
+
+
+def says_id(heading: str) -> bool:
+    """Whether a heading says that ids stand below it.
+
+    Examples
+    --------
+    >>> from neocc.io.readers._headings import says_id
+    >>> [says_id(one) for one in ("customer_id", "PassengerId", "geneID", "paid", "width")]
+    [True, True, True, False, False]
+    """
+    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", heading.strip())
+    return bool(words) and _ID.fullmatch(words[-1].lower()) is not None
+
+
 def has_header(found: Sequence[Record], dialect: Dialect) -> bool:
     """Whether the first of some records names the columns; see `_recognise` for the rules."""
     first, rest = found[0].cells, found[1:]
@@ -74,12 +119,23 @@ def has_header(found: Sequence[Record], dialect: Dialect) -> bool:
         return kind_of(names, decimal) == "text" or any(_is_text(cell, decimal) for cell in first)
     if len(first) > 1 and first[0].strip().lower() in NAME_HEADINGS and any(names):
         return True
+    if len(first) > 1 and mean_pairs(first) and not _stand_below(first[:2], rest):
+        return True
     for place, cell in enumerate(first):
         if _is_text(cell, decimal):
             below = [record.cells[place] for record in rest if place < len(record.cells)]
             if kind_of(below, decimal) in ("numbers", "whole numbers"):
                 return True
     return _has_numbers_as_headings(first, rest, names, decimal)
+
+
+def _stand_below(cells: Sequence[str], rest: Sequence[Record]) -> bool:
+    """Whether some cells are also found in their columns."""
+    return any(
+        cell in record.cells[place : place + 1]
+        for record in rest
+        for place, cell in enumerate(cells)
+    )
 
 
 def _has_numbers_as_headings(

@@ -134,7 +134,7 @@ def _read_coordinates(
         numbers=(2,) if has_values else (),
         form=" ".join(headings),
     )
-    builder = builders.entries(source, header.shape, options.duplicates)
+    builder = builders.entries(source, header.shape, options.duplicates_of("triplets"))
     n_found = n_missing = 0
     for batch in batches(source, plan, options.missing, header.n_entries):
         rows, columns = _places(source, plan, batch, header, options.missing)

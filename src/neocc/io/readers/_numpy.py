@@ -9,6 +9,7 @@ from neocc.io._options import ReadOptions
 from neocc.io._source import Source
 from neocc.io.readers._contents import Contents, finite, real_numbers
 from neocc.io.readers._faults import duplicate_error
+from neocc.io.readers._foreign import zip_kind
 from neocc.io.readers._sparse import from_compressed, from_entries, read_shape
 
 __all__ = ["is_npy", "is_npz", "read_npy", "read_npz"]
@@ -37,6 +38,9 @@ def read_npz(source: Source, options: ReadOptions) -> Contents:
     """Read a sparse matrix, or the only two-dimensional array of an archive."""
     if not is_npz(source.head):
         raise FormatError(source.path, "This is no .npz archive.", "Write it again.")
+    if kind := zip_kind(source):
+        remedy = "Unpack it, or save the matrix as CSV, and name that file."
+        raise FormatError(source.path, f"This is {kind}.", remedy)
     with source.guard(), open_archive(source.path) as archive:
         if "format.npy" in archive.members:
             contents = _read_sparse(source, archive, options)
@@ -49,13 +53,10 @@ def _read_dense(source: Source, archive: Archive) -> Contents:
     names = [name for name in archive.members if name.endswith(".npy")]
     if len(names) != 1:
         others = ", ".join(list(archive.members)[:5]) or "nothing"
-        remedy = "Store the matrix alone, with numpy.save or scipy.sparse.save_npz."
-        if not names:
-            remedy = "If it is an Excel workbook, save it as CSV; if it is an archive, unpack it."
         raise FormatError(
             source.path,
             f"It should hold one array, or a sparse matrix of SciPy; it holds {others}.",
-            remedy,
+            "Store the matrix alone, with numpy.save or scipy.sparse.save_npz.",
         )
     return Contents(_as_table(source, archive.array(names[0]), f"The member {names[0]!r}"))
 
@@ -84,7 +85,7 @@ def _read_sparse(source: Source, archive: Archive, options: ReadOptions) -> Cont
     data, first, second = (archive.array(f"{part}.npy") for part in ("data", *places[name]))
     if name != "coo":
         return Contents(from_compressed(path, (data, first, second), shape, int(name == "csc")))
-    matrix = from_entries(path, (data, first, second), shape, options.duplicates)
+    matrix = from_entries(path, (data, first, second), shape, options.duplicates_of("triplets"))
     if isinstance(matrix, tuple):
         raise duplicate(source, matrix)
     return Contents(matrix)

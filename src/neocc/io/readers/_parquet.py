@@ -13,10 +13,11 @@ from neocc.io._options import ReadOptions
 from neocc.io._source import Source, check_expansion
 from neocc.io.readers._builders import IN_MEMORY, Builders
 from neocc.io.readers._contents import MISSING_REMEDY, Contents
-from neocc.io.readers._faults import duplicate_error
+from neocc.io.readers._faults import drop_option, duplicate_error
 from neocc.io.readers._plan import Plan
 from neocc.io.readers._recognise import recognise_records
 from neocc.io.readers._text import Dialect, Record
+from neocc.io.readers._triplets import with_ones
 
 __all__ = ["is_parquet", "read_parquet", "recognise_batch"]
 
@@ -56,7 +57,7 @@ def _plan(source: Source, file: Any, options: ReadOptions) -> Plan:
     if len(set(names)) < len(names):
         raise FormatError(source.path, "Several columns have the same name.", "Rename them.")
     check_expansion(source.path, 8 * n_rows * len(names), source.size)
-    if options.row_names is None and options.layout != "triplets" and _PANDAS_INDEX in names:
+    if options.row_names is None and options.layout in (None, "table") and _PANDAS_INDEX in names:
         options = replace(options, row_names=_PANDAS_INDEX)
     return recognise_batch(source.path, next(file.iter_batches(_SAMPLE_ROWS)), options)
 
@@ -82,7 +83,7 @@ def _read(
     if plan.layout == "table":
         builder = builders.table(plan.number_names, has_row_names=bool(plan.ids))
     else:
-        builder = builders.triplets(options.duplicates)
+        builder = builders.triplets(options.duplicates_of(plan.layout))
     n_before = 0
     for batch in _batches(source, file, plan):
         if not builder.add(batch, options.missing):
@@ -100,6 +101,7 @@ def _batches(source: Source, file: Any, plan: Plan) -> Iterator[Any]:
 
     known = file.schema_arrow.names
     names = [known[place] for place in (*plan.ids, *plan.numbers)]
+    _check_types(source, file.schema_arrow, plan)
     n_rows = max(1024, _BATCH_CELLS // len(names))
     for batch in file.iter_batches(n_rows, columns=names):
         arrays: list[Any] = []
@@ -108,8 +110,9 @@ def _batches(source: Source, file: Any, plan: Plan) -> Iterator[Any]:
             if len(arrays) < len(plan.ids):
                 arrays.append(_as_ids(source, name, column))
             else:
-                arrays.append(_as_numbers(source, name, column))
-        yield pa.record_batch(arrays, names=[str(place) for place in range(len(arrays))])
+                arrays.append(_as_numbers(column))
+        made = pa.record_batch(arrays, names=[str(place) for place in range(len(arrays))])
+        yield with_ones(made) if plan.layout == "pairs" else made
 
 
 def _as_ids(source: Source, name: str, column: Any) -> Any:
@@ -119,33 +122,52 @@ def _as_ids(source: Source, name: str, column: Any) -> Any:
         try:
             column = column.dictionary_encode()
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            raise _wrong_type(source, name, column, "names") from error
+            raise _wrong_type(source, name, column) from error
     try:
         values = column.dictionary.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise _wrong_type(source, name, column, "names") from error
+        raise _wrong_type(source, name, column) from error
     return pa.DictionaryArray.from_arrays(column.indices.cast(pa.int32()), values)
 
 
-def _as_numbers(source: Source, name: str, column: Any) -> Any:
+def _check_types(source: Source, schema: Any, plan: Plan) -> None:
+    """Refuse all columns of numbers that are of other types at once."""
+    kinds = {place: schema.field(place).type for place in plan.numbers}
+    bad = {place: kind for place, kind in kinds.items() if not _is_numeric(kind)}
+    if not bad:
+        return
+    first = next(iter(bad))
+    told = f"The column is of type {bad[first]}, and cannot be read as numbers."
+    if len(bad) > 1:
+        told += f" Nor can {len(bad) - 1} more of {len(kinds)} columns."
+    remedy = "Name the three columns of triplets with columns=[...]."
+    if plan.layout == "table":
+        remedy = f"Leave {'it' if len(bad) == 1 else 'them'} out with {drop_option(plan, bad)}."
+    raise ValueInCellError(source.path, told, remedy, column=repr(plan.name(first)))
+
+
+def _is_numeric(kind: Any) -> bool:
+    from pyarrow import types
+
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    numeric = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
+    return any(test(kind) for test in (types.is_null, *numeric))
+
+
+def _as_numbers(column: Any) -> Any:
     import pyarrow as pa
 
-    types = pa.types
-    if types.is_dictionary(column.type):
+    if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    kind = column.type
-    numeric = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
-    if not types.is_null(kind) and not any(test(kind) for test in numeric):
-        raise _wrong_type(source, name, column, "numbers")
-    if types.is_boolean(kind):
+    if pa.types.is_boolean(column.type):
         column = column.cast(pa.uint8())
     return column.cast(pa.float64(), safe=False)
 
 
-def _wrong_type(source: Source, name: str, column: Any, wanted: str) -> ReadError:
+def _wrong_type(source: Source, name: str, column: Any) -> ReadError:
     return ValueInCellError(
         source.path,
-        f"The column is of type {column.type}, and cannot be read as {wanted}.",
+        f"The column is of type {column.type}, and cannot be read as names.",
         "Leave it out with drop=[...], or name the three columns of triplets with columns=[...].",
         column=repr(name),
     )
@@ -156,11 +178,12 @@ def _fault(
 ) -> ReadError:
     """Return the error for the first cell of a batch without a finite number or a name."""
     places = (*plan.ids, *plan.numbers)
-    for row, cells in enumerate(zip(*(one.to_pylist() for one in batch.columns), strict=True)):
+    columns = [batch.column(at).to_pylist() for at in range(len(places))]
+    for row, cells in enumerate(zip(*columns, strict=True)):
         for place, value in zip(places, cells, strict=True):
             at, where = plan.labels[place], f"in row {n_before + row + 1}"
             if place in plan.ids:
-                if plan.layout == "triplets" and not (value or "").strip():
+                if plan.layout != "table" and not (value or "").strip():
                     return MissingValueError(
                         source.path, f"The name {where} is blank.", "Fill it in.", column=at
                     )

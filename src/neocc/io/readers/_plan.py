@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -11,7 +11,12 @@ from neocc.io._errors import FormatError
 from neocc.io._options import Layout
 from neocc.io.readers._text import Dialect
 
-__all__ = ["Plan", "plan_table", "plan_triplets"]
+__all__ = ["Plan", "dropped_columns", "plan_table", "plan_triplets"]
+
+_NEEDED = {
+    2: "Pairs need two columns (row, column)",
+    3: "Triplets need three columns (row, column, value)",
+}
 
 
 @dataclass(frozen=True)
@@ -22,7 +27,7 @@ class Plan:
     ----------
     dialect : Dialect
         How a record is written.
-    layout : {"table", "triplets"}
+    layout : {"table", "triplets", "pairs"}
         What the columns mean.
     width : int
         Cells of a record.
@@ -38,6 +43,8 @@ class Plan:
         Columns read as numbers, in the order wanted.
     blank : tuple of int
         Columns that must be blank.
+    codes : dict
+        Columns of numbers that are written as words, with the number of each word.
     form : str
         What every line must look like, where the format says so.
     notes : tuple of str
@@ -53,6 +60,7 @@ class Plan:
     integers: tuple[int, ...] = ()
     numbers: tuple[int, ...] = ()
     blank: tuple[int, ...] = ()
+    codes: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
     form: str = ""
     notes: tuple[str, ...] = ()
 
@@ -69,6 +77,14 @@ class Plan:
             for number, name in zip(numbers, self.headings, strict=True)
         ]
 
+    def name(self, place: int) -> str:
+        """Return what `drop` calls a column: its heading, or its number if it has none."""
+        return str(place + 1) if self.headings is None else self.headings[place]
+
+    def as_row_names(self, place: int) -> str:
+        """Return the option that takes a column for the names of the rows."""
+        return "row_names=True" if place == 0 else f"row_names={self.name(place)!r}"
+
     @property
     def number_names(self) -> tuple[str, ...] | None:
         """Names of the columns of numbers, where there are any."""
@@ -78,49 +94,59 @@ class Plan:
 
 
 def plan_triplets(path: Path, plan: Plan, columns: Sequence[str | int] | None) -> Plan:
-    """Choose the columns of rows, columns and values: those named, or the first three."""
+    """Choose the columns of rows, columns and values: those named, or the first; pairs have two."""
+    n_needed = 2 if plan.layout == "pairs" else 3
     if columns is None:
-        if plan.width < 3:
+        if plan.width < n_needed:
             raise FormatError(
                 path,
-                f"Triplets need three columns (row, column, value); the file has {plan.width}.",
+                f"{_NEEDED[n_needed]}; the file has {plan.width}.",
                 'Name the delimiter (delimiter=";", say), or pass layout="table".',
                 line=plan.skip_lines + 1,
             )
-        places = (0, 1, 2)
+        places = list(range(n_needed))
     else:
-        row, column, value = (find_column(path, plan, name) for name in columns)
-        places = (row, column, value)
-        if len(set(places)) < 3:
+        places = [find_column(path, plan, name) for name in columns]
+        if len(set(places)) < n_needed:
             raise FormatError(
-                path, f"columns={list(columns)} names a column twice.", "Name three columns."
+                path, f"columns={list(columns)} names a column twice.", "Name different columns."
             )
-    return replace(plan, ids=places[:2], numbers=places[2:])
+    return replace(plan, ids=tuple(places[:2]), numbers=tuple(places[2:]))
 
 
-def plan_table(path: Path, plan: Plan, row_names: bool | str, drop: Sequence[str]) -> Plan:
-    """Choose the columns of a table: names first or by name, then all numbers but those dropped."""
+def plan_table(
+    path: Path, plan: Plan, row_names: bool | int | str, dropped: Collection[int]
+) -> Plan:
+    """Choose the columns of a table: those of names and all others but those dropped.
+
+    `row_names` is the name or the number, from 1, of a column; True is the first.
+    """
     ids: tuple[int, ...] = ()
     if isinstance(row_names, str):
         ids = (find_column(path, plan, row_names),)
-    elif row_names:
-        ids = (0,)
-    known = [str(place + 1) for place in range(plan.width)]
-    names = plan.headings or known
-    dropped: set[int] = set()
-    for pattern in drop:
-        matched = {place for place, name in enumerate(names) if fnmatchcase(name, pattern)}
-        if not matched:
-            raise FormatError(
-                path, f"No column matches drop={pattern!r}.", f"The columns are {_some(names)}."
-            )
-        dropped |= matched
+    elif row_names is not False:
+        ids = (int(row_names) - 1,)
     numbers = [place for place in range(plan.width) if place not in dropped and place not in ids]
     if not numbers:
         raise FormatError(
             path, "No column of numbers is left.", "Drop fewer columns, or pass row_names=False."
         )
     return replace(plan, ids=ids, numbers=tuple(numbers))
+
+
+def dropped_columns(path: Path, plan: Plan, drop: Sequence[str]) -> set[int]:
+    """Return the columns that names or patterns say are to be left out."""
+    names = [plan.name(place) for place in range(plan.width)]
+    dropped: set[int] = set()
+    for pattern in drop:
+        exact = {place for place, name in enumerate(names) if name == pattern}
+        matched = exact or {p for p, name in enumerate(names) if fnmatchcase(name, pattern)}
+        if not matched:
+            raise FormatError(
+                path, f"No column matches drop={pattern!r}.", f"The columns are {_some(names)}."
+            )
+        dropped |= matched
+    return dropped
 
 
 def find_column(path: Path, plan: Plan, name: str | int) -> int:

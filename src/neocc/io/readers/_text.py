@@ -38,6 +38,10 @@ class Dialect:
         Lines that begin with it are skipped.
     squeeze : bool
         Whether runs of spaces and tabs separate cells, also at the ends of a line.
+    thousands : str
+        What separates groups of three digits, if anything does.
+    escape : str
+        What stands before a quote within quotes, other than another one.
     """
 
     delimiter: str = ","
@@ -46,6 +50,8 @@ class Dialect:
     encoding: str = "utf-8"
     comment: str = ""
     squeeze: bool = False
+    thousands: str = ""
+    escape: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,18 @@ def is_number(cell: str, decimal: str = ".") -> bool:
             return False
         cell = cell.replace(decimal, ".")
     return _NUMBER.fullmatch(cell) is not None
+
+
+def grouped_number(dialect: Dialect) -> str:
+    """Return the regular expression of a number whose thousands are separated."""
+    sign, point = re.escape(dialect.thousands), re.escape(dialect.decimal)
+    return rf"^[+-]?[0-9]{{1,3}}({sign}[0-9]{{3}})+({point}[0-9]*)?$"
+
+
+def _joined(cell: str, dialect: Dialect) -> str:
+    """Return a cell without its separators of thousands."""
+    grouped = re.match(grouped_number(dialect), cell.strip())
+    return cell.replace(dialect.thousands, "") if grouped else cell
 
 
 def is_infinite(cell: str) -> bool:
@@ -101,8 +119,8 @@ def check_is_text(source: Source, encoding: str) -> None:
         raise FormatError(
             source.path,
             "This is not a text file.",
-            "Read are CSV, TSV, Parquet, Matrix Market, .npz, .npy, .h5ad, ARFF and MovieLens "
-            "files; save the matrix as one of these.",
+            "Read are CSV, TSV, Parquet, Excel, Matrix Market, .npz, .npy, .h5ad, ARFF and "
+            "MovieLens files; save the matrix as one of these.",
         )
 
 
@@ -137,7 +155,12 @@ def take_sample(path: Path, text: TextIO) -> tuple[list[str], bool]:
 
 def parse_records(lines: Iterable[str], dialect: Dialect) -> Iterator[Record]:
     """Split lines into records; blank lines are skipped, quotes may hold line ends."""
-    reader = csv.reader(lines, delimiter=dialect.delimiter, quotechar=dialect.quote)
+    reader = csv.reader(
+        lines,
+        delimiter=dialect.delimiter,
+        quotechar=dialect.quote,
+        escapechar=dialect.escape or None,
+    )
     while True:
         line = reader.line_num + 1
         try:
@@ -146,6 +169,8 @@ def parse_records(lines: Iterable[str], dialect: Dialect) -> Iterator[Record]:
             raise _BadRecordError(line, str(error)) from error
         if cells is None:
             return
+        if dialect.thousands:
+            cells = [_joined(cell, dialect) for cell in cells]
         if cells:
             yield Record(line, reader.line_num, cells)
 

@@ -18,7 +18,15 @@ __all__ = [
     "rank_names",
     "sum_entries",
     "triplet_values",
+    "with_ones",
 ]
+
+
+_AGAIN = {
+    "sum": "were added up",
+    "mean": "were averaged",
+    "once": 'count once; duplicates="sum" counts them',
+}
 
 
 class TripletBuilder:
@@ -30,7 +38,7 @@ class TripletBuilder:
 
     Parameters
     ----------
-    duplicates : {"sum", "mean", "error"}
+    duplicates : {"sum", "mean", "error", "once"}
         What becomes of entries that occur more than once.
     """
 
@@ -88,8 +96,7 @@ def entry_notes(
     """Say what became of entries that occur again, and of missing ones."""
     notes: tuple[str, ...] = ()
     if n_again:
-        word = {"sum": "added up", "mean": "averaged"}[duplicates]
-        notes += (f"{n_again} entries occur again, and were {word}.",)
+        notes += (f"{n_again} entries occur again, and {_AGAIN[duplicates]}.",)
     if n_missing:
         notes += (missing_note(n_missing, missing),)
     return notes
@@ -99,8 +106,10 @@ def sum_entries(entries: sparse.coo_array, duplicates: Duplicates) -> Any:
     """Compress entries by rows; where duplicates are refused, return the place of one instead."""
     matrix = entries.tocsr(copy=False)
     # SciPy adds entries up when it compresses; fewer are left if some were the same.
-    if matrix.nnz == entries.nnz or duplicates == "sum":
+    if matrix.nnz == entries.nnz or duplicates in ("sum", "once"):
         matrix.sum_duplicates()
+        if duplicates == "once":
+            matrix.data[:] = 1.0
         return matrix
     ones = np.ones(entries.nnz)
     counts = sparse.coo_array((ones, (entries.row, entries.col)), shape=entries.shape).tocsr()
@@ -141,6 +150,14 @@ def rank_names(names: Any) -> tuple[AnyArray, tuple[str, ...]]:
     rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
     return rank, tuple(names.take(order).to_pylist())
+
+
+def with_ones(batch: Any) -> Any:
+    """Return a batch of pairs as triplets whose values are 1."""
+    import pyarrow as pa
+
+    arrays = [*batch.columns, pa.array(np.ones(batch.num_rows))]
+    return pa.record_batch(arrays, names=[str(place) for place in range(len(arrays))])
 
 
 def triplet_values(batch: Any, missing: Missing) -> tuple[AnyArray, int] | None:

@@ -1,0 +1,69 @@
+"""Which delimiter and decimal sign a delimited file has; `_recognise` says by what rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from neocc.io._options import ReadOptions
+from neocc.io.readers._text import Dialect, Record, is_missing, is_number, sample_records
+
+__all__ = ["choose_dialect"]
+
+_DELIMITERS = (",", "\t", ";", "|")
+# The score of a sample of which half the cells are numbers.
+_MOSTLY_NUMBERS = 1.5
+
+
+def choose_dialect(
+    lines: list[str], complete: bool, options: ReadOptions, preferred: str
+) -> Dialect:
+    """Return the delimiter and decimal sign that make most sense of a sample."""
+    candidates = [options.delimiter] if options.delimiter else [preferred, *_DELIMITERS]
+    decimals = [options.decimal] if options.decimal else [".", ","]
+    decimals = [sign for sign in decimals if sign != options.thousands]
+    best, best_score = _dialect(candidates[0], decimals[0], options), -1.0
+    for delimiter in candidates:
+        for decimal in decimals:
+            if decimal != delimiter:
+                dialect = _dialect(delimiter, decimal, options)
+                score = _score(sample_records(lines, complete, dialect), dialect)
+                if score > best_score:
+                    best, best_score = dialect, score
+    if options.delimiter is None and not best_score:
+        # Nothing else separates anything: numbers between blanks, if there are any.
+        blanks = _dialect(" ", decimals[0], options)
+        if _score(sample_records(lines, complete, blanks), blanks) >= _MOSTLY_NUMBERS:
+            return blanks
+    return best
+
+
+def _dialect(delimiter: str, decimal: str, options: ReadOptions) -> Dialect:
+    # Columns that are separated by spaces are often aligned with several.
+    squeeze = delimiter == " "
+    thousands = options.thousands or ""
+    return Dialect(
+        delimiter, decimal, encoding=options.encoding, squeeze=squeeze, thousands=thousands
+    )
+
+
+def _score(found: Sequence[Record], dialect: Dialect) -> float:
+    """How well a sample is split: 0 for single cells, up to a half for ragged lines, else more."""
+    body = found[1:] or found
+    widths = [len(record.cells) for record in body]
+    if not widths or max(widths) < 2:
+        return 0.0
+    width = max(set(widths), key=widths.count)
+    agree = widths.count(width) / len(widths)
+    if width < 2 or agree < 1.0 or len(found[0].cells) not in (width, width - 1):
+        return 0.5 * agree if width > 1 else 0.0
+    cells = [cell for record in body for cell in record.cells]
+    decimal = dialect.decimal
+    numbers = sum(is_number(cell, decimal) or is_missing(cell) for cell in cells) / len(cells)
+    # Split at its decimal commas, every line of `a;b;4,5` keeps its semicolons.
+    others = [sign for sign in _DELIMITERS if sign != dialect.delimiter]
+    kept = any(all(_holds(record, sign, decimal) for record in body) for sign in others)
+    return (0.6 if kept else 1.0) + numbers
+
+
+def _holds(record: Record, sign: str, decimal: str) -> bool:
+    return any(sign in cell and not is_number(cell, decimal) for cell in record.cells)

@@ -1,0 +1,123 @@
+"""Excel workbooks (.xlsx): a sheet becomes text, and is recognised and read as text is.
+
+Lines of messages are rows of the sheet. Formulas count by the values that Excel stored with them.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, BinaryIO, cast
+
+from neocc.io._errors import FormatError, ReadError
+from neocc.io._options import ReadOptions
+from neocc.io._source import Source, check_expansion
+from neocc.io.readers._builders import IN_MEMORY, Builders
+from neocc.io.readers._contents import Contents
+from neocc.io.readers._delimited import read_csv
+from neocc.io.readers._foreign import EXCEL, zip_kind
+
+__all__ = ["is_excel", "read_excel"]
+
+_MEMBER = re.compile(rb"PK\x03\x04.{26}(xl/|\[Content_Types\]\.xml|docProps/)", re.DOTALL)
+_AGAIN = "Open it in Excel, and save it again or as CSV."
+
+
+def is_excel(head: bytes) -> bool:
+    """Whether a zip archive begins as a workbook does, or as another document of Office."""
+    return head.startswith(b"PK\x03\x04") and _MEMBER.search(head) is not None
+
+
+def read_excel(source: Source, options: ReadOptions, builders: Builders = IN_MEMORY) -> Contents:
+    """Read the sheet asked for, or the first that is not blank."""
+    kind = zip_kind(source)
+    if kind != EXCEL:
+        said = f"This is {kind}." if kind else "The workbook is cut off or damaged."
+        raise FormatError(source.path, said, "Save the matrix as CSV, or as .xlsx.")
+    try:
+        import openpyxl
+    except ImportError as error:
+        raise ImportError(
+            f'{source.path}: Excel workbooks need openpyxl: pip install "neocc[excel]". Or save '
+            "the sheet as CSV."
+        ) from error
+
+    try:
+        with zipfile.ZipFile(source.path) as archive:
+            n_bytes = sum(member.file_size for member in archive.infolist())
+        check_expansion(source.path, n_bytes, source.size)
+        book = openpyxl.load_workbook(source.path, read_only=True, data_only=True)
+        try:
+            name, others, lines = _choose_sheet(source, book, options)
+        finally:
+            book.close()
+    except (ReadError, MemoryError):
+        raise
+    # openpyxl raises nearly anything about damaged files; none of it says more than this.
+    except Exception as error:
+        reason = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
+        raise FormatError(
+            source.path, f"The workbook cannot be read ({reason}).", _AGAIN
+        ) from error
+    text = _Text(source.path, len(lines), False, lines[: 1 << 16], lines)
+    found = read_csv(text, replace(options, delimiter=",", encoding="utf-8"), builders)
+    note = f"Read is the sheet {name!r}"
+    note += f"; others: {', '.join(map(repr, others))}." if others else "."
+    return replace(found, notes=(note, *found.notes))
+
+
+@dataclass(frozen=True)
+class _Text(Source):
+    """The text of a sheet, in the place of a file."""
+
+    text: bytes
+
+    @contextmanager
+    def open(self) -> Iterator[BinaryIO]:
+        """Open it for reading bytes."""
+        with self.guard(), io.BytesIO(self.text) as file:
+            yield cast(BinaryIO, file)
+
+
+def _choose_sheet(source: Source, book: Any, options: ReadOptions) -> tuple[str, list[str], bytes]:
+    names = [sheet.title for sheet in book.worksheets]
+    if options.sheet is not None and options.sheet not in names:
+        known = ", ".join(map(repr, names))
+        raise FormatError(
+            source.path, f"There is no sheet {options.sheet!r}.", f"There is {known}."
+        )
+    for name in names if options.sheet is None else [options.sheet]:
+        lines = _as_text(book[name])
+        if lines:
+            return name, [other for other in names if other != name], lines
+    raise FormatError(source.path, "There is nothing on the sheet.", "Was it saved?")
+
+
+def _as_text(sheet: Any) -> bytes:
+    """Write the cells of a sheet as comma-separated text, without blank columns at its sides."""
+    rows = [[_cell(value) for value in row] for row in sheet.iter_rows(values_only=True)]
+    used = [place for row in rows for place, cell in enumerate(row) if cell]
+    if not used:
+        return b""
+    left, right = min(used), max(used) + 1
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for row in rows:
+        cells = row[left:right] + [""] * (right - max(len(row), left))
+        writer.writerow(cells if any(cells) else [])
+    return text.getvalue().encode()
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, float):
+        return repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    return " ".join(str(value).split("\n"))

@@ -1,0 +1,154 @@
+"""Whether a delimited file holds a table, triplets or pairs; `_recognise` says by what rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from neocc.io._options import Layout, ReadOptions
+from neocc.io.readers._headings import (
+    NAME_HEADINGS,
+    Kind,
+    is_thing,
+    kind_of,
+    mean_pairs,
+    mean_triplets,
+    says_id,
+)
+from neocc.io.readers._text import Dialect, Record, is_number
+
+__all__ = ["Sample", "choose_layout"]
+
+_TIME_HEADINGS = ("timestamp", "time", "date", "datetime", "unix_time", "unixtime")
+# Whole numbers from here on, in a fourth column without heading, are seconds since 1970.
+_EARLIEST_TIME = 10**8
+# Headings of names; `id` and `row` may also be those of triplets.
+_ROW_NAMES = tuple(heading for heading in NAME_HEADINGS if heading not in ("id", "row"))
+# The share of names that may repeat in a table, and of pairs of ids that may in triplets.
+_FEW = 0.1
+# So many whole numbers that never repeat are no row ids of triplets.
+_MANY = 10
+# Headings as short as i, j and x1 say nothing.
+_SHORT = 2
+_MOST_COLUMNS_OF_PAIRS = 4
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The first records of a file: its heading, if it has one, and some of its data."""
+
+    dialect: Dialect
+    header: Record | None
+    data: list[Record]
+
+    @property
+    def width(self) -> int:
+        """The number of cells that most records have."""
+        widths = [len(record.cells) for record in self.data]
+        return max(set(widths), key=lambda width: (widths.count(width), width))
+
+    def column(self, place: int) -> list[str]:
+        """Cells of one column."""
+        return [one.cells[place] for one in self.data if place < len(one.cells)]
+
+    def kind(self, place: int) -> Kind:
+        """Return the kind that most of a column's cells have."""
+        return kind_of(self.column(place), self.dialect.decimal)
+
+    @property
+    def headings(self) -> list[str] | None:
+        """Headings of all columns, with a blank one where R leaves that of the row names out."""
+        if self.header is None:
+            return None
+        cells = [cell.strip() for cell in self.header.cells]
+        return ["", *cells] if len(cells) == self.width - 1 else cells
+
+
+def choose_layout(sample: Sample, options: ReadOptions) -> Layout:
+    """Distinguish triplets and pairs from a table; see the module's docstring."""
+    headings = sample.headings
+    if options.columns:
+        return "pairs" if len(options.columns) == 2 else "triplets"
+    if options.row_names or options.drop or _has_names_above_numbers(sample):
+        return "table"
+    if headings is not None and mean_triplets(headings) and sample.kind(2) != "text":
+        return "triplets"
+    if _holds_pairs(sample):
+        return "pairs"
+    return "triplets" if _holds_triplets(sample) else "table"
+
+
+def _holds_triplets(sample: Sample) -> bool:
+    if sample.width != 3 and not (sample.width == 4 and _is_time(sample, sample.headings)):
+        return False
+    kinds = [sample.kind(place) for place in range(3)]
+    if not {*kinds[:2]} <= {"text", "whole numbers"} or kinds[2] == "text":
+        return False
+    if kinds[1] == "text":
+        # No table has text in its second column, unless it names the rows.
+        names = sample.column(1)
+        return len(names) < _MANY or _repeated(names) > 0
+    first = sample.column(0)
+    if kinds[0] == "text":
+        return _repeated(first) >= _FEW
+    # A matrix with a single entry in each row is none.
+    has_own_row = len(first) >= _MANY and _repeated(first) == 0
+    pairs = list(zip(first, sample.column(1), strict=False))
+    return not has_own_row and _repeated(pairs) <= _FEW and not _holds_measurements(sample)
+
+
+def _holds_measurements(sample: Sample) -> bool:
+    """Whether two columns of whole numbers are headed by words, none for ids, and in no order."""
+    headings = (sample.headings or ["", ""])[:2]
+    if not all(len(one) > _SHORT and not is_thing(one) and not says_id(one) for one in headings):
+        return False
+    columns = ([cell.strip() for cell in sample.column(place)] for place in (0, 1))
+    numbers = [[int(cell) for cell in one if cell.lstrip("+-").isdecimal()] for one in columns]
+    return all(len(one) >= _MANY and one != sorted(one) for one in numbers)
+
+
+def _holds_pairs(sample: Sample) -> bool:
+    headings = sample.headings
+    if sample.width < 2 or {sample.kind(0), sample.kind(1)} - {"text", "whole numbers"}:
+        return False
+    repeats = _repeated(sample.column(0)) > _FEW
+    if sample.width == 2 and repeats and sample.kind(0) == sample.kind(1) == "text":
+        return True
+    if headings is None or not mean_pairs(headings):
+        return False
+    if sample.width > 2 and (
+        sample.width > _MOST_COLUMNS_OF_PAIRS
+        or not all(_is_beside(sample, place) for place in range(2, sample.width))
+    ):
+        return False
+    return repeats or sample.kind(1) == "text"
+
+
+def _is_beside(sample: Sample, place: int) -> bool:
+    """Whether a column after two of ids says when, or something in words."""
+    heading = "" if sample.headings is None else sample.headings[place].lower()
+    return heading in _TIME_HEADINGS or sample.kind(place) == "text"
+
+
+def _has_names_above_numbers(sample: Sample) -> bool:
+    """Whether the first heading says that names of rows follow, and numbers stand beside them."""
+    if sample.headings is None:
+        return False
+    first = sample.headings[0].lower()
+    if first not in _ROW_NAMES:
+        return False
+    return not first or any(is_number(cell, sample.dialect.decimal) for cell in sample.column(1))
+
+
+def _repeated(values: Sequence[object]) -> float:
+    """Return the share of values that have occurred before."""
+    return 1.0 - len(set(values)) / len(values)
+
+
+def _is_time(sample: Sample, headings: list[str] | None) -> bool:
+    if headings is not None:
+        return headings[3].lower() in _TIME_HEADINGS
+    times = sample.column(3)
+    return sample.kind(3) == "whole numbers" and all(
+        cell.strip().isdigit() and int(cell) >= _EARLIEST_TIME for cell in times
+    )

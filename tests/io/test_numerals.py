@@ -1,0 +1,97 @@
+"""`2,000` beside `137` is two thousand, or two: an option says which; nothing is guessed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from neocc.io import FormatError, ReadError, as_command_line, read_matrix
+
+ASKED = "name;a;b\nx;2,000;1\ny;137;2\nz;4,500;3\n"
+
+
+def read(tmp_path, content: str, name: str = "m.csv", **options):
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    return read_matrix(path, **options)
+
+
+def test_commas_are_asked_about(tmp_path):
+    with pytest.raises(FormatError) as caught:
+        read(tmp_path, ASKED)
+    assert (caught.value.line, caught.value.column) == (2, "2")
+    message = str(caught.value)
+    assert "'2,000'" in message
+    assert "'137'" in message
+    assert '--thousands ","' in as_command_line(message)
+    expected = [[2000, 1], [137, 2], [4500, 3]]
+    np.testing.assert_array_equal(read(tmp_path, ASKED, thousands=",").data, expected)
+    expected = [[2, 1], [137, 2], [4.5, 3]]
+    np.testing.assert_array_equal(read(tmp_path, ASKED, decimal=",").data, expected)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "name;a;b\nx;2,5;1\ny;137;2\n",  # one digit
+        "name;a;b\nx;0,125;1\ny;137;2\n",  # begins with 0
+        "name;a;b\nx;2,125;1\ny;3,500;2\n",  # no whole number in the column
+        "name;a;b\nx;2,000;1\ny;137,5;2\n",
+    ],
+)
+def test_decimal_commas_are_not(content, tmp_path):
+    matrix = read(tmp_path, content)
+    assert "Decimal sign: ','." in matrix.notes
+
+
+@pytest.mark.parametrize(
+    ("content", "thousands", "expected"),
+    [
+        ('n,a,b\nx,"2,000",1\ny,137,"1,234,567.5"\n', ",", [[2000, 1], [137, 1234567.5]]),
+        ("n;a;b\nx;2.000;1\ny;137;1.234.567,5\n", ".", [[2000, 1], [137, 1234567.5]]),
+        ("n;a;b\nx;2 000;1\ny;137;-1 234.5\n", " ", [[2000, 1], [137, -1234.5]]),
+        ("n;a;b\nx;2'000;1\ny;137;12\n", "'", [[2000, 1], [137, 12]]),
+    ],
+)
+def test_thousands(content, thousands, expected, tmp_path):
+    np.testing.assert_array_equal(read(tmp_path, content, thousands=thousands).data, expected)
+
+
+def test_only_groups_of_three_digits(tmp_path):
+    with pytest.raises(ReadError, match="'2,00' is not a number"):
+        read(tmp_path, 'n,a,b\nx,"2,00",1\ny,137,3\nz,138,4\n', thousands=",")
+
+
+def test_missing_values_beside_thousands(tmp_path):
+    content = 'n,a,b\nx,"2,000",1\ny,137,\n'
+    with pytest.raises(ReadError, match=r"line 3, .*blank"):
+        read(tmp_path, content, thousands=",")
+    matrix = read(tmp_path, content, thousands=",", missing="zero")
+    np.testing.assert_array_equal(matrix.data, [[2000, 1], [137, 0]])
+
+
+def test_quoted_thousands_are_explained(tmp_path):
+    with pytest.raises(ReadError, match='thousands=","'):
+        read(tmp_path, 'n,a,b\nx,"2,000",1\ny,137,3\n')
+
+
+def test_points_are_remarked_on(tmp_path):
+    content = "n;a;b\nx;2.000;1\ny;137;2\nz;3.500;3\nw;4.500;3\n"
+    matrix = read(tmp_path, content)
+    assert matrix.data[0, 0] == 2
+    assert any('thousands="."' in note for note in matrix.notes)
+    assert read(tmp_path, content, thousands=".").data[0, 0] == 2000
+    plain = read(tmp_path, content.replace("4.500", "4.55"))
+    assert not any("thousands" in note for note in plain.notes)
+
+
+@pytest.mark.parametrize("options", [{"decimal": ","}, {"delimiter": ","}, {"thousands": "x"}])
+def test_options_that_contradict_each_other(options, tmp_path):
+    with pytest.raises(ValueError, match="thousands"):
+        read(tmp_path, ASKED, **{"thousands": ",", **options})
+
+
+def test_numbers_near_zero_are_told_of(tmp_path):
+    matrix = read(tmp_path, "a,b,c\n1e-300,1,0.5\n0,-2e-200,3\n")
+    assert any(note.startswith("2 numbers other than 0") for note in matrix.notes)
+    assert not any("other than 0" in note for note in read(tmp_path, "a,b\n1e-9,1\n0,2\n").notes)

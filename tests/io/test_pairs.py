@@ -1,0 +1,103 @@
+"""Lists of two columns, such as baskets, are binary; three columns need not be a list."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from neocc.io import ReadError, open_store, read_matrix, write_store
+
+BASKET = "user,item\nann,milk\nann,bread\nbob,milk\nbob,milk\neve,tea\n"
+
+
+def read(tmp_path, content: str, name: str = "m.csv", **options):
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    return read_matrix(path, **options)
+
+
+def test_a_basket_is_binary(tmp_path):
+    matrix = read(tmp_path, BASKET)
+    assert matrix.row_names == ("ann", "bob", "eve")
+    assert matrix.column_names == ("bread", "milk", "tea")
+    np.testing.assert_array_equal(matrix.data.toarray(), [[1, 1, 0], [0, 1, 0], [0, 0, 1]])
+    assert any("pairs" in note and 'layout="table"' in note for note in matrix.notes)
+    assert any("count once" in note for note in matrix.notes)
+
+
+def test_duplicates_as_asked(tmp_path):
+    assert read(tmp_path, BASKET, duplicates="sum").data.max() == 2
+    assert read(tmp_path, BASKET, duplicates="mean").data.max() == 1
+    with pytest.raises(ReadError, match="twice"):
+        read(tmp_path, BASKET, duplicates="error")
+
+
+@pytest.mark.parametrize(
+    ("content", "layout"),
+    [
+        ("user_id,item_id\n1,10\n1,11\n2,10\n", "pairs"),
+        ("ann,milk\nann,tea\nbob,milk\n", "pairs"),
+        ("user,item,timestamp\n1,10,5\n1,11,6\n2,10,9\n", "pairs"),
+        ("customer,product,comment\n1,10,good\n1,11,bad\n2,10,fine\n", "pairs"),
+        ("1,2\n2,3\n1,4\n", "table"),  # numbers without headings
+        ("gene,sample\n1,5\n2,7\n3,9\n", "table"),  # names, and a value each
+        ("user,item,rating\n1,10,5\n1,11,6\n2,10,9\n", "triplets"),
+        ("x,y\n1,10\n1,11\n", "table"),
+    ],
+)
+def test_rule(content, layout, tmp_path):
+    matrix = read(tmp_path, content)
+    words = {"pairs": "Read as pairs", "triplets": "Read as triplets", "table": "Read as a table"}
+    assert any(note.startswith(words[layout]) for note in matrix.notes)
+    if layout == "pairs":
+        np.testing.assert_array_equal(matrix.data.data, 1)
+
+
+def test_names_and_labels_are_no_pairs_but_can_be(tmp_path):
+    content = "".join(f"s{i},{'AML' if i % 2 else 'ALL'}\n" for i in range(12))
+    with pytest.raises(ReadError, match='layout="pairs"'):
+        read(tmp_path, content)
+    assert read(tmp_path, content, layout="pairs").shape == (12, 2)
+
+
+def test_columns_by_name(tmp_path):
+    content = "when,what,who\n1,milk,ann\n2,tea,ann\n3,milk,bob\n"
+    matrix = read(tmp_path, content, columns=["who", "what"])
+    assert matrix.row_names == ("ann", "bob")
+    np.testing.assert_array_equal(matrix.data.toarray(), [[1, 1], [1, 0]])
+    for options in ({"layout": "pairs", "columns": [1, 2, 3]}, {"layout": "triplets"}):
+        with pytest.raises(ValueError, match="columns must"):
+            read(tmp_path, content, **{"columns": ["who", "what"], **options})
+
+
+def test_a_single_column_holds_no_pairs(tmp_path):
+    with pytest.raises(ReadError, match="Pairs need two columns"):
+        read(tmp_path, "x\n1\n2\n", layout="pairs")
+
+
+def test_blank_ids_are_named(tmp_path):
+    with pytest.raises(ReadError, match=r"line 3, column 2 .*blank"):
+        read(tmp_path, "user,item\nann,milk\nann,\nbob,milk\n")
+
+
+def test_parquet_and_stores(tmp_path):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    lines = [line.split(",") for line in BASKET.split()[1:]]
+    columns = dict(zip(("user", "item"), map(list, zip(*lines, strict=True)), strict=True))
+    parquet.write_table(pa.table(columns), tmp_path / "m.parquet")
+    expected = read(tmp_path, BASKET).data.toarray()
+    np.testing.assert_array_equal(read_matrix(tmp_path / "m.parquet").data.toarray(), expected)
+    for name in ("m.csv", "m.parquet"):
+        write_store(tmp_path / f"{name}.blocks", tmp_path / name)
+        store = open_store(tmp_path / f"{name}.blocks")
+        np.testing.assert_array_equal(store.load(0).toarray(), expected)
+
+
+def test_three_columns_of_measurements_are_a_table(tmp_path):
+    rows = [(i * 7 % 9, i * 5 % 23, i * 3 % 11) for i in range(1, 16)]
+    lines = "".join(f"{a} {b} {c}\n" for a, b, c in rows)
+    matrix = read(tmp_path, "Chins Situps Jumps\n" + lines)  # between blanks, too
+    np.testing.assert_array_equal(matrix.data, rows)
+    assert read(tmp_path, "ij kl mn\n" + lines).is_sparse  # headings that say nothing
