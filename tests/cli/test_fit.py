@@ -298,7 +298,7 @@ def test_warnings_of_the_library_become_notes(run, tmp_path):
         (["--row-outliers", "1"], "--row-outliers must be a number from 0 below 1"),
         (["--row-overlap", "nan"], "--row-overlap must be a number"),
         (["--preprocess", "row-cente"], "did you mean 'row-center'?"),
-        (["--triplet-columns", "a,b"], "--triplet-columns must be three names"),
+        (["--triplet-columns", "a"], "--triplet-columns must be three names"),
         (["--format", "xls"], "--format"),
         (["--jobs", "0"], "--jobs must be a number of threads"),
         (["--header", "--no-header"], "contradict"),
