@@ -109,7 +109,8 @@ def _assign_columns(
     counts = problem.columns
     assert counts is not None
     kernels, model = engine.shards.kernels, problem.overlap_model
-    scores = score(kernels, features, terms, members, counts)
+    before = problem.nobody("columns") if members is None else members
+    scores = score(kernels, features, terms, before, counts)
     return assign(model.choices(scores, kernels), counts, model, members)
 
 
@@ -165,10 +166,11 @@ def fixed_pair(
     of rows in one cluster, if each cluster has any, and go on until nothing changes.
     """
     model = problem.overlap_model
-    U, V = model.weighted(U), model.weighted(V)
+    U, V = problem.weighted("rows", U), problem.weighted("columns", V)
     if U.virtual is None or not model.needs_sums:
         return U, V
     alone = Memberships.from_labels(np.where(U.numbers == 1, U.summed.first, -1), U.n_clusters)
+    alone = alone.weighing(U.item_weights)
     begun = alone if ((alone.sizes > 0) | (U.sizes == 0)).all() else U
     for _ in range(_MOST_ROUNDS):
         features = make_features(engine, problem, (begun, V))

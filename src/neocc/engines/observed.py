@@ -20,7 +20,15 @@ from neocc.engines.reading import canonical, check_values
 from neocc.engines.stored import RowSource, StoredRows, open_rows
 from neocc.kernels import SparseBlock
 
-__all__ = ["ObservedMatrix", "observed_cells", "open_observed", "read_observed"]
+__all__ = [
+    "ObservedMatrix",
+    "observed_cells",
+    "open_observed",
+    "packed_cells",
+    "read_observed",
+    "weighed_cells",
+    "weights_of_cells",
+]
 
 _CHUNK = 1 << 18
 
@@ -53,7 +61,10 @@ class ObservedMatrix(SparseMatrix):
         cls, X: Any, rows: FloatArray | None = None, columns: FloatArray | None = None
     ) -> ObservedMatrix:
         """Wrap rows that are in memory, minus effects if there are any."""
-        found = cls.from_scipy(observed_cells(X))
+        X, weights = observed_cells(X), None
+        if X.dtype.kind == "c":
+            weights, X = X.data.imag.copy(), _with_data(X, X.data.real.copy())
+        found = cls(X, X.indptr, weights=weights)
         return found if rows is None or columns is None else found.without(rows, columns)
 
     @property
@@ -61,9 +72,9 @@ class ObservedMatrix(SparseMatrix):
         return bool(sparse.issparse(self.values))
 
     @cached_property
-    def _weights_matrix(self) -> Any:
-        assert self.weights is not None
-        return _with_data(self.values, self.weights)
+    def sendable(self) -> Any:
+        """The values and what belongs to them, as one matrix."""
+        return packed_cells(self.values, self.weights)
 
     def without(self, rows: FloatArray, columns: FloatArray) -> ObservedMatrix:
         """Return the matrix minus effects of rows and columns, in every observed cell."""
@@ -79,8 +90,9 @@ class ObservedMatrix(SparseMatrix):
         if self._in_memory:
             ptr = X.indptr[start : stop + 1]
             return SparseBlock(ptr, X.indices, X.data, X.shape[1], self.weights)
-        X = observed_cells(X[start:stop])
-        block = SparseBlock(X.indptr, X.indices, X.data, X.shape[1])
+        read = ObservedMatrix.of_rows(X[start:stop])
+        X = read.values
+        block = SparseBlock(X.indptr, X.indices, X.data, X.shape[1], read.weights)
         if self.row_biases is None or self.column_biases is None:
             return block
         return block._replace(
@@ -114,8 +126,32 @@ class ObservedMatrix(SparseMatrix):
     def _weights_at(self, at: Any) -> FloatArray | None:
         if self.weights is None:
             return None
-        found: FloatArray = self._weights_matrix[at].data
+        found: FloatArray = _with_data(self.values, self.weights)[at].data
         return found
+
+
+def packed_cells(X: Any, weights: FloatArray | None) -> Any:
+    """Return a matrix of cells that is cut and stacked as one, weights in the imaginary part."""
+    return X if weights is None else _with_data(X, X.data + 1j * weights)
+
+
+def weights_of_cells(
+    X: Any, rows: FloatArray | None, columns: FloatArray | None, cells: Any = None
+) -> FloatArray:
+    """Return the weights of stored cells, given those of rows, of columns and of cells."""
+    found = np.ones(len(X.data)) if cells is None else _read_weights(cells, X)
+    if rows is not None:
+        found = found * np.repeat(rows, np.diff(X.indptr))
+    return found if columns is None else found * columns[X.indices]
+
+
+def weighed_cells(
+    matrix: ObservedMatrix, rows: FloatArray | None, columns: FloatArray | None
+) -> ObservedMatrix:
+    """Return observed cells in memory, with those of rows and columns as further weights."""
+    X, more = matrix.values, weights_of_cells(matrix.values, rows, columns)
+    weights = more if matrix.weights is None else more * matrix.weights
+    return replace(matrix, values=_with_data(X, X.data * np.sqrt(more)), weights=weights)
 
 
 def _subtracted(block: SparseBlock, rows: FloatArray, columns: FloatArray) -> FloatArray:
@@ -165,7 +201,10 @@ def read_observed(X: Any, names: Any = None, weights: Any = None) -> ObservedMat
     """Wrap the observed cells of checked input; `weights` have the same cells, or more."""
     X = canonical(observed_cells(X))
     check_values(X.data, X.shape, names, X)
-    return ObservedMatrix.from_scipy(X, None if weights is None else _read_weights(weights, X))
+    found = None if weights is None else _read_weights(weights, X)
+    if found is not None and len(found) and not found.any():
+        raise ValueError("cell_weight is 0 in every observed cell: nothing is left to fit.")
+    return ObservedMatrix.from_scipy(X, found)
 
 
 def _read_weights(weights: Any, X: Any) -> FloatArray:
@@ -187,8 +226,6 @@ def _read_weights(weights: Any, X: Any) -> FloatArray:
         found = np.asarray(weights, dtype=np.float64)[rows, X.indices]
     if not (np.isfinite(found).all() and (found >= 0.0).all()):
         raise ValueError("cell_weight must be finite and at least 0 in every observed cell.")
-    if not found.any():
-        raise ValueError("cell_weight is 0 in every observed cell: nothing is left to fit.")
     return found
 
 

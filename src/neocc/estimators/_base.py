@@ -121,7 +121,7 @@ class BaseNEO(
             n_iterations = self.n_init * (_SEARCH if self._searches else _START) * problem.n_sums
             engine = make_engine(matrix, self.kernel, workers, space, self.engine, n_iterations)
             problem.objective.check(engine)
-            journal = open_journal(self, matrix, engine)
+            journal = open_journal(self, matrix, engine, problem)
             best: Solution | None = journal.found("best")
             interrupt: KeyboardInterrupt | ClusterLostError | None = None
             try:
@@ -239,6 +239,7 @@ class BaseNEO(
             engine.effects.of_columns(engine.shape[1]),
             model.key or model.name,
             model.most,
+            problem.column_weights if problem.objective.weighs_data else None,
         )
 
     @contextmanager

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BiclusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from neocc._typing import BoolArray
+from neocc._typing import BoolArray, FloatArray
 from neocc.core.engine import Engine
 from neocc.core.problem import Problem
 from neocc.core.search import Init
@@ -14,6 +14,7 @@ from neocc.core.solve import Solution
 from neocc.engines import Matrix
 from neocc.engines.validation import check_feasible, read_memberships
 from neocc.estimators._base import BaseNEO
+from neocc.kernels import Memberships
 
 
 def refuse_start(init: str, problem: Problem) -> None:
@@ -37,6 +38,11 @@ def refuse_start(init: str, problem: Problem) -> None:
             f"{problem.rows.n_clusters} and n_column_clusters={problem.columns.n_clusters} must be "
             "equal. Ask for as many of both, or take another init."
         )
+
+
+def _per_weight(members: Memberships, weights: FloatArray | None) -> FloatArray:
+    """Return the members of each cluster for each that they count as."""
+    return np.asarray(members.sizes * members.weighing(weights).inverse_sizes)
 
 
 class BaseCoclusterer(BiclusterMixin, BaseNEO):
@@ -72,6 +78,11 @@ class BaseCoclusterer(BiclusterMixin, BaseNEO):
         assert solution.U is not None and solution.V is not None
         self._column_members = solution.V.dense
         means = problem.objective.block_means(solution.features, solution.U, solution.V)
+        if problem.objective.of_counts:
+            means *= np.outer(
+                _per_weight(solution.U, problem.row_weights),
+                _per_weight(solution.V, problem.column_weights),
+            )
         self.block_means_ = engine.effects.restore(means, solution.U, solution.V)
 
     @property

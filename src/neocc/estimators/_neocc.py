@@ -14,6 +14,7 @@ from neocc.core.overlap import check_columns, followed_clusters
 from neocc.core.problem import Problem
 from neocc.core.solve import Solution
 from neocc.engines.validation import check_paired, read_matrix
+from neocc.engines.weighing import read_weights_of_sides, weighed
 from neocc.estimators._base import OVERLAP_CONSTRAINTS, SHARED_CONSTRAINTS, STORE_CONSTRAINTS
 from neocc.estimators._coclusterer import BaseCoclusterer
 from neocc.estimators._fitted import asked_objective
@@ -250,7 +251,15 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, *, cell_weight: Any = None) -> NEOCC:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        cell_weight: Any = None,
+        row_weight: Any = None,
+        column_weight: Any = None,
+    ) -> NEOCC:
         """Co-cluster the rows and columns of X.
 
         Interrupting a fit (Ctrl-C) keeps the best start finished so far in the attributes.
@@ -263,7 +272,10 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
             Ignored.
         cell_weight : array-like or sparse matrix of shape (n_rows, n_columns), default=None
             Weights of observed cells, for ``missing="ignore"``; a sparse one stores the same cells
-            as X. None weighs all alike.
+            as X. None weighs all alike. Those of a store may be in a store too.
+        row_weight, column_weight : array-like of shape (n_rows,), (n_columns,), default=None
+            How many rows and columns each of them counts as, positive. Overlap and outliers are
+            numbers of rows all the same, and new rows count as one.
 
         Returns
         -------
@@ -275,11 +287,14 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
             model = self._make_model(objective.kind)
             self._check_missing(cell_weight)
             matrix = read_matrix(self, X, reset=True, cell_weight=cell_weight)
-            matrix = self._without_effects(matrix)
+            weights = read_weights_of_sides(row_weight, column_weight, matrix)
+            if objective.weighs_data:
+                matrix = weighed(matrix, *weights)
+            matrix = self._without_effects(matrix, *weights)
             rows, columns, found = counts_of_sides(self, matrix, model)
             check_columns(model, columns.n_extra > 0)
             check_paired(objective, rows.n_clusters, columns.n_clusters)
-            problem = Problem(objective, rows, columns, self.max_iter, self.tol, model)
+            problem = Problem(objective, rows, columns, self.max_iter, self.tol, model, *weights)
             init = self._read_init(matrix, problem)
             self.row_estimate_, self.column_estimate_ = (found.get(side) for side in SIDES)
             self._solve(matrix, self._with_overlap_model(matrix, problem, init), init)

@@ -13,7 +13,7 @@ from neocc._typing import BoolArray, FloatArray
 from neocc.core.biases import find_biases, row_biases
 from neocc.engines import Matrix, Workers
 from neocc.engines.observed import ObservedMatrix
-from neocc.estimators._engines import make_engine, runs_on_cluster
+from neocc.estimators._engines import make_engine
 
 __all__ = ["OBSERVED_CONSTRAINTS", "ObservedMixin"]
 
@@ -58,10 +58,10 @@ class ObservedMixin:
                 'missing="ignore" does not estimate overlap and outliers yet: the rule of "auto" '
                 "takes missing cells for zeros. Give the fractions."
             )
-        if cell_weight is not None and runs_on_cluster(self.engine):
-            raise ValueError("cell_weight is not sent to the workers of a cluster yet.")
 
-    def _without_effects(self, matrix: Matrix) -> Matrix:
+    def _without_effects(
+        self, matrix: Matrix, rows: FloatArray | None = None, columns: FloatArray | None = None
+    ) -> Matrix:
         """Find the effects of rows and columns, and subtract them from the observed cells."""
         for name in ("overall_mean_", "row_effects_", "column_effects_"):
             self.__dict__.pop(name, None)
@@ -75,7 +75,8 @@ class ObservedMixin:
             )
         with Workers(self.n_jobs) as workers:
             engine = make_engine(matrix, self.kernel, workers, where=self.engine)
-            found = find_biases(engine, effects=self.remove_effects)
+            weights = tuple(1.0 if each is None else each for each in (rows, columns))
+            found = find_biases(engine, effects=self.remove_effects, weights=weights)
         self.overall_mean_, self.row_effects_, self.column_effects_ = found
         return matrix.without(self.overall_mean_ + self.row_effects_, self.column_effects_)
 

@@ -113,6 +113,8 @@ class _Sizes:
         self.check(f"{name}.extra_clusters", members.extra_clusters, "i", "e")
         if members.scale is not None:
             self.check(f"{name}.scale", members.scale, "f", letters[0])
+        if members.item_weights is not None:
+            self.check(f"{name}.item_weights", members.item_weights, "f", letters[0])
         if members.virtual is not None or type(members.mixed) is not bool:
             raise Undecodable(f"its {name!r} is of the wrong type")
         n_items, n_clusters = len(members.first), members.n_clusters
@@ -217,6 +219,8 @@ def _check_row_model(model: Any, sizes: _Sizes) -> None:
     if not one_way:
         sizes.check_members("V", model.V, "mL")
     sizes.check("column_effects", model.column_effects, "f", "m")
+    if model.column_weights is not None:
+        sizes.check("column_weights", model.column_weights, "f", "m")
     limits: tuple[Any, ...] = (model.nearest_threshold, model.extra_threshold)
     if not all(isinstance(limit, float) for limit in limits):
         raise Undecodable("its thresholds are not numbers")

@@ -90,6 +90,7 @@ class CountObjective(Objective):
     of_counts: ClassVar[bool] = True
     reseeds: ClassVar[bool] = False
     usual_start: ClassVar[str] = "spectral"
+    weighs_data: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Costs are relative to independence, whatever is asked for."""
@@ -122,7 +123,9 @@ class CountObjective(Objective):
                 "be negative."
             )
 
-    def constant(self, engine: Any) -> float:
+    def constant(
+        self, engine: Any, rows: FloatArray | None = None, columns: FloatArray | None = None
+    ) -> float:
         """Return 0: terms know all of J."""
         return 0.0
 

@@ -41,10 +41,11 @@ def residual_squares(X: Any, U: Memberships, M: FloatArray, V: Memberships) -> f
     total = 0.0
     if U.mixed or V.mixed:
         rows, columns = np.flatnonzero(U.weights), np.flatnonzero(V.weights)
-        lines = U.take(rows).summed.indicator @ by_sums(M, U)
-        fitted = lines @ V.take(columns).indicator.T
+        lines = U.take(rows).summed.shares @ by_sums(M, U)
+        fitted = lines @ V.take(columns).shares.T
         X = X[rows][:, columns]
-        return float(np.square((X.toarray() if sparse.issparse(X) else X) - fitted).sum())
+        squares = np.square((X.toarray() if sparse.issparse(X) else X) - fitted)
+        return float(U.weights[rows] @ squares @ V.weights[columns])
     for row_cluster, row_means in zip(U.indicator.T, M, strict=True):
         at = np.flatnonzero(row_cluster)
         rows, weights = X[at], row_cluster[at]

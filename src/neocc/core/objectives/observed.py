@@ -43,6 +43,7 @@ class Observed(Objective):
     needs_counts = True
     reseeds = False
     per_item = False
+    weighs_data = True
 
     @property
     def kind(self) -> str:

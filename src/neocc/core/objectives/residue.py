@@ -33,7 +33,7 @@ def residue_squares(X: Any, U: Memberships, C: FloatArray, M: FloatArray, V: Mem
     X = X.toarray() if sparse.issparse(X) else X
     A = V.fitted(V.indicator.T @ X.T).T
     if U.mixed or V.mixed:
-        by_rows, by_columns = U.indicator, V.indicator.T
+        by_rows, by_columns = U.shares, V.shares.T
         residues = X - by_rows @ (C - M @ by_columns) - A @ by_columns
         return float(U.weights @ np.square(residues) @ V.weights)
     total = 0.0

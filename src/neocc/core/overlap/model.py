@@ -82,8 +82,10 @@ class OverlapModel(ABC):
     def weighted(self, members: Memberships) -> Memberships:
         """Return memberships, each a part of its item if the model divides an item among them."""
         if not len(members.extra_items):
-            return replace(members, scale=None, mixed=False, virtual=None)
-        scale = 1.0 / np.maximum(members.numbers, 1) if self.divides else None
+            return replace(members, scale=members.item_weights, mixed=False, virtual=None)
+        scale = members.item_weights
+        if self.divides:
+            scale = (1.0 if scale is None else scale) / np.maximum(members.numbers, 1)
         return replace(members, scale=scale, mixed=self.mixed, virtual=None)
 
     def counted(
@@ -123,7 +125,7 @@ class OverlapModel(ABC):
         beside, present = self.standing(scores)
         scores = scores._replace(objective=scores.objective + beside)
         if scores.d is None:
-            return DistanceChoices(scores)
+            return DistanceChoices(scores.weighed())
         return SetChoices.of(scores, self, largest, present, kernels, spread)
 
     def standing(self, scores: Scores) -> tuple[float, FloatArray | None]:
