@@ -13,7 +13,7 @@ from neocc.io import load_model, save_model
 N, M, K = 24, 15, 3
 SQUARES = {"mean": tuple(OVERLAP_MODELS), "residue": ("repeat", "share", "average")}
 RATES = {"poisson": ("repeat", "share", "average")}
-RATES |= {name: ("repeat", "share") for name in ("diagonal", "modularity")}
+RATES |= dict.fromkeys(("diagonal", "modularity"), ("repeat", "share"))
 OBJECTIVES = [*SQUARES, *RATES]
 
 

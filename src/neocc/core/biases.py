@@ -68,11 +68,13 @@ def find_biases(
     return Biases(mean, rows, columns)
 
 
-def row_biases(engine: Engine, mean: float, columns: FloatArray) -> FloatArray:
+def row_biases(
+    engine: Engine, mean: float, columns: FloatArray, weights: FloatArray | None = None
+) -> FloatArray:
     """Return the effects of rows, given those of the columns."""
     sums, counts = _over_columns(engine, np.ones(len(columns)))
     left = sums - mean * counts - _over_columns(engine, columns)[1]
-    return np.asarray(left / (_ROW_SHRINKAGE + counts))
+    return np.asarray(left / (_ROW_SHRINKAGE * (1.0 if weights is None else weights) + counts))
 
 
 def _over_columns(engine: Engine, values: FloatArray) -> tuple[FloatArray, FloatArray]:

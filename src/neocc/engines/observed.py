@@ -24,10 +24,10 @@ __all__ = [
     "ObservedMatrix",
     "observed_cells",
     "open_observed",
-    "packed_cells",
     "read_observed",
     "weighed_cells",
-    "weights_of_cells",
+    "weights_of",
+    "weights_of_items",
 ]
 
 _CHUNK = 1 << 18
@@ -73,8 +73,9 @@ class ObservedMatrix(SparseMatrix):
 
     @cached_property
     def sendable(self) -> Any:
-        """The values and what belongs to them, as one matrix."""
-        return packed_cells(self.values, self.weights)
+        """Cells as one matrix that is cut and stacked, weights in the imaginary part."""
+        X, weights = self.values, self.weights
+        return X if weights is None else _with_data(X, X.data + 1j * weights)
 
     def without(self, rows: FloatArray, columns: FloatArray) -> ObservedMatrix:
         """Return the matrix minus effects of rows and columns, in every observed cell."""
@@ -130,18 +131,11 @@ class ObservedMatrix(SparseMatrix):
         return found
 
 
-def packed_cells(X: Any, weights: FloatArray | None) -> Any:
-    """Return a matrix of cells that is cut and stacked as one, weights in the imaginary part."""
-    return X if weights is None else _with_data(X, X.data + 1j * weights)
-
-
-def weights_of_cells(
-    X: Any, rows: FloatArray | None, columns: FloatArray | None, cells: Any = None
-) -> FloatArray:
-    """Return the weights of stored cells, given those of rows, of columns and of cells."""
-    found = np.ones(len(X.data)) if cells is None else _read_weights(cells, X)
+def weights_of_items(X: Any, rows: FloatArray | None, columns: FloatArray | None) -> FloatArray:
+    """Return the weight of each stored cell, given those of rows and of columns."""
+    found = np.ones(len(X.data))
     if rows is not None:
-        found = found * np.repeat(rows, np.diff(X.indptr))
+        found *= np.repeat(rows, np.diff(X.indptr))
     return found if columns is None else found * columns[X.indices]
 
 
@@ -149,7 +143,7 @@ def weighed_cells(
     matrix: ObservedMatrix, rows: FloatArray | None, columns: FloatArray | None
 ) -> ObservedMatrix:
     """Return observed cells in memory, with those of rows and columns as further weights."""
-    X, more = matrix.values, weights_of_cells(matrix.values, rows, columns)
+    X, more = matrix.values, weights_of_items(matrix.values, rows, columns)
     weights = more if matrix.weights is None else more * matrix.weights
     return replace(matrix, values=_with_data(X, X.data * np.sqrt(more)), weights=weights)
 
@@ -201,13 +195,13 @@ def read_observed(X: Any, names: Any = None, weights: Any = None) -> ObservedMat
     """Wrap the observed cells of checked input; `weights` have the same cells, or more."""
     X = canonical(observed_cells(X))
     check_values(X.data, X.shape, names, X)
-    found = None if weights is None else _read_weights(weights, X)
+    found = None if weights is None else weights_of(weights, X)
     if found is not None and len(found) and not found.any():
         raise ValueError("cell_weight is 0 in every observed cell: nothing is left to fit.")
     return ObservedMatrix.from_scipy(X, found)
 
 
-def _read_weights(weights: Any, X: Any) -> FloatArray:
+def weights_of(weights: Any, X: Any) -> FloatArray:
     """Check the weights of cells; return those of the observed ones in their order."""
     shape = weights.shape if sparse.issparse(weights) else np.shape(weights)
     if shape != X.shape:

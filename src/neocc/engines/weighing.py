@@ -19,9 +19,9 @@ from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix, slice_rows
 from neocc.engines.observed import (
     ObservedMatrix,
     observed_cells,
-    packed_cells,
     weighed_cells,
-    weights_of_cells,
+    weights_of,
+    weights_of_items,
 )
 from neocc.engines.reading import canonical
 from neocc.engines.stored import RowSource, StoredRows, open_rows
@@ -80,8 +80,10 @@ def weighed(
     if rows is None and columns is None and cells is None:
         return matrix
     if isinstance(matrix.values, StoredRows):
-        observed = isinstance(matrix, ObservedMatrix)
-        source = WeighedSource(matrix.values.source, rows, columns, cells, observed)
+        known: Any = matrix.values.source
+        if isinstance(known, WeighedSource):
+            known, cells = known.source, known.cells
+        source = WeighedSource(known, rows, columns, cells, isinstance(matrix, ObservedMatrix))
         stored = open_rows(source, matrix.values.n_kept)
         if isinstance(matrix, DenseMatrix):
             return DenseMatrix(stored)
@@ -95,7 +97,7 @@ def weighed(
 def _scaled(X: Any, rows: FloatArray | None, columns: FloatArray | None) -> Any:
     """Return an array or a CSR matrix times weights of its rows and columns."""
     if sparse.issparse(X):
-        data = X.data * weights_of_cells(X, rows, columns)
+        data = X.data * weights_of_items(X, rows, columns)
         return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
     X = X.astype(np.float64)
     X = X if columns is None else X * columns
@@ -106,8 +108,8 @@ def _scaled(X: Any, rows: FloatArray | None, columns: FloatArray | None) -> Any:
 class WeighedSource:
     """Blocks of another source, weighed; see `neocc.engines.stored.RowSource`.
 
-    Of observed cells the weights are kept beside the values (`packed_cells`); other entries are
-    multiplied by them. `cells` are weights of the observed ones, in a store or in memory.
+    Of observed cells the weights are kept beside the values; other entries are multiplied by them.
+    `cells` are weights of the observed ones, in a store or in memory.
     """
 
     source: RowSource
@@ -183,5 +185,5 @@ class WeighedSource:
         if cells is not None:
             stored = isinstance(cells, RowSource)
             cells = StoredRows(cells)[start:stop] if stored else slice_rows(cells, start, stop)
-        found = ObservedMatrix.from_scipy(X, weights_of_cells(X, rows, self.columns, cells))
-        return packed_cells(found.values, found.weights)
+        found = ObservedMatrix.from_scipy(X, None if cells is None else weights_of(cells, X))
+        return weighed_cells(found, rows, self.columns).sendable

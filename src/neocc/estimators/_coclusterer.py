@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from numbers import Real
+from typing import Any
+
 import numpy as np
 from sklearn.base import BiclusterMixin
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from neocc._typing import BoolArray, FloatArray
 from neocc.core.engine import Engine
+from neocc.core.objectives import COCLUSTERING, COUNTS
 from neocc.core.problem import Problem
 from neocc.core.search import Init
 from neocc.core.solve import Solution
@@ -15,6 +20,16 @@ from neocc.engines import Matrix
 from neocc.engines.validation import check_feasible, read_memberships
 from neocc.estimators._base import BaseNEO
 from neocc.kernels import Memberships
+
+INIT_NAMES = {"neo-kmeans", "random", "spectral", "sketch", "sdp", "modularity"}
+
+COCLUSTERING_CONSTRAINTS: dict[str, list[Any]] = {
+    "objective": [StrOptions({*COCLUSTERING, *COUNTS})],
+    "prior": [Interval(Real, 0, None, closed="neither")],
+    "init": [StrOptions(INIT_NAMES), tuple, list],
+    "refine": ["boolean", StrOptions({"thorough"})],
+}
+"""Rules for the parameters of NEOCC that say what is minimised, and from where."""
 
 
 def refuse_start(init: str, problem: Problem) -> None:

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar
 
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from neocc.core.engine import Engine
-from neocc.core.objectives import COCLUSTERING, COUNTS
 from neocc.core.overlap import check_columns, followed_clusters
 from neocc.core.problem import Problem
 from neocc.core.solve import Solution
-from neocc.engines.validation import check_paired, read_matrix
-from neocc.engines.weighing import read_weights_of_sides, weighed
+from neocc.engines.validation import check_paired
 from neocc.estimators._base import OVERLAP_CONSTRAINTS, SHARED_CONSTRAINTS, STORE_CONSTRAINTS
-from neocc.estimators._coclusterer import BaseCoclusterer
+from neocc.estimators._coclusterer import COCLUSTERING_CONSTRAINTS, BaseCoclusterer
 from neocc.estimators._fitted import asked_objective
 from neocc.estimators._fractions import SIDE_CONSTRAINTS, SIDES, counts_of_sides
 from neocc.estimators._observed import OBSERVED_CONSTRAINTS, ObservedMixin
 from neocc.estimators._progress import with_callbacks
 from neocc.estimators._redundancy import RedundancyMixin
-
-INIT_NAMES = {"neo-kmeans", "random", "spectral", "sketch", "sdp", "modularity"}
 
 
 class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
@@ -184,10 +178,7 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         **OVERLAP_CONSTRAINTS,
         **OBSERVED_CONSTRAINTS,
         **SIDE_CONSTRAINTS,
-        "objective": [StrOptions({*COCLUSTERING, *COUNTS})],
-        "prior": [Interval(Real, 0, None, closed="neither")],
-        "init": [StrOptions(INIT_NAMES), tuple, list],
-        "refine": ["boolean", StrOptions({"thorough"})],
+        **COCLUSTERING_CONSTRAINTS,
     }
 
     def __init__(
@@ -285,12 +276,7 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         with self._keeping_earlier_fit():
             objective = asked_objective(self)
             model = self._make_model(objective.kind)
-            self._check_missing(cell_weight)
-            matrix = read_matrix(self, X, reset=True, cell_weight=cell_weight)
-            weights = read_weights_of_sides(row_weight, column_weight, matrix)
-            if objective.weighs_data:
-                matrix = weighed(matrix, *weights)
-            matrix = self._without_effects(matrix, *weights)
+            matrix, weights = self._read_data(X, cell_weight, row_weight, column_weight)
             rows, columns, found = counts_of_sides(self, matrix, model)
             check_columns(model, columns.n_extra > 0)
             check_paired(objective, rows.n_clusters, columns.n_clusters)

@@ -13,7 +13,10 @@ from neocc._typing import BoolArray, FloatArray
 from neocc.core.biases import find_biases, row_biases
 from neocc.engines import Matrix, Workers
 from neocc.engines.observed import ObservedMatrix
+from neocc.engines.validation import read_matrix
+from neocc.engines.weighing import read_weights_of_sides, weighed
 from neocc.estimators._engines import make_engine
+from neocc.estimators._fitted import asked_objective
 
 __all__ = ["OBSERVED_CONSTRAINTS", "ObservedMixin"]
 
@@ -59,6 +62,20 @@ class ObservedMixin:
                 "takes missing cells for zeros. Give the fractions."
             )
 
+    def _read_data(
+        self, X: Any, cell_weight: Any, row_weight: Any, column_weight: Any
+    ) -> tuple[Matrix, tuple[FloatArray | None, FloatArray | None]]:
+        """Check the data of a fit and the weights of rows and columns.
+
+        Data are weighed where that is a matter of the data, and have no effects any more.
+        """
+        self._check_missing(cell_weight)
+        matrix = read_matrix(self, X, reset=True, cell_weight=cell_weight)
+        weights = read_weights_of_sides(row_weight, column_weight, matrix)
+        if asked_objective(self).weighs_data:
+            matrix = weighed(matrix, *weights)
+        return self._without_effects(matrix, *weights), weights
+
     def _without_effects(
         self, matrix: Matrix, rows: FloatArray | None = None, columns: FloatArray | None = None
     ) -> Matrix:
@@ -80,14 +97,16 @@ class ObservedMixin:
         self.overall_mean_, self.row_effects_, self.column_effects_ = found
         return matrix.without(self.overall_mean_ + self.row_effects_, self.column_effects_)
 
-    def _without_known(self, matrix: Matrix, workers: Workers) -> Matrix:
+    def _without_known(
+        self, matrix: Matrix, workers: Workers, weights: FloatArray | None
+    ) -> Matrix:
         """Subtract the effects of the columns from new rows, and their own, found likewise."""
         if not isinstance(matrix, ObservedMatrix):
             return matrix
         rows = np.zeros(matrix.shape[0])
         if self.remove_effects:
             engine = make_engine(matrix, self.kernel, workers)
-            rows = row_biases(engine, self.overall_mean_, self.column_effects_)
+            rows = row_biases(engine, self.overall_mean_, self.column_effects_, weights)
         return matrix.without(self.overall_mean_ + rows, self.column_effects_)
 
     @property

@@ -52,21 +52,29 @@ class RowsMixin(TransformerMixin):
     _row_members: BoolArray
 
     @contextmanager
-    def _engine_of(self, X: Any) -> Iterator[Engine]:
-        """Put new rows into an engine, centred as the rows of the fit were."""
+    def _engine_of(
+        self, X: Any, rows: FloatArray | None = None, cell_weight: Any = None
+    ) -> Iterator[Engine]:
+        """Put new rows into an engine, centred as the rows of the fit were.
+
+        Rows and cells of the fit itself may have weights, where these are a matter of the data.
+        """
         check_is_fitted(self)
-        matrix = read_matrix(self, X, reset=False)
+        matrix = read_matrix(self, X, reset=False, cell_weight=cell_weight)
         model = self._row_model
         if model.column_effects.any() and isinstance(matrix, SparseMatrix):
             matrix = DenseMatrix(matrix.values)
         with Workers(self.n_jobs) as workers:
-            matrix = self._without_known(weighed(matrix, None, model.column_weights), workers)
+            matrix = weighed(matrix, rows, model.column_weights)
+            matrix = self._without_known(matrix, workers, rows)
             engine = make_engine(matrix, self.kernel, workers)
             if model.terms.base == "margins":
                 asked_objective(self).check(engine)
             yield engine.centred(model.centring, model.column_effects)
 
-    def _without_known(self, matrix: Matrix, workers: Workers) -> Matrix:
+    def _without_known(
+        self, matrix: Matrix, workers: Workers, weights: FloatArray | None
+    ) -> Matrix:
         """Subtract from new rows what a fit subtracts from old ones; nothing unless overridden."""
         return matrix
 

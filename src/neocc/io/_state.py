@@ -157,6 +157,12 @@ def check_state(estimator: str, parameters: dict[str, Any], attributes: dict[str
             sizes.check(name, attributes[name], kind, letters)
     sizes.check_types(attributes["_row_model"].terms.single)
     _check_followed(attributes)
+    weights = attributes.get("_weights", (None, None))
+    if type(weights) is not tuple or len(weights) != 2:
+        raise Undecodable("its '_weights' are of the wrong type")
+    for letter, each in zip("nm", weights, strict=True):
+        if each is not None:
+            sizes.check("_weights", each, "f", letter)
     if attributes["_n_features_out"] != attributes["_row_members"].shape[1]:
         raise Undecodable("its '_n_features_out' does not fit")
     for side in ("row", "column") if estimator == "NEOCC" else ():

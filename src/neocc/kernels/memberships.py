@@ -99,13 +99,14 @@ class Memberships:
         extra_items = [part.extra_items + at for part, at in zip(parts, offsets, strict=False)]
         some_virtual = any(part.virtual is not None for part in parts)
         widest = max(parts, key=lambda part: part.n_clusters)
+        scales = [np.ones(p.n_items) if p.scale is None else p.scale for p in parts]
         weights = [part.item_weights for part in parts if part.item_weights is not None]
         return cls(
             np.concatenate([part.first for part in parts]),
             np.concatenate(extra_items),
             np.concatenate([part.extra_clusters for part in parts]),
             widest.n_clusters,
-            np.concatenate([_scale(part) for part in parts]) if weighted else None,
+            np.concatenate(scales) if weighted else None,
             any(part.mixed for part in parts),
             cls.joined([part.summed for part in parts]) if some_virtual else None,
             widest.stands_for,
@@ -297,7 +298,3 @@ class Memberships:
 
 _NO_ITEMS: IntArray = np.empty(0, dtype=np.intp)
 _NO_LABELS: LabelArray = np.empty(0, dtype=np.int32)
-
-
-def _scale(members: Memberships) -> FloatArray:
-    return np.ones(members.n_items) if members.scale is None else members.scale
