@@ -157,12 +157,7 @@ def check_state(estimator: str, parameters: dict[str, Any], attributes: dict[str
             sizes.check(name, attributes[name], kind, letters)
     sizes.check_types(attributes["_row_model"].terms.single)
     _check_followed(attributes)
-    weights = attributes.get("_weights", (None, None))
-    if type(weights) is not tuple or len(weights) != 2:
-        raise Undecodable("its '_weights' are of the wrong type")
-    for letter, each in zip("nm", weights, strict=True):
-        if each is not None:
-            sizes.check("_weights", each, "f", letter)
+    _check_weights(attributes.get("_weights", (None, None)), sizes)
     if attributes["_n_features_out"] != attributes["_row_members"].shape[1]:
         raise Undecodable("its '_n_features_out' does not fit")
     for side in ("row", "column") if estimator == "NEOCC" else ():
@@ -172,6 +167,15 @@ def check_state(estimator: str, parameters: dict[str, Any], attributes: dict[str
     names = attributes.get("feature_names_in_")
     if names is not None and (not isinstance(names, np.ndarray) or names.shape != (n_columns,)):
         raise Undecodable("its 'feature_names_in_' do not fit")
+
+
+def _check_weights(weights: Any, sizes: _Sizes) -> None:
+    """Check the weights that rows and columns had."""
+    if type(weights) is not tuple or len(weights) != 2:
+        raise Undecodable("its '_weights' are of the wrong type")
+    for letter, each in zip("nm", weights, strict=True):
+        if each is not None:
+            sizes.check("_weights", each, "f", letter)
 
 
 def _check_followed(attributes: dict[str, Any]) -> None:
