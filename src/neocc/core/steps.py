@@ -58,7 +58,9 @@ def make_terms(problem: Problem, side: Side, features: Features, pair: Pair) -> 
     """Return the terms of a half-step from the column features of the same memberships."""
     U, V = pair
     model = problem.overlap_model
-    pairs = problem.counts(side).n_extra > 0 if model.blends else model.needs_pairs
+    pairs = float(model.needs_pairs)
+    if model.blends:
+        pairs = model.pair_share if problem.counts(side).n_extra > 0 else 0.0
     if side == "rows":
         assert U is not None
         return problem.objective.row_terms(features, U, V, pairs=pairs)

@@ -71,8 +71,8 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         Largest fraction of rows (columns) left in no cluster, or estimated likewise.
     missing : {"zero", "ignore"}, default="zero"
         What cells are that sparse data do not store, or that are NaN: zeros, or not observed and
-        left out, with objective `"mean"` and overlap models `"repeat"`, `"share"` and `"average"`
-        (which then, as with `"poisson"`, allows two memberships at most).
+        left out, with objective `"mean"` and all overlap models but `"either"`; `"average"` and
+        `"sum"` then allow two memberships at most, as `"average"` does with `"poisson"`.
     remove_effects : bool, default=False
         Whether effects of rows and columns are first subtracted from observed cells.
     shrinkage : float, default=10.0

@@ -16,7 +16,7 @@ from neocc.engines.observed import ObservedMatrix
 from neocc.engines.validation import read_matrix
 from neocc.engines.weighing import read_weights_of_sides, weighed
 from neocc.estimators._engines import make_engine
-from neocc.estimators._fitted import asked_objective
+from neocc.estimators._fitted import asked_objective, used_overlap_model
 
 __all__ = ["OBSERVED_CONSTRAINTS", "ObservedMixin"]
 
@@ -155,8 +155,11 @@ class ObservedMixin:
     def _values(self, rows: Any, columns: Any) -> FloatArray:
         """Return the values of cells; by effects alone for rows or columns of number -1."""
         values = self._by_effects(rows, columns)
-        lines = _shares(self._row_members) @ (self.block_means_ - self._level)
-        parts = np.einsum("...j,...j->...", lines[rows], _shares(self._column_members)[columns])
+        model = used_overlap_model(self)
+        adds, members = model.mixed and not model.divides, (self._row_members, self._column_members)
+        U, V = (each.astype(float) if adds else _shares(each) for each in members)
+        lines = U @ (self.block_means_ - self._level)
+        parts = np.einsum("...j,...j->...", lines[rows], V[columns])
         return np.asarray(values + np.where((rows >= 0) & (columns >= 0), parts, 0.0))
 
     def _by_effects(self, rows: Any, columns: Any) -> FloatArray:

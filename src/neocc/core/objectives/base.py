@@ -136,13 +136,16 @@ class Objective(ABC):
 
     @abstractmethod
     def row_terms(
-        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: bool = False
+        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: float = 0.0
     ) -> Terms:
-        """Return the terms of the row step; with `pairs` also inner products of prototypes."""
+        """Return the terms of the row step; with `pairs` also inner products of prototypes.
+
+        Where pairs of clusters have distances of their own, `pairs` is the share of each in them.
+        """
 
     @abstractmethod
     def column_terms(
-        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: bool = False
+        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: float = 0.0
     ) -> Terms:
         """Return the terms of the column step."""
 

@@ -146,7 +146,7 @@ class CountObjective(Objective):
         return Blocks(observed, expected, rows * per_count, columns * per_count)
 
     def row_terms(
-        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: bool = False
+        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: float = 0.0
     ) -> Terms:
         """Return the terms of the row step."""
         assert V is not None and not pairs
@@ -155,7 +155,7 @@ class CountObjective(Objective):
         return count_terms(found.gain.T, found.rate.dot(blocks.column_shares), found)
 
     def column_terms(
-        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: bool = False
+        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: float = 0.0
     ) -> Terms:
         """Return the terms of the column step: the same, with the roles exchanged."""
         assert U is not None and not pairs

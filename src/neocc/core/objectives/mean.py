@@ -72,7 +72,7 @@ class Mean(Objective):
         return "global"
 
     def row_terms(
-        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: bool = False
+        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: float = 0.0
     ) -> Terms:
         """Return the terms of the row step; with `pairs` also inner products of prototypes."""
         assert V is not None
@@ -80,7 +80,7 @@ class Mean(Objective):
         return self.relative(terms) if self.background else terms
 
     def column_terms(
-        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: bool = False
+        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: float = 0.0
     ) -> Terms:
         """Return the terms of the column step: the same, with the roles exchanged."""
         assert U is not None
@@ -132,7 +132,7 @@ class Mean(Objective):
         return self.relative(terms) if self.background else terms
 
 
-def _terms(M: FloatArray, own: Memberships, other: Memberships, *, pairs: bool) -> Terms:
+def _terms(M: FloatArray, own: Memberships, other: Memberships, *, pairs: float) -> Terms:
     # Of tables this small `dot` takes half the time of `@`.
     explained = other.norms(M) if other.mixed else (M * M).dot(other.sizes)
     slope = M.T.copy()

@@ -57,7 +57,7 @@ class Residue(Objective):
         return "double"
 
     def row_terms(
-        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: bool = False
+        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: float = 0.0
     ) -> Terms:
         """Return the terms of the row step; with `pairs` also inner products of prototypes."""
         assert V is not None
@@ -65,7 +65,7 @@ class Residue(Objective):
         return _terms(block_means(features, U, V), U, V, found)
 
     def column_terms(
-        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: bool = False
+        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: float = 0.0
     ) -> Terms:
         """Return the terms of the column step: the same, with the roles exchanged."""
         assert U is not None

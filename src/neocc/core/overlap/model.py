@@ -49,6 +49,8 @@ class OverlapModel(ABC):
         on the squares of the item.
     blends : bool
         Whether pairs of clusters have distances of their own.
+    pair_share : float
+        Then, how much of the values of each is in those of a pair.
     key : str
         How files call it, where that is not its name.
     needs_sums : bool
@@ -70,6 +72,7 @@ class OverlapModel(ABC):
     needs_squares: ClassVar[bool] = False
     needs_sums: ClassVar[bool] = False
     blends: ClassVar[bool] = False
+    pair_share: ClassVar[float] = 0.0
     key: ClassVar[str] = ""
     both_sides: ClassVar[bool] = True
     keeps_shifts: ClassVar[bool] = True
