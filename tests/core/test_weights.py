@@ -12,7 +12,8 @@ from sides import Setting, literal_distances, literal_objective
 
 from neocc.core.overlap import OVERLAP_MODELS, followed_clusters
 from neocc.core.problem import Counts
-from neocc.core.steps import half_step, make_features
+from neocc.core.sizes import Wanted, offer_moves
+from neocc.core.steps import half_step, make_features, make_terms
 from neocc.kernels import Memberships
 
 MODELS = tuple(OVERLAP_MODELS)
@@ -116,6 +117,51 @@ def test_clusters_of_a_least_size(model):
         assert np.diff(solution.history[2:]).max(initial=0.0) <= 1e-9 * setting.scale
 
 
+@pytest.mark.parametrize("model", ["share", "average", "sum"])
+def test_half_steps_of_sets_cost_no_more_than_those_that_ignore_weights(model):
+    """At the same prototypes, what is chosen by weighted costs has the lower weighted cost."""
+    n_lower = 0
+    for seed in range(12):
+        setting = ample(seed, "mean", model)
+        problem = setting.problem
+        pair = tuple(
+            problem.weighted(side, each)
+            for side, each in zip(("rows", "columns"), setting.pair, strict=True)
+        )
+        features = make_features(setting.engine, problem, pair)
+        a = problem.row_weights
+        chosen = half_step(setting.engine, problem, "rows", features, pair).members.dense
+        U = replace(
+            pair[0], item_weights=None, scale=problem.overlap_model.weighted(setting.pair[0]).scale
+        )
+        plain = replace(problem, row_weights=None)
+        terms = make_terms(problem, "rows", features, pair)
+        other = setting.engine.assign_rows(plain, terms, U, pair[1]).members.dense
+        X, _, V = repeated(setting, None, pair[1].dense)
+        X = X[np.cumsum(times(setting)[0]) - 1]
+        M = problem.objective.block_means(features, *pair)
+        M = setting.engine.effects.restore(M, *pair)
+        costs = [a @ _set_costs(X, each, V, M, model) for each in (chosen, other)]
+        assert costs[0] <= costs[1] + 1e-9 * setting.scale
+        n_lower += costs[0] < costs[1] - 1e-6 * setting.scale
+    assert n_lower > 0
+
+
+def _set_costs(X, U, V, M, model):
+    """What each row costs at given block values, literally; nothing in no cluster."""
+    found = np.zeros(len(X))
+    B = oracle.membership_weights(V, model)
+    for p, inside in enumerate(U):
+        for t in np.flatnonzero(V.any(axis=1)) if inside.any() else ():
+            if model == "share":
+                parts = (X[p, t] - M[inside][:, V[t]]) ** 2
+                found[p] += parts.mean()
+            else:
+                level = oracle.membership_weights(U, model)[p] @ M @ B[t]
+                found[p] += (X[p, t] - level) ** 2
+    return found
+
+
 @pytest.mark.parametrize("case", ["mean", "residue", "rows", "columns"])
 def test_half_steps_minimise_the_cost_of_all_items(case):
     n_uneven = 0
@@ -187,3 +233,15 @@ def test_lists_of_items_keep_their_weights():
         assert (joined.scale == members.scale).all()
         some = members.take(np.array([1, 5]))
         assert (some.item_weights == weights[[1, 5]]).all()
+
+
+def test_moves_into_small_clusters_are_offered_by_weighted_cost():
+    rng = np.random.default_rng(0)
+    U = Memberships.from_dense(np.eye(2, dtype=bool)[np.zeros(8, dtype=int)])
+    d, weights = rng.random((8, 2)), np.array([1.0, 9.0, 1.0, 4.0, 1.0, 6.0, 2.0, 3.0])
+    wanted = Wanted(np.array([1]), np.array([True, False]), 3)
+    changes = weights * (d[:, 1] - d[:, 0])
+    for costs in (None, OVERLAP_MODELS["average"](2).costs(np.arange(1.0, 3.0), np.eye(2))):
+        found = offer_moves(d, U.weighing(weights), wanted, costs)
+        assert sorted(found.items) == sorted(np.argsort(changes)[:3])
+        np.testing.assert_allclose(found.changes, changes[found.items])

@@ -5,17 +5,26 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
-from stores import planted, same_bits, same_fit
+from stores import MANY_BLOCKS, planted, same_bits, same_fit
 
 from neocc import NEOCC, NEOKMeans
+from neocc.core.initialise import random_pair
+from neocc.core.objectives import MEAN
+from neocc.core.overlap import OVERLAP_MODELS
+from neocc.core.problem import Counts, Problem
 from neocc.core.samples import Sampling
+from neocc.core.solve import solve
+from neocc.engines import PassOptions, Workers, open_engine
+from neocc.engines.reading import as_matrix
 from neocc.engines.stored import StoredRows, open_source
 from neocc.engines.weighing import weighed
 from neocc.io import write_store
+from neocc.kernels import get_kernels
 
 N, M = 160, 40
 OPTIONS = {"row_overlap": 0.2, "row_outliers": 0.05, "random_state": 0}
 OPTIONS |= {"n_init": 1, "refine": False, "max_iter": 10}
+FOLLOWS = {"least_followed": 0, "entries_per_sum": 0, "max_changed": 0.9}
 CASES = ["mean", "residue", "poisson", "observed"]
 
 
@@ -112,6 +121,24 @@ def test_blocks_of_a_store_are_weighed_when_they_are_read(tmp_path, container):
     source = matrix.values.source
     assert source.digest != weighed(open_source(source.source), a, None).values.source.digest
     assert isinstance(matrix.values, StoredRows)
+
+
+@pytest.mark.parametrize("model", ["repeat", "share", "average", "either"])
+def test_a_shard_that_follows_changes_gives_nearly_the_same(tmp_path, model):
+    X = data("mean")
+    store, rng = store_of(tmp_path, X), np.random.default_rng(1)
+    given = dict(zip(("row_weights", "column_weights"), weights().values(), strict=True))
+    rows, columns = Counts(N, 4, N + 20, 5), Counts(M, 3, M, 0)
+    problem = Problem(MEAN, rows, columns, 12, 0.0, OVERLAP_MODELS[model](3), **given)
+    pair = random_pair(problem, rng)
+    found = []
+    with Workers(1) as workers:
+        for matrix, options in ((as_matrix(X), {}), (open_source(store), FOLLOWS)):
+            passes = PassOptions(**{**MANY_BLOCKS, **options})
+            engine = open_engine(matrix, get_kernels("numpy", 0), workers, options=passes)
+            found.append(solve(engine, problem, pair))
+    np.testing.assert_allclose(found[0].history, found[1].history, rtol=1e-12)
+    assert (found[0].U.dense == found[1].U.dense).all()
 
 
 def test_one_way_clusters_of_a_store(tmp_path):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from neocc import MSSR, NEOCC, NEOKMeans, objective_value
 from neocc.core.overlap import OVERLAP_MODELS
-from neocc.io import load_model, save_model
+from neocc.io import Checkpoint, CheckpointError, load_model, save_model
 
 N, M, K = 24, 15, 3
 SQUARES = {"mean": tuple(OVERLAP_MODELS), "residue": ("repeat", "share", "average")}
@@ -128,6 +130,18 @@ def test_fits_with_overlap_and_outliers_end_at_their_objective(objective):
             assert fit.objective_ == pytest.approx(value, rel=1e-9)
 
 
+@pytest.mark.parametrize("model", ["repeat", "average"])
+def test_costs_relative_to_a_background_end_at_their_objective(model):
+    X, (a, b) = data("mean") - 2.0, weights()
+    options = {"outlier_cost": "background", "overlap_model": model, "row_outliers": 0.1}
+    fit = NEOCC(K, K, column_outliers=0.1, n_init=2, random_state=0, **options)
+    fit.fit(X, row_weight=a, column_weight=b)
+    U, V = fit.row_membership_, fit.column_membership_
+    copies = repeat(X, a, b), np.repeat(U, a, axis=0), np.repeat(V, b, axis=0)
+    value = objective_value(*copies, "mean", model, "background")
+    assert fit.history_[-1] == pytest.approx(value, rel=1e-9)
+
+
 @pytest.mark.parametrize("objective", [*OBJECTIVES, "observed"])
 def test_weights_of_one_change_nothing(objective):
     X = cells(data(objective)) if objective == "observed" else data(objective)
@@ -178,6 +192,38 @@ def test_mssr_takes_weights(refine):
     U, V = (np.eye(K, dtype=bool)[labels] for labels in (one.row_labels_, one.column_labels_))
     copies = repeat(X, a, b), np.repeat(U, a, axis=0), np.repeat(V, b, axis=0)
     assert one.objective_ == pytest.approx(objective_value(*copies, "residue"), rel=1e-9)
+
+
+@pytest.mark.parametrize("init", ["random", "spectral", "sketch", "sdp", "neo-kmeans"])
+def test_starts_of_all_kinds_take_weights(init):
+    X, (a, b) = data("mean"), weights()
+    options = {"row_overlap": 0.1, "row_outliers": 0.1, "overlap_model": "average"}
+    fit = NEOCC(K, K, init=init, n_init=1, refine=False, random_state=0, **options)
+    fit.fit(X, row_weight=a, column_weight=b)
+    assert np.diff(fit.history_).max() <= 1e-9 * fit.history_[0]
+
+
+def test_a_fit_with_other_weights_does_not_go_on_from_a_checkpoint(tmp_path):
+    X, (a, _) = data("mean"), weights()
+    checkpoint = Checkpoint(tmp_path / "fit.checkpoint", every=0)
+    fit = NEOCC(K, K, n_init=3, refine=False, random_state=0, checkpoint=checkpoint)
+    kept = []
+
+    class StoppedError(Exception):
+        pass
+
+    def save(*state):
+        kept.append(1)
+        type(checkpoint).save(checkpoint, *state)
+        if len(kept) == 2:
+            raise StoppedError
+
+    with mock.patch.object(checkpoint, "save", save), pytest.raises(StoppedError):
+        fit.fit(X, row_weight=a)
+    with pytest.raises(CheckpointError, match="row_weight"):
+        fit.fit(X)
+    whole = NEOCC(K, K, n_init=3, refine=False, random_state=0).fit(X, row_weight=a)
+    assert (fit.fit(X, row_weight=a).history_ == whole.history_).all()
 
 
 @pytest.mark.parametrize("model", ["repeat", "average"])
