@@ -56,11 +56,11 @@ def store_of(tmp_path, X, name="data", rows_per_block=23):
 def test_fits_of_stores_are_those_of_data_in_memory(tmp_path, case, container):
     X = data(case, container)
     store = store_of(tmp_path, X)
-    for model in ("repeat", "average"):
-        here = NEOCC(4, 3, **options(case, model)).fit(X, **weights())
-        there = NEOCC(4, 3, **options(case, model)).fit(store, **weights())
-        assert same_bits(there, here)
-        assert (there.predict_membership(store) == here.predict_membership(X)).all()
+    model = "repeat" if container == "dense" else "average"
+    here = NEOCC(4, 3, **options(case, model)).fit(X, **weights())
+    there = NEOCC(4, 3, **options(case, model)).fit(store, **weights())
+    assert same_bits(there, here)
+    assert (there.predict_membership(store) == here.predict_membership(X)).all()
 
 
 def cell_weights(X):
@@ -98,7 +98,7 @@ def test_starts_on_samples_have_the_weights_of_their_rows(tmp_path, monkeypatch)
     sampling = Sampling(entries=(100, 200), items_per_cluster=5, largest_searched=500)
     monkeypatch.setattr(NEOCC, "_sampling", sampling)
     for case in ("mean", "observed"):
-        X, given = data(case), {**options(case), "refine": True}
+        X, given = data(case), options(case)
         here = NEOCC(3, 3, **given).fit(X, **weights())
         store = store_of(tmp_path, X, case)
         assert same_bits(NEOCC(3, 3, **given).fit(store, **weights()), here)
@@ -167,11 +167,11 @@ def client():
         yield client
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", ["mean", "poisson", "observed"])
 def test_workers_give_the_answers_of_one_machine(client, tmp_path, case):
     X = data(case)
-    store = store_of(tmp_path, X, rows_per_block=60)
-    more = {"init": "random", "max_iter": 6}
+    store = store_of(tmp_path, X, rows_per_block=90)
+    more = {"init": "random", "max_iter": 4}
     given = weights()
     if case == "observed":
         given["cell_weight"] = cell_weights(X)
