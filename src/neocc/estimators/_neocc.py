@@ -265,9 +265,8 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
             Weights of observed cells, for ``missing="ignore"``; a sparse one stores the same cells
             as X. None weighs all alike. Those of a store may be in a store too.
         row_weight, column_weight : array-like of shape (n_rows,), (n_columns,), default=None
-            How many rows and columns each of them counts as, positive. Overlap and outliers are
-            numbers of rows all the same (`"auto"` estimates them without weights), and new rows
-            count as one.
+            How many rows and columns each counts as, positive. Overlap and outliers are numbers of
+            rows all the same, which "auto" estimates without weights; new rows count as one.
 
         Returns
         -------
