@@ -223,8 +223,3 @@ def test_features_on_workers_are_those_of_one_machine(client, X):
         rows = np.array([4, 90])
         some = there.sample("rows", rows)
         assert (some.take_rows(np.arange(2)) == here.take_rows(rows)).all()
-
-
-def test_weights_are_not_sent_to_workers(client, X):
-    with pytest.raises(ValueError, match="cell_weight is not sent"):
-        NEOCC(3, 3, engine=client, **OPTIONS).fit(X, cell_weight=np.ones(X.shape))

@@ -197,7 +197,7 @@ def test_weights_that_make_no_sense_are_refused(weights, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"overlap_model": "sum"}, "overlap_model='sum' makes no sense over observed cells"),
+        ({"overlap_model": "either"}, "overlap_model='either' makes no sense over observed cells"),
         ({"overlap_model": "average", "max_memberships": 3}, "max_memberships=3 is too many"),
         ({"row_overlap": "auto"}, "does not estimate overlap and outliers"),
         ({"column_outliers": "auto"}, "does not estimate overlap and outliers"),

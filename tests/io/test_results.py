@@ -16,7 +16,7 @@ from malformed import without_privileges
 from models import NAMES, column_members, make_model, row_members
 from scipy import sparse
 
-from neocc import NEOKMeans
+from neocc import NEOCC, NEOKMeans
 from neocc.estimators._fitted import weigh
 from neocc.io import (
     Matrix,
@@ -449,3 +449,45 @@ def test_every_kind_of_sparse_matrix_gives_the_same_tables(name, kind, tmp_path)
     np.testing.assert_array_equal(Matrix(square).data.toarray(), X[:14, :14])
     assert type(Matrix(square).data) is sparse.csr_array
     write_result(model, tmp_path / "out", matrix=kind(X))
+
+
+# ------------------------------------------------------------------------------------- weights
+
+
+@pytest.mark.parametrize("objective", ["mean", "residue", "poisson", "observed"])
+@pytest.mark.parametrize("model", ["repeat", "share", "average"])
+def test_errors_of_blocks_with_weights_add_up_to_the_objective(objective, model):
+    rng = np.random.default_rng(0)
+    X = rng.poisson(4.0 + 6.0 * np.kron(np.eye(3), np.ones((8, 5)))).astype(float)
+    a, b = rng.random(24) + 0.5, rng.random(15) + 0.5
+    options = {"objective": objective, "overlap_model": model, "row_overlap": 0.2}
+    options |= {"column_overlap": 0.1, "random_state": 0, "n_init": 2, "refine": False}
+    given = {"row_weight": a, "column_weight": b}
+    W = None
+    if objective == "observed":
+        X[rng.random(X.shape) < 0.3] = np.nan
+        W = rng.random(X.shape) + 0.5
+        options |= {"objective": "mean", "missing": "ignore", "remove_effects": True}
+        options |= {"shrinkage": 0.0, "row_overlap": 0.0, "column_overlap": 0.0}
+        given["cell_weight"] = W
+    fit = NEOCC(3, 3, **options).fit(X, **given)
+    tables = result_tables(fit, Matrix(X), W)
+    assert tables.blocks["error"].sum() == pytest.approx(fit.objective_, rel=1e-9)
+
+
+@pytest.mark.parametrize("model", ["repeat", "share", "average", "sum"])
+def test_errors_of_one_way_clusters_with_weights_add_up(model):
+    rng = np.random.default_rng(0)
+    X, a = rng.normal(size=(30, 4)), rng.random(30) + 0.5
+    fit = NEOKMeans(3, overlap=0.2, overlap_model=model, random_state=0).fit(X, row_weight=a)
+    tables = result_tables(fit, Matrix(X))
+    assert tables.blocks["error"].sum() == pytest.approx(fit.objective_, rel=1e-9)
+
+
+def test_errors_of_blocks_that_rows_follow_with_weights_add_up():
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(30, 12)), [rng.random(size) + 0.5 for size in (30, 12)]
+    fit = NEOCC(3, 3, row_overlap=0.2, overlap_model="either", random_state=0, n_init=2)
+    fit.fit(X, row_weight=weights[0], column_weight=weights[1])
+    tables = result_tables(fit, Matrix(X))
+    assert tables.blocks["error"].sum() == pytest.approx(fit.objective_, rel=1e-9)

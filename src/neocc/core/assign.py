@@ -182,4 +182,4 @@ def fill_empty(members: Memberships, costs: FloatArray) -> Memberships:
         matrix[items[source], target] = True
         sizes[clusters[source]] -= 1
         sizes[target] += 1
-    return Memberships.from_dense(matrix)
+    return Memberships.from_dense(matrix).weighing(members.item_weights)

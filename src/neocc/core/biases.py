@@ -36,12 +36,19 @@ class Biases(NamedTuple):
     columns: FloatArray
 
 
-def find_biases(engine: Engine, *, effects: bool = True) -> Biases:
+def find_biases(
+    engine: Engine,
+    *,
+    effects: bool = True,
+    weights: tuple[FloatArray | float, ...] = (1.0, 1.0),
+) -> Biases:
     """Return the mean and the effects of observed cells, in about twenty passes at most.
 
-    Without `effects` these are 0.
+    Without `effects` these are 0. A row of weight 2 is two rows, each with an effect of its own:
+    where the weights of cells have those of their rows and columns, `weights`, so has what shrinks
+    effects.
     """
-    n, m = engine.shape
+    (n, m), (row_weights, column_weights) = engine.shape, weights
     row_sums, row_counts = _over_columns(engine, np.ones(m))
     total = float(row_counts.sum())
     mean = float(row_sums.sum()) / total if total > 0.0 else 0.0
@@ -52,20 +59,22 @@ def find_biases(engine: Engine, *, effects: bool = True) -> Biases:
     for _ in range(_MOST_TURNS):
         before = columns
         left = column_sums - mean * column_counts - _over_rows(engine, rows)[1]
-        columns = left / (_COLUMN_SHRINKAGE + column_counts)
+        columns = left / (_COLUMN_SHRINKAGE * column_weights + column_counts)
         left = row_sums - mean * row_counts - _over_columns(engine, columns)[1]
-        rows = left / (_ROW_SHRINKAGE + row_counts)
+        rows = left / (_ROW_SHRINKAGE * row_weights + row_counts)
         change = np.abs(columns - before).max(initial=0.0)
         if change <= _LEAST_CHANGE * np.abs(columns).max(initial=0.0):
             break
     return Biases(mean, rows, columns)
 
 
-def row_biases(engine: Engine, mean: float, columns: FloatArray) -> FloatArray:
+def row_biases(
+    engine: Engine, mean: float, columns: FloatArray, weights: FloatArray | None = None
+) -> FloatArray:
     """Return the effects of rows, given those of the columns."""
     sums, counts = _over_columns(engine, np.ones(len(columns)))
     left = sums - mean * counts - _over_columns(engine, columns)[1]
-    return np.asarray(left / (_ROW_SHRINKAGE + counts))
+    return np.asarray(left / (_ROW_SHRINKAGE * (1.0 if weights is None else weights) + counts))
 
 
 def _over_columns(engine: Engine, values: FloatArray) -> tuple[FloatArray, FloatArray]:

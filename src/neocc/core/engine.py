@@ -204,7 +204,8 @@ class Engine:
         assert counts is not None
         held = self._held
         known = held is not None and held.members is U and held.applied is not None
-        members = held.applied if held is not None and known else self._cut(U)
+        before = problem.nobody("rows") if U is None else U
+        members = held.applied if held is not None and known else self._cut(before)
         model = problem.overlap_model
         common = (terms, V, model, counts.needs_distances)
         choices = shards.call("choices", shards.each, members, common=common)

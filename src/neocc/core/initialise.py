@@ -128,7 +128,7 @@ def pressurised(data: Engine, problem: Problem, pair: Pair) -> Pair:
 def seeded_start(engine: Engine, problem: Problem, rng: np.random.Generator) -> Pair:
     """Start a one-way problem from its k-means++ seeds."""
     (side,) = problem.sides
-    counts = problem.counts(side)
+    counts, weights = problem.counts(side), problem.weights(side)
 
     def around(seeds: IntArray) -> tuple[Terms, Features | None]:
         """Return the terms of clusters of one item each, and the features of columns."""
@@ -143,8 +143,10 @@ def seeded_start(engine: Engine, problem: Problem, rng: np.random.Generator) -> 
     def distances_to(seeds: IntArray) -> FloatArray:
         terms, features = around(seeds)
         if features is None:
-            return engine.row_distances(terms, None)
-        return numpy_.distances(features, terms)
+            d = engine.row_distances(terms, None)
+        else:
+            d = numpy_.distances(features, terms)
+        return d if weights is None else d * weights[:, None]
 
     terms, features = around(plus_plus(counts, distances_to, rng))
     step = join(engine, problem, side, terms, None, None, features)

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from neocc._counts import Counts, round_half_away
+from neocc._typing import FloatArray, IntArray
 from neocc.core.objectives import KMEANS, Centring, Objective, Side
 from neocc.core.overlap import REPEAT, OverlapModel
+from neocc.kernels import Memberships
 
 __all__ = ["Counts", "Problem", "Side", "round_half_away"]
 
 
 @dataclass(frozen=True)
 class Problem:
-    """An objective with the counts of both sides; None for a side that is not clustered."""
+    """An objective with the counts of both sides; None for a side that is not clustered.
+
+    Rows and columns may count as more than one, or as less: by their weights, None for ones. Counts
+    are those of items all the same.
+    """
 
     objective: Objective
     rows: Counts | None
@@ -21,6 +29,8 @@ class Problem:
     max_iter: int = 100
     tol: float = 1e-6
     overlap_model: OverlapModel = REPEAT
+    row_weights: FloatArray | None = field(default=None, compare=False)
+    column_weights: FloatArray | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         for side in ("rows", "columns"):
@@ -46,6 +56,38 @@ class Problem:
     def with_counts(self, side: Side, counts: Counts) -> Problem:
         """Return the problem with other counts on one side."""
         return replace(self, rows=counts) if side == "rows" else replace(self, columns=counts)
+
+    def weights(self, side: Side) -> FloatArray | None:
+        """Return how many items each item of a side counts as, unless the data have it already."""
+        if self.objective.weighs_data:
+            return None
+        return self.row_weights if side == "rows" else self.column_weights
+
+    def weighted(self, side: Side, members: Memberships) -> Memberships:
+        """Return memberships with the weights by which they count in sums over clusters."""
+        if members.item_weights is None:
+            members = members.weighing(self.weights(side))
+        return self.overlap_model.weighted(members)
+
+    def nobody(self, side: Side) -> Memberships | None:
+        """Return items in no cluster with their weights; None if they have none."""
+        weights, counts = self.weights(side), self.counts(side)
+        if weights is None:
+            return None
+        labels = np.full(counts.n_items, -1, dtype=np.int32)
+        return Memberships.from_labels(labels, counts.n_clusters).weighing(weights)
+
+    def of_some(self, side: Side, items: IntArray) -> Problem:
+        """Return the problem of some items of a side, with the same fractions."""
+        smaller = self.with_counts(side, self.counts(side).resized(len(items)))
+        weights = self.weights(side)
+        return smaller if weights is None else smaller.weighing(side, weights[items])
+
+    def weighing(self, side: Side, weights: FloatArray | None) -> Problem:
+        """Return the problem with other weights of the items of a side."""
+        if side == "rows":
+            return replace(self, row_weights=weights)
+        return replace(self, column_weights=weights)
 
     @property
     def centring(self) -> Centring:
@@ -80,4 +122,5 @@ class Problem:
         rows = self.rows if side == "rows" else None
         columns = self.columns if side == "columns" else None
         objective = KMEANS.against_background() if self.objective.background else KMEANS
-        return Problem(objective, rows, columns, max_iter, self.tol, self.overlap_model.one_way)
+        found = Problem(objective, rows, columns, max_iter, self.tol, self.overlap_model.one_way)
+        return found.weighing(side, self.weights(side))

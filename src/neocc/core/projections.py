@@ -82,7 +82,8 @@ def _clustered(
     for side, table in zip(problem.sides, tables, strict=True):
         # Columns are the rows of their table.
         one_way = Problem(KMEANS, problem.counts(side), None, max_iter=_ITERATIONS)
-        one_way = replace(one_way, overlap_model=problem.overlap_model.one_way)
+        model, weights = problem.overlap_model.one_way, problem.weights(side)
+        one_way = replace(one_way, overlap_model=model, row_weights=weights)
         points = data.over_table(table)
         U = solve(points, one_way, seeded_start(points, one_way, rng)).U
         # By cells, so that a search of dense data is one of sparse data.
@@ -96,8 +97,8 @@ def _matched(data: Engine, problem: Problem, pair: Pair) -> Pair:
     """Renumber column clusters so that most counts beyond the expected are on the diagonal."""
     if not problem.objective.paired:
         return pair
-    U, V = (None if each is None else problem.overlap_model.weighted(each) for each in pair)
-    assert U is not None and V is not None and pair[1] is not None
+    assert pair[0] is not None and pair[1] is not None
+    U, V = problem.weighted("rows", pair[0]), problem.weighted("columns", pair[1])
     blocks = MODULARITY.blocks(data.column_features(U, None, base="margins"), V)
     _, order = linear_sum_assignment(blocks.expected - blocks.observed)
     return pair[0], Memberships.from_dense(pair[1].dense[:, order])

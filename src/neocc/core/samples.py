@@ -75,9 +75,7 @@ def draw_sample(
         if size > _LARGEST_SHARE * n:
             continue
         items = np.sort(rng.choice(n, size=size, replace=False))
-        smaller = replace(
-            problem.with_counts(side, counts.resized(size)), tol=max(problem.tol, _TOL)
-        )
+        smaller = replace(problem.of_some(side, items), tol=max(problem.tol, _TOL))
         some = engine.sample(side, items)
         few = some if data.shards is engine.shards else data.sample(side, items)
         return Sample(some, few, smaller, side, items)
@@ -94,7 +92,7 @@ def extend_to_all(sample: Sample, pair: Pair, data: Engine, problem: Problem) ->
         labels = np.full(data.shape[1], -1, dtype=np.int32)
         labels[sample.items] = V.first
         wide = Memberships(labels, sample.items[V.extra_items], V.extra_clusters, V.n_clusters)
-        features = make_features(data, problem, (U, problem.overlap_model.weighted(wide)))
+        features = make_features(data, problem, (U, problem.weighted("columns", wide)))
     other = V if sample.side == "rows" else U
     step = join(data, problem, sample.side, terms, None, other, features)
     return with_side(pair, sample.side, step.members)

@@ -73,6 +73,10 @@ def enlarged(
     sizes = members.sums_of(None).astype(np.intp)
     if sizes.min() >= counts.min_size:
         return None
+
+    def changed(matrix: BoolArray) -> Memberships:
+        return Memberships.from_dense(matrix).weighing(members.item_weights)
+
     matrix = members.dense.copy()
     before = gain = 0.0
     first = True
@@ -81,7 +85,7 @@ def enlarged(
         missing = int((counts.min_size - sizes[targets]).sum())
         n_pairs = len(targets) * max(1, int(np.count_nonzero(can_spare)))
         n_moves = min(missing, max(_OFFERS_PER_PAIR, _OFFERS // n_pairs))
-        parts = cut(members if first else Memberships.from_dense(matrix))
+        parts = cut(members if first else changed(matrix))
         offers = ask("moves", list(parts), Wanted(targets, can_spare, n_moves))
         if first:
             before = sum(offer.before for offer in offers)
@@ -91,7 +95,7 @@ def enlarged(
         matrix[every.items[made], every.sources[made]] = False
         matrix[every.items[made], every.targets[made]] = True
         gain -= float(every.changes[made].sum())
-    return Enlarged(Memberships.from_dense(matrix), gain, before)
+    return Enlarged(changed(matrix), gain, before)
 
 
 def _joined(offers: Sequence[Moves], n_items: Sequence[int]) -> Moves:
@@ -149,6 +153,8 @@ def offer_moves(
         for target in wanted.targets.tolist():
             free = items[~inside[items, target]]
             costly = changes(free, source, target)
+            if members.item_weights is not None:
+                costly = costly * members.item_weights[free]
             kept = _cheapest(costly, wanted.n_moves)
             alike = np.full(len(kept), source), np.full(len(kept), target)
             found.append((free[kept], *alike, costly[kept]))

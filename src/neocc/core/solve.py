@@ -90,13 +90,17 @@ def solve(
     where it was.
     """
     first, history, previous, converged = 0, [], np.inf, False
-    weighted = problem.overlap_model.weighted
-    U, V = (None if members is None else weighted(members) for members in pair)
-    pair = (U, V)
+    U, V = pair
+    pair = (
+        None if U is None else problem.weighted("rows", U),
+        None if V is None else problem.weighted("columns", V),
+    )
     if (reached := journal.found("run")) is not None:
         first, pair, history, previous = reached
     lead, two_sided = problem.sides[0], len(problem.sides) == 2
-    constant = problem.objective.constant(engine)
+    constant = problem.objective.constant(
+        engine, problem.weights("rows"), problem.weights("columns")
+    )
     # A first row step needs no products.
     begins = reached is None and lead == "rows"
     features = make_features(engine, problem, (pair[0], None) if begins else pair)

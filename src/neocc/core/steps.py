@@ -58,7 +58,9 @@ def make_terms(problem: Problem, side: Side, features: Features, pair: Pair) -> 
     """Return the terms of a half-step from the column features of the same memberships."""
     U, V = pair
     model = problem.overlap_model
-    pairs = problem.counts(side).n_extra > 0 if model.blends else model.needs_pairs
+    pairs = float(model.needs_pairs)
+    if model.blends:
+        pairs = model.pair_share if problem.counts(side).n_extra > 0 else 0.0
     if side == "rows":
         assert U is not None
         return problem.objective.row_terms(features, U, V, pairs=pairs)
@@ -109,10 +111,11 @@ def _assign_columns(
     counts = problem.columns
     assert counts is not None
     kernels, model = engine.shards.kernels, problem.overlap_model
+    before = problem.nobody("columns") if members is None else members
     if features.place is not None:
-        choices = features.place.choices(terms, members, model, counts.needs_distances)
+        choices = features.place.choices(terms, before, model, counts.needs_distances)
         return assign(choices, counts, model, members)
-    scores = score(kernels, features, terms, members, counts)
+    scores = score(kernels, features, terms, before, counts)
     return assign(model.choices(scores, kernels), counts, model, members)
 
 
@@ -168,10 +171,11 @@ def fixed_pair(
     of rows in one cluster, if each cluster has any, and go on until nothing changes.
     """
     model = problem.overlap_model
-    U, V = model.weighted(U), model.weighted(V)
+    U, V = problem.weighted("rows", U), problem.weighted("columns", V)
     if U.virtual is None or not model.needs_sums:
         return U, V
     alone = Memberships.from_labels(np.where(U.numbers == 1, U.summed.first, -1), U.n_clusters)
+    alone = alone.weighing(U.item_weights)
     begun = alone if ((alone.sizes > 0) | (U.sizes == 0)).all() else U
     for _ in range(_MOST_ROUNDS):
         features = make_features(engine, problem, (begun, V))

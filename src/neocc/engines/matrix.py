@@ -55,6 +55,11 @@ class SparseMatrix:
         return int(self.values.shape[0]), int(self.values.shape[1])
 
     @property
+    def sendable(self) -> Any:
+        """The values and what belongs to them, as one matrix."""
+        return self.values
+
+    @property
     def n_stored(self) -> int:
         """Number of stored entries."""
         return int(self.indptr[-1])
@@ -116,6 +121,11 @@ class DenseMatrix:
     def shape(self) -> tuple[int, int]:
         """Number of rows and of columns."""
         return int(self.values.shape[0]), int(self.values.shape[1])
+
+    @property
+    def sendable(self) -> Any:
+        """The values and what belongs to them, as one matrix."""
+        return self.values
 
     @cached_property
     def n_stored(self) -> int:

@@ -20,7 +20,15 @@ from neocc.engines.reading import canonical, check_values
 from neocc.engines.stored import RowSource, StoredRows, open_rows
 from neocc.kernels import SparseBlock
 
-__all__ = ["ObservedMatrix", "observed_cells", "open_observed", "read_observed"]
+__all__ = [
+    "ObservedMatrix",
+    "observed_cells",
+    "open_observed",
+    "read_observed",
+    "weighed_cells",
+    "weights_of",
+    "weights_of_items",
+]
 
 _CHUNK = 1 << 18
 
@@ -53,7 +61,10 @@ class ObservedMatrix(SparseMatrix):
         cls, X: Any, rows: FloatArray | None = None, columns: FloatArray | None = None
     ) -> ObservedMatrix:
         """Wrap rows that are in memory, minus effects if there are any."""
-        found = cls.from_scipy(observed_cells(X))
+        X, weights = observed_cells(X), None
+        if X.dtype.kind == "c":
+            weights, X = X.data.imag.copy(), _with_data(X, X.data.real.copy())
+        found = cls(X, X.indptr, weights=weights)
         return found if rows is None or columns is None else found.without(rows, columns)
 
     @property
@@ -61,9 +72,10 @@ class ObservedMatrix(SparseMatrix):
         return bool(sparse.issparse(self.values))
 
     @cached_property
-    def _weights_matrix(self) -> Any:
-        assert self.weights is not None
-        return _with_data(self.values, self.weights)
+    def sendable(self) -> Any:
+        """Cells as one matrix that is cut and stacked, weights in the imaginary part."""
+        X, weights = self.values, self.weights
+        return X if weights is None else _with_data(X, X.data + 1j * weights)
 
     def without(self, rows: FloatArray, columns: FloatArray) -> ObservedMatrix:
         """Return the matrix minus effects of rows and columns, in every observed cell."""
@@ -79,8 +91,9 @@ class ObservedMatrix(SparseMatrix):
         if self._in_memory:
             ptr = X.indptr[start : stop + 1]
             return SparseBlock(ptr, X.indices, X.data, X.shape[1], self.weights)
-        X = observed_cells(X[start:stop])
-        block = SparseBlock(X.indptr, X.indices, X.data, X.shape[1])
+        read = ObservedMatrix.of_rows(X[start:stop])
+        X = read.values
+        block = SparseBlock(X.indptr, X.indices, X.data, X.shape[1], read.weights)
         if self.row_biases is None or self.column_biases is None:
             return block
         return block._replace(
@@ -114,8 +127,25 @@ class ObservedMatrix(SparseMatrix):
     def _weights_at(self, at: Any) -> FloatArray | None:
         if self.weights is None:
             return None
-        found: FloatArray = self._weights_matrix[at].data
+        found: FloatArray = _with_data(self.values, self.weights)[at].data
         return found
+
+
+def weights_of_items(X: Any, rows: FloatArray | None, columns: FloatArray | None) -> FloatArray:
+    """Return the weight of each stored cell, given those of rows and of columns."""
+    found = np.ones(len(X.data))
+    if rows is not None:
+        found *= np.repeat(rows, np.diff(X.indptr))
+    return found if columns is None else found * columns[X.indices]
+
+
+def weighed_cells(
+    matrix: ObservedMatrix, rows: FloatArray | None, columns: FloatArray | None
+) -> ObservedMatrix:
+    """Return observed cells in memory, with those of rows and columns as further weights."""
+    X, more = matrix.values, weights_of_items(matrix.values, rows, columns)
+    weights = more if matrix.weights is None else more * matrix.weights
+    return replace(matrix, values=_with_data(X, X.data * np.sqrt(more)), weights=weights)
 
 
 def _subtracted(block: SparseBlock, rows: FloatArray, columns: FloatArray) -> FloatArray:
@@ -165,10 +195,13 @@ def read_observed(X: Any, names: Any = None, weights: Any = None) -> ObservedMat
     """Wrap the observed cells of checked input; `weights` have the same cells, or more."""
     X = canonical(observed_cells(X))
     check_values(X.data, X.shape, names, X)
-    return ObservedMatrix.from_scipy(X, None if weights is None else _read_weights(weights, X))
+    found = None if weights is None else weights_of(weights, X)
+    if found is not None and len(found) and not found.any():
+        raise ValueError("cell_weight is 0 in every observed cell: nothing is left to fit.")
+    return ObservedMatrix.from_scipy(X, found)
 
 
-def _read_weights(weights: Any, X: Any) -> FloatArray:
+def weights_of(weights: Any, X: Any) -> FloatArray:
     """Check the weights of cells; return those of the observed ones in their order."""
     shape = weights.shape if sparse.issparse(weights) else np.shape(weights)
     if shape != X.shape:
@@ -187,8 +220,6 @@ def _read_weights(weights: Any, X: Any) -> FloatArray:
         found = np.asarray(weights, dtype=np.float64)[rows, X.indices]
     if not (np.isfinite(found).all() and (found >= 0.0).all()):
         raise ValueError("cell_weight must be finite and at least 0 in every observed cell.")
-    if not found.any():
-        raise ValueError("cell_weight is 0 in every observed cell: nothing is left to fit.")
     return found
 
 

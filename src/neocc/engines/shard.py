@@ -202,7 +202,9 @@ class Shard(RowSums):
         if base == "margins":
             found.squares[:] = self.margins("columns")
         elif plain and base is not None:
-            known = self._column_squares
+            known, weights = self._column_squares, None if U is None else U.item_weights
+            if weights is not None:
+                known = self.column_squares(weights)
             found.squares[:] = self.column_squares() if known is None else known
         return found
 

@@ -148,7 +148,7 @@ class StoredRows:
     def __init__(
         self, source: RowSource, n_kept: int = 2, copied_bytes: int = COPIED_BYTES
     ) -> None:
-        self.source, self.copied_bytes = source, copied_bytes
+        self.source, self.n_kept, self.copied_bytes = source, n_kept, copied_bytes
         self._blocks = BlockCache(source, n_kept)
 
     @property

@@ -142,11 +142,11 @@ class RowSums:
 
     def raw_rows(self, rows: IntArray) -> Any:
         """Return some rows as given: an array or a CSR matrix."""
-        return self.matrix.values[rows]
+        return self.matrix.sendable[rows]
 
     def raw_columns(self, columns: IntArray) -> Any:
         """Return some columns as given."""
-        return self.matrix.take_columns(columns).values
+        return self.matrix.take_columns(columns).sendable
 
     def row_medians(self, columns: FloatArray) -> FloatArray:
         """Return the medians of all rows minus column effects."""

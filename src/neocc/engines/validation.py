@@ -17,6 +17,7 @@ from neocc.engines.matrix import Matrix
 from neocc.engines.observed import open_observed, read_observed
 from neocc.engines.reading import READ_OPTIONS, as_matrix, refuse_types
 from neocc.engines.stored import RowSource, StoredRows, open_source
+from neocc.engines.weighing import read_cell_weights, weighed
 from neocc.engines.workers import effective_n_jobs
 from neocc.kernels import Memberships
 
@@ -43,13 +44,13 @@ def read_matrix(
         _read_names(estimator, X, reset=reset)
         if engine in ("memory", "gpu"):
             names = getattr(estimator, "feature_names_in_", None)
+            if isinstance(cell_weight, RowSource):
+                cell_weight = StoredRows(cell_weight)[:]
             return wrap(StoredRows(X)[:], names)
-        if cell_weight is not None:
-            raise ValueError(
-                'cell_weight is for data in memory; got a store. engine="memory" loads it.'
-            )
         n_kept = effective_n_jobs(getattr(estimator, "n_jobs", None)) + 1
-        return open_observed(X, n_kept) if observed else open_source(X, n_kept)
+        if not observed:
+            return open_source(X, n_kept)
+        return weighed(open_observed(X, n_kept), None, None, read_cell_weights(cell_weight, X))
     if engine == "blocks" and reset:
         raise ValueError(
             'engine="blocks" reads blocks of rows from disk; got data in memory '

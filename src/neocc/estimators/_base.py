@@ -121,7 +121,7 @@ class BaseNEO(
             n_iterations = self.n_init * (_SEARCH if self._searches else _START) * problem.n_sums
             engine = make_engine(matrix, self.kernel, workers, space, self.engine, n_iterations)
             problem.objective.check(engine)
-            journal = open_journal(self, matrix, engine)
+            journal = open_journal(self, matrix, engine, problem)
             best: Solution | None = journal.found("best")
             interrupt: KeyboardInterrupt | ClusterLostError | None = None
             try:
@@ -230,7 +230,7 @@ class BaseNEO(
         self.n_iter_ = solution.n_iter
         self._n_features_out = solution.U.n_clusters
         self._row_members = solution.U.dense
-        model = problem.overlap_model
+        model, self._weights = problem.overlap_model, (problem.row_weights, problem.column_weights)
         self._row_model = RowModel(
             make_terms(problem, "rows", solution.features, solution.pair),
             None if solution.V is None else solution.V.summed,
@@ -239,14 +239,14 @@ class BaseNEO(
             engine.effects.of_columns(engine.shape[1]),
             model.key or model.name,
             model.most,
+            self._weights[1] if problem.objective.weighs_data else None,
         )
 
     @contextmanager
     def _keeping_earlier_fit(self) -> Iterator[None]:
         """Leave what an earlier fit knew in place when a new one ends with nothing."""
-        names = ["n_features_in_", "feature_names_in_", "overlap_choice_"]
-        names += ["row_estimate_", "column_estimate_"]
-        names += ["overall_mean_", "row_effects_", "column_effects_"]
+        names = ["n_features_in_", "feature_names_in_", "overlap_choice_", "overall_mean_"]
+        names += ["row_estimate_", "column_estimate_", "row_effects_", "column_effects_"]
         earlier = {name: getattr(self, name) for name in names if hasattr(self, name)}
         self._published = False
         try:

@@ -12,6 +12,7 @@ from scipy import sparse
 from neocc._typing import AnyArray
 from neocc.core.checkpoints import NO_JOURNAL, Checkpoint, Journal
 from neocc.core.engine import Engine
+from neocc.core.problem import Problem
 from neocc.engines import Matrix, SparseMatrix
 from neocc.engines.stored import source_of
 
@@ -21,7 +22,7 @@ __all__ = ["open_journal"]
 _WITHOUT_EFFECT = {"checkpoint", "engine", "memory_limit", "n_jobs", "verbose"}
 
 
-def open_journal(estimator: Any, matrix: Matrix, engine: Engine) -> Journal:
+def open_journal(estimator: Any, matrix: Matrix, engine: Engine, problem: Problem) -> Journal:
     """Return what an earlier attempt at the same fit has reached, and keeps what this one does."""
     checkpoint: Checkpoint | None = getattr(estimator, "checkpoint", None)
     if checkpoint is None:
@@ -38,6 +39,9 @@ def open_journal(estimator: Any, matrix: Matrix, engine: Engine) -> Journal:
             f"{estimator.random_state!r}. Give an int."
         )
     fingerprint = _fingerprint(estimator, matrix)
+    for side, weights in (("row", problem.row_weights), ("column", problem.column_weights)):
+        if weights is not None:
+            fingerprint[f"{side}_weight"] = _plain(weights)
     state = checkpoint.load(fingerprint) or {}
     engine.reads.passes += float(state.get("n_passes") or 0.0)
 

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+from numbers import Real
+from typing import Any
+
 import numpy as np
 from sklearn.base import BiclusterMixin
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from neocc._typing import BoolArray
+from neocc._typing import BoolArray, FloatArray
 from neocc.core.engine import Engine
+from neocc.core.objectives import COCLUSTERING, COUNTS
 from neocc.core.problem import Problem
 from neocc.core.search import Init
 from neocc.core.solve import Solution
 from neocc.engines import Matrix
 from neocc.engines.validation import check_feasible, read_memberships
 from neocc.estimators._base import BaseNEO
+from neocc.kernels import Memberships
+
+INIT_NAMES = {"neo-kmeans", "random", "spectral", "sketch", "sdp", "modularity"}
+
+COCLUSTERING_CONSTRAINTS: dict[str, list[Any]] = {
+    "objective": [StrOptions({*COCLUSTERING, *COUNTS})],
+    "prior": [Interval(Real, 0, None, closed="neither")],
+    "init": [StrOptions(INIT_NAMES), tuple, list],
+    "refine": ["boolean", StrOptions({"thorough"})],
+}
+"""Rules for the parameters of NEOCC that say what is minimised, and from where."""
 
 
 def refuse_start(init: str, problem: Problem) -> None:
@@ -37,6 +53,11 @@ def refuse_start(init: str, problem: Problem) -> None:
             f"{problem.rows.n_clusters} and n_column_clusters={problem.columns.n_clusters} must be "
             "equal. Ask for as many of both, or take another init."
         )
+
+
+def _per_weight(members: Memberships, weights: FloatArray | None) -> FloatArray:
+    """Return the members of each cluster for each that they count as."""
+    return np.asarray(members.sizes * members.weighing(weights).inverse_sizes)
 
 
 class BaseCoclusterer(BiclusterMixin, BaseNEO):
@@ -72,6 +93,11 @@ class BaseCoclusterer(BiclusterMixin, BaseNEO):
         assert solution.U is not None and solution.V is not None
         self._column_members = solution.V.dense
         means = problem.objective.block_means(solution.features, solution.U, solution.V)
+        if problem.objective.of_counts:
+            means *= np.outer(
+                _per_weight(solution.U, problem.row_weights),
+                _per_weight(solution.V, problem.column_weights),
+            )
         self.block_means_ = engine.effects.restore(means, solution.U, solution.V)
 
     @property

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from neocc._typing import BoolArray, FloatArray
-from neocc.core.objectives import KMEANS, Objective, make_objective
+from neocc.core.objectives import KMEANS, Objective, Side, make_objective
 from neocc.core.objectives.virtual import by_sums
 from neocc.core.overlap import REPEAT, STORED_MODELS, OverlapModel, following
 from neocc.kernels import Memberships
 
-__all__ = ["asked_objective", "fitted_values", "used_overlap_model", "weigh"]
+__all__ = ["asked_objective", "fitted_values", "used_overlap_model", "weigh", "weights_of"]
 
 
 def used_overlap_model(model: Any) -> OverlapModel:
@@ -37,9 +37,18 @@ def asked_objective(model: Any) -> Objective:
     return make_objective(getattr(model, "objective", KMEANS.name), **given)
 
 
-def weigh(model: Any, members: BoolArray) -> Memberships:
+def weights_of(model: Any) -> tuple[FloatArray | None, FloatArray | None]:
+    """Return the weights that rows and columns had in a fit."""
+    found: tuple[FloatArray | None, FloatArray | None] = getattr(model, "_weights", (None, None))
+    return found
+
+
+def weigh(model: Any, members: BoolArray, side: Side = "rows") -> Memberships:
     """Return memberships as they count in the sums of a fit: all rows, or all columns."""
     given, followed = Memberships.from_dense(members), getattr(model, "followed_", None)
+    weights = weights_of(model)[0 if side == "rows" else 1]
+    if weights is not None and not asked_objective(model).weighs_data:
+        given = given.weighing(weights)
     if followed is not None and len(given.extra_items):
         some = np.flatnonzero(given.numbers > 1)
         return following(given, some, followed[some])
@@ -53,6 +62,8 @@ def fitted_values(U: Memberships, M: FloatArray, V: Memberships | None) -> Float
     `"either"` made of pieces of them. Without column clusters the lines are centres. Items in no
     cluster get zeros.
     """
-    blends = U.virtual is not None and U.scale is not None
-    lines: FloatArray = U.indicator @ M if blends else U.summed.indicator @ by_sums(M, U)
-    return lines if V is None else lines @ V.indicator.T
+    types = U.virtual
+    # Types of clusters and pairs stand for none of them alone.
+    blends = types is not None and types.stands_for is None and types.n_clusters > U.n_clusters
+    lines: FloatArray = U.shares @ M if blends else U.summed.shares @ by_sums(M, U)
+    return lines if V is None else lines @ V.shares.T

@@ -14,6 +14,7 @@ from neocc.core.problem import Problem
 from neocc.core.search import ping_pong
 from neocc.core.solve import Solution
 from neocc.engines.validation import make_counts, read_matrix
+from neocc.engines.weighing import read_weights_of_sides
 from neocc.estimators._base import SHARED_CONSTRAINTS
 from neocc.estimators._coclusterer import BaseCoclusterer
 from neocc.estimators._progress import with_callbacks
@@ -158,7 +159,9 @@ class MSSR(BaseCoclusterer):
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> MSSR:
+    def fit(
+        self, X: Any, y: Any = None, *, row_weight: Any = None, column_weight: Any = None
+    ) -> MSSR:
         """Co-cluster the rows and columns of X.
 
         Interrupting a fit (Ctrl-C) keeps the best start finished so far in the attributes.
@@ -169,6 +172,8 @@ class MSSR(BaseCoclusterer):
             The data.
         y : None
             Ignored.
+        row_weight, column_weight : array-like of shape (n_rows,), (n_columns,), default=None
+            How many rows and columns each of them counts as, positive.
 
         Returns
         -------
@@ -177,12 +182,15 @@ class MSSR(BaseCoclusterer):
         """
         with self._keeping_earlier_fit():
             matrix = read_matrix(self, X, reset=True)
+            weights = read_weights_of_sides(row_weight, column_weight, matrix)
             problem = Problem(
                 OBJECTIVES[self.objective],
                 make_counts("row", matrix.shape[0], self.n_row_clusters),
                 make_counts("column", matrix.shape[1], self.n_column_clusters),
                 self.max_iter,
                 self.tol,
+                row_weights=weights[0],
+                column_weights=weights[1],
             )
             self._solve(matrix, problem, self._read_init(matrix, problem))
         return self

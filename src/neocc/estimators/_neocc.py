@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar
 
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from neocc.core.engine import Engine
-from neocc.core.objectives import COCLUSTERING, COUNTS
 from neocc.core.overlap import check_columns, followed_clusters
 from neocc.core.problem import Problem
 from neocc.core.solve import Solution
-from neocc.engines.validation import check_paired, read_matrix
+from neocc.engines.validation import check_paired
 from neocc.estimators._base import OVERLAP_CONSTRAINTS, SHARED_CONSTRAINTS, STORE_CONSTRAINTS
-from neocc.estimators._coclusterer import BaseCoclusterer
+from neocc.estimators._coclusterer import COCLUSTERING_CONSTRAINTS, BaseCoclusterer
 from neocc.estimators._fitted import asked_objective
 from neocc.estimators._fractions import SIDE_CONSTRAINTS, SIDES, counts_of_sides
 from neocc.estimators._observed import OBSERVED_CONSTRAINTS, ObservedMixin
 from neocc.estimators._progress import with_callbacks
 from neocc.estimators._redundancy import RedundancyMixin
-
-INIT_NAMES = {"neo-kmeans", "random", "spectral", "sketch", "sdp", "modularity"}
 
 
 class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
@@ -76,8 +71,8 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         Largest fraction of rows (columns) left in no cluster, or estimated likewise.
     missing : {"zero", "ignore"}, default="zero"
         What cells are that sparse data do not store, or that are NaN: zeros, or not observed and
-        left out, with objective `"mean"` and overlap models `"repeat"`, `"share"` and `"average"`
-        (which then, as with `"poisson"`, allows two memberships at most).
+        left out, with objective `"mean"` and all overlap models but `"either"`; `"average"` and
+        `"sum"` then allow two memberships at most, as `"average"` does with `"poisson"`.
     remove_effects : bool, default=False
         Whether effects of rows and columns are first subtracted from observed cells.
     shrinkage : float, default=10.0
@@ -184,10 +179,7 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         **OVERLAP_CONSTRAINTS,
         **OBSERVED_CONSTRAINTS,
         **SIDE_CONSTRAINTS,
-        "objective": [StrOptions({*COCLUSTERING, *COUNTS})],
-        "prior": [Interval(Real, 0, None, closed="neither")],
-        "init": [StrOptions(INIT_NAMES), tuple, list],
-        "refine": ["boolean", StrOptions({"thorough"})],
+        **COCLUSTERING_CONSTRAINTS,
     }
 
     def __init__(
@@ -251,7 +243,15 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, *, cell_weight: Any = None) -> NEOCC:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        cell_weight: Any = None,
+        row_weight: Any = None,
+        column_weight: Any = None,
+    ) -> NEOCC:
         """Co-cluster the rows and columns of X.
 
         Interrupting a fit (Ctrl-C) keeps the best start finished so far in the attributes.
@@ -264,7 +264,10 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
             Ignored.
         cell_weight : array-like or sparse matrix of shape (n_rows, n_columns), default=None
             Weights of observed cells, for ``missing="ignore"``; a sparse one stores the same cells
-            as X. None weighs all alike.
+            as X. None weighs all alike. Those of a store may be in a store too.
+        row_weight, column_weight : array-like of shape (n_rows,), (n_columns,), default=None
+            How many rows and columns each counts as, positive. Overlap and outliers are numbers of
+            rows all the same, which "auto" estimates without weights; new rows count as one.
 
         Returns
         -------
@@ -274,13 +277,11 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         with self._keeping_earlier_fit():
             objective = asked_objective(self)
             model = self._make_model(objective.kind)
-            self._check_missing(cell_weight)
-            matrix = read_matrix(self, X, reset=True, cell_weight=cell_weight)
-            matrix = self._without_effects(matrix)
+            matrix, weights = self._read_data(X, cell_weight, row_weight, column_weight)
             rows, columns, found = counts_of_sides(self, matrix, model)
             check_columns(model, columns.n_extra > 0)
             check_paired(objective, rows.n_clusters, columns.n_clusters)
-            problem = Problem(objective, rows, columns, self.max_iter, self.tol, model)
+            problem = Problem(objective, rows, columns, self.max_iter, self.tol, model, *weights)
             init = self._read_init(matrix, problem)
             self.row_estimate_, self.column_estimate_ = (found.get(side) for side in SIDES)
             self._solve(matrix, self._with_overlap_model(matrix, problem, init), init)

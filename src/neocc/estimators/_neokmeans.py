@@ -19,6 +19,7 @@ from neocc.engines.validation import (
     read_matrix,
     read_memberships,
 )
+from neocc.engines.weighing import read_weights
 from neocc.estimators._base import (
     OVERLAP_CONSTRAINTS,
     SHARED_CONSTRAINTS,
@@ -192,7 +193,7 @@ class NEOKMeans(RedundancyMixin, BaseNEO):
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> NEOKMeans:
+    def fit(self, X: Any, y: Any = None, *, row_weight: Any = None) -> NEOKMeans:
         """Cluster the rows of X.
 
         Interrupting a fit (Ctrl-C) keeps the best start finished so far in the attributes.
@@ -203,6 +204,9 @@ class NEOKMeans(RedundancyMixin, BaseNEO):
             The data.
         y : None
             Ignored.
+        row_weight : array-like of shape (n_points,), default=None
+            How many points each of them counts as, positive. Overlap and outliers are numbers of
+            points all the same.
 
         Returns
         -------
@@ -216,7 +220,8 @@ class NEOKMeans(RedundancyMixin, BaseNEO):
             asked = (self.n_clusters, self.overlap, self.outliers, *bounds)
             counts = make_counts("", matrix.shape[0], *asked)
             objective = make_objective(KMEANS.name, self.outlier_cost)
-            problem = Problem(objective, counts, None, self.max_iter, self.tol, model)
+            weights = read_weights("row_weight", row_weight, matrix.shape[0])
+            problem = Problem(objective, counts, None, self.max_iter, self.tol, model, weights)
             init = self._read_init(counts, model.most)
             self._solve(matrix, self._with_overlap_model(matrix, problem, init), init)
         self._warn_if_redundant()

@@ -11,6 +11,7 @@ from neocc.core.solve import checked_value
 from neocc.core.steps import fixed_pair, make_features
 from neocc.engines import Workers
 from neocc.engines.validation import check_paired, read_matrix, read_memberships
+from neocc.engines.weighing import read_weights_of_sides, weighed
 from neocc.estimators._engines import make_engine
 
 
@@ -23,6 +24,8 @@ def objective_value(
     outlier_cost: str = "auto",
     *,
     prior: float = 1.0,
+    row_weight: Any = None,
+    column_weight: Any = None,
 ) -> float:
     """Return the NEO-CC objective of row memberships U and column memberships V on the data X.
 
@@ -44,6 +47,8 @@ def objective_value(
         What rows and columns in no cluster cost, see :class:`NEOCC`.
     prior : float, default=1.0
         Of the rates of `"poisson"` and `"diagonal"`, see :class:`NEOCC`.
+    row_weight, column_weight : array-like of shape (n_rows,), (n_columns,), default=None
+        How many rows and columns each of them counts as, positive.
 
     Returns
     -------
@@ -71,7 +76,10 @@ def objective_value(
     check_paired(found, rows.n_clusters, columns.n_clusters)
     # Nobody is assigned: these numbers are the ones there are.
     sides = [Counts(each.n_items, each.n_clusters, each.n_total, 0) for each in (rows, columns)]
-    problem = Problem(found, sides[0], sides[1], overlap_model=model)
+    weights = read_weights_of_sides(row_weight, column_weight, matrix)
+    problem = Problem(found, sides[0], sides[1], 100, 1e-6, model, *weights)
+    if found.weighs_data:
+        matrix = weighed(matrix, *weights)
     with Workers() as workers:
         engine = make_engine(matrix, "auto", workers).centred(problem.centring)
         found.check(engine)

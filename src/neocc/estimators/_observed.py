@@ -13,7 +13,10 @@ from neocc._typing import BoolArray, FloatArray
 from neocc.core.biases import find_biases, row_biases
 from neocc.engines import Matrix, Workers
 from neocc.engines.observed import ObservedMatrix
-from neocc.estimators._engines import make_engine, runs_on_cluster
+from neocc.engines.validation import read_matrix
+from neocc.engines.weighing import read_weights_of_sides, weighed
+from neocc.estimators._engines import make_engine
+from neocc.estimators._fitted import asked_objective, used_overlap_model
 
 __all__ = ["OBSERVED_CONSTRAINTS", "ObservedMixin"]
 
@@ -58,10 +61,24 @@ class ObservedMixin:
                 'missing="ignore" does not estimate overlap and outliers yet: the rule of "auto" '
                 "takes missing cells for zeros. Give the fractions."
             )
-        if cell_weight is not None and runs_on_cluster(self.engine):
-            raise ValueError("cell_weight is not sent to the workers of a cluster yet.")
 
-    def _without_effects(self, matrix: Matrix) -> Matrix:
+    def _read_data(
+        self, X: Any, cell_weight: Any, row_weight: Any, column_weight: Any
+    ) -> tuple[Matrix, tuple[FloatArray | None, FloatArray | None]]:
+        """Check the data of a fit and the weights of rows and columns.
+
+        Data are weighed where that is a matter of the data, and have no effects any more.
+        """
+        self._check_missing(cell_weight)
+        matrix = read_matrix(self, X, reset=True, cell_weight=cell_weight)
+        weights = read_weights_of_sides(row_weight, column_weight, matrix)
+        if asked_objective(self).weighs_data:
+            matrix = weighed(matrix, *weights)
+        return self._without_effects(matrix, *weights), weights
+
+    def _without_effects(
+        self, matrix: Matrix, rows: FloatArray | None = None, columns: FloatArray | None = None
+    ) -> Matrix:
         """Find the effects of rows and columns, and subtract them from the observed cells."""
         for name in ("overall_mean_", "row_effects_", "column_effects_"):
             self.__dict__.pop(name, None)
@@ -75,18 +92,21 @@ class ObservedMixin:
             )
         with Workers(self.n_jobs) as workers:
             engine = make_engine(matrix, self.kernel, workers, where=self.engine)
-            found = find_biases(engine, effects=self.remove_effects)
+            weights = tuple(1.0 if each is None else each for each in (rows, columns))
+            found = find_biases(engine, effects=self.remove_effects, weights=weights)
         self.overall_mean_, self.row_effects_, self.column_effects_ = found
         return matrix.without(self.overall_mean_ + self.row_effects_, self.column_effects_)
 
-    def _without_known(self, matrix: Matrix, workers: Workers) -> Matrix:
+    def _without_known(
+        self, matrix: Matrix, workers: Workers, weights: FloatArray | None
+    ) -> Matrix:
         """Subtract the effects of the columns from new rows, and their own, found likewise."""
         if not isinstance(matrix, ObservedMatrix):
             return matrix
         rows = np.zeros(matrix.shape[0])
         if self.remove_effects:
             engine = make_engine(matrix, self.kernel, workers)
-            rows = row_biases(engine, self.overall_mean_, self.column_effects_)
+            rows = row_biases(engine, self.overall_mean_, self.column_effects_, weights)
         return matrix.without(self.overall_mean_ + rows, self.column_effects_)
 
     @property
@@ -135,8 +155,11 @@ class ObservedMixin:
     def _values(self, rows: Any, columns: Any) -> FloatArray:
         """Return the values of cells; by effects alone for rows or columns of number -1."""
         values = self._by_effects(rows, columns)
-        lines = _shares(self._row_members) @ (self.block_means_ - self._level)
-        parts = np.einsum("...j,...j->...", lines[rows], _shares(self._column_members)[columns])
+        model = used_overlap_model(self)
+        adds, members = model.mixed and not model.divides, (self._row_members, self._column_members)
+        U, V = (each.astype(float) if adds else _shares(each) for each in members)
+        lines = U @ (self.block_means_ - self._level)
+        parts = np.einsum("...j,...j->...", lines[rows], V[columns])
         return np.asarray(values + np.where((rows >= 0) & (columns >= 0), parts, 0.0))
 
     def _by_effects(self, rows: Any, columns: Any) -> FloatArray:

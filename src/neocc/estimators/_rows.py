@@ -18,6 +18,7 @@ from neocc.core.overlap import REPEAT, STORED_MODELS
 from neocc.core.thresholds import Thresholds
 from neocc.engines import DenseMatrix, Matrix, SparseMatrix, Workers
 from neocc.engines.validation import read_matrix
+from neocc.engines.weighing import weighed
 from neocc.estimators._engines import make_engine
 from neocc.estimators._fitted import asked_objective
 from neocc.kernels import Memberships
@@ -37,6 +38,8 @@ class RowModel:
     column_effects: FloatArray
     overlap_model: str = REPEAT.name
     max_memberships: int | None = None
+    # Where the weights of columns are a matter of the data.
+    column_weights: FloatArray | None = None
 
 
 class RowsMixin(TransformerMixin):
@@ -49,21 +52,29 @@ class RowsMixin(TransformerMixin):
     _row_members: BoolArray
 
     @contextmanager
-    def _engine_of(self, X: Any) -> Iterator[Engine]:
-        """Put new rows into an engine, centred as the rows of the fit were."""
+    def _engine_of(
+        self, X: Any, rows: FloatArray | None = None, cell_weight: Any = None
+    ) -> Iterator[Engine]:
+        """Put new rows into an engine, centred as the rows of the fit were.
+
+        Rows and cells of the fit itself may have weights, where these are a matter of the data.
+        """
         check_is_fitted(self)
-        matrix = read_matrix(self, X, reset=False)
+        matrix = read_matrix(self, X, reset=False, cell_weight=cell_weight)
         model = self._row_model
         if model.column_effects.any() and isinstance(matrix, SparseMatrix):
             matrix = DenseMatrix(matrix.values)
         with Workers(self.n_jobs) as workers:
-            matrix = self._without_known(matrix, workers)
+            matrix = weighed(matrix, rows, model.column_weights)
+            matrix = self._without_known(matrix, workers, rows)
             engine = make_engine(matrix, self.kernel, workers)
             if model.terms.base == "margins":
                 asked_objective(self).check(engine)
             yield engine.centred(model.centring, model.column_effects)
 
-    def _without_known(self, matrix: Matrix, workers: Workers) -> Matrix:
+    def _without_known(
+        self, matrix: Matrix, workers: Workers, weights: FloatArray | None
+    ) -> Matrix:
         """Subtract from new rows what a fit subtracts from old ones; nothing unless overridden."""
         return matrix
 
@@ -81,6 +92,9 @@ class RowsMixin(TransformerMixin):
         may then differ: single changes that exact counts took after the price, and sets of more
         than three clusters (of three, if there are more than twelve), which are looked for one
         cluster at a time.
+
+        New rows count as one, whatever weights the rows of the fit had; thresholds are those of
+        costs, distances times weights.
 
         A row of counts is compared with independence given its own sum. One without any is as far
         from every cluster: it is an outlier where the fit allowed them, else in the first cluster.

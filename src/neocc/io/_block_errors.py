@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from neocc._typing import BoolArray, FloatArray
+from neocc._typing import FloatArray
 from neocc.core.objectives import OBJECTIVES
 from neocc.core.objectives.virtual import followed_means, gathered
-from neocc.core.overlap import OverlapModel
 from neocc.engines import RowSource
 from neocc.engines.stored import StoredRows
 from neocc.estimators._fitted import fitted_values
@@ -41,14 +40,14 @@ def block_errors(
         return _followed_errors(X, rows, columns, sums, cells_at_once)
     C = rows.fitted(sums)
     M = columns.fitted((C @ columns.indicator).T).T
-    beside = C - M @ columns.indicator.T
+    beside = C - M @ columns.shares.T
     errors = np.zeros(M.shape)
     to_rows, to_columns = _shares(rows), _shares(columns)
     for at, part in _dense_parts(X, cells_at_once):
         here = rows.slice(at.start, at.stop)
         if objective == "residue":
             means = columns.fitted((part @ columns.indicator).T).T
-            left = part - fitted_values(here, beside, None) - means @ columns.indicator.T
+            left = part - fitted_values(here, beside, None) - means @ columns.shares.T
         else:
             left = part - fitted_values(here, M, columns)
         errors += to_rows[at].T @ np.square(left) @ to_columns
@@ -69,14 +68,9 @@ def _followed_errors(
 
 
 def centre_errors(
-    X: Any,
-    U: BoolArray,
-    centres: FloatArray,
-    overlap_model: OverlapModel,
-    cells_at_once: int = _CELLS_AT_ONCE,
+    X: Any, rows: Memberships, centres: FloatArray, cells_at_once: int = _CELLS_AT_ONCE
 ) -> FloatArray:
     """Return each cluster's part of the objective where rows alone are clustered by centres."""
-    rows = overlap_model.weighted(Memberships.from_dense(U))
     errors = np.zeros(rows.n_clusters)
     for at, part in _dense_parts(X, cells_at_once):
         here = rows.slice(at.start, at.stop)
@@ -149,6 +143,7 @@ def _row_sums(X: Any, rows: Memberships, cells_at_once: int) -> FloatArray:
 
 
 def _shares(members: Memberships) -> FloatArray:
-    """Return memberships with weights that add up to one for each item in any."""
+    """Return memberships whose weights add up to one, or to that of the item, if it is in any."""
     shares: FloatArray = members.dense / np.maximum(members.numbers, 1)[:, None]
-    return shares
+    weights = members.item_weights
+    return shares if weights is None else shares * weights[:, None]

@@ -173,9 +173,9 @@ def _check_members(state: Any) -> None:
         ):
             if values.size and not (low <= values.min() and values.max() < high):
                 raise Undecodable("it names an item or cluster that is not there")
-        scale = members.scale
-        if scale is not None and (scale.shape != (n,) or scale.dtype != np.float64):
-            raise Undecodable("it holds weights that do not fit their memberships")
+        for weights in (members.scale, members.item_weights):
+            if weights is not None and (weights.shape != (n,) or weights.dtype != np.float64):
+                raise Undecodable("it holds weights that do not fit their memberships")
         virtual = members.virtual
         lengths = (len(members.extra_clusters), n if virtual is None else virtual.n_items)
         if (len(members.extra_items), n) != lengths:

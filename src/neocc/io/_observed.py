@@ -1,4 +1,4 @@
-"""What tables of results tell of a fit over observed cells; all cells weigh the same here."""
+"""What tables of results tell of a fit over observed cells."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from neocc._typing import FloatArray
 from neocc.core.engine import Engine
 from neocc.core.objectives import Features, Objective
 from neocc.core.objectives.blends import mixing
-from neocc.estimators._fitted import asked_objective
+from neocc.estimators._fitted import asked_objective, weights_of
 from neocc.kernels import Memberships, numpy_
 
 __all__ = ["observed_block_errors", "observed_column_distances"]
 
 
-def observed_column_distances(model: Any, X: Any, U: Memberships, V: Memberships) -> FloatArray:
+def observed_column_distances(
+    model: Any, X: Any, U: Memberships, V: Memberships, cell_weight: Any
+) -> FloatArray:
     """Return the distance of each column to each column cluster, relative to the background."""
     objective = asked_objective(model)
-    with model._engine_of(X) as engine:  # noqa: SLF001
+    with model._engine_of(X, weights_of(model)[0], cell_weight) as engine:  # noqa: SLF001
         features = _features(engine, objective, U)
     terms = objective.column_terms(features, U, V)
     d = numpy_.distances(features, terms)
@@ -27,10 +29,12 @@ def observed_column_distances(model: Any, X: Any, U: Memberships, V: Memberships
     return d
 
 
-def observed_block_errors(model: Any, X: Any, U: Memberships, V: Memberships) -> FloatArray:
+def observed_block_errors(
+    model: Any, X: Any, U: Memberships, V: Memberships, cell_weight: Any
+) -> FloatArray:
     """Return each block's squared errors over its observed cells, and its part of the ridge."""
     objective = asked_objective(model)
-    with model._engine_of(X) as engine:  # noqa: SLF001
+    with model._engine_of(X, weights_of(model)[0], cell_weight) as engine:  # noqa: SLF001
         features = _features(engine, objective, U)
         squares = [engine.column_squares(weights) for weights in U.indicator.T.copy()]
     assert features.sums is not None

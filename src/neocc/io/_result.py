@@ -51,6 +51,7 @@ def write_result(
     folder: str | PathLike[str],
     *,
     matrix: Any,
+    cell_weight: Any = None,
     record: RunRecord | None = None,
     extra_files: Mapping[str, str | bytes] | None = None,
     parquet: bool = False,
@@ -71,6 +72,8 @@ def write_result(
         Where to write.
     matrix : Matrix, array or sparse matrix
         The data of the fit.
+    cell_weight : array-like or sparse matrix, default=None
+        Weights of observed cells, as given to the fit; those of rows and columns are known.
     record : RunRecord, default=None
         Written as `record.json`.
     extra_files : dict, default=None
@@ -107,7 +110,7 @@ def write_result(
         if Path(name).name != name or name.startswith("."):
             raise ValueError(f"{name!r} is not a plain file name.")
     check_output(folder, force=force)
-    tables = result_tables(model, matrix)
+    tables = result_tables(model, matrix, cell_weight)
 
     def is_ours(path: Path) -> bool:
         return _is_ours(path) or path.name in extra_files

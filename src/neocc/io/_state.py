@@ -113,6 +113,8 @@ class _Sizes:
         self.check(f"{name}.extra_clusters", members.extra_clusters, "i", "e")
         if members.scale is not None:
             self.check(f"{name}.scale", members.scale, "f", letters[0])
+        if members.item_weights is not None:
+            self.check(f"{name}.item_weights", members.item_weights, "f", letters[0])
         if members.virtual is not None or type(members.mixed) is not bool:
             raise Undecodable(f"its {name!r} is of the wrong type")
         n_items, n_clusters = len(members.first), members.n_clusters
@@ -155,6 +157,7 @@ def check_state(estimator: str, parameters: dict[str, Any], attributes: dict[str
             sizes.check(name, attributes[name], kind, letters)
     sizes.check_types(attributes["_row_model"].terms.single)
     _check_followed(attributes)
+    _check_weights(attributes.get("_weights", (None, None)), sizes)
     if attributes["_n_features_out"] != attributes["_row_members"].shape[1]:
         raise Undecodable("its '_n_features_out' does not fit")
     for side in ("row", "column") if estimator == "NEOCC" else ():
@@ -164,6 +167,15 @@ def check_state(estimator: str, parameters: dict[str, Any], attributes: dict[str
     names = attributes.get("feature_names_in_")
     if names is not None and (not isinstance(names, np.ndarray) or names.shape != (n_columns,)):
         raise Undecodable("its 'feature_names_in_' do not fit")
+
+
+def _check_weights(weights: Any, sizes: _Sizes) -> None:
+    """Check the weights that rows and columns had."""
+    if type(weights) is not tuple or len(weights) != 2:
+        raise Undecodable("its '_weights' are of the wrong type")
+    for letter, each in zip("nm", weights, strict=True):
+        if each is not None:
+            sizes.check("_weights", each, "f", letter)
 
 
 def _check_followed(attributes: dict[str, Any]) -> None:
@@ -217,6 +229,8 @@ def _check_row_model(model: Any, sizes: _Sizes) -> None:
     if not one_way:
         sizes.check_members("V", model.V, "mL")
     sizes.check("column_effects", model.column_effects, "f", "m")
+    if model.column_weights is not None:
+        sizes.check("column_weights", model.column_weights, "f", "m")
     limits: tuple[Any, ...] = (model.nearest_threshold, model.extra_threshold)
     if not all(isinstance(limit, float) for limit in limits):
         raise Undecodable("its thresholds are not numbers")

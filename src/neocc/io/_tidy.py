@@ -15,8 +15,9 @@ from neocc.core.objectives import CountObjective, Features, Objective
 from neocc.core.problem import Problem
 from neocc.engines import Workers
 from neocc.engines.validation import read_matrix as read_array
+from neocc.engines.weighing import weighed
 from neocc.estimators._engines import make_engine
-from neocc.estimators._fitted import asked_objective, used_overlap_model, weigh
+from neocc.estimators._fitted import asked_objective, used_overlap_model, weigh, weights_of
 from neocc.io._block_errors import block_errors, centre_errors
 from neocc.io._matrix import Matrix
 from neocc.io._observed import observed_block_errors, observed_column_distances
@@ -61,8 +62,8 @@ def memberships(model: Any) -> tuple[BoolArray, BoolArray | None]:
     raise ValueError(f"{type(model).__name__} has no memberships. Fit it first.")
 
 
-def result_tables(model: Any, matrix: Matrix) -> ResultTables:
-    """Tabulate a fit of a matrix; see `ResultTables`."""
+def result_tables(model: Any, matrix: Matrix, cell_weight: Any = None) -> ResultTables:
+    """Tabulate a fit of a matrix with the weights of its cells, if any; see `ResultTables`."""
     U, V = memberships(model)
     if not hasattr(model, "block_means_" if V is not None else "cluster_centers_"):
         raise ValueError(
@@ -80,11 +81,12 @@ def result_tables(model: Any, matrix: Matrix) -> ResultTables:
     if V is None:
         return ResultTables(rows, None, _one_way_blocks(model, matrix, U))
     names = [matrix.name_of_column(j) for j in range(n_columns)]
-    columns = member_table("column", V, column_distances(model, matrix.data), names)
-    return ResultTables(rows, columns, _block_table(model, matrix, U, V))
+    found = column_distances(model, matrix.data, cell_weight)
+    columns = member_table("column", V, found, names)
+    return ResultTables(rows, columns, _block_table(model, matrix, U, V, cell_weight))
 
 
-def column_distances(model: Any, X: Any) -> FloatArray:
+def column_distances(model: Any, X: Any, cell_weight: Any = None) -> FloatArray:
     """Return the distance of each column to each column cluster: `transform`, for columns.
 
     Parameters
@@ -93,6 +95,8 @@ def column_distances(model: Any, X: Any) -> FloatArray:
         Fitted to X.
     X : array-like or sparse matrix of shape (n_rows, n_columns)
         The data of the fit.
+    cell_weight : array-like or sparse matrix of shape (n_rows, n_columns), default=None
+        Weights of observed cells, as given to the fit.
 
     Returns
     -------
@@ -102,8 +106,7 @@ def column_distances(model: Any, X: Any) -> FloatArray:
     """
     objective = asked_objective(model)
     if objective.needs_counts:
-        U, V = (weigh(model, side) for side in memberships(model))  # type: ignore[arg-type]
-        return observed_column_distances(model, X, U, V)
+        return observed_column_distances(model, X, *_weighed(model), cell_weight)
     features, U, V = _features(model, objective, X)
     terms = objective.column_terms(features, U, V)
     d = numpy_.distances(features, terms)
@@ -116,13 +119,23 @@ def _features(
     model: Any, objective: Objective, X: Any
 ) -> tuple[Features, Memberships, Memberships]:
     """Return the column features of a fit, with its memberships."""
-    U, V = (weigh(model, side) for side in memberships(model))  # type: ignore[arg-type]
+    U, V = _weighed(model)
     problem = Problem(objective, None, None, overlap_model=used_overlap_model(model))
     with Workers(model.n_jobs) as workers:
-        engine = make_engine(read_array(None, X, reset=False), model.kernel, workers)
+        matrix = read_array(None, X, reset=False)
+        if objective.weighs_data:
+            matrix = weighed(matrix, *weights_of(model))
+        engine = make_engine(matrix, model.kernel, workers)
         data = engine.centred(problem.centring)
         products = V if objective.needs_products else None
         return data.column_features(U, products, base=objective.base), U, V
+
+
+def _weighed(model: Any) -> tuple[Memberships, Memberships]:
+    """Return the memberships of a fit as they count in sums."""
+    U, V = memberships(model)
+    assert V is not None
+    return weigh(model, U, "rows"), weigh(model, V, "columns")
 
 
 def member_table(
@@ -146,15 +159,17 @@ def member_table(
     }
 
 
-def _block_table(model: Any, matrix: Matrix, U: BoolArray, V: BoolArray) -> dict[str, Any]:
+def _block_table(
+    model: Any, matrix: Matrix, U: BoolArray, V: BoolArray, cell_weight: Any
+) -> dict[str, Any]:
     (k, l), sizes = model.block_means_.shape, (U.sum(axis=0), V.sum(axis=0))  # noqa: E741
     objective, lifts = asked_objective(model), getattr(model, "block_lifts_", None)
     if isinstance(objective, CountObjective):
         errors = objective.block_costs(*_features(model, objective, matrix.data))
     elif objective.needs_counts:
-        errors = observed_block_errors(model, matrix.data, weigh(model, U), weigh(model, V))
+        errors = observed_block_errors(model, matrix.data, *_weighed(model), cell_weight)
     else:
-        errors = block_errors(matrix.data, weigh(model, U), weigh(model, V), objective.name)
+        errors = block_errors(matrix.data, *_weighed(model), objective.name)
     return {
         "row_cluster": np.repeat(np.arange(1, k + 1), l),
         "column_cluster": np.tile(np.arange(1, l + 1), k),
@@ -168,12 +183,12 @@ def _block_table(model: Any, matrix: Matrix, U: BoolArray, V: BoolArray) -> dict
 
 def _one_way_blocks(model: Any, matrix: Matrix, U: BoolArray) -> dict[str, Any]:
     """Every cluster of rows makes one block with all columns."""
-    k, rule = U.shape[1], used_overlap_model(model)
+    k = U.shape[1]
     return {
         "row_cluster": np.arange(1, k + 1),
         "column_cluster": np.ma.masked_array(np.zeros(k, np.intp), mask=True),
         "n_rows": U.sum(axis=0),
         "n_columns": np.full(k, matrix.shape[1]),
         "mean": model.cluster_centers_.mean(axis=1),
-        "error": centre_errors(matrix.data, U, model.cluster_centers_, rule),
+        "error": centre_errors(matrix.data, weigh(model, U), model.cluster_centers_),
     }

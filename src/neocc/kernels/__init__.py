@@ -13,7 +13,8 @@ from typing import Protocol, TypeAlias
 
 from neocc._typing import AnyArray, FloatArray, LabelArray
 from neocc.kernels.inputs import Base, Block, Features, Parts, SetCosts, SparseBlock, Terms
-from neocc.kernels.memberships import Memberships, inverse
+from neocc.kernels.inverses import inverse
+from neocc.kernels.memberships import Memberships
 
 __all__ = [
     "KERNEL_NAMES",

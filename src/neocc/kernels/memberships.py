@@ -8,13 +8,14 @@ boolean matrix.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from neocc._typing import BoolArray, FloatArray, IntArray, LabelArray
+from neocc.kernels.inverses import inverse, inverse_gram
 
 # A line of zeros comes last; `np.eye` would show, so often are memberships in few clusters made.
 _LINES: list[FloatArray] = [np.eye(k + 1, k) for k in range(33)]
@@ -45,6 +46,8 @@ class Memberships:
     stands_for : int32 array of shape (n_clusters, other clusters) or None
         Of virtual clusters: which cluster each of them stands for within each cluster of the other
         side, -1 for none. None if each stands for the cluster of its number everywhere.
+    item_weights : array of shape (n_items,) or None
+        How many items each of them counts as, where not all count as one. `scale` has it already.
     """
 
     first: LabelArray
@@ -55,6 +58,7 @@ class Memberships:
     mixed: bool = False
     virtual: Memberships | None = None
     stands_for: LabelArray | None = None
+    item_weights: FloatArray | None = None
 
     @classmethod
     def from_dense(cls, matrix: BoolArray) -> Memberships:
@@ -95,20 +99,30 @@ class Memberships:
         extra_items = [part.extra_items + at for part, at in zip(parts, offsets, strict=False)]
         some_virtual = any(part.virtual is not None for part in parts)
         widest = max(parts, key=lambda part: part.n_clusters)
+        scales = [np.ones(p.n_items) if p.scale is None else p.scale for p in parts]
+        weights = [part.item_weights for part in parts if part.item_weights is not None]
         return cls(
             np.concatenate([part.first for part in parts]),
             np.concatenate(extra_items),
             np.concatenate([part.extra_clusters for part in parts]),
             widest.n_clusters,
-            np.concatenate([_scale(part) for part in parts]) if weighted else None,
+            np.concatenate(scales) if weighted else None,
             any(part.mixed for part in parts),
             cls.joined([part.summed for part in parts]) if some_virtual else None,
             widest.stands_for,
+            np.concatenate(weights) if weights else None,
         )
 
     def __getstate__(self) -> dict[str, Any]:
         # Tables made from the lists on demand are made again where they are needed.
         return {name: self.__dict__[name] for name in self.__dataclass_fields__}
+
+    def weighing(self, weights: FloatArray | None) -> Memberships:
+        """Return memberships of items that count as so many, given those that count as one."""
+        if weights is None:
+            return self
+        scale = weights if self.scale is None else self.scale * weights
+        return replace(self, scale=scale, item_weights=weights)
 
     @property
     def n_items(self) -> int:
@@ -137,6 +151,12 @@ class Memberships:
         if len(self.extra_items):
             matrix[self.extra_items, self.extra_clusters] = 1.0
         return matrix if self.scale is None else matrix * self.scale[:, None]
+
+    @property
+    def shares(self) -> FloatArray:
+        """The same matrix for items that all count as one."""
+        a, u = self.item_weights, self.indicator
+        return u if a is None else np.asarray(u / a[:, None])
 
     @cached_property
     def sizes(self) -> FloatArray:
@@ -174,7 +194,8 @@ class Memberships:
     def weights(self) -> FloatArray:
         """How often the squares of each item count: f = U 1, or once if clusters are mixed."""
         if self.mixed:
-            return (self.numbers > 0).astype(np.float64)
+            covered = (self.numbers > 0).astype(np.float64)
+            return covered if self.item_weights is None else covered * self.item_weights
         numbers = self.numbers.astype(np.float64)
         return numbers if self.scale is None else numbers * self.scale
 
@@ -190,23 +211,17 @@ class Memberships:
         alone = self.first.copy()
         alone[self.extra_items] = -1
         squares = None if self.scale is None else self.scale**2
+        if squares is not None and self.item_weights is not None:
+            squares /= self.item_weights
         gram = np.diag(Memberships.from_labels(alone, self.n_clusters).sums_of(squares))
-        table = self.overlapping[1].indicator
-        gram += table.T @ table
+        some = self.overlapping[1]
+        gram += some.shares.T @ some.indicator
         return gram
 
     @cached_property
     def _inverse_gram(self) -> FloatArray:
         """The (pseudo-)inverse of U'U: clusters may be combinations of others, or empty."""
-        gram = self.gram
-        try:
-            least = np.square(np.diag(np.linalg.cholesky(gram))).min(initial=np.inf)
-        except np.linalg.LinAlgError:
-            least = 0.0
-        if least > _SINGULAR * np.diag(gram).max(initial=0.0):
-            return np.asarray(np.linalg.inv(gram), dtype=np.float64)
-        inverse = np.linalg.pinv(gram, rcond=_SINGULAR, hermitian=True)
-        return np.asarray(inverse, dtype=np.float64)
+        return inverse_gram(self.gram)
 
     def fitted(self, sums: FloatArray) -> FloatArray:
         """Turn sums over clusters, a line each, into the values of clusters that fit best.
@@ -261,16 +276,9 @@ class Memberships:
         if (start, stop) == (0, self.n_items):
             return self
         low, high = np.searchsorted(self.extra_items, (start, stop))
-        return Memberships(
-            self.first[start:stop],
-            self.extra_items[low:high] - start,
-            self.extra_clusters[low:high],
-            self.n_clusters,
-            None if self.scale is None else self.scale[start:stop],
-            self.mixed,
-            None if self.virtual is None else self.virtual.slice(start, stop),
-            self.stands_for,
-        )
+        extra = self.extra_items[low:high] - start, self.extra_clusters[low:high]
+        virtual = self.virtual and self.virtual.slice(start, stop)
+        return self._part(slice(start, stop), *extra, virtual)
 
     def take(self, items: IntArray) -> Memberships:
         """Return the memberships of some items, in ascending order, renumbered from zero."""
@@ -278,22 +286,15 @@ class Memberships:
         place[items] = np.arange(len(items))
         at = place[self.extra_items]
         kept = at >= 0
-        scale = None if self.scale is None else self.scale[items]
-        virtual = None if self.virtual is None else self.virtual.take(items)
-        some = (self.first[items], at[kept], self.extra_clusters[kept], self.n_clusters)
-        return Memberships(*some, scale, self.mixed, virtual, self.stands_for)
+        virtual = self.virtual and self.virtual.take(items)
+        return self._part(items, at[kept], self.extra_clusters[kept], virtual)
+
+    def _part(self, at: Any, items: Any, clusters: Any, virtual: Any) -> Memberships:
+        lines = (self.scale, self.item_weights)
+        scale, weights = (None if line is None else line[at] for line in lines)
+        some = (self.first[at], items, clusters, self.n_clusters, scale)
+        return Memberships(*some, self.mixed, virtual, self.stands_for, weights)
 
 
-# Of a largest eigenvalue, the share below which another counts as zero.
-_SINGULAR = 1e-10
 _NO_ITEMS: IntArray = np.empty(0, dtype=np.intp)
 _NO_LABELS: LabelArray = np.empty(0, dtype=np.int32)
-
-
-def _scale(members: Memberships) -> FloatArray:
-    return np.ones(members.n_items) if members.scale is None else members.scale
-
-
-def inverse(sizes: FloatArray) -> FloatArray:
-    """1 / size, and 0 for an empty cluster: its sums are 0 and so shall be its means."""
-    return np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)

@@ -89,7 +89,7 @@ def explained_share(result: Result) -> float | None:
     rows = weigh(model, result.rows.members).weights
     columns = None
     if result.columns is not None:
-        columns = weigh(model, result.columns.members).weights
+        columns = weigh(model, result.columns.members, "columns").weights
     squares = squares_about_mean(result.matrix.data, rows, columns)
     return 1.0 - float(model.objective_) / squares if squares > 0 else None
 

@@ -23,8 +23,8 @@ from neocc.core.solve import solve
 from neocc.core.steps import half_step, make_features, make_terms
 from neocc.io import load_model, save_model, write_store
 
-BLEND = STORED_MODELS["blend"](2)
-KINDS = ("poisson", "observed", "zero cost")
+BLEND, SUM = (STORED_MODELS[key](2) for key in ("blend", "blended-sum"))
+KINDS = ("poisson", "observed", "zero cost", "sums", "sums at zero cost")
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -47,22 +47,27 @@ class Case:
         else:
             self.X = rng.normal(size=shape) + rng.choice([0.0, 3.0])
             self.W = (rng.random(shape) < 0.6) * rng.choice([1.0, 2.0], size=shape)
-            self.objective = Observed(kind == "observed", shrinkage=float(rng.choice([0.5, 10.0])))
+            shrinkage = float(rng.choice([0.5, 10.0]))
+            self.objective = Observed("zero" not in kind, shrinkage=shrinkage)
             self.engine = observed.make_engine(self.X, self.W, "numba" if seed % 2 else "numpy")
         rows, columns = Counts(n, k, n + 2, 1), Counts(m, l, m + int(seed % 3 == 0), 1)
-        self.problem = Problem(self.objective, rows, columns, overlap_model=BLEND)
+        self.model = SUM if "sums" in kind else BLEND
+        self.problem = Problem(self.objective, rows, columns, overlap_model=self.model)
         self.pair = tuple(self._start(rng, side) for side in (rows, columns))
 
     def _start(self, rng, counts):
         """Draw memberships; an empty cluster would get a member, whatever that costs."""
         while not (found := make_membership(rng, counts, 2)).any(axis=0).all():
             pass
-        return BLEND.weighted(members(found))
+        return self.model.weighted(members(found))
+
+    def parts(self, U):
+        return U.astype(float) if self.model is SUM else halves(U)
 
     def cost(self, U, V, M):
         """J of a table of values of clusters."""
         X, covered = self.X, np.outer(U.any(axis=1), V.any(axis=1))
-        fitted = halves(U) @ M @ halves(V).T
+        fitted = self.parts(U) @ M @ self.parts(V).T
         if self.kind == "poisson":
             expected = np.outer(X.sum(axis=1), X.sum(axis=0)) / max(X.sum(), 1.0)
             rates = np.where(covered, fitted, 1.0)
@@ -172,7 +177,7 @@ def test_no_half_step_raises_the_objective_and_counts_are_met(kind):
     assert n_lower > 40
 
 
-@each_kind
+@pytest.mark.parametrize("kind", KINDS[:4])
 def test_a_search_never_ends_higher_than_it_began(kind):
     for seed in range(4):
         case = Case(kind, seed, shape=(12, 8))
@@ -197,15 +202,17 @@ def planted(kind, seed=0):
         X = rng.poisson(4.0 * halves(U) @ rates @ V.T).astype(float)
         return X, U, {"objective": "poisson", "row_overlap": 15 / 90}
     level = 2.0 * np.array([[2.0, -1.0, 0.0], [-1.0, 1.5, 1.0], [0.0, 0.5, -2.0]])
-    X = halves(U) @ level @ V.T + 0.3 * rng.normal(size=(90, 40))
+    parts = U if kind == "sums" else halves(U)
+    X = parts @ level @ V.T + 0.3 * rng.normal(size=(90, 40))
     X[rng.random(X.shape) < 0.5] = np.nan
     return X, U, {"missing": "ignore", "shrinkage": 1.0, "row_overlap": 15 / 90}
 
 
-@pytest.mark.parametrize("kind", KINDS[:2])
+@pytest.mark.parametrize("kind", ["poisson", "observed", "sums"])
 def test_fits_find_what_was_planted_and_the_same_everywhere(set_pass_options, tmp_path, kind):
     X, U, options = planted(kind)
-    options |= {"overlap_model": "average", "random_state": 0, "n_init": 2}
+    model = "sum" if kind == "sums" else "average"
+    options |= {"overlap_model": model, "random_state": 0, "n_init": 2}
     set_pass_options(**MANY_BLOCKS)
     fitted = NEOCC(3, 3, n_jobs=1, **options).fit(X)
     alike = fitted.row_membership_.astype(float).T @ U
@@ -237,8 +244,10 @@ def test_fits_find_what_was_planted_and_the_same_everywhere(set_pass_options, tm
 def test_larger_sets_are_refused():
     with pytest.raises(ValueError, match="max_memberships=3 is too many"):
         make_overlap_model("average", 3, "poisson")
+    with pytest.raises(ValueError, match="max_memberships=3 is too many for overlap_model='sum'"):
+        make_overlap_model("sum", 3, "observed")
     with pytest.raises(ValueError, match="makes no sense over observed cells"):
-        make_overlap_model("sum", None, "observed")
+        make_overlap_model("either", None, "observed")
 
 
 @pytest.mark.parametrize("kind", KINDS[:2])

@@ -74,6 +74,9 @@ class Objective(ABC):
         Whether an item that begins an empty cluster costs no more than it did before.
     usual_start : str
         What the start "neo-kmeans" stands for.
+    weighs_data : bool
+        Whether an item of weight 2 is one whose data, or weights of cells, are doubled; else its
+        memberships count twice.
     """
 
     background: bool = False
@@ -88,6 +91,7 @@ class Objective(ABC):
     paired: ClassVar[bool] = False
     reseeds: ClassVar[bool] = True
     usual_start: ClassVar[str] = "neo-kmeans"
+    weighs_data: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.background:
@@ -100,9 +104,14 @@ class Objective(ABC):
         """Return the same with costs relative to a background."""
         return replace(self, background=True)
 
-    def constant(self, engine: Any) -> float:
-        """Return what J has beside the distances of all memberships."""
-        return float(engine.column_squares().sum()) if self.background else 0.0
+    def constant(
+        self, engine: Any, rows: FloatArray | None = None, columns: FloatArray | None = None
+    ) -> float:
+        """Return what J has beside the distances of all memberships, given weights of items."""
+        if not self.background:
+            return 0.0
+        squares = engine.column_squares(rows)
+        return float(squares.sum() if columns is None else squares @ columns)
 
     def relative(self, terms: Terms) -> Terms:
         """Return terms of distances relative to the background."""
@@ -111,7 +120,9 @@ class Objective(ABC):
     def total_squares(self, features: Features, V: Memberships | None) -> float:
         """Return the squares that J begins with, of which blocks explain some."""
         if V is None or self.background:
-            return float(features.squares.sum())
+            weights = None if V is None else V.item_weights
+            squares = features.squares if weights is None else features.squares * weights
+            return float(squares.sum())
         return float(V.weights @ features.squares)
 
     @property
@@ -125,13 +136,16 @@ class Objective(ABC):
 
     @abstractmethod
     def row_terms(
-        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: bool = False
+        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: float = 0.0
     ) -> Terms:
-        """Return the terms of the row step; with `pairs` also inner products of prototypes."""
+        """Return the terms of the row step; with `pairs` also inner products of prototypes.
+
+        Where pairs of clusters have distances of their own, `pairs` is the share of each in them.
+        """
 
     @abstractmethod
     def column_terms(
-        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: bool = False
+        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: float = 0.0
     ) -> Terms:
         """Return the terms of the column step."""
 

@@ -2,7 +2,8 @@
 
 Every cluster, and every pair of clusters, is then a *type* of its own. Data are summed over the
 types of items; with P the table of clusters in types, one line a type (1 for a cluster, 1/2 and 1/2
-for a pair), blocks of types have the values P M Q' of a table M of values of clusters.
+for a pair that is a mean, 1 and 1 for one that is a sum), blocks of types have the values P M Q' of
+a table M of values of clusters.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ def pairs_of(k: int) -> tuple[IntArray, IntArray]:
 
 
 @lru_cache(maxsize=64)
-def clusters_in_types(k: int) -> FloatArray:
-    """Return P, of shape (k + k (k - 1) / 2, k): clusters, then pairs."""
+def clusters_in_types(k: int, share: float = 0.5) -> FloatArray:
+    """Return P, of shape (k + k (k - 1) / 2, k): clusters, then pairs, with a share of each."""
     one, other = pairs_of(k)
     single = np.eye(k)
-    return np.concatenate([single, 0.5 * (single[one] + single[other])])
+    return np.concatenate([single, share * (single[one] + single[other])])
 
 
 def type_of(one: IntArray, other: IntArray, k: int) -> IntArray:
@@ -68,9 +69,9 @@ def in_types(members: Memberships | None, n_types: int) -> Memberships | None:
 
 
 def mixing(members: Memberships) -> FloatArray:
-    """Return P for the clusters that data are summed over."""
-    k = members.n_clusters
-    return np.eye(k) if members.virtual is None else clusters_in_types(k)
+    """Return P for the clusters that data are summed over; items that are not divided add up."""
+    k, share = members.n_clusters, 1.0 if members.scale is None else 0.5
+    return np.eye(k) if members.virtual is None else clusters_in_types(k, share)
 
 
 def curvature(weights: FloatArray, P: FloatArray, Q: FloatArray) -> FloatArray:

@@ -90,6 +90,7 @@ class CountObjective(Objective):
     of_counts: ClassVar[bool] = True
     reseeds: ClassVar[bool] = False
     usual_start: ClassVar[str] = "spectral"
+    weighs_data: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Costs are relative to independence, whatever is asked for."""
@@ -122,7 +123,9 @@ class CountObjective(Objective):
                 "be negative."
             )
 
-    def constant(self, engine: Any) -> float:
+    def constant(
+        self, engine: Any, rows: FloatArray | None = None, columns: FloatArray | None = None
+    ) -> float:
         """Return 0: terms know all of J."""
         return 0.0
 
@@ -143,7 +146,7 @@ class CountObjective(Objective):
         return Blocks(observed, expected, rows * per_count, columns * per_count)
 
     def row_terms(
-        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: bool = False
+        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: float = 0.0
     ) -> Terms:
         """Return the terms of the row step."""
         assert V is not None and not pairs
@@ -152,7 +155,7 @@ class CountObjective(Objective):
         return count_terms(found.gain.T, found.rate.dot(blocks.column_shares), found)
 
     def column_terms(
-        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: bool = False
+        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: float = 0.0
     ) -> Terms:
         """Return the terms of the column step: the same, with the roles exchanged."""
         assert U is not None and not pairs

@@ -46,7 +46,7 @@ class Prototypes(NamedTuple):
 
 
 def row_prototypes(
-    features: Features, U: Memberships, weights: FloatArray | None, *, pairs: bool = False
+    features: Features, U: Memberships, weights: FloatArray | None, *, pairs: float = 0.0
 ) -> Prototypes:
     """Return the prototypes C of row clusters, in a space where column t weighs w_t."""
     assert features.sums is not None
@@ -58,7 +58,7 @@ def row_prototypes(
     return Prototypes(table, scale, np.einsum("tq,tq->q", table, R) * scale**2, gram)
 
 
-def column_prototypes(features: Features, V: Memberships, *, pairs: bool = False) -> Prototypes:
+def column_prototypes(features: Features, V: Memberships, *, pairs: float = 0.0) -> Prototypes:
     """Return the prototypes A of column clusters, where row p weighs f_p."""
     assert features.products is not None
     if V.mixed or pairs:
@@ -92,14 +92,14 @@ class KMeans(Objective):
         return "columns" if side == "rows" else "rows"
 
     def row_terms(
-        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: bool = False
+        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: float = 0.0
     ) -> Terms:
         """Return the terms of the row step; with `pairs` also inner products of prototypes."""
         terms = _terms(row_prototypes(features, U, None, pairs=pairs), U)
         return self.relative(terms) if self.background else terms
 
     def column_terms(
-        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: bool = False
+        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: float = 0.0
     ) -> Terms:
         """Return the terms of the column step."""
         terms = _terms(column_prototypes(features, V, pairs=pairs), V)

@@ -43,6 +43,7 @@ class Observed(Objective):
     needs_counts = True
     reseeds = False
     per_item = False
+    weighs_data = True
 
     @property
     def kind(self) -> str:
@@ -76,7 +77,7 @@ class Observed(Objective):
         return features.sums.T @ members, features.counts.T @ members
 
     def row_terms(
-        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: bool = False
+        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: float = 0.0
     ) -> Terms:
         """Return the terms of the row step, with `pairs` also of all pairs of clusters."""
         assert V is not None
@@ -84,7 +85,7 @@ class Observed(Objective):
         return self._terms(M, features, U, V, U, pairs=pairs)
 
     def column_terms(
-        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: bool = False
+        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: float = 0.0
     ) -> Terms:
         """Return the terms of the column step: the same, with the roles exchanged."""
         assert U is not None
@@ -99,14 +100,14 @@ class Observed(Objective):
         other: Memberships,
         U: Memberships,
         *,
-        pairs: bool,
+        pairs: float,
     ) -> Terms:
         assert features.counts is not None
         constant = self.shrinkage * float((M * M).sum())
         if pairs:
-            M = clusters_in_types(len(M)) @ M
+            M = clusters_in_types(len(M), pairs) @ M
         if other.virtual is not None:
-            M = M @ clusters_in_types(other.n_clusters).T
+            M = M @ mixing(other).T
         # Weights of the columns that were observed most bound those of a row, or nearly so.
         largest = float((features.counts * U.summed.inverse_sizes).max(initial=0.0))
         squared = M * M

@@ -55,7 +55,7 @@ class Poisson(CountObjective):
         return Tables(np.log(lifts), lifts - 1.0, penalties(lifts, self.prior))
 
     def row_terms(
-        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: bool = False
+        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: float = 0.0
     ) -> Terms:
         """Return the terms of the row step, with `pairs` also of all pairs of clusters."""
         assert V is not None
@@ -66,7 +66,7 @@ class Poisson(CountObjective):
         return self._blended(lifts @ mixing(V).T, blocks.column_shares, lifts, pairs=pairs)
 
     def column_terms(
-        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: bool = False
+        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: float = 0.0
     ) -> Terms:
         """Return the terms of the column step: the same, with the roles exchanged."""
         assert U is not None
@@ -77,7 +77,7 @@ class Poisson(CountObjective):
         return self._blended(lifts.T @ mixing(U).T, blocks.row_shares, lifts, pairs=pairs)
 
     def _blended(
-        self, rates: FloatArray, shares: FloatArray, lifts: FloatArray, *, pairs: bool
+        self, rates: FloatArray, shares: FloatArray, lifts: FloatArray, *, pairs: float
     ) -> Terms:
         """Return the terms of clusters with these rates, by types of the other side."""
         single = len(rates) if pairs else 0

@@ -33,7 +33,7 @@ def residue_squares(X: Any, U: Memberships, C: FloatArray, M: FloatArray, V: Mem
     X = X.toarray() if sparse.issparse(X) else X
     A = V.fitted(V.indicator.T @ X.T).T
     if U.mixed or V.mixed:
-        by_rows, by_columns = U.indicator, V.indicator.T
+        by_rows, by_columns = U.shares, V.shares.T
         residues = X - by_rows @ (C - M @ by_columns) - A @ by_columns
         return float(U.weights @ np.square(residues) @ V.weights)
     total = 0.0
@@ -57,7 +57,7 @@ class Residue(Objective):
         return "double"
 
     def row_terms(
-        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: bool = False
+        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: float = 0.0
     ) -> Terms:
         """Return the terms of the row step; with `pairs` also inner products of prototypes."""
         assert V is not None
@@ -65,7 +65,7 @@ class Residue(Objective):
         return _terms(block_means(features, U, V), U, V, found)
 
     def column_terms(
-        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: bool = False
+        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: float = 0.0
     ) -> Terms:
         """Return the terms of the column step: the same, with the roles exchanged."""
         assert U is not None

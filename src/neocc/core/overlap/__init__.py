@@ -8,7 +8,7 @@ from numbers import Real
 
 from neocc._counts import Counts
 from neocc.core.overlap.average import Average
-from neocc.core.overlap.blend import Blend
+from neocc.core.overlap.blend import Blend, BlendedSum
 from neocc.core.overlap.either import Either, followed_clusters, following
 from neocc.core.overlap.model import OverlapModel
 from neocc.core.overlap.repeat import REPEAT, Repeat
@@ -35,22 +35,32 @@ OVERLAP_MODELS: dict[str, type[OverlapModel]] = {
 }
 """All overlap models by name; each takes the largest number of memberships of an item."""
 
-STORED_MODELS: dict[str, type[OverlapModel]] = {**OVERLAP_MODELS, Blend.key: Blend}
+STORED_MODELS: dict[str, type[OverlapModel]] = {
+    **OVERLAP_MODELS,
+    **{each.key: each for each in (Blend, BlendedSum)},
+}
 """The same by what files call them, with those that stand in for others."""
 
 _USUAL_BOUND = 4
 _COMPARED = ("average", "sum", "either")
 # Objectives of counts without blends.
 _RATED = ("diagonal", "modularity")
-# Objectives with pairs of clusters that have costs of their own.
-_BLENDING = ("poisson", "observed")
+# Where pairs of clusters have costs of their own.
+_BLENDING: dict[tuple[str, str], type[OverlapModel]] = {
+    ("poisson", "average"): Blend,
+    ("observed", "average"): Blend,
+    ("observed", "sum"): BlendedSum,
+}
 _OFFSETS = (
     "for objective='residue', whose clusters are patterns up to row and column offsets: take "
     "'average', 'share' or 'repeat', or objective='mean'."
 )
 _RATES = "for counts, whose clusters have rates: take 'share' or 'repeat'."
 _BLENDED_RATES = "for counts, whose clusters have rates: take 'average', 'share' or 'repeat'."
-_CELLS = "over observed cells: take 'average', 'share' or 'repeat'."
+_CELLS = (
+    "over observed cells, where each row has seen others of a column cluster, so that prototypes "
+    "cannot be compared there for all rows alike: take 'average', 'sum', 'share' or 'repeat'."
+)
 _SENSELESS = {
     ("residue", "sum"): _OFFSETS,
     ("residue", "either"): _OFFSETS,
@@ -58,7 +68,6 @@ _SENSELESS = {
     "of its clusters: take 'average', 'share', 'sum' or 'repeat', or NEOCC.",
     ("poisson", "sum"): _BLENDED_RATES,
     ("poisson", "either"): _BLENDED_RATES,
-    ("observed", "sum"): _CELLS,
     ("observed", "either"): _CELLS,
     **{(objective, name): _RATES for objective in _RATED for name in _COMPARED},
 }
@@ -96,7 +105,7 @@ def bounded_model(
     Sets of more than four clusters were never worth it, unless the overlap asks for about as many
     of every item; then they may have one more than that. The paper's model knows no bound.
     """
-    if most is None and name == Blend.name and objective in _BLENDING:
+    if most is None and (objective, name) in _BLENDING:
         most = 2
     elif most is None and name != REPEAT.name:
         given = (float(each) for each in overlaps if isinstance(each, Real))
@@ -115,11 +124,11 @@ def make_overlap_model(name: str, most: int | None, objective: str) -> OverlapMo
         raise ValueError(f"overlap_model must be one of {listed}; got {name!r}.")
     if (objective, name) in _SENSELESS:
         raise ValueError(f"overlap_model={name!r} makes no sense {_SENSELESS[objective, name]}")
-    if name == Blend.name and objective in _BLENDING:
+    if (blend := _BLENDING.get((objective, name))) is not None:
         if most is not None and most > 2:
             raise ValueError(
                 f"max_memberships={most} is too many for overlap_model={name!r} of counts or "
                 "observed cells, where every pair of clusters has a cost of its own: take 2."
             )
-        return Blend(min(most or 2, 2))
+        return blend(min(most or 2, 2))
     return OVERLAP_MODELS[name](most)

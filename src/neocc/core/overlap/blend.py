@@ -2,7 +2,8 @@
 
 Over observed cells every item has seen others, and rates of counts are compared by their
 logarithms: the cost of two clusters is not made of the costs of each. So every pair of clusters has
-a distance of its own, behind those of single clusters, at the mean of their values.
+a distance of its own, behind those of single clusters, at the mean of their values. `"sum"` over
+observed cells has them at the sum.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ from neocc.core.overlap.average import Average
 from neocc.core.overlap.model import OverlapModel
 from neocc.core.overlap.repeat import REPEAT, Repeat
 from neocc.core.overlap.scores import Scores, Spread, at_once
+from neocc.core.overlap.sum import Sum
 from neocc.core.sizes import Moves, Wanted, offer_moves
 from neocc.kernels import Kernels, Memberships, SetCosts
 
-__all__ = ["Blend"]
+__all__ = ["Blend", "BlendedSum"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class Blend(OverlapModel):
     mixed: ClassVar[bool] = True
     divides: ClassVar[bool] = True
     blends: ClassVar[bool] = True
+    pair_share: ClassVar[float] = 0.5
 
     def costs(self, sizes: FloatArray, gram: FloatArray | None) -> SetCosts:
         """Return the cost of one cluster; pairs have their own."""
@@ -48,7 +51,7 @@ class Blend(OverlapModel):
         """Return memberships that count in the type of each item."""
         if not len(members.extra_items):
             return replace(members, scale=None, mixed=False, virtual=None)
-        scale = 1.0 / np.maximum(members.numbers, 1)
+        scale = 1.0 / np.maximum(members.numbers, 1) if self.divides else None
         return replace(members, scale=scale, mixed=True, virtual=types_of(members))
 
     def choices(self, scores: Scores, kernels: Kernels, spread: Spread = at_once) -> Choices:
@@ -108,3 +111,19 @@ class Blend(OverlapModel):
             return found
 
         return offer_moves(d, members, wanted, changes=changes)
+
+
+@dataclass(frozen=True)
+class BlendedSum(Blend):
+    """The cost at the sum of the values of an item's clusters, two at most."""
+
+    name: ClassVar[str] = "sum"
+    key: ClassVar[str] = "blended-sum"
+    divides: ClassVar[bool] = False
+    pair_share: ClassVar[float] = 1.0
+    keeps_shifts: ClassVar[bool] = False
+
+    @property
+    def one_way(self) -> OverlapModel:
+        """The model of a side alone: a sum of vectors."""
+        return Sum(self.most)

@@ -5,7 +5,7 @@ The best set of s clusters are the s nearest ones, so that every distance is a p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,7 +22,7 @@ __all__ = ["DistanceChoices"]
 
 @dataclass(frozen=True)
 class DistanceChoices:
-    """The distances of a block of items."""
+    """The distances of a block of items, times their weights."""
 
     scores: Scores
 
@@ -39,7 +39,11 @@ class DistanceChoices:
         """
         labels, minima, k = self.scores.labels, self.scores.minima, self.scores.n_clusters
         if thresholds is ANY or thresholds == ANY:
-            return Applied(Memberships.partition(labels, k), self.scores.objective)
+            members = Memberships.partition(labels, k)
+            before = self.scores.members
+            if before is not None and before.item_weights is not None:
+                members = members.weighing(before.item_weights)
+            return Applied(members, self.scores.objective)
         kept = taken(minima, thresholds.nearest, thresholds.n_nearest_ties)
         first = np.where(kept, labels, np.int32(-1))
         extra = np.empty(0, dtype=np.intp)
@@ -52,7 +56,7 @@ class DistanceChoices:
             extra = near[taken(flat[near], thresholds.extra, thresholds.n_extra_ties)]
         items = extra // k
         members = Memberships(first, items, (extra - items * k).astype(np.int32), k)
-        return Applied(members, self.scores.objective)
+        return Applied(members.weighing(self.scores.item_weights), self.scores.objective)
 
     def costs(self, applied: Applied) -> FloatArray:
         """Return the distance of each membership, item by item."""
@@ -65,7 +69,8 @@ class DistanceChoices:
         """Offer the cheapest moves of memberships to clusters that are too small."""
         d, before = self.scores.d, self.scores.members
         assert d is not None
-        found = offer_moves(d, members, wanted)
+        # Distances are weighed already.
+        found = offer_moves(d, replace(members, item_weights=None), wanted)
         if before is None:
             return found
         return found._replace(

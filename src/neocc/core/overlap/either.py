@@ -63,9 +63,9 @@ class Either(OverlapModel):
         if members.virtual is not None:
             return members
         if not len(members.extra_items):
-            return replace(members, scale=None, mixed=False)
+            return replace(members, scale=members.item_weights, mixed=False)
         virtual = Memberships.from_labels(_first_clusters(members), members.n_clusters)
-        return replace(members, scale=None, mixed=True, virtual=virtual)
+        return _in_virtual(members, virtual)
 
     def counted(
         self, members: Memberships, ask: Ask, cut: Cut, fresh: Sequence[int] = ()
@@ -130,7 +130,9 @@ class Either(OverlapModel):
             followed = followed_clusters(here, len(columns))
             now = every[np.arange(len(at))[:, None], followed, columns].sum(axis=1)
             inside = np.where(here.dense[:, :, None], every, 0.0).sum(axis=(1, 2))
-            total += float((now - inside - (here.numbers - 1) * scores.squares[at]).sum())
+            beyond = now - inside - (here.numbers - 1) * scores.squares[at]
+            weights = here.item_weights
+            total += float(beyond.sum() if weights is None else weights @ beyond)
         return total
 
     def offers(self, scores: Scores, members: Memberships, wanted: Wanted) -> Moves:
@@ -223,7 +225,12 @@ def following(members: Memberships, some: IntArray, followed: LabelArray) -> Mem
     first[some] = clusters[:, 0]
     items, further = np.repeat(some, l - 1), clusters[:, 1:].ravel()
     virtual = Memberships(first, items, further, k + k * l, stands_for=_stands_for(k, l))
-    return replace(members, scale=None, mixed=True, virtual=virtual)
+    return _in_virtual(members, virtual)
+
+
+def _in_virtual(members: Memberships, virtual: Memberships) -> Memberships:
+    weights = members.item_weights
+    return replace(members, scale=weights, mixed=True, virtual=virtual.weighing(weights))
 
 
 def _first_clusters(members: Memberships) -> LabelArray:

@@ -49,6 +49,8 @@ class OverlapModel(ABC):
         on the squares of the item.
     blends : bool
         Whether pairs of clusters have distances of their own.
+    pair_share : float
+        Then, how much of the values of each is in those of a pair.
     key : str
         How files call it, where that is not its name.
     needs_sums : bool
@@ -70,6 +72,7 @@ class OverlapModel(ABC):
     needs_squares: ClassVar[bool] = False
     needs_sums: ClassVar[bool] = False
     blends: ClassVar[bool] = False
+    pair_share: ClassVar[float] = 0.0
     key: ClassVar[str] = ""
     both_sides: ClassVar[bool] = True
     keeps_shifts: ClassVar[bool] = True
@@ -82,8 +85,10 @@ class OverlapModel(ABC):
     def weighted(self, members: Memberships) -> Memberships:
         """Return memberships, each a part of its item if the model divides an item among them."""
         if not len(members.extra_items):
-            return replace(members, scale=None, mixed=False, virtual=None)
-        scale = 1.0 / np.maximum(members.numbers, 1) if self.divides else None
+            return replace(members, scale=members.item_weights, mixed=False, virtual=None)
+        scale = members.item_weights
+        if self.divides:
+            scale = (1.0 if scale is None else scale) / np.maximum(members.numbers, 1)
         return replace(members, scale=scale, mixed=self.mixed, virtual=None)
 
     def counted(
@@ -123,7 +128,7 @@ class OverlapModel(ABC):
         beside, present = self.standing(scores)
         scores = scores._replace(objective=scores.objective + beside)
         if scores.d is None:
-            return DistanceChoices(scores)
+            return DistanceChoices(scores.weighed())
         return SetChoices.of(scores, self, largest, present, kernels, spread)
 
     def standing(self, scores: Scores) -> tuple[float, FloatArray | None]:

@@ -27,10 +27,12 @@ def beyond_distances(scores: Scores, costs: SetCosts, joint: FloatArray) -> floa
     members = scores.members
     if members is None or not len(members.extra_items):
         return 0.0
-    some = members.overlapping[0]
-    total = float(joint[some].sum())
+    some, of_these = members.overlapping
+    weights = of_these.item_weights
+    total = float(joint[some].sum() if weights is None else weights @ joint[some])
     if scores.squares is not None:
-        total += float(costs.fixed[members.numbers[some] - 1] @ scores.squares[some])
+        squares = scores.squares[some] if weights is None else weights * scores.squares[some]
+        total += float(costs.fixed[members.numbers[some] - 1] @ squares)
     return total
 
 

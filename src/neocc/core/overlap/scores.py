@@ -27,6 +27,7 @@ class Scores(NamedTuple):
     `objective` is the sum of the distances at the memberships before, `members`. `d` is None where
     every item gets its nearest cluster and nothing else. `squares` are those of the items, `gram`
     the inner products of prototypes, and `parts` those of distances, for models that need them.
+    Distances are those of items that count as one; the objective has the weights of items.
     """
 
     d: FloatArray | None
@@ -38,6 +39,20 @@ class Scores(NamedTuple):
     squares: FloatArray | None = None
     gram: FloatArray | None = None
     parts: Parts | None = None
+
+    @property
+    def item_weights(self) -> FloatArray | None:
+        """How many items each of them counts as; None for one."""
+        return None if self.members is None else self.members.item_weights
+
+    def weighed(self) -> Scores:
+        """Return distances times the weights of items: what memberships cost, in place."""
+        weights, d = self.item_weights, self.d
+        if weights is None:
+            return self
+        if d is not None:
+            np.multiply(d, weights[:, None], out=d)
+        return self._replace(minima=self.minima * weights)
 
     @classmethod
     def joined(cls, parts: Sequence[Scores]) -> Scores:

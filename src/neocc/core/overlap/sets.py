@@ -86,6 +86,9 @@ class SetChoices:
                 curves[better, size - 1] = present[better]
                 clusters = np.nonzero(members.take(better).dense)[1]
                 sets[better, size - 1, :size] = clusters.reshape(-1, size)
+        if (weights := scores.item_weights) is not None:
+            curves *= weights[:, None]
+            present = None if present is None else present * weights
         spread(lambda at: kernels.hull_steps(curves[at], steps[at]), len(d))
         return cls(scores, model, curves, sets, steps, present)
 
@@ -196,6 +199,7 @@ class SetChoices:
         at, place = np.nonzero(chosen[:, 1:] >= 0)
         clusters = chosen[at, place + 1]
         members = Memberships(first, several[at], clusters, self.scores.n_clusters)
+        members = members.weighing(self.scores.item_weights)
         members.__dict__["numbers"] = sizes
         counted = self.counted(members)
         counted.__dict__["numbers"] = sizes
@@ -216,4 +220,6 @@ class SetChoices:
         if self.present is None:
             return found
         now = self.model.present(self.scores, members)
+        if (weights := self.scores.item_weights) is not None:
+            now = now * weights
         return found._replace(before=float(self.present.sum()), now=float(now.sum()))

@@ -8,6 +8,9 @@ of cluster q, of total weight W, then rises by e c_p + W e / (W + e) (d_pq - c_p
 weight changes by one; with "share" those of all clusters of the item. Models of counts have rates
 in the place of means, and say themselves what a change costs (`Objective.rise`).
 
+An item of weight a counts as a items: changes of its weights, its leverage and what its residuals
+cost are those of one item, times a.
+
 Where items are combinations u of prototypes, let h = u'(U'U)^-1 u be the leverage of the item.
 Without it the fit costs less by c_p + |e|^2 / (1 - h), with a combination u' in its place more by
 c_p + |e'|^2 / (1 + h'), for residuals e of the fit and e', h' of the one without the item: the
@@ -66,7 +69,7 @@ def single_gains(
     elif model.mixed:
         savings, costs = _mixed_gains(members, excess, constant, model, scores)
     else:
-        rise = rise or _squared_rise(model.weighted(members).sizes, excess, constant)
+        rise = rise or _squared_rise(model.weighted(members), excess, constant)
         savings, costs = _separate_gains(members, model, rise)
     savings[~table | (numbers <= min_size)] = -np.inf
     costs[table] = np.inf
@@ -75,12 +78,16 @@ def single_gains(
     return savings, costs
 
 
-def _squared_rise(sizes: FloatArray, excess: FloatArray, constant: FloatArray) -> Rise:
+def _squared_rise(weighted: Memberships, excess: FloatArray, constant: FloatArray) -> Rise:
     """Return the rise of squared differences from (weighted) means."""
+    sizes, weights = weighted.sizes, weighted.item_weights
 
     def rise(change: FloatArray) -> FloatArray:
+        if weights is not None:
+            change = change * weights[:, None]
         left = sizes + change
-        pulled = np.divide(sizes * change, left, out=np.zeros_like(excess), where=left > 0)
+        some = left > _LEAST_FREEDOM * sizes
+        pulled = np.divide(sizes * change, left, out=np.zeros_like(excess), where=some)
         return np.asarray(change * constant[:, None] + pulled * excess)
 
     return rise
@@ -115,8 +122,9 @@ def _mixed_gains(
     assert gram is not None
     n, k = table.shape
     weighted, c = model.weighted(members), constant[:, None]
+    weights = _weights_of(members)
     inverse = np.linalg.pinv(weighted.gram, hermitian=True)
-    u, sizes, A = weighted.indicator, members.numbers[:, None], table.astype(np.float64)
+    u, sizes, A = weighted.shares, members.numbers[:, None], table.astype(np.float64)
     parts = model.costs(np.arange(1.0, k + 2), gram)
     assert parts.pairs is not None
     d, base = excess + c, 0.0 if squares is None else squares[:, None]
@@ -129,7 +137,7 @@ def _mixed_gains(
         found = parts.own[at] * linear + parts.fixed[at] * base + parts.joint[at] * joint
         return np.asarray(np.maximum(found - c, 0.0))
 
-    pulled, moved = u @ inverse, u @ gram
+    pulled, moved = weights * (u @ inverse), u @ gram
     leverage = np.minimum((pulled * u).sum(axis=1, keepdims=True), 1.0 - _LEAST_FREEDOM)
     length = (moved * u).sum(axis=1, keepdims=True)
     present, free = beyond(sizes, linear, joint), 1.0 - leverage
@@ -146,13 +154,21 @@ def _mixed_gains(
         apart += step**2 * np.diag(gram)
         dot = 0.5 * (new + present - apart)
         cross = scale * leverage + step * pulled
-        own = scale**2 * leverage + 2.0 * scale * step * pulled + step**2 * np.diag(inverse)
+        own = scale**2 * leverage + 2.0 * scale * step * pulled
+        own += step**2 * weights * np.diag(inverse)
         pull = cross / free
         residual = new + 2.0 * pull * dot + pull**2 * present
         return np.asarray(np.maximum(residual, 0.0) / (1.0 + own + cross * pull))
 
     now = np.where(sizes > 0, present / free, -c)
-    return now - np.where(sizes == 1, -c, after(-1)), after(1) - now
+    savings, costs = now - np.where(sizes == 1, -c, after(-1)), after(1) - now
+    return weights * savings, weights * costs
+
+
+def _weights_of(members: Memberships) -> FloatArray:
+    """Return how many items each counts as, a line each."""
+    weights = members.item_weights
+    return np.ones((members.n_items, 1)) if weights is None else weights[:, None]
 
 
 def _followed_gains(
@@ -167,12 +183,14 @@ def _followed_gains(
     assert parts is not None
     l = parts.sums.shape[1]  # noqa: E741
     numbers, followed = followers(members, l), followed_clusters(members, l)
-    savings, costs = np.zeros_like(excess), np.zeros_like(excess)
+    savings, costs, weights = np.zeros_like(excess), np.zeros_like(excess), _weights_of(members)
     for start in range(0, len(excess), _CHUNK):
         at = slice(start, start + _CHUNK)
         inside = table[at]
         n = np.where(followed[at, None] == np.arange(table.shape[1])[:, None], -1.0, 1.0)
-        factor = np.divide(numbers, numbers + n, out=np.zeros_like(n), where=numbers + n > 0)
+        left = numbers + n * weights[at, :, None]
+        some_left = left > _LEAST_FREEDOM * numbers
+        factor = np.divide(numbers, left, out=np.zeros_like(n), where=some_left)
         means = parts.sums[at] * inverse(parts.sizes)
         apart = np.square(means[:, None] + parts.slope.T / 2.0) * parts.sizes
         pulled = apart * factor
@@ -187,7 +205,7 @@ def _followed_gains(
         alone = inside.sum(axis=1, keepdims=True) == 1
         savings[at] = now - np.where(alone, 0.0, c + left)
         costs[at] = c + np.minimum(pulled, least).sum(axis=2) - now
-    return savings, costs
+    return weights * savings, weights * costs
 
 
 def _blended_gains(

@@ -259,4 +259,6 @@ class OneSide:
             constant = comparable(unexplained).minima
         rise = None if model.blends else objective.rise(self.engine, self.side, features, pair)
         gains = single_gains(members, scores, constant, model, counts.min_size, rise)
+        if members.item_weights is not None:
+            constant = constant * members.item_weights
         return Exchange(members.dense, *gains, constant, counts.max_outliers)

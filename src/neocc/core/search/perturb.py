@@ -105,7 +105,7 @@ def perturb(
 
 def replaced(problem: Problem, pair: Pair, side: Side, members: BoolArray) -> Pair:
     """Return a pair with other memberships on one side, weighted as the overlap model has it."""
-    weighted = problem.overlap_model.weighted(Memberships.from_dense(members))
+    weighted = problem.weighted(side, Memberships.from_dense(members))
     return with_side(pair, side, weighted)
 
 
@@ -145,6 +145,8 @@ def relocate(
         np.maximum(d, 0.0, out=d)
     members = best.pair[0 if side == "rows" else 1]
     assert members is not None
+    if members.item_weights is not None:
+        d *= members.item_weights[:, None]
     matrix = members.dense.copy()
     costs = _costs_of_dissolving(matrix, d)
     cluster = _draw(1.0 / (_LEAST_COST + costs / max(float(costs.max()), _TINY)), rng)

@@ -62,7 +62,7 @@ def on_cluster(
         rows: list[Any] = list(range(len(edges) - 1))
     else:
         edges = np.array([0, *(stop for _, stop in matrix.partition(shard_entries))])
-        rows = [slice_rows(matrix.values, *ends) for ends in pairwise(edges.tolist())]
+        rows = [slice_rows(matrix.sendable, *ends) for ends in pairwise(edges.tolist())]
     tasks = Tasks(find_client(where), len(rows))
     common = (source, kernel, type(matrix))
     each = tasks.each("load", remote.hold, tasks.by_unit(rows), common=common)
