@@ -114,7 +114,7 @@ class BaseNEO(
         """Run all starts and publish the best; an interrupted fit keeps the best start it has."""
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         rng = np.random.default_rng(seed)
-        with running(self.engine), Workers(self.n_jobs) as workers:
+        with running(self.engine, problem), Workers(self.n_jobs) as workers:
             space = EVERYTHING
             if not runs_on_cluster(self.engine):
                 space = planned_space(self, matrix, problem, init, workers)
@@ -196,7 +196,7 @@ class BaseNEO(
         space = EVERYTHING
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         rng = np.random.default_rng(seed)
-        with running(self.engine), Workers(self.n_jobs) as workers:
+        with running(self.engine, problem), Workers(self.n_jobs) as workers:
             if not runs_on_cluster(self.engine):
                 space = planned_space(self, matrix, problem, init, workers)
             engine = make_engine(matrix, self.kernel, workers, space, self.engine)
