@@ -12,12 +12,13 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from neocc.cli._choose import CRITERIA, Choice, asked_model, choose, rank_numbers
+from neocc.cli._advise import look
+from neocc.cli._choose import CRITERIA, Choice, choose, rank_numbers
 from neocc.cli._command import Answer
 from neocc.cli._fit import Progress
 from neocc.cli._fit_page import chosen, file_line, finite
 from neocc.cli._guard import INTERRUPTED, as_options, blaming_the_user, collected_warnings
-from neocc.cli._load import load
+from neocc.cli._models import asked_model
 from neocc.cli._sample import draw_to_choose
 from neocc.cli._settings import FitSettings, option_of
 from neocc.cli._terminal import section, table
@@ -42,7 +43,8 @@ def suggest_answer(
     asked_model(settings)
     with collected_warnings() as notes:
         with progress("Reading the file"), blaming_the_user():
-            loaded = load(path, settings)
+            seen = look(path, settings)
+            loaded, settings = seen.loaded, seen.settings
             sample = draw_to_choose(loaded.matrix.data, settings) if loaded.is_stored else None
         X = loaded.matrix.data if sample is None else sample.data
         criteria = sorted(CRITERIA, key=lambda name: name != criterion)
