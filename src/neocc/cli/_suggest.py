@@ -44,7 +44,7 @@ def suggest_answer(
     with collected_warnings() as notes:
         with progress("Reading the file"), blaming_the_user():
             seen = look(path, settings)
-            loaded, settings = seen.loaded, seen.settings
+            loaded, asked, settings = seen.loaded, settings, seen.settings
             sample = draw_to_choose(loaded.matrix.data, settings) if loaded.is_stored else None
         X = loaded.matrix.data if sample is None else sample.data
         criteria = sorted(CRITERIA, key=lambda name: name != criterion)
@@ -52,14 +52,14 @@ def suggest_answer(
             ranked = rank_numbers(X, settings, numbers, tick, criteria=criteria, n_init=n_init)
         if ranked.complete:
             rows, columns = ranked.best
-            asked = replace(settings, rows=rows, columns=columns)
+            best = replace(settings, rows=rows, columns=columns)
             with progress("Estimating overlap and outliers"), blaming_the_user():
-                _, choices, _ = choose(X, asked, sample=sample)
+                _, choices, _ = choose(X, best, sample=sample)
     if sample is not None and not sample.is_whole:
         notes.insert(0, f"computed from {sample.in_words('rows')}.")
     notes = [*ranked.notes, *notes]
     return Answer(
-        lambda: _page(loaded.file, ranked, choices, settings),
+        lambda: _page(loaded.file, ranked, [*seen.choices, *choices], asked),
         lambda: _json(loaded.file, ranked, choices, notes),
         notes,
         code=0 if ranked.complete else INTERRUPTED,

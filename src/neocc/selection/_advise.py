@@ -7,7 +7,7 @@ behind anybody's back: the result is a pipeline of transformers and an estimator
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from neocc.core.objectives import COUNTS
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Advice", "Reason", "advise", "recipe_for"]
 
-_NOTHING = "transform nothing"
+_NOTHING = "use the values as they are"
 # Columns whose means differ by more than the values of a column do are centred.
 _LEVELS_APART = 1.0
 # Of so many genes, or the like, groups are told by patterns: offsets within a block count less.
@@ -147,7 +147,12 @@ def recipe_for(
         reasons = INSTEAD.get(description.kind, RECIPES[description.kind])(description.facts)
     if not steps or given.get("objective") in COUNTS:
         reasons = [one for one in reasons if one.parameters]
-    return tuple(one for one in reasons if not set(one.parameters) & set(given))
+    found = []
+    for one in reasons:
+        kept = {name: value for name, value in one.parameters.items() if name not in given}
+        if kept or not one.parameters:
+            found.append(replace(one, parameters=kept))
+    return tuple(found)
 
 
 # ------------------------------------------------------------------------------------- by kind

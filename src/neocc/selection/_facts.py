@@ -107,7 +107,15 @@ class Facts:
 
 
 def look_at(X: Any, names: Sequence[Any] | None, most: int, seed: int) -> Facts:
-    """Measure data, or a random sample of their rows of about `most` cells."""
+    """Measure data, or a random sample of their rows of about `most` cells.
+
+    Values that are too large for squares are left to those who fit.
+    """
+    with np.errstate(all="ignore"):
+        return _measured(X, names, most, seed)
+
+
+def _measured(X: Any, names: Sequence[Any] | None, most: int, seed: int) -> Facts:
     shape, seen, names = some_rows(X, names, most, seed)
     stored = seen.data if sparse.issparse(seen) else seen.ravel()
     is_missing = np.isnan(stored)
