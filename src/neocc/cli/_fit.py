@@ -17,6 +17,7 @@ from neocc.cli._models import asked_model
 from neocc.cli._sample import draw_to_choose, page_of
 from neocc.cli._settings import FitSettings, option_of
 from neocc.cli._settings_files import Recorded, read_recorded, read_settings
+from neocc.cli._story import before_steps, tell_story
 from neocc.cli._terminal import FitProgress, Tick
 from neocc.io import Matrix, make_record
 from neocc.selection import DataDescription
@@ -42,6 +43,7 @@ class FitOutcome:
 
     loaded: Loaded
     description: DataDescription
+    story: dict[str, Any]  # what it looks like, what was chosen, how sure that is, what next
     settings: FitSettings  # with every "auto" replaced
     choices: list[Choice]  # what replaced them, and why
     model: Any  # of an interrupted fit the best so far
@@ -127,8 +129,12 @@ def _fit(
         choices.append(Choice(what, used.why, {"overlap_model": used.model}))
     attach(model, loaded.preprocessor, dense=settings.dense)
     file = replace(loaded.file, source=plan.path.resolve())
-    about = {"chosen": plan.settings.left_open, "interrupted": interrupted}
+    about: dict[str, Any] = {"chosen": plan.settings.left_open, "interrupted": interrupted}
     about["overlap_model_used"] = None if used is None else used.model
+    story = tell_story(seen, plan.settings, choices, model, plan.path)
+    if plan.recorded is not None:  # what was chosen then
+        story = {**story, **plan.recorded.story}
+    about["story"] = story
     record = make_record({**settings.as_json(), **about}, seed=settings.seed, matrix=file)
     files: dict[str, str] = {}
     page_notes: list[str] = []
@@ -144,6 +150,7 @@ def _fit(
             record=record,
             extra_files=files,
             parquet=settings.parquet,
+            before=before_steps(seen),
             force=force,
         )
     if kept is not None and not interrupted:
@@ -151,6 +158,7 @@ def _fit(
     return FitOutcome(
         loaded,
         seen.description,
+        story,
         settings,
         choices,
         model,

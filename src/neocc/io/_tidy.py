@@ -22,7 +22,8 @@ from neocc.io._matrix import Matrix
 from neocc.io._observed import observed_block_errors, observed_column_distances
 from neocc.kernels import Memberships, numpy_
 
-__all__ = ["ResultTables", "column_distances", "member_table", "memberships", "result_tables"]
+__all__ = ["ResultTables", "column_distances", "means_over_blocks", "member_table", "memberships"]
+__all__ += ["result_tables"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +62,11 @@ def memberships(model: Any) -> tuple[BoolArray, BoolArray | None]:
     raise ValueError(f"{type(model).__name__} has no memberships. Fit it first.")
 
 
-def result_tables(model: Any, matrix: Matrix) -> ResultTables:
-    """Tabulate a fit of a matrix; see `ResultTables`."""
+def result_tables(model: Any, matrix: Matrix, before: Any = None) -> ResultTables:
+    """Tabulate a fit of a matrix; see `ResultTables`.
+
+    `before` are the data before they were transformed: blocks have their means too, `mean_before`.
+    """
     U, V = memberships(model)
     if not hasattr(model, "block_means_" if V is not None else "cluster_centers_"):
         raise ValueError(
@@ -81,7 +85,10 @@ def result_tables(model: Any, matrix: Matrix) -> ResultTables:
         return ResultTables(rows, None, _one_way_blocks(model, matrix, U))
     names = [matrix.name_of_column(j) for j in range(n_columns)]
     columns = member_table("column", V, column_distances(model, matrix.data), names)
-    return ResultTables(rows, columns, _block_table(model, matrix, U, V))
+    blocks = _block_table(model, matrix, U, V)
+    if before is not None:
+        blocks["mean_before"] = means_over_blocks(before, U, V).ravel()
+    return ResultTables(rows, columns, blocks)
 
 
 def column_distances(model: Any, X: Any) -> FloatArray:
@@ -144,6 +151,15 @@ def member_table(
         "outlier": is_outlier,
         side: at + 1,
     }
+
+
+def means_over_blocks(X: Any, U: BoolArray, V: BoolArray) -> FloatArray:
+    """Return the plain means of data over all blocks; NaN for those without a cell."""
+    sums = U.T.astype(np.float64) @ np.asarray(X @ V.astype(np.float64))
+    cells = np.multiply.outer(U.sum(axis=0), V.sum(axis=0))
+    means: FloatArray = np.full(cells.shape, np.nan)
+    np.divide(sums, cells, out=means, where=cells > 0)
+    return means
 
 
 def _block_table(model: Any, matrix: Matrix, U: BoolArray, V: BoolArray) -> dict[str, Any]:

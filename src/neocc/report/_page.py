@@ -23,6 +23,7 @@ from neocc.report._outliers import outliers
 from neocc.report._pieces import NOTHING, note
 from neocc.report._result import Result, read_result
 from neocc.report._settings import settings as settings_part
+from neocc.report._story import story
 from neocc.report._words import headline
 
 __all__ = ["is_report", "render_report", "write_report"]
@@ -39,6 +40,7 @@ _MARK, _HEAD_BYTES = b'<meta name="generator" content="neocc ', 4096
 _SCRIPTS = ("sides.js", "picture.js", "controls.js")
 _NO_MATRIX = "This page was made without the matrix: it shows what the model knows by itself."
 _TITLES = {
+    "story": "Choices",
     "matrix": "Matrix",
     "blocks": "Blocks",
     "groups": "Groups",
@@ -108,8 +110,9 @@ def render_report(
     picture = make_picture(result) if result.has_values else None
     title = shorten(title or _default_title(result), _LONGEST_TITLE)
     parts = {
+        "story": story(record),
         "matrix": _overview.matrix(result, picture) if picture else note(_NO_MATRIX),
-        "blocks": _overview.blocks(result),
+        "blocks": _overview.blocks(result, record),
         "groups": joined(
             *(
                 groups(result, facts, key)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["Advice", "Reason", "advise", "recipe_for"]
 
 _NOTHING = "use the values as they are"
-# Columns whose means differ by more than the values of a column do are centred.
-_LEVELS_APART = 1.0
+# Columns whose means differ by more than this many standard deviations of a column are centred.
+_LEVELS_APART = 0.5
 # Of so many genes, or the like, groups are told by patterns: offsets within a block count less.
 _MANY_LINES = 1000
 
@@ -236,7 +236,7 @@ def _centred(facts: Facts) -> list[Reason]:
 def _of_plain(facts: Facts) -> list[Reason]:
     if facts.is_sparse or facts.column_levels <= _LEVELS_APART:
         return [_nothing("the values have one scale"), _MEAN]
-    why = "columns differ more in their level than rows do in a column"
+    why = "columns have levels of their own, which make no groups of rows"
     return [Reason("centre the columns", why, "column-center"), _MEAN]
 
 

@@ -33,6 +33,7 @@ class Kind(NamedTuple):
     noun: str  # what the data are called
     evidence: Callable[[Facts], str]  # a clause that tells why, or nothing
     implies: str  # a clause: what a fit must take care of
+    one_unit: bool = True  # whether a mean over several columns means anything
 
 
 def _binary(facts: Facts) -> str:
@@ -151,6 +152,7 @@ KINDS = {
             "columns of different units",
             _units,
             "the column of the largest unit would decide alone",
+            one_unit=False,
         ),
         Kind("plain", "numbers of one scale", _plain, "they can be compared as they are"),
     )
