@@ -159,6 +159,9 @@ def _planted_counts() -> Any:
 
 _FAR = ("rec.motorcycles", "sci.space", "talk.politics.mideast", "comp.graphics", "sci.med")
 
+_BESIDE = ("island", "sex", "year")
+_PLANTED = ("intensities", "units", "binary", "proportions", "ratings", "ratios")
+
 TABLES = [
     Table("iris", partial(_scikit, datasets.load_iris), True),
     Table("wine", partial(_scikit, datasets.load_wine), True),
@@ -183,7 +186,7 @@ TABLES = [
     Table("NCI60", _nci60, False),
     Table("medulloblastoma", _medulloblastoma, False, "columns"),
     Table("yeast, selected", _brown, False),
-    Table("Wisconsin", partial(_orange, "breast-cancer-wisconsin.tab", "tests/datasets"), False),
+    Table("Wisconsin", partial(_orange, "breast-cancer-wisconsin.tab", "tests/datasets"), True),
     Table("ionosphere", partial(_orange, "ionosphere.tab", "tests/datasets"), False),
     Table("MNIST", _mnist, False),
     Table("newsgroups", partial(_texts, "20newsgroups-test", _FAR), False),

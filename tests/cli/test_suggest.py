@@ -89,5 +89,6 @@ def test_the_rules_of_the_authors(rule):
 
 def test_choices_repeat_themselves():
     X = load_southern_women().data
-    first, second = (choose(X, FitSettings(columns=2, objective="mean", seed=4))[0] for _ in range(2))
+    asked = FitSettings(columns=2, objective="mean", seed=4)
+    first, second = (choose(X, asked)[0] for _ in range(2))
     assert first == second

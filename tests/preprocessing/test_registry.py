@@ -20,9 +20,11 @@ from neocc.preprocessing import (
     Binormalizer,
     Centerer,
     Log1p,
+    Log2,
     NormScaler,
     Standardizer,
     Tfidf,
+    ZeroDropper,
     make_preprocessor,
     preprocess,
 )
@@ -153,7 +155,9 @@ def test_every_public_name_can_be_imported():
         NormScaler("columns", "max"),
         Binormalizer(),
         Log1p(),
+        Log2(),
         Tfidf(),
+        ZeroDropper(),
     ]
 )
 def test_sklearn_check(estimator, check):

@@ -40,9 +40,9 @@ _MARK, _HEAD_BYTES = b'<meta name="generator" content="neocc ', 4096
 _SCRIPTS = ("sides.js", "picture.js", "controls.js")
 _NO_MATRIX = "This page was made without the matrix: it shows what the model knows by itself."
 _TITLES = {
-    "story": "Choices",
     "matrix": "Matrix",
     "blocks": "Blocks",
+    "story": "Choices",
     "groups": "Groups",
     "overlaps": "Overlaps",
     "outliers": "Outliers",
@@ -110,9 +110,9 @@ def render_report(
     picture = make_picture(result) if result.has_values else None
     title = shorten(title or _default_title(result), _LONGEST_TITLE)
     parts = {
-        "story": story(record),
         "matrix": _overview.matrix(result, picture) if picture else note(_NO_MATRIX),
         "blocks": _overview.blocks(result, record),
+        "story": story(record),
         "groups": joined(
             *(
                 groups(result, facts, key)

@@ -23,6 +23,8 @@ __all__ = ["Advice", "Reason", "advise", "recipe_for"]
 _NOTHING = "use the values as they are"
 # Columns whose means differ by more than this many standard deviations of a column are centred.
 _LEVELS_APART = 0.5
+# Sparse columns are scaled where they differ by more than this factor.
+_SCALES_APART = 2.0
 # Of so many genes, or the like, groups are told by patterns: offsets within a block count less.
 _MANY_LINES = 1000
 
@@ -234,6 +236,9 @@ def _centred(facts: Facts) -> list[Reason]:
 
 
 def _of_plain(facts: Facts) -> list[Reason]:
+    if facts.is_sparse and facts.column_scales > _SCALES_APART:
+        why = f"their scales differ up to {facts.column_scales:,.3g} times, and zeros stay zeros"
+        return [Reason("divide the columns by their norms", why, "column-norm"), _MEAN]
     if facts.is_sparse or facts.column_levels <= _LEVELS_APART:
         return [_nothing("the values have one scale"), _MEAN]
     why = "columns have levels of their own, which make no groups of rows"

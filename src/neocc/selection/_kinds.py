@@ -20,7 +20,7 @@ _MOST_RATINGS, _MOST_STEPS = 11, 20
 INCOMPLETE = 0.9
 _WHOLES = (1.0, 100.0)
 _SAME_TOTAL = 0.03
-_DECADES = 2.0
+_DECADES, _SKEWED = 2.0, 2.0
 # Columns of so many scales are in different units, unless there are many of one sort.
 _SCALES, _LEVELS_APART, _MANY_COLUMNS = 10.0, 10.0, 50
 _CENTRED, _BOTH_SIGNS = 0.75, 0.2
@@ -66,20 +66,20 @@ def _counts(facts: Facts) -> str:
     if not facts.is_whole or facts.low != 0 or facts.skew <= 0 or facts.fill == 0 or _units(facts):
         return ""
     return (
-        f"all values are whole numbers from 0 to {facts.high:,g}, {_percent(1 - facts.fill)} of "
-        "them 0, and small ones are the commonest"
+        f"all values are whole numbers from 0 to {_figure(facts.high)}, "
+        f"{_percent(1 - facts.fill)} of them 0, and small ones are the commonest"
     )
 
 
 def _intensities(facts: Facts) -> str:
     if facts.low < 0 or facts.decades < _DECADES or facts.mixed_columns or _units(facts):
         return ""
-    if facts.skew < 1 or abs(facts.log_skew) > facts.skew / 2:
+    if facts.skew < _SKEWED or abs(facts.log_skew) > facts.skew / 2:
         return ""
     return (
-        f"positive values reach over {facts.decades:.1f} powers of ten (up to {facts.high:,.4g}) "
-        f"and are far less skewed as logarithms ({facts.log_skew:.1f}) than as they are "
-        f"({facts.skew:.1f})"
+        f"positive values reach over {facts.decades:.1f} powers of ten (up to "
+        f"{_figure(facts.high)}) and are far less skewed as logarithms "
+        f"({facts.log_skew:.1f}) than as they are ({facts.skew:.1f})"
     )
 
 
@@ -105,7 +105,9 @@ def _units(facts: Facts) -> str:
 
 
 def _plain(facts: Facts) -> str:
-    return f"values from {facts.low:.4g} to {facts.high:.4g}, and no sign of different units"
+    return (
+        f"values from {_figure(facts.low)} to {_figure(facts.high)}, and no sign of different units"
+    )
 
 
 KINDS = {
@@ -173,6 +175,10 @@ def _is_even(levels: tuple[float, ...]) -> bool:
     """Whether levels are small multiples of a common step, such as 1, 2, 3 or 0.5, 1.0, 1.5."""
     multiples = np.array(levels) / np.diff(levels).min()
     return bool(np.allclose(multiples, np.rint(multiples)) and multiples[-1] <= _MOST_STEPS)
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def _percent(share: float) -> str:
