@@ -190,7 +190,6 @@ TABLES = [
     Table("ionosphere", partial(_orange, "ionosphere.tab", "tests/datasets"), False),
     Table("MNIST", _mnist, False),
     Table("newsgroups", partial(_texts, "20newsgroups-test", _FAR), False),
-    Table("Reuters R52", partial(_texts, "reuters-r52-test"), False),
     *(
         Table(f"planted {kind}", partial(_planted, kind), True)
         for kind in ("intensities", "units", "binary", "proportions", "ratings", "ratios")

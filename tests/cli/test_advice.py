@@ -10,7 +10,8 @@ import pytest
 
 from neocc.io import load_model, write_matrix, write_store
 
-FEW = ("--rows", 2, "--columns", 2, "--n-init", 1)
+FEW = ("--rows", 2, "--columns", 2, "--n-init", 1, "--row-overlap", 0, "--row-outliers", 0)
+FEW += ("--column-overlap", 0, "--column-outliers", 0)
 
 
 def two_kinds(shape=(40, 24), seed=0):
@@ -156,8 +157,8 @@ def test_none_and_auto_stand_alone(run, women):
 
 def test_numbers_are_chosen_for_counts_and_ratings_too(run, tmp_path):
     for name, make in (("counts", counts), ("ratings", stars)):
-        save(make(), tmp_path / f"{name}.csv")
-        ran = run("fit", f"{name}.csv", "--n-init", 1, "--no-report", "--json")
+        save(make()[:20, :10], tmp_path / f"{name}.csv")
+        ran = run("fit", f"{name}.csv", "--columns", 2, "--n-init", 1, "--no-report", "--json")
         assert ran.code == 0, ran.err
         assert isinstance(json.loads(ran.out)["settings"]["rows"], int)
 
