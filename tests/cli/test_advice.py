@@ -180,3 +180,13 @@ def test_a_store_is_used_as_it_is_and_told_what_would_help(run, tmp_path):
         assert answer["settings"]["preprocess"] == []
         told = "Not done, for a block store is used as it is" in answer["choices"][0]["what"]
         assert told == (options == ())
+
+
+def test_zeros_of_a_stored_table_of_ratings_are_not_left_out_behind_its_back(run, tmp_path):
+    write_store(tmp_path / "x.blocks", stars(), rows_per_block=16)
+    ran = run("fit", "x.blocks", *FEW, "--no-report", "--json")
+    assert ran.code == 0, ran.err
+    answer = json.loads(ran.out)
+    assert answer["settings"]["missing"] == "error"
+    assert answer["settings"]["objective"] == "mean"
+    assert "Not done" in answer["choices"][0]["what"]

@@ -41,22 +41,26 @@ def look(path: Path, settings: FitSettings) -> Seen:
     file = read_as_it_is(path, settings)
     description = _described(file)
     # The steps that are given come first: an objective is for the data after them.
-    after, steps_open = description, settings.preprocess == (AUTO,)
+    after, prepared, steps_open = description, None, settings.preprocess == (AUTO,)
     if not steps_open and settings.preprocess and settings.objective == AUTO:
-        after = _described(prepare(file, settings).matrix)
+        prepared = prepare(file, settings)
+        after = _described(prepared.matrix)
     is_store, given = file.format == STORE, _given(settings)
-    reasons = recipe_for(after, given, steps=steps_open)
-    advised = _with(settings, reasons, is_store=is_store)
+    undone = [one for one in recipe_for(after, given) if one.step] if is_store else []
+    steps = steps_open and not is_store
+    reasons = recipe_for(after, given, steps=steps)
+    advised = _with(settings, reasons)
     if not _goes_with_overlap(advised):
         why = f"--overlap-model {settings.overlap_model} is for squared errors over all cells"
         plain = Reason("objective mean", why, None, {"objective": "mean"})
         given = {**given, "objective": "mean", "missing": "zero"}
-        reasons = (*recipe_for(after, given, steps=steps_open), plain)
-        advised = _with(settings, reasons, is_store=is_store)
+        reasons = (*recipe_for(after, given, steps=steps), plain)
+        advised = _with(settings, reasons)
     if advised.missing != settings.missing:
         file = read_as_it_is(path, advised)
-    choices = [_choice(reason, is_store=is_store) for reason in reasons]
-    return Seen(prepare(file, advised), advised, description, choices)
+    choices = [_undone(one) for one in undone] if steps_open else []
+    choices += [_choice(reason) for reason in reasons]
+    return Seen(prepared or prepare(file, advised), advised, description, choices)
 
 
 def look_again(loaded: Loaded, settings: FitSettings) -> Seen:
@@ -78,14 +82,11 @@ def _given(settings: FitSettings) -> dict[str, Any]:
     return given
 
 
-def _with(settings: FitSettings, reasons: Sequence[Reason], *, is_store: bool) -> FitSettings:
-    """Return the settings with what is advised; a store is not transformed."""
+def _with(settings: FitSettings, reasons: Sequence[Reason]) -> FitSettings:
+    """Return the settings with what is advised."""
     found = {name: value for one in reasons for name, value in one.parameters.items()}
     if settings.preprocess == (AUTO,):
-        steps = () if is_store else tuple(one.step for one in reasons if one.step is not None)
-        found["preprocess"] = steps
-    if settings.objective != AUTO:
-        found["objective"] = settings.objective
+        found["preprocess"] = tuple(one.step for one in reasons if one.step is not None)
     return replace(settings, **found)
 
 
@@ -97,13 +98,14 @@ def _goes_with_overlap(settings: FitSettings) -> bool:
     return True
 
 
-def _choice(reason: Reason, *, is_store: bool) -> Choice:
+def _choice(reason: Reason) -> Choice:
     what, options = reason.what[:1].upper() + reason.what[1:], dict(reason.parameters)
     if reason.step is None:
         return Choice(what, reason.why, options)
-    why = f"{reason.why} (--preprocess {reason.step})"
-    if is_store:
-        what = f"Not done, for a block store is used as it is: {reason.what}"
-        why = f"{reason.why}; transform the file before neocc convert"
-        return Choice(what, why, {})
-    return Choice(what, why, {"preprocess": reason.step})
+    options["preprocess"] = reason.step
+    return Choice(what, f"{reason.why} (--preprocess {reason.step})", options)
+
+
+def _undone(reason: Reason) -> Choice:
+    what = f"Not done, for a block store is used as it is: {reason.what}"
+    return Choice(what, f"{reason.why}; transform the file before neocc convert", {})

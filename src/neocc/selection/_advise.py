@@ -101,7 +101,8 @@ def advise(
     Returns
     -------
     advice : Advice
-        The pipeline, not fitted, and the reasons.
+        The pipeline, not fitted, and the reasons. What several memberships cost, where overlap is
+        asked for, is chosen by the fit (``overlap_model="auto"``).
 
     See Also
     --------
@@ -128,7 +129,8 @@ def advise(
     reasons = recipe_for(description, parameters)
     names = [reason.step for reason in reasons if reason.step is not None]
     chosen = {name: value for reason in reasons for name, value in reason.parameters.items()}
-    model = NEOCC(**{**chosen, "random_state": random_state, **parameters})
+    usual = {"overlap_model": "auto", "random_state": random_state}
+    model = NEOCC(**{**usual, **chosen, **parameters})
     pipeline = make_preprocessor(names)
     pipeline.steps = [*(pipeline.steps if names else ()), ("neocc", model)]
     return Advice(pipeline, reasons, description)
@@ -148,7 +150,7 @@ def recipe_for(
     if any(chosen.get(name, value) != value for name, value in given.items()):
         reasons = INSTEAD.get(description.kind, RECIPES[description.kind])(description.facts)
     if not steps or given.get("objective") in COUNTS:
-        reasons = [one for one in reasons if one.parameters]
+        reasons = [one for one in reasons if one.step is None and one.parameters] or [_MEAN]
     found = []
     for one in reasons:
         kept = {name: value for name, value in one.parameters.items() if name not in given}
@@ -184,14 +186,11 @@ def _of_binary(_: Facts) -> list[Reason]:
 def _of_ratings(facts: Facts) -> list[Reason]:
     if facts.fill >= INCOMPLETE:
         return _of_plain(facts)
-    reasons = []
-    if not facts.is_sparse and not facts.missing:
-        why = "0 is no rating but a cell without one"
-        reasons.append(Reason("leave out the zeros", why, "drop-zeros"))
+    step = None if facts.is_sparse or facts.missing else "drop-zeros"
     why = f"only {facts.fill:.1%} of the cells have a value, and those without one are not zeros"
     parameters = {"missing": "ignore", "remove_effects": True, "objective": "mean"}
     what = "count only the cells that are given, less the effects of their row and column"
-    return [*reasons, Reason(what, why, None, parameters)]
+    return [Reason(what, why, step, parameters)]
 
 
 def _of_counts(_: Facts) -> list[Reason]:
