@@ -142,6 +142,7 @@ def test_what_is_given_is_not_chosen(kind, given, steps):
     model = advice.pipeline["neocc"]
     assert {name: getattr(model, name) for name in given} == given
     assert steps_of(advice) == steps
+    assert not any(set(reason.parameters) & set(given) for reason in advice.reasons)
     if given.get("missing") == "ignore":
         assert model.objective == "mean"
 
