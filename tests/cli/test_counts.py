@@ -52,7 +52,7 @@ def test_outliers_that_are_given_leave_no_overlap(run, women, tmp_path):
 
 
 def test_numbers_of_groups_must_be_given(run, women):
-    ran = run("fit", women, "--objective", "poisson", "--rows", 2)
+    ran = run("fit", women, "--objective", "diagonal", "--rows", 2)
     assert ran.code == 2
     assert "Give --columns" in " ".join(ran.err.split())
     ran = run("fit", women, "--objective", "modularity", "--rows", 2, "--columns", 3)

@@ -50,7 +50,9 @@ def test_a_file_and_nothing_else_does_something_sensible(run, women, tmp_path):
     assert "columns: no overlap, no outliers" in ran.words
     assert "Found 3 groups of rows, 3 of columns" in ran.words
     assert "women-coclusters" in ran.out.split("Written to")[1]
-    assert max(map(len, ran.out.splitlines())) <= 80
+    # Commands to be copied are not broken.
+    told = [line for line in ran.out.splitlines() if not line.startswith("    neocc ")]
+    assert max(map(len, told)) <= 80
     assert "\x1b" not in ran.out
 
 
@@ -252,7 +254,7 @@ def test_overlap_that_makes_twins_is_left_out(run, tmp_path):
     ran = run(*command, "--overlap-rule", "second", "--json")
     answer = json.loads(ran.out)
     assert answer["settings"]["row_overlap"] <= 0
-    assert "nearly the same rows" in answer["choices"][0]["why"]
+    assert "nearly the same rows" in answer["choices"][2]["why"]
     # What is given is given.
     ran = run(*command, "--row-overlap", 0.5, "--json", "-o", "given")
     assert json.loads(ran.out)["settings"]["row_overlap"] == 0.5

@@ -159,8 +159,7 @@ def test_new_rows_have_missing_cells(run, tmp_path, ratings):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("fit ratings.csv --missing ignore --rows 2", "--columns"),
-        ("fit ratings.csv --rows 2 --columns 2 --remove-effects", "--missing ignore"),
+        ("fit ratings.csv --rows 2 --columns 2 --missing zero --remove-effects", "ignore"),
         (
             "fit ratings.csv --missing ignore --rows 2 --columns 2 --overlap-model sum",
             "'share' or 'repeat'",

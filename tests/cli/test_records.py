@@ -41,7 +41,9 @@ def test_a_record_says_what_was_done(women_result):
     record = json.loads((women_result / "record.json").read_text())
     assert record["seed"] == record["settings"]["seed"] == 0
     assert record["settings"]["rows"] == 2
-    assert record["settings"]["chosen"] == []
+    assert record["settings"]["chosen"] == ["preprocess", "objective"]
+    assert record["settings"]["preprocess"] == []
+    assert record["settings"]["objective"] == "mean"
     assert record["settings"]["interrupted"] is False
     assert {"python", "neocc", "numpy", "scipy"} <= set(record["versions"])
     assert len(record["input"]["sha256"]) == 64
@@ -54,6 +56,8 @@ def test_what_was_chosen_is_recorded_as_a_number(run, women, tmp_path):
     assert isinstance(settings["rows"], int)
     assert isinstance(settings["row_overlap"], float)
     assert set(settings["chosen"]) == {
+        "preprocess",
+        "objective",
         "rows",
         "row_overlap",
         "row_outliers",

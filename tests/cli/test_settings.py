@@ -86,7 +86,8 @@ def test_paths_in_a_settings_file_start_where_it_lies(run, tmp_path, women):
         ("row_overlap = inf\n", 1, "'row_overlap' must be"),
         ("refine = 'no'\n", 1, "'refine' must be true or false"),
         ("objective = 'median'\n", 1, "'objective' must be"),
-        ("preprocess = ['log2']\n", 1, "'preprocess' must be steps"),
+        ("preprocess = ['log3']\n", 1, "or steps that"),
+        ("preprocess = ['log2', 'auto']\n", 1, "or steps that"),
         ("preprocess = 3\n", 1, "'preprocess' must be a list of texts"),
         ("triplet_columns = ['a']\n", 1, "'triplet_columns' must be three names"),
         ("file = 3\n", 1, "'file' must be a path"),
@@ -142,7 +143,7 @@ def test_the_defaults_pass_their_own_checks():
 def test_the_arguments_of_the_estimator_are_its_own():
     from neocc import NEOCC
 
-    model = NEOCC(**FitSettings(rows=2, columns=2).estimator_options)
+    model = NEOCC(**FitSettings(rows=2, columns=2, objective="mean").estimator_options)
     default = NEOCC(2, 2, random_state=0)
     for name, value in model.get_params().items():
         if "over" not in name and "outliers" not in name:

@@ -12,9 +12,11 @@ from neocc.preprocessing import (
     Binormalizer,
     Centerer,
     Log1p,
+    Log2,
     NormScaler,
     Standardizer,
     Tfidf,
+    ZeroDropper,
     binarize,
     binormalize,
     center,
@@ -383,3 +385,34 @@ def test_bad_parameters_are_refused_by_name(model, name):
 def test_sparse_arrays_stay_arrays_and_matrices_matrices(transform):
     for form in (sparse.csr_array, sparse.csr_matrix):
         assert type(transform().fit_transform(form(example()))) is form
+
+
+# -------------------------------------------------------------------------------- cell by cell
+
+
+def test_logarithms_of_intensities_have_a_floor():
+    X = example() * 3.0
+    smallest = min(x for x in X.ravel() if x > 0)
+    literal = [[np.log2(x if x > smallest else smallest) for x in row] for row in X]
+    fitted = Log2().fit(X)
+    np.testing.assert_allclose(fitted.transform(X), literal)
+    assert fitted.floor_ == smallest
+    np.testing.assert_allclose(fitted.transform(X / 1e6), np.log2(smallest))
+    with pytest.raises(ValueError, match=r"-2 at row 1, column 0"):
+        fitted.transform(np.vstack([X[0], -2 * np.ones(9)]))
+    with pytest.raises(ValueError, match="Log1p"):
+        fitted.transform(sparse.csr_array(X))
+
+
+@each_format
+def test_zeros_are_dropped(form):
+    X = example()
+    stored = form(X)
+    if sparse.issparse(stored) and stored.format == "csr":
+        stored.data[0] = 0.0
+        X = stored.toarray()
+    found = ZeroDropper().fit_transform(stored)
+    assert found.nnz == np.count_nonzero(X)
+    assert np.array_equal(found.toarray(), X)
+    if sparse.issparse(stored) and stored.format == "csr":
+        assert stored.nnz > found.nnz  # what was passed is not changed

@@ -14,13 +14,12 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from neocc._counts import round_half_away
-from neocc.cli._guard import blaming_the_user, collected_warnings
+from neocc.cli._guard import collected_warnings
+from neocc.cli._models import asked_model, can_rank, stand_in
 from neocc.cli._sample import Sample
 from neocc.cli._settings import FitSettings
 from neocc.core.objectives import COUNTS
-from neocc.core.overlap import OverlapModel
 from neocc.estimators import NEOCC
-from neocc.estimators._fitted import asked_objective
 from neocc.plot._words import plural
 from neocc.selection import (
     OverlapEstimate,
@@ -29,7 +28,7 @@ from neocc.selection import (
     suggest_n_clusters,
 )
 
-__all__ = ["CRITERIA", "Choice", "asked_model", "choose", "rank_numbers"]
+__all__ = ["CRITERIA", "Choice", "choose", "rank_numbers"]
 
 Callback: TypeAlias = Callable[[int, int], Any] | None
 Side: TypeAlias = Literal["rows", "columns"]
@@ -74,7 +73,11 @@ def choose(
     sizes = (X.shape[0] if sample is None else sample.n_rows, X.shape[1])
     if settings.objective in COUNTS or settings.is_observed:
         kind = "observed cells" if settings.is_observed else "counts"
-        return _given_numbers(settings, sizes, kind)
+        if can_rank(settings) and not {"rows", "columns"}.isdisjoint(settings.left_open):
+            choices.append(_numbers_chosen(_suggest(X, settings, callback), settings))
+            settings = replace(settings, **choices[0].options)
+        settings, others, notes = _given_numbers(settings, sizes, kind)
+        return settings, [*choices, *others], notes
     if not {"rows", "columns"}.isdisjoint(settings.left_open):
         suggested = _suggest(X, settings, callback)
         choices.append(_numbers_chosen(suggested, settings))
@@ -125,16 +128,6 @@ def _given_numbers(
     return settings, choices, []
 
 
-def asked_model(settings: FitSettings) -> OverlapModel:
-    """Return the overlap model that is asked for, or the first that is tried.
-
-    One that does not go with the objective is refused.
-    """
-    with blaming_the_user():
-        model = NEOCC(**settings.estimator_options)
-        return model._make_model(asked_objective(model).kind)  # noqa: SLF001
-
-
 def rank_numbers(
     X: Any,
     settings: FitSettings,
@@ -146,6 +139,7 @@ def rank_numbers(
 
     A few outliers that had to be in a group would ask for many groups of their own.
     """
+    X, objective = stand_in(X, settings)
     for side, n_items in zip(SIDES, X.shape, strict=True):
         word = side[:-1]
         outliers = getattr(settings, f"{word}_outliers")
@@ -155,7 +149,7 @@ def rank_numbers(
     return suggest_n_clusters(
         X,
         *numbers,
-        objective=settings.objective,
+        objective=objective,
         random_state=settings.seed,
         n_jobs=settings.jobs,
         callback=callback,

@@ -10,15 +10,19 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from neocc.cli._advise import Seen, look, look_again
 from neocc.cli._checkpoint import Resources, interrupts_wait_for
-from neocc.cli._choose import Choice, asked_model, choose
+from neocc.cli._choose import Choice, choose
 from neocc.cli._guard import Mistake, blaming_the_user, collected_warnings
-from neocc.cli._load import Loaded, attach, load, load_again
+from neocc.cli._load import Loaded, attach, load_again
+from neocc.cli._models import asked_model
 from neocc.cli._sample import draw_to_choose, page_of
 from neocc.cli._settings import FitSettings, option_of
 from neocc.cli._settings_files import Recorded, read_recorded, read_settings
+from neocc.cli._story import before_steps, tell_story
 from neocc.cli._terminal import FitProgress, Tick
 from neocc.io import Matrix, make_record
+from neocc.selection import DataDescription
 
 __all__ = ["FitOutcome", "Plan", "Progress", "make_plan", "run_plan"]
 
@@ -40,6 +44,8 @@ class FitOutcome:
     """What a fit did."""
 
     loaded: Loaded
+    description: DataDescription
+    story: dict[str, Any]  # what it looks like, what was chosen, how sure that is, what next
     settings: FitSettings  # with every "auto" replaced
     choices: list[Choice]  # what replaced them, and why
     model: Any  # of an interrupted fit the best so far
@@ -96,22 +102,24 @@ def run_plan(plan: Plan, resources: Resources, *, force: bool, progress: Progres
         notes = [] if plan.recorded is None else plan.recorded.compare()
         with progress("Reading the file"):
             if plan.recorded is None:
-                loaded = load(plan.path, plan.settings)
+                seen = look(plan.path, plan.settings)
             else:
                 how = "name it: neocc fit FILE --from record.json."
-                loaded = load_again(plan.path, plan.recorded, how)
-        outcome = _fit(loaded, plan, resources, force, progress)
+                seen = look_again(load_again(plan.path, plan.recorded, how), plan.settings)
+        outcome = _fit(seen, plan, resources, force, progress)
     return replace(outcome, notes=[*notes, *outcome.notes, *warned])
 
 
 def _fit(
-    loaded: Loaded, plan: Plan, resources: Resources, force: bool, progress: Progress
+    seen: Seen, plan: Plan, resources: Resources, force: bool, progress: Progress
 ) -> FitOutcome:
     from neocc.io import write_result
     from neocc.report import render_report
 
+    loaded = seen.loaded
     with progress("Choosing settings") as tick, blaming_the_user(loaded.matrix):
-        settings, choices, notes = _chosen(loaded, plan.settings, resources, tick)
+        settings, choices, notes = _chosen(loaded, seen.settings, resources, tick)
+    choices = [*seen.choices, *choices]
     model, interrupted = _fitted(loaded.matrix, settings, resources, progress)
     kept = resources.checkpoint
     if kept is not None and kept.resumed:
@@ -123,8 +131,12 @@ def _fit(
         choices.append(Choice(what, used.why, {"overlap_model": used.model}))
     attach(model, loaded.preprocessor, dense=settings.dense)
     file = replace(loaded.file, source=plan.path.resolve())
-    about = {"chosen": plan.settings.left_open, "interrupted": interrupted}
+    about: dict[str, Any] = {"chosen": plan.settings.left_open, "interrupted": interrupted}
     about["overlap_model_used"] = None if used is None else used.model
+    story = tell_story(seen, plan.settings, choices, model, plan.path)
+    if plan.recorded is not None:  # what was chosen then
+        story = {**story, **plan.recorded.story}
+    about["story"] = story
     record = make_record({**settings.as_json(), **about}, seed=settings.seed, matrix=file)
     files: dict[str, str] = {}
     page_notes: list[str] = []
@@ -140,12 +152,15 @@ def _fit(
             record=record,
             extra_files=files,
             parquet=settings.parquet,
+            before=before_steps(seen),
             force=force,
         )
     if kept is not None and not interrupted:
         kept.discard()
     return FitOutcome(
         loaded,
+        seen.description,
+        story,
         settings,
         choices,
         model,

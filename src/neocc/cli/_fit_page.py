@@ -16,6 +16,7 @@ from neocc.cli._command import Answer
 from neocc.cli._fit import FitOutcome
 from neocc.cli._guard import INTERRUPTED, as_options, printable
 from neocc.cli._load import STORE
+from neocc.cli._story import data_part, story_page
 from neocc.cli._terminal import section, table
 from neocc.estimators._fitted import used_overlap_model
 from neocc.plot._measure import LIFT
@@ -53,6 +54,7 @@ def fit_answer(outcome: FitOutcome) -> Answer:
 def _page(outcome: FitOutcome) -> Iterator[RenderableType]:
     result = _result_of(outcome, outcome.loaded.matrix.data)
     yield file_line(outcome.loaded.file)
+    yield data_part(outcome.story)
     if outcome.choices:
         yield section("Chosen for you", *chosen(outcome.choices))
     found = headline(result.sides)
@@ -62,8 +64,12 @@ def _page(outcome: FitOutcome) -> Iterator[RenderableType]:
     for side in result.sides:
         yield section(f"Groups of {printable(side.noun)}", _group_table(result, side))
     if result.clusters.means is not None and len(result.clusters.means[0]) <= _MOST_BLOCK_COLUMNS:
-        yield section(_block_title(result), _block_table(result))
+        yield section(_block_title(result), _block_table(result, result.clusters.means))
+        if outcome.story["block_means"] is not None:
+            in_file = _block_table(result, outcome.story["block_means"])
+            yield section("The same in the units of the file", in_file)
     yield Text(f"\n{fall(outcome.model.history_)}.", "dim")
+    yield from story_page(outcome.story)
     yield section(f"Written to {printable(str(outcome.folder))}", _files(outcome))
 
 
@@ -78,6 +84,8 @@ def _json(outcome: FitOutcome) -> dict[str, Any]:
             "shape": list(file.shape),
             "notes": [as_options(note) for note in file.notes],
         },
+        "data": outcome.description.to_dict(),
+        "story": outcome.story,
         "settings": outcome.settings.as_json(),
         "choices": [
             {"what": choice.what, "why": choice.why, "options": choice.options}
@@ -180,15 +188,14 @@ def _block_title(result: Result) -> str:
     return title
 
 
-def _block_table(result: Result) -> Table:
-    means: Sequence[Sequence[float]] = result.clusters.means  # type: ignore[assignment]
+def _block_table(result: Result, means: Any) -> Table:
     rows, columns = (printable(noun) for noun in result.nouns)
     numbers = [str(place + 1) for place in range(len(means[0]))]
     made = table(f"{rows} \\ {columns}", *numbers, right=range(1, len(numbers) + 1))
     made.columns[0].style = "dim"
     cells = result.rows.cells
     for cluster, line in enumerate(means[:_MOST_GROUPS]):
-        figures = [figure_of(result.measure, float(x)) for x in line]
+        figures = ["" if x is None else figure_of(result.measure, float(x)) for x in line]
         if cells is not None:
             counts = cells.observed[cluster].tolist()
             figures = [f"{text} ({n:,})" for text, n in zip(figures, counts, strict=True)]

@@ -11,10 +11,10 @@ from typing import Any, Literal
 
 from neocc.preprocessing import PREPROCESSORS
 
-__all__ = ["AUTO", "DELIMITER", "FLAG", "FLAG_OR_TEXT", "JOBS", "STEPS", "TEXT", "TEXTS"]
+__all__ = ["AUTO", "DELIMITER", "FLAG", "FLAG_OR_TEXT", "JOBS", "NONE", "STEPS", "TEXT", "TEXTS"]
 __all__ += ["THREE_COLUMNS", "Kind", "Panel", "Setting", "choice", "did_you_mean", "number"]
 
-AUTO = "auto"
+AUTO, NONE = "auto", "none"
 _MOST = 1e300
 
 
@@ -106,6 +106,8 @@ def _three_columns(value: Any) -> tuple[str | int, ...] | None:
 
 def _steps(value: Any) -> tuple[str, ...] | None:
     steps = TEXTS.check(value)
+    if steps in ((AUTO,), (NONE,)):
+        return () if steps == (NONE,) else steps
     for step in steps:
         if step not in PREPROCESSORS:
             raise ValueError(STEPS.wanted + did_you_mean(step, PREPROCESSORS))
@@ -127,7 +129,7 @@ THREE_COLUMNS = Kind(
     "three names, or numbers from 1: those of rows, columns and values; or the first two",
     _three_columns,
 )
-STEPS = Kind("steps that `neocc fit --help` lists", _steps, list[str])
+STEPS = Kind('"auto", "none", or steps that `neocc fit --help` lists', _steps, list[str])
 
 
 def did_you_mean(name: str, known: Any) -> str:

@@ -21,7 +21,7 @@ from neocc.cli._settings_files import Recorded
 from neocc.io import Matrix, SavedModel, UnreadableFileError, read_matrix
 from neocc.io.readers._contents import SMALLEST
 
-__all__ = ["STORE", "Loaded", "attach", "load", "load_again", "read_as_it_is"]
+__all__ = ["STORE", "Loaded", "attach", "load", "load_again", "prepare", "read_as_it_is"]
 __all__ += ["refuse_other_order", "restore", "rows_for"]
 
 STORE = "blocks"
@@ -47,7 +47,11 @@ class Loaded:
 
 def load(path: Path, settings: FitSettings) -> Loaded:
     """Read a file and preprocess it; a block store is opened and stays where it is."""
-    file = read_as_it_is(path, settings)
+    return prepare(read_as_it_is(path, settings), settings)
+
+
+def prepare(file: Matrix, settings: FitSettings) -> Loaded:
+    """Preprocess what was read from a file."""
     matrix = _fill(file) if settings.dense else file
     if not settings.preprocess:
         _refuse_tiny(matrix)
@@ -107,7 +111,8 @@ def _refuse_options(store: Path, reading: Reading) -> None:
     for name, value in vars(reading).items():
         # A store has the cells that are given; that only these count is a matter of the fit.
         observed = name == "missing" and value == "ignore"
-        if SETTINGS[name].panel == Panel.FILE and value != usual[name] and not observed:
+        as_it_is = observed or (name == "preprocess" and not value)
+        if SETTINGS[name].panel == Panel.FILE and value != usual[name] and not as_it_is:
             remedy = "Give it to neocc convert, or leave it out."
             if name in ("preprocess", "dense"):
                 remedy = "Change the matrix before it is converted, or leave it out."
@@ -205,8 +210,8 @@ def _classes() -> dict[str, Any]:
 
     from neocc import preprocessing
 
-    names = ("Binormalizer", "Centerer", "Log1p", "NormScaler", "Standardizer", "Tfidf")
-    ours = [getattr(preprocessing, name) for name in names]
+    names = ("Binormalizer", "Centerer", "Log1p", "Log2", "NormScaler", "Standardizer", "Tfidf")
+    ours = [getattr(preprocessing, name) for name in (*names, "ZeroDropper")]
     return {kind.__name__: kind for kind in (*ours, Binarizer, StandardScaler)}
 
 

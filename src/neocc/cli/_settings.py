@@ -120,22 +120,23 @@ class FitSettings(Reading):
     preprocess: tuple[str, ...] = _reading(
         kinds.STEPS,
         "STEP",
-        "Transform the data first; repeatable, in order. Steps are listed below.",
-        (),
-        words=PREPROCESSORS,
+        "Transform the data first; repeatable, in order. Steps are listed below; none: use the "
+        "data as they are; auto: what their kind asks for. Default: auto.",
+        (AUTO,),
+        words=(AUTO, kinds.NONE, *PREPROCESSORS),
     )
     rows: int | str = _groups(
         _COUNT, "K", "Number of groups of rows; chosen from the data if not given.", AUTO
     )
     columns: int | str = _groups(_COUNT, "L", "Number of groups of columns; likewise.", AUTO)
     objective: str = _groups(
-        choice("mean", "residue", "poisson", "diagonal", "modularity"),
+        choice("mean", "residue", "poisson", "diagonal", "modularity", AUTO),
         "NAME",
         "mean: look for blocks of one value; residue: for blocks whose rows and columns rise and "
         "fall together. For counts, poisson: blocks whose rates differ from independence; "
-        "diagonal, modularity: the same with a group of columns for each group of rows. "
-        "Default: mean.",
-        "mean",
+        "diagonal, modularity: the same with a group of columns for each group of rows; auto: "
+        "what the kind of the data asks for. Default: auto.",
+        AUTO,
     )
     prior: float = _groups(
         number(float, 1e-9),
@@ -247,8 +248,9 @@ class FitSettings(Reading):
 
     @property
     def left_open(self) -> list[str]:
-        """The numbers to be chosen from the data; models are chosen by the fit itself."""
-        every = [n for n in SETTINGS if AUTO == _DEFAULTS[n] == getattr(self, n)]
+        """What is to be chosen from the data; models are chosen by the fit itself."""
+        open_ = (AUTO, (AUTO,))
+        every = [n for n in SETTINGS if getattr(self, n) == _DEFAULTS[n] and _DEFAULTS[n] in open_]
         return [name for name in every if name not in ("overlap_model", "outlier_cost")]
 
     def as_json(self) -> dict[str, Any]:

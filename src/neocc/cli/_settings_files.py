@@ -21,7 +21,7 @@ _LARGEST = 1 << 20
 _RUN = {"force", "quiet", "json", "config", "from", "traceback", "memory_limit"}
 _RUN |= {"checkpoint", "checkpoint_every"}
 # What a record says about a run besides its settings.
-_ABOUT_THE_RUN = ("interrupted", "chosen", "overlap_model_used")
+_ABOUT_THE_RUN = ("interrupted", "chosen", "overlap_model_used", "story")
 # What fits did before there were these settings, whatever their defaults are now.
 _ADDED_LATER: dict[str, Any] = {"overlap_model": "repeat", "max_memberships": None}
 _ADDED_LATER |= {"outlier_cost": "auto", "min_cluster_size": 1, "prior": 1.0}
@@ -57,6 +57,12 @@ class Recorded:
     record: RunRecord
     input: InputRecord
     settings: FitSettings
+
+    @property
+    def story(self) -> dict[str, Any]:
+        """What was told of that run."""
+        told = self.record.settings.get("story")
+        return told if isinstance(told, dict) else {}
 
     def compare(self) -> list[str]:
         """Say what may differ from that run in one that repeats it now."""

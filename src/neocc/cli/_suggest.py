@@ -12,12 +12,13 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from neocc.cli._choose import CRITERIA, Choice, asked_model, choose, rank_numbers
+from neocc.cli._advise import look
+from neocc.cli._choose import CRITERIA, Choice, choose, rank_numbers
 from neocc.cli._command import Answer
 from neocc.cli._fit import Progress
 from neocc.cli._fit_page import chosen, file_line, finite
 from neocc.cli._guard import INTERRUPTED, as_options, blaming_the_user, collected_warnings
-from neocc.cli._load import load
+from neocc.cli._models import asked_model
 from neocc.cli._sample import draw_to_choose
 from neocc.cli._settings import FitSettings, option_of
 from neocc.cli._terminal import section, table
@@ -42,7 +43,8 @@ def suggest_answer(
     asked_model(settings)
     with collected_warnings() as notes:
         with progress("Reading the file"), blaming_the_user():
-            loaded = load(path, settings)
+            seen = look(path, settings)
+            loaded, asked, settings = seen.loaded, settings, seen.settings
             sample = draw_to_choose(loaded.matrix.data, settings) if loaded.is_stored else None
         X = loaded.matrix.data if sample is None else sample.data
         criteria = sorted(CRITERIA, key=lambda name: name != criterion)
@@ -50,14 +52,14 @@ def suggest_answer(
             ranked = rank_numbers(X, settings, numbers, tick, criteria=criteria, n_init=n_init)
         if ranked.complete:
             rows, columns = ranked.best
-            asked = replace(settings, rows=rows, columns=columns)
+            best = replace(settings, rows=rows, columns=columns)
             with progress("Estimating overlap and outliers"), blaming_the_user():
-                _, choices, _ = choose(X, asked, sample=sample)
+                _, choices, _ = choose(X, best, sample=sample)
     if sample is not None and not sample.is_whole:
         notes.insert(0, f"computed from {sample.in_words('rows')}.")
     notes = [*ranked.notes, *notes]
     return Answer(
-        lambda: _page(loaded.file, ranked, choices, settings),
+        lambda: _page(loaded.file, ranked, [*seen.choices, *choices], asked),
         lambda: _json(loaded.file, ranked, choices, notes),
         notes,
         code=0 if ranked.complete else INTERRUPTED,

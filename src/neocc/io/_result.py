@@ -55,6 +55,7 @@ def write_result(
     record: RunRecord | None = None,
     extra_files: Mapping[str, str | bytes] | None = None,
     parquet: bool = False,
+    before: Any = None,
     force: bool = False,
 ) -> None:
     """Write a result as a folder that appears whole or not at all.
@@ -80,6 +81,9 @@ def write_result(
         Further files by name, such as `report.html`.
     parquet : bool, default=False
         Whether to write the tables as Parquet besides.
+    before : array or sparse matrix, default=None
+        The data before they were transformed for the fit: `blocks.csv` then has their means too
+        (`mean_before`).
     force : bool, default=False
         Whether to replace the folder of an earlier result. A folder with other files in it is never
         replaced.
@@ -110,7 +114,7 @@ def write_result(
         if Path(name).name != name or name.startswith("."):
             raise ValueError(f"{name!r} is not a plain file name.")
     check_output(folder, force=force)
-    tables = result_tables(model, matrix, cell_weight)
+    tables = result_tables(model, matrix, cell_weight, before)
 
     def is_ours(path: Path) -> bool:
         return _is_ours(path) or path.name in extra_files

@@ -23,7 +23,8 @@ from neocc.io._matrix import Matrix
 from neocc.io._observed import observed_block_errors, observed_column_distances
 from neocc.kernels import Memberships, numpy_
 
-__all__ = ["ResultTables", "column_distances", "member_table", "memberships", "result_tables"]
+__all__ = ["ResultTables", "column_distances", "means_over_blocks", "member_table", "memberships"]
+__all__ += ["result_tables"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +63,13 @@ def memberships(model: Any) -> tuple[BoolArray, BoolArray | None]:
     raise ValueError(f"{type(model).__name__} has no memberships. Fit it first.")
 
 
-def result_tables(model: Any, matrix: Matrix, cell_weight: Any = None) -> ResultTables:
-    """Tabulate a fit of a matrix with the weights of its cells, if any; see `ResultTables`."""
+def result_tables(
+    model: Any, matrix: Matrix, cell_weight: Any = None, before: Any = None
+) -> ResultTables:
+    """Tabulate a fit of a matrix with the weights of its cells, if any; see `ResultTables`.
+
+    `before` are the data before they were transformed: blocks have their means too, `mean_before`.
+    """
     U, V = memberships(model)
     if not hasattr(model, "block_means_" if V is not None else "cluster_centers_"):
         raise ValueError(
@@ -83,7 +89,10 @@ def result_tables(model: Any, matrix: Matrix, cell_weight: Any = None) -> Result
     names = [matrix.name_of_column(j) for j in range(n_columns)]
     found = column_distances(model, matrix.data, cell_weight)
     columns = member_table("column", V, found, names)
-    return ResultTables(rows, columns, _block_table(model, matrix, U, V, cell_weight))
+    blocks = _block_table(model, matrix, U, V, cell_weight)
+    if before is not None:
+        blocks["mean_before"] = means_over_blocks(before, U, V).ravel()
+    return ResultTables(rows, columns, blocks)
 
 
 def column_distances(model: Any, X: Any, cell_weight: Any = None) -> FloatArray:
@@ -157,6 +166,15 @@ def member_table(
         "outlier": is_outlier,
         side: at + 1,
     }
+
+
+def means_over_blocks(X: Any, U: BoolArray, V: BoolArray) -> FloatArray:
+    """Return the plain means of data over all blocks; NaN for those without a cell."""
+    sums = U.T.astype(np.float64) @ np.asarray(X @ V.astype(np.float64))
+    cells = np.multiply.outer(U.sum(axis=0), V.sum(axis=0))
+    means: FloatArray = np.full(cells.shape, np.nan)
+    np.divide(sums, cells, out=means, where=cells > 0)
+    return means
 
 
 def _block_table(

@@ -4,8 +4,9 @@
 * :func:`standardize`, :class:`Standardizer`: mean 0 and variance 1 in every row or column.
 * :func:`scale_norms`, :class:`NormScaler`: norm 1 of every row or column.
 * :func:`binormalize`, :class:`Binormalizer`: equal norms of all rows and of all columns.
-* :func:`log1p`, :class:`Log1p`: logarithms of counts.
+* :func:`log1p`, :class:`Log1p`: logarithms of counts; :class:`Log2`: of intensities.
 * :func:`tfidf`, :class:`Tfidf`: weights of rare columns raised.
+* :class:`ZeroDropper`: zeros that stand for cells without a value.
 * :func:`binarize`: 0 and 1. The transformer is scikit-learn's ``Binarizer``.
 * :func:`preprocess`, :func:`make_preprocessor`: several of them by name, see `PREPROCESSORS`.
 
@@ -23,6 +24,7 @@ from neocc.preprocessing._names import PREPROCESSORS
 
 if TYPE_CHECKING:
     from neocc.preprocessing._binormalizing import Binormalizer, binormalize
+    from neocc.preprocessing._cells import Log2, ZeroDropper
     from neocc.preprocessing._centering import Centerer, center
     from neocc.preprocessing._registry import make_preprocessor, preprocess
     from neocc.preprocessing._scaling import NormScaler, Standardizer, scale_norms, standardize
@@ -33,9 +35,11 @@ __all__ = [
     "Binormalizer",
     "Centerer",
     "Log1p",
+    "Log2",
     "NormScaler",
     "Standardizer",
     "Tfidf",
+    "ZeroDropper",
     "binarize",
     "binormalize",
     "center",
@@ -51,9 +55,11 @@ _MODULES = {
     "Binormalizer": "_binormalizing",
     "Centerer": "_centering",
     "Log1p": "_values",
+    "Log2": "_cells",
     "NormScaler": "_scaling",
     "Standardizer": "_scaling",
     "Tfidf": "_values",
+    "ZeroDropper": "_cells",
     "binarize": "_values",
     "binormalize": "_binormalizing",
     "center": "_centering",

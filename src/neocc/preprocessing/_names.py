@@ -16,7 +16,9 @@ PREPROCESSORS = {
     "column-norm-max": "divide each column by its largest absolute value",
     "binormalize": "scale rows and columns until all rows, and all columns, have equal norms",
     "log1p": "replace x by log(1 + x); for counts and other non-negative data",
+    "log2": "replace x by its logarithm to base 2; for positive intensities",
     "tfidf": "weigh columns by their rarity and divide each row by its norm",
     "binarize": "replace positive values by 1, others by 0",
+    "drop-zeros": "store no zeros; with --missing ignore they are cells without a value",
 }
 """Steps of `make_preprocessor` and `preprocess`: names, and what they do."""

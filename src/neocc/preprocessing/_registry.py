@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import Binarizer
 
 from neocc.preprocessing._binormalizing import Binormalizer
+from neocc.preprocessing._cells import Log2, ZeroDropper
 from neocc.preprocessing._centering import Centerer
 from neocc.preprocessing._names import PREPROCESSORS
 from neocc.preprocessing._scaling import NormScaler, Standardizer
@@ -29,8 +30,10 @@ _MAKERS: dict[str, Callable[[], Any]] = {
     "column-norm-max": lambda: NormScaler(axis="columns", norm="max"),
     "binormalize": Binormalizer,
     "log1p": Log1p,
+    "log2": Log2,
     "tfidf": Tfidf,
     "binarize": Binarizer,
+    "drop-zeros": ZeroDropper,
 }
 
 

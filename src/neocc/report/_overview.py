@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from neocc._typing import FloatArray
+from neocc.io import RunRecord
 from neocc.plot._words import fall, step_name
 from neocc.report._charts import curve, legend, stacked_bar
 from neocc.report._data import Picture
@@ -16,6 +17,7 @@ from neocc.report._pieces import NOTHING, note, section, swatch, table
 from neocc.report._result import Result
 from neocc.report._scale import Scale, readable_on, scale_for
 from neocc.report._side import Side
+from neocc.report._story import means_before
 from neocc.report._words import figure, figure_of
 
 __all__ = ["block_styles", "blocks", "composition", "convergence", "matrix"]
@@ -132,8 +134,8 @@ def _panel(result: Result) -> Markup:
 # --------------------------------------------------------------------------------------- blocks
 
 
-def blocks(result: Result) -> Markup:
-    """Tabulate the means of all blocks."""
+def blocks(result: Result, record: RunRecord | None = None) -> Markup:
+    """Tabulate the means of all blocks, in small those in the units of the file."""
     columns, means = result.columns, _block_means(result)
     if columns is None or means is None:
         return NOTHING
@@ -143,11 +145,12 @@ def blocks(result: Result) -> Markup:
         size = f"{rows.n_clusters:,} × {columns.n_clusters:,}"
         return section("blocks", title, note(f"There are {size} blocks, too many for a table."))
     scale = scale_for(means, kind=result.measure.limits)
+    units = means_before(record, means.shape)
     lines = [
         element(
             "tr",
             element("th", _block_head(rows, i), scope="row"),
-            *(_block_cell(rows, (i, j), float(mean), scale) for j, mean in enumerate(line)),
+            *(_block_cell(rows, (i, j), float(mean), scale, units) for j, mean in enumerate(line)),
         )
         for i, line in enumerate(means)
     ]
@@ -157,6 +160,8 @@ def blocks(result: Result) -> Markup:
         f"The {result.measure.noun} of every block: groups of {rows.noun} down, groups of "
         f"{columns.noun} across, with their sizes."
     )
+    if units is not None:
+        text += " Below each, the mean of its values as they stand in the file."
     shown = element("div", table(heads, lines, "blocks"), class_="scrolls", tabindex="0")
     return section("blocks", title, note(text, _about_blocks(result, means)), shown)
 
@@ -219,8 +224,12 @@ def _block_head(side: Side, cluster: int) -> Markup:
     return joined(swatch(cluster), f" {cluster + 1} ", size)
 
 
-def _block_cell(rows: Side, at: tuple[int, int], mean: float, scale: Scale) -> Markup:
+def _block_cell(
+    rows: Side, at: tuple[int, int], mean: float, scale: Scale, units: FloatArray | None
+) -> Markup:
     measure, counted = rows.measure, NOTHING
+    if units is not None and np.isfinite(units[at]):
+        counted = element("small", f"file: {figure(float(units[at]))}")
     if rows.cells is not None:
         counted = element("small", rows.cells.in_words(*at))
     if np.isnan(mean):

@@ -23,6 +23,7 @@ from neocc.report._outliers import outliers
 from neocc.report._pieces import NOTHING, note
 from neocc.report._result import Result, read_result
 from neocc.report._settings import settings as settings_part
+from neocc.report._story import story
 from neocc.report._words import headline
 
 __all__ = ["is_report", "render_report", "write_report"]
@@ -41,6 +42,7 @@ _NO_MATRIX = "This page was made without the matrix: it shows what the model kno
 _TITLES = {
     "matrix": "Matrix",
     "blocks": "Blocks",
+    "story": "Choices",
     "groups": "Groups",
     "overlaps": "Overlaps",
     "outliers": "Outliers",
@@ -109,7 +111,8 @@ def render_report(
     title = shorten(title or _default_title(result), _LONGEST_TITLE)
     parts = {
         "matrix": _overview.matrix(result, picture) if picture else note(_NO_MATRIX),
-        "blocks": _overview.blocks(result),
+        "blocks": _overview.blocks(result, record),
+        "story": story(record),
         "groups": joined(
             *(
                 groups(result, facts, key)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from neocc.selection._advise import Advice, Reason, advise
+from neocc.selection._describe import DataDescription, describe_data
 from neocc.selection._overlap import estimate_overlap_and_outliers
 from neocc.selection._overlap_estimate import OverlapEstimate
 from neocc.selection._stability import stability
@@ -11,11 +13,16 @@ from neocc.selection._suggested import SuggestedClusters
 from neocc.selection._together import Asked, completed, estimate_sides
 
 __all__ = [
+    "Advice",
     "Asked",
+    "DataDescription",
     "OverlapEstimate",
+    "Reason",
     "Stability",
     "SuggestedClusters",
+    "advise",
     "completed",
+    "describe_data",
     "estimate_overlap_and_outliers",
     "estimate_sides",
     "stability",

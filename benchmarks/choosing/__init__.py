@@ -1,0 +1,1 @@
+"""What is chosen for the user, on tables with known classes: `python -m benchmarks.choosing`."""

@@ -1,0 +1,104 @@
+"""The story of a fit: what the data look like, what was chosen and why, how sure, what next.
+
+It is told once: on the terminal, as JSON, and in the record, from which the report takes it.
+"""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from neocc.cli._advise import Seen
+from neocc.cli._choose import Choice
+from neocc.cli._guard import printable
+from neocc.cli._settings import FitSettings
+from neocc.cli._terminal import section
+from neocc.io._tidy import means_over_blocks
+from neocc.report._explained import explained_share
+from neocc.report._result import read_result
+from neocc.selection._kinds import KINDS
+
+__all__ = ["before_steps", "data_part", "story_page", "tell_story"]
+
+_LITTLE = 0.2
+
+
+def before_steps(seen: Seen) -> Any | None:
+    """Return the data in the units of the file, where they were transformed and have one unit."""
+    transformed = seen.loaded.preprocessor is not None and not seen.settings.is_observed
+    return seen.loaded.file.data if transformed and KINDS[seen.description.kind].one_unit else None
+
+
+def tell_story(
+    seen: Seen, asked: FitSettings, choices: Sequence[Choice], model: Any, path: Path
+) -> dict[str, Any]:
+    """Tell what was found and done, as JSON knows it."""
+    before, means = before_steps(seen), None
+    if before is not None:
+        table = means_over_blocks(before, model.row_membership_, model.column_membership_)
+        means = [[x if math.isfinite(x) else None for x in line] for line in table.tolist()]
+    return {
+        "data": str(seen.description),
+        "chosen": [{"what": choice.what, "why": choice.why} for choice in choices],
+        "sure": list(_sure(seen, model)),
+        "next": [{"command": c, "what": w} for c, w in _next(seen, asked, path)],
+        "block_means": means,
+    }
+
+
+def _sure(seen: Seen, model: Any) -> Iterator[str]:
+    """Say what speaks for the result and against it."""
+    if not seen.loaded.is_stored:
+        nouns = (seen.settings.row_noun, seen.settings.column_noun)
+        share = explained_share(read_result(model, seen.loaded.matrix.data, None, None, nouns))
+        if share is not None:
+            said = f"Groups explain {max(share, 0.0):.0%} of the variation of the values clustered"
+            little = " little: take them for a summary, not for kinds that are there"
+            yield f"{said};{little}." if share < _LITTLE else f"{said}."
+    if seen.choices:
+        yield (
+            "What is done with the values follows from rules about kinds of data, measured in "
+            "docs/choosing.md; what the values mean, only you know."
+        )
+
+
+def _next(seen: Seen, asked: FitSettings, path: Path) -> Iterator[tuple[str, str]]:
+    """Yield commands that are worth a try."""
+    given = [f" --{n} {getattr(asked, n)}" for n in ("rows", "columns") if n not in asked.left_open]
+    facts, fit = seen.description.facts, f"neocc fit {shlex.quote(str(path))}{''.join(given)}"
+    if facts.is_list:
+        yield f"{fit} --layout triplets", "read the file as a list of row, column and value"
+    for name in facts.id_columns:
+        yield f"{fit} --drop {shlex.quote(name)}", f"leave out {name}, which looks like an id"
+    if seen.settings.preprocess and "preprocess" in asked.left_open:
+        yield f"{fit} --preprocess none", "the same without any transformation"
+    if "objective" in asked.left_open and seen.settings.objective != "mean":
+        yield f"{fit} --objective mean", "blocks of one value instead"
+    if not {"rows", "columns"}.isdisjoint(asked.left_open):
+        yield f"neocc suggest {shlex.quote(str(path))}", "how other numbers of groups compare"
+
+
+# ------------------------------------------------------------------------------------- for people
+
+
+def data_part(story: dict[str, Any]) -> RenderableType:
+    """Say what the data look like."""
+    return section("The data", Text(printable(story["data"])))
+
+
+def story_page(story: dict[str, Any]) -> Iterator[RenderableType]:
+    """Say how sure the result is, and what to try next."""
+    if story["sure"]:
+        yield section("How sure", *(Text(printable(line)) for line in story["sure"]))
+    if story["next"]:
+        yield section("What to try next")
+        for one in story["next"]:
+            yield Padding.indent(Text(printable(one["what"]), "dim"), 2)
+            yield f"    {one['command']}"

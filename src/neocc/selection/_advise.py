@@ -1,0 +1,273 @@
+"""What to do with data before and in a fit, by their kind, with the reasons.
+
+Advice is what was measured to serve tables of a kind best (docs/choosing.md). Nothing is applied
+behind anybody's back: the result is a pipeline of transformers and an estimator, to be fitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from neocc.core.objectives import COUNTS
+from neocc.selection._describe import DataDescription, describe_data
+from neocc.selection._facts import Facts
+from neocc.selection._kinds import INCOMPLETE
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
+
+__all__ = ["Advice", "Reason", "advise", "recipe_for"]
+
+_NOTHING = "use the values as they are"
+# Columns whose means differ by more than this many standard deviations of a column are centred.
+_LEVELS_APART = 0.5
+# Sparse columns are scaled where they differ by more than this factor.
+_SCALES_APART = 2.0
+# Of so many genes, or the like, groups are told by patterns: offsets within a block count less.
+_MANY_LINES = 1000
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Something that is advised: a step before the fit, or parameters of it."""
+
+    what: str
+    why: str  # a clause without a full stop
+    step: str | None = None  # as `neocc.preprocessing.make_preprocessor` calls it
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # of `NEOCC`
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A pipeline, ready to be fitted, and why it is made like that.
+
+    It can be taken apart: ``pipeline, reasons = advise(X)``.
+
+    Attributes
+    ----------
+    pipeline : sklearn.pipeline.Pipeline
+        Transformers of `neocc.preprocessing`, then `NEOCC` under the name "neocc".
+    reasons : tuple of Reason
+        What each of them is for.
+    description : DataDescription
+        What the data look like.
+    """
+
+    pipeline: Pipeline
+    reasons: tuple[Reason, ...]
+    description: DataDescription
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the pipeline and the reasons."""
+        return iter((self.pipeline, self.reasons))
+
+    def __str__(self) -> str:
+        """Write what the data look like, and what follows."""
+        lines = [f"- {reason.what}: {reason.why}." for reason in self.reasons]
+        return "\n".join([str(self.description), *lines])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the pipeline as JSON knows it."""
+        told = [
+            {"what": one.what, "why": one.why, "step": one.step, "parameters": dict(one.parameters)}
+            for one in self.reasons
+        ]
+        return {"data": self.description.to_dict(), "reasons": told}
+
+
+def advise(
+    X: Any,
+    *,
+    column_names: Sequence[Any] | None = None,
+    max_cells: int = 1 << 20,
+    random_state: Any = 0,
+    **parameters: Any,
+) -> Advice:
+    """Say how data should be transformed and clustered, and why.
+
+    Parameters
+    ----------
+    X : array-like, data frame, sparse matrix or store
+        The data, of shape (n_rows, n_columns). Cells that are NaN are missing.
+    column_names, max_cells
+        As in `describe_data`.
+    random_state : int, RandomState or None, default=0
+        Seed of the look at the data, and of the estimator.
+    **parameters
+        Parameters of `NEOCC`, such as `n_row_clusters`: what is given is not chosen.
+
+    Returns
+    -------
+    advice : Advice
+        The pipeline, not fitted, and the reasons. What several memberships cost, where overlap is
+        asked for, is chosen by the fit (``overlap_model="auto"``).
+
+    See Also
+    --------
+    describe_data : What data look like.
+
+    Examples
+    --------
+    >>> from neocc.datasets import load_wine
+    >>> from neocc.selection import advise
+    >>> X = load_wine().data
+    >>> pipeline, reasons = advise(X, n_row_clusters=3, n_column_clusters=10)
+    >>> [name for name, _ in pipeline.steps]
+    ['column-standardize', 'neocc']
+    >>> sorted(pipeline.fit(X)["neocc"].row_membership_.sum(axis=0).tolist())
+    [50, 63, 65]
+    """
+    # Advice names what it recommends, which stands above it.
+    from neocc.estimators import NEOCC
+    from neocc.preprocessing import make_preprocessor
+
+    description = describe_data(
+        X, column_names=column_names, max_cells=max_cells, random_state=random_state
+    )
+    reasons = recipe_for(description, parameters)
+    names = [reason.step for reason in reasons if reason.step is not None]
+    chosen = {name: value for reason in reasons for name, value in reason.parameters.items()}
+    usual = {"overlap_model": "auto", "random_state": random_state}
+    model = NEOCC(**{**usual, **chosen, **parameters})
+    pipeline = make_preprocessor(names)
+    pipeline.steps = [*(pipeline.steps if names else ()), ("neocc", model)]
+    return Advice(pipeline, reasons, description)
+
+
+def recipe_for(
+    description: DataDescription, given: Mapping[str, Any], *, steps: bool = True
+) -> tuple[Reason, ...]:
+    """Return what is advised for data, beside parameters that are given, with steps or without.
+
+    Observed cells, and an objective of counts that is given, take the data as they are.
+    """
+    if given.get("missing") == "ignore":
+        return () if "objective" in given else (_OBSERVED,)
+    reasons = RECIPES[description.kind](description.facts)
+    chosen = {name: value for one in reasons for name, value in one.parameters.items()}
+    if any(chosen.get(name, value) != value for name, value in given.items()):
+        reasons = INSTEAD.get(description.kind, RECIPES[description.kind])(description.facts)
+    if not steps or given.get("objective") in COUNTS:
+        reasons = [one for one in reasons if one.step is None and one.parameters] or [_MEAN]
+    found = []
+    for one in reasons:
+        kept = {name: value for name, value in one.parameters.items() if name not in given}
+        if kept or not one.parameters:
+            found.append(replace(one, parameters=kept))
+    return tuple(found)
+
+
+# ------------------------------------------------------------------------------------- by kind
+
+
+def _objective(name: str, why: str) -> Reason:
+    return Reason(f"objective {name}", why, None, {"objective": name})
+
+
+def _nothing(why: str) -> Reason:
+    return Reason(_NOTHING, why)
+
+
+_MEAN = _objective("mean", "blocks of one value")
+_OFFSETS = _objective(
+    "residue",
+    "rows and columns of a block rise and fall together, each from a level of its own",
+)
+_OBSERVED = _objective("mean", "it is the one for observed cells")
+_STANDARDIZE = "standardise the columns"
+
+
+def _of_binary(_: Facts) -> list[Reason]:
+    return [_nothing("0 and 1 have one scale"), _MEAN]
+
+
+def _of_ratings(facts: Facts) -> list[Reason]:
+    if facts.fill >= INCOMPLETE:
+        return _of_plain(facts)
+    step = None if facts.is_sparse or facts.missing else "drop-zeros"
+    why = f"only {facts.fill:.1%} of the cells have a value, and those without one are not zeros"
+    parameters = {"missing": "ignore", "remove_effects": True, "objective": "mean"}
+    what = "count only the cells that are given, less the effects of their row and column"
+    return [Reason(what, why, step, parameters)]
+
+
+def _of_counts(_: Facts) -> list[Reason]:
+    why = "it compares each count with what its row and its column would give by themselves"
+    return [_nothing("counts are modelled as they are"), _objective("poisson", why)]
+
+
+def _of_proportions(facts: Facts) -> list[Reason]:
+    if facts.is_sparse:
+        return _of_counts(facts)
+    why = "small shares tell as much as large ones"
+    return [Reason(_STANDARDIZE, why, "column-standardize"), _MEAN]
+
+
+def _of_intensities(facts: Facts) -> list[Reason]:
+    why = f"ratios count, not differences: values reach over {facts.decades:.1f} powers of ten"
+    step = Reason("take logarithms to base 2", why, "log2")
+    if facts.low == 0:
+        step = Reason("take log(1 + x)", f"{why}, and some are 0", "log1p")
+    return [step, *_of_levels(facts)]
+
+
+def _of_units(facts: Facts) -> list[Reason]:
+    why = f"their scales differ up to {facts.column_scales:,.3g} times"
+    return [Reason(_STANDARDIZE, why, "column-standardize"), _MEAN]
+
+
+def _of_ratios(facts: Facts) -> list[Reason]:
+    return [_nothing("the values have one scale"), *_of_levels(facts)[-1:]]
+
+
+def _of_levels(facts: Facts) -> list[Reason]:
+    """Advise for values each row and column of which has a level of its own."""
+    return [_OFFSETS] if max(facts.shape) >= _MANY_LINES else _centred(facts)
+
+
+def _centred(facts: Facts) -> list[Reason]:
+    if facts.is_sparse:
+        return [_MEAN]
+    why = "rows and columns have levels of their own, which make no groups"
+    return [Reason("subtract the means of rows and columns", why, "double-center"), _MEAN]
+
+
+def _of_plain(facts: Facts) -> list[Reason]:
+    if facts.is_sparse and facts.column_scales > _SCALES_APART:
+        why = f"their scales differ up to {facts.column_scales:,.3g} times, and zeros stay zeros"
+        return [Reason("divide the columns by their norms", why, "column-norm"), _MEAN]
+    if facts.is_sparse or facts.column_levels <= _LEVELS_APART:
+        return [_nothing("the values have one scale"), _MEAN]
+    why = "columns have levels of their own, which make no groups of rows"
+    return [Reason("centre the columns", why, "column-center"), _MEAN]
+
+
+def _of_scaled_counts(_: Facts) -> list[Reason]:
+    why = "else rows and columns with much of everything would outweigh all others"
+    return [Reason("scale rows and columns to equal norms", why, "binormalize"), _MEAN]
+
+
+def _of_logarithms(facts: Facts) -> list[Reason]:
+    return [_of_intensities(facts)[0], *_centred(facts)]
+
+
+RECIPES: dict[str, Callable[[Facts], list[Reason]]] = {
+    "binary": _of_binary,
+    "ratings": _of_ratings,
+    "proportions": _of_proportions,
+    "counts": _of_counts,
+    "ratios": _of_ratios,
+    "intensities": _of_intensities,
+    "units": _of_units,
+    "plain": _of_plain,
+}
+"""What is advised, by kind."""
+
+INSTEAD: dict[str, Callable[[Facts], list[Reason]]] = {
+    "ratings": _of_plain,
+    "counts": _of_scaled_counts,
+    "intensities": _of_logarithms,
+}
+"""What is advised where that goes against what is given."""

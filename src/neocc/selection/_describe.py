@@ -1,0 +1,135 @@
+"""What data look like: their kind with the evidence, and lines that need attention."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from neocc.selection._data import check_positive, make_rng
+from neocc.selection._facts import Facts, look_at
+from neocc.selection._kinds import KINDS, kind_of
+
+__all__ = ["DataDescription", "describe_data"]
+
+_MOST_NAMED = 5
+
+
+@dataclass(frozen=True)
+class DataDescription:
+    """What data look like; printed, a short paragraph.
+
+    Attributes
+    ----------
+    kind : str
+        "binary", "ratings", "proportions", "counts", "ratios", "intensities", "units" (columns of
+        different units) or "plain".
+    evidence : str
+        What the kind was told by.
+    implies : str
+        What a fit must take care of.
+    remarks : tuple of str
+        What else stands out, a sentence each.
+    facts : Facts
+        The numbers that all this rests on.
+    """
+
+    kind: str
+    evidence: str
+    implies: str
+    remarks: tuple[str, ...]
+    facts: Facts
+
+    def __str__(self) -> str:
+        """Write a short paragraph."""
+        n, m = self.facts.shape
+        noun = KINDS[self.kind].noun
+        first = f"{n:,} rows and {m:,} columns that look like {noun}: {self.evidence}; "
+        return " ".join([f"{first}{self.implies}.", *self.remarks])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON knows it."""
+        facts = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self.facts).items()}
+        told = {"kind": self.kind, "evidence": self.evidence, "implies": self.implies}
+        return {**told, "remarks": list(self.remarks), **facts}
+
+
+def describe_data(
+    X: Any,
+    *,
+    column_names: Sequence[Any] | None = None,
+    max_cells: int = 1 << 20,
+    random_state: Any = 0,
+) -> DataDescription:
+    """Look at data before a fit: what kind they are, and what stands out.
+
+    Parameters
+    ----------
+    X : array-like, data frame, sparse matrix or store
+        The data, of shape (n_rows, n_columns). Cells that are NaN are missing.
+    column_names : sequence, default=None
+        Names of the columns; by default those of a data frame or a store.
+    max_cells : int, default=1048576
+        Of data with more cells (stored entries, where zeros are not stored) a random sample of the
+        rows is looked at.
+    random_state : int, RandomState or None, default=0
+        Seed of the sample.
+
+    Returns
+    -------
+    description : DataDescription
+        The kind, the evidence, and what stands out; `print` it, or take its `to_dict`.
+
+    See Also
+    --------
+    advise : What follows for a fit.
+
+    Examples
+    --------
+    >>> from neocc.datasets import load_wine
+    >>> from neocc.selection import describe_data
+    >>> found = describe_data(load_wine().data)
+    >>> found.kind
+    'units'
+    >>> print(found)  # doctest: +NORMALIZE_WHITESPACE
+    178 rows and 13 columns that look like columns of different units: the 13 columns differ in
+    scale up to 720 times, and are of different sorts; the column of the largest unit would
+    decide alone.
+    """
+    check_positive("max_cells", max_cells)
+    seed = int(make_rng(random_state).integers(1 << 31))
+    facts = look_at(X, column_names, max_cells, seed)
+    kind, evidence = kind_of(facts)
+    return DataDescription(kind.name, evidence, kind.implies, tuple(_remarks(facts)), facts)
+
+
+def _remarks(facts: Facts) -> list[str]:
+    """Say what else stands out."""
+    found = []
+    if facts.is_list:
+        found.append(
+            "The three columns look like a list of row, column and value, not like a table: read "
+            'it as one (layout="triplets").'
+        )
+    if facts.id_columns:
+        names = ", ".join(repr(name) for name in facts.id_columns[:_MOST_NAMED])
+        found.append(f"Ids, not measurements, by the look of them: {names}; leave them out.")
+    for side in ("rows", "columns"):
+        empty, constant, twice = (
+            getattr(facts, f"{what}_{side}") for what in ("empty", "constant", "duplicate")
+        )
+        parts = [f"{empty:,} without any value"] * bool(empty)
+        parts += [f"{constant:,} of one value throughout"] * bool(constant)
+        parts += [f"{twice:,} that repeat an earlier one"] * bool(twice)
+        if parts:
+            found.append(f"{side.capitalize()}: {_and(parts)}.")
+    if facts.missing:
+        found.append(f"{facts.missing:.1%} of the cells are missing.")
+    if facts.n_rows_seen < facts.shape[0]:
+        found.append(f"(Seen: a random sample of {facts.n_rows_seen:,} rows.)")
+    return found
+
+
+def _and(parts: list[str]) -> str:
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last

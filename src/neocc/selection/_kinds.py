@@ -1,0 +1,185 @@
+"""Kinds of data, each with what tells it: the first whose evidence is there is the kind.
+
+What the kinds are told by are plain facts about values and scales; the limits are those that
+`benchmarks.choosing` was made with, on tables some of which were kept back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from neocc.selection._facts import Facts
+
+__all__ = ["KINDS", "Kind", "kind_of"]
+
+_MOST_RATINGS, _MOST_STEPS = 11, 20
+# Cells that are not there, or zero, before ratings count as incomplete.
+INCOMPLETE = 0.9
+_WHOLES = (1.0, 100.0)
+_SAME_TOTAL = 0.03
+_DECADES, _SKEWED = 2.0, 2.0
+# Columns of so many scales are in different units, unless there are many of one sort.
+_SCALES, _LEVELS_APART, _MANY_COLUMNS = 10.0, 10.0, 50
+_CENTRED, _BOTH_SIGNS = 0.75, 0.2
+
+
+class Kind(NamedTuple):
+    """A kind of data."""
+
+    name: str
+    noun: str  # what the data are called
+    evidence: Callable[[Facts], str]  # a clause that tells why, or nothing
+    implies: str  # a clause: what a fit must take care of
+    one_unit: bool = True  # whether a mean over several columns means anything
+
+
+def _binary(facts: Facts) -> str:
+    if facts.missing or len(facts.levels) != 1 or facts.levels[0] <= 0 or facts.fill == 1:
+        return ""
+    return f"every cell is 0 or {facts.levels[0]:g}, and {_percent(facts.fill)} of them are not 0"
+
+
+def _ratings(facts: Facts) -> str:
+    levels, n = facts.levels, len(facts.levels)
+    if not 2 < n <= _MOST_RATINGS or facts.negative or not _is_even(levels):
+        return ""
+    if facts.missing == 0 and (facts.fill < 1 and facts.lowest_is_mode):
+        return ""  # counts: of few things there is more than one
+    if facts.missing == 0 and facts.fill >= INCOMPLETE and facts.low == 0:
+        return ""
+    where = _percent(facts.fill)
+    return f"there are {n} levels from {levels[0]:g} to {levels[-1]:g}, in {where} of the cells"
+
+
+def _proportions(facts: Facts) -> str:
+    total = facts.row_total
+    near = [whole for whole in _WHOLES if abs(total / whole - 1) <= _SAME_TOTAL]
+    if facts.low < 0 or facts.is_whole or not near or facts.row_totals_vary > _SAME_TOTAL:
+        return ""
+    return f"no value is negative and every row sums to about {near[0]:g}"
+
+
+def _counts(facts: Facts) -> str:
+    if not facts.is_whole or facts.low != 0 or facts.skew <= 0 or facts.fill == 0 or _units(facts):
+        return ""
+    return (
+        f"all values are whole numbers from 0 to {_figure(facts.high)}, "
+        f"{_percent(1 - facts.fill)} of them 0, and small ones are the commonest"
+    )
+
+
+def _intensities(facts: Facts) -> str:
+    if facts.low < 0 or facts.decades < _DECADES or facts.mixed_columns or _units(facts):
+        return ""
+    if facts.skew < _SKEWED or abs(facts.log_skew) > facts.skew / 2:
+        return ""
+    return (
+        f"positive values reach over {facts.decades:.1f} powers of ten (up to "
+        f"{_figure(facts.high)}) and are far less skewed as logarithms "
+        f"({facts.log_skew:.1f}) than as they are ({facts.skew:.1f})"
+    )
+
+
+def _ratios(facts: Facts) -> str:
+    both = min(facts.negative, 1 - facts.negative) >= _BOTH_SIGNS
+    if not both or abs(facts.centre) > _CENTRED or facts.column_scales > _SCALES:
+        return ""
+    return (
+        f"values lie on both sides of 0 ({_percent(facts.negative)} are negative), and columns "
+        f"differ little in scale (up to {facts.column_scales:.1f} times)"
+    )
+
+
+def _units(facts: Facts) -> str:
+    apart = facts.column_scales > _SCALES or facts.column_levels > _LEVELS_APART
+    many = facts.shape[1] >= _MANY_COLUMNS and not (facts.mixed_columns and apart)
+    if facts.is_sparse or many or not (apart or facts.mixed_columns):
+        return ""
+    return (
+        f"the {facts.shape[1]} columns differ in scale up to {facts.column_scales:,.3g} times"
+        + (", and are of different sorts" if facts.mixed_columns else "")
+    )
+
+
+def _plain(facts: Facts) -> str:
+    return (
+        f"values from {_figure(facts.low)} to {_figure(facts.high)}, and no sign of different units"
+    )
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind(
+            "binary",
+            "binary data",
+            _binary,
+            "a block is a share of ones",
+        ),
+        Kind(
+            "ratings",
+            "ratings",
+            _ratings,
+            "rows and columns that are rated high throughout should not make groups by that alone",
+        ),
+        Kind(
+            "proportions",
+            "proportions",
+            _proportions,
+            "columns that are large everywhere would outweigh all others",
+        ),
+        Kind(
+            "counts",
+            "counts",
+            _counts,
+            "rows and columns with much of everything would outweigh all others",
+        ),
+        Kind(
+            "ratios",
+            "standardised values or log ratios",
+            _ratios,
+            "they can be compared as they are",
+        ),
+        Kind(
+            "intensities",
+            "intensities",
+            _intensities,
+            "a few large values would outweigh all others",
+        ),
+        Kind(
+            "units",
+            "columns of different units",
+            _units,
+            "the column of the largest unit would decide alone",
+            one_unit=False,
+        ),
+        Kind("plain", "numbers of one scale", _plain, "they can be compared as they are"),
+    )
+}
+"""All kinds by name, in the order in which they are tried."""
+
+
+def kind_of(facts: Facts) -> tuple[Kind, str]:
+    """Return the first kind that there is evidence of, with the evidence."""
+    for kind in KINDS.values():
+        evidence = kind.evidence(facts)
+        if evidence:
+            return kind, evidence
+    raise AssertionError("the last kind fits all data")
+
+
+def _is_even(levels: tuple[float, ...]) -> bool:
+    """Whether levels are small multiples of a common step, such as 1, 2, 3 or 0.5, 1.0, 1.5."""
+    multiples = np.array(levels) / np.diff(levels).min()
+    return bool(np.allclose(multiples, np.rint(multiples)) and multiples[-1] <= _MOST_STEPS)
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.1 else f"{share:.2g}" if share == 0 else f"{share:.1%}"

@@ -1,0 +1,192 @@
+"""``neocc fit`` looks at the data, says what it does with them and why, and repeats that."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from neocc.io import load_model, write_matrix, write_store
+
+FEW = ("--rows", 2, "--columns", 2, "--n-init", 1, "--row-overlap", 0, "--row-outliers", 0)
+FEW += ("--column-overlap", 0, "--column-outliers", 0)
+
+
+def two_kinds(shape=(40, 24), seed=0):
+    """Make two groups of rows and of columns, about 0."""
+    rng = np.random.default_rng(seed)
+    rows, columns = (np.arange(size) % 2 for size in shape)
+    return np.where(rows[:, None] == columns, 1.0, -1.0) + 0.3 * rng.normal(size=shape)
+
+
+def intensities():
+    return np.exp2(8 + two_kinds() + 2 * np.random.default_rng(1).normal(size=(40, 1)))
+
+
+def stars():
+    rng = np.random.default_rng(2)
+    X = np.clip(np.rint(3 + two_kinds() + 0.5 * rng.normal(size=(40, 24))), 1, 5)
+    return X * (rng.random(X.shape) < 0.5)
+
+
+def counts():
+    rng = np.random.default_rng(3)
+    return rng.poisson(np.exp(two_kinds() - 1)).astype(float)
+
+
+def units():
+    rng = np.random.default_rng(4)
+    return two_kinds((40, 8)) * 10.0 ** rng.uniform(-2, 4, 8) + 3
+
+
+def save(X, path):
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["name", *(f"c{j}" for j in range(X.shape[1]))])
+        writer.writerows([f"r{i}", *map(repr, map(float, row))] for i, row in enumerate(X))
+
+
+CASES = {
+    "intensities": (intensities, ["log2", "double-center"], "mean"),
+    "counts": (counts, [], "poisson"),
+    "units": (units, ["column-standardize"], "mean"),
+    "ratings": (stars, ["drop-zeros"], "mean"),
+    "ratios": (two_kinds, [], "mean"),
+}
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_what_is_done_is_said_recorded_and_repeated(run, tmp_path, kind):
+    make, steps, objective = CASES[kind]
+    X = make()
+    save(X, tmp_path / "x.csv")
+    ran = run("fit", "x.csv", *FEW, "-o", "out", "--json")
+    assert ran.code == 0, ran.err
+    answer = json.loads(ran.out)
+    assert answer["data"]["kind"] == kind
+    assert answer["settings"]["preprocess"] == steps
+    assert answer["settings"]["objective"] == objective
+    assert answer["settings"]["missing"] == ("ignore" if kind == "ratings" else "error")
+    assert [one["what"] for one in answer["story"]["chosen"]] == [
+        one["what"] for one in answer["choices"]
+    ]
+    record = json.loads((tmp_path / "out" / "record.json").read_text())
+    assert record["settings"]["preprocess"] == steps
+    assert record["settings"]["story"] == answer["story"]
+    members = load_model(tmp_path / "out" / "model.neocc").row_membership_
+    assert len(np.unique(members[::2], axis=0)) == len(np.unique(members[1::2], axis=0)) == 1
+    # The same rows again, without the groups being known: preprocessed as they were.
+    ran = run("predict", "out", "x.csv", "--json")
+    assert ran.code == 0, ran.err
+    found = [row["groups"] for row in json.loads(ran.out)["rows"]]
+    assert found == [[int(row.argmax()) + 1] for row in members]
+    ran = run("fit", "--from", "out/record.json", "-o", "again")
+    assert ran.code == 0, ran.err
+    for name in ("rows.csv", "blocks.csv"):
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
+    again = json.loads((tmp_path / "again" / "record.json").read_text())
+    assert again["settings"]["story"] == answer["story"]
+
+
+def test_the_page_tells_the_story(run, tmp_path):
+    save(intensities(), tmp_path / "x.csv")
+    ran = run("fit", "x.csv", *FEW, "-o", "out")
+    for part in (
+        "The data 40 rows and 24 columns that look like intensities",
+        "Chosen for you Take logarithms to base 2",
+        "(--preprocess log2)",
+        "The same in the units of the file",
+        "How sure Groups explain",
+        "What to try next",
+        "neocc fit x.csv --rows 2 --columns 2 --preprocess none",
+    ):
+        assert part in ran.words
+    page = (tmp_path / "out" / "report.html").read_text()
+    for part in ("What was done, and why", "look like intensities", "file: ", "--preprocess none"):
+        assert part in page
+    assert run("report", "out").code == 0
+    assert (tmp_path / "out" / "report.html").read_text() == page
+
+
+def test_block_means_are_in_the_units_of_the_file_where_there_is_one(run, tmp_path):
+    X = intensities()
+    save(X, tmp_path / "x.csv")
+    answer = json.loads(run("fit", "x.csv", *FEW, "-o", "out", "--json").out)
+    model = load_model(tmp_path / "out" / "model.neocc")
+    literal = [
+        [X[np.ix_(u, v)].mean() for v in model.column_membership_.T]
+        for u in model.row_membership_.T
+    ]
+    np.testing.assert_allclose(answer["story"]["block_means"], literal)
+    with (tmp_path / "out" / "blocks.csv").open() as file:
+        written = [float(line["mean_before"]) for line in csv.DictReader(file)]
+    np.testing.assert_allclose(written, np.ravel(literal))
+    save(units(), tmp_path / "y.csv")
+    answer = json.loads(run("fit", "y.csv", *FEW, "-o", "units", "--json").out)
+    assert answer["story"]["block_means"] is None
+    assert "mean_before" not in (tmp_path / "units" / "blocks.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "steps", "objective"),
+    [
+        (("--preprocess", "none"), [], "poisson"),
+        (("--objective", "mean"), ["binormalize"], "mean"),
+        (("--preprocess", "log1p"), ["log1p"], "mean"),
+        (("--preprocess", "none", "--objective", "residue"), [], "residue"),
+        (("--preprocess", "auto", "--objective", "auto"), [], "poisson"),
+        (("--overlap-model", "sum"), ["binormalize"], "mean"),
+        (("--missing", "ignore"), [], "mean"),
+    ],
+)
+def test_what_is_given_stays(run, tmp_path, options, steps, objective):
+    save(counts(), tmp_path / "x.csv")
+    ran = run("fit", "x.csv", *FEW, *options, "--no-report", "--json")
+    assert ran.code == 0, ran.err
+    settings = json.loads(ran.out)["settings"]
+    assert (settings["preprocess"], settings["objective"]) == (steps, objective)
+
+
+def test_none_and_auto_stand_alone(run, women):
+    ran = run("fit", women, "--preprocess", "none", "--preprocess", "log1p")
+    assert ran.code == 2
+    assert '"none", or steps that' in ran.err
+
+
+def test_numbers_are_chosen_for_counts_and_ratings_too(run, tmp_path):
+    for name, make in (("counts", counts), ("ratings", stars)):
+        save(make()[:20, :10], tmp_path / f"{name}.csv")
+        ran = run("fit", f"{name}.csv", "--columns", 2, "--n-init", 1, "--no-report", "--json")
+        assert ran.code == 0, ran.err
+        assert isinstance(json.loads(ran.out)["settings"]["rows"], int)
+
+
+def test_ids_and_lists_are_named_with_the_way_out(run, tmp_path):
+    X = np.column_stack([np.random.default_rng(0).permutation(40) + 100, units()])
+    write_matrix(X, tmp_path / "x.npy")
+    answer = json.loads(run("fit", "x.npy", *FEW, "--no-report", "--json").out)
+    assert answer["data"]["id_columns"] == ["column 1"]
+    assert "--drop 'column 1'" in answer["story"]["next"][0]["command"]
+
+
+def test_a_store_is_used_as_it_is_and_told_what_would_help(run, tmp_path):
+    write_store(tmp_path / "x.blocks", intensities(), rows_per_block=16)
+    for options in ((), ("--preprocess", "none")):
+        ran = run("fit", "x.blocks", *FEW, *options, "--no-report", "--json", "--force")
+        assert ran.code == 0, ran.err
+        answer = json.loads(ran.out)
+        assert answer["settings"]["preprocess"] == []
+        told = "Not done, for a block store is used as it is" in answer["choices"][0]["what"]
+        assert told == (options == ())
+
+
+def test_zeros_of_a_stored_table_of_ratings_are_not_left_out_behind_its_back(run, tmp_path):
+    write_store(tmp_path / "x.blocks", stars(), rows_per_block=16)
+    ran = run("fit", "x.blocks", *FEW, "--no-report", "--json")
+    assert ran.code == 0, ran.err
+    answer = json.loads(ran.out)
+    assert answer["settings"]["missing"] == "error"
+    assert answer["settings"]["objective"] == "mean"
+    assert "Not done" in answer["choices"][0]["what"]

@@ -1,0 +1,196 @@
+"""What data look like: kinds on data that are of them, and numbers against slow formulas."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse, stats
+
+from neocc.io import open_store, write_store
+from neocc.selection import describe_data
+from neocc.selection._kinds import KINDS
+
+
+def drawn(kind, seed=0, shape=(120, 60)):  # noqa: PLR0911
+    """Make data of a kind."""
+    rng = np.random.default_rng(seed)
+    normal = rng.normal(size=shape)
+    if kind == "binary":
+        return (normal > 0.5).astype(float)
+    if kind == "ratings":
+        return np.clip(np.rint(3.5 + normal), 1, 5) * (rng.random(shape) < 0.3)
+    if kind == "proportions":
+        return rng.dirichlet(np.ones(shape[1]), size=shape[0])
+    if kind == "counts":
+        return rng.poisson(0.3, size=shape).astype(float)
+    if kind == "ratios":
+        return normal
+    if kind == "intensities":
+        return np.exp2(8 + 2.5 * normal)
+    if kind == "units":
+        return (normal * 10.0 ** rng.uniform(-2, 4, shape[1]) + 50)[:, :12]
+    return 20 + normal + rng.normal(size=shape[1])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_every_kind_is_told_by_its_data(kind, seed):
+    found = describe_data(drawn(kind, seed))
+    assert found.kind == kind
+    assert found.evidence
+    text = str(found)
+    assert KINDS[kind].noun in text
+    assert found.evidence in text
+    assert found.implies in text
+    assert json.loads(json.dumps(found.to_dict()))["kind"] == kind
+
+
+@pytest.mark.parametrize("kind", ["binary", "ratings", "counts", "intensities", "plain"])
+def test_a_scale_and_an_order_change_no_kind(kind):
+    X = drawn(kind)
+    rng = np.random.default_rng(1)
+    mixed = X[rng.permutation(len(X))][:, rng.permutation(X.shape[1])]
+    assert describe_data(mixed).kind == kind
+    if kind not in ("ratings", "counts"):  # levels and whole numbers are of one scale
+        assert describe_data(X * 1000).kind == kind
+
+
+@pytest.mark.parametrize(
+    "form", [sparse.csr_array, sparse.coo_array, pd.DataFrame, np.ndarray.tolist]
+)
+def test_the_form_of_the_data_makes_no_difference(form):
+    X = drawn("counts")
+    dense, other = describe_data(X), describe_data(form(X))
+    told, found = dense.to_dict(), other.to_dict()
+    assert found.pop("is_sparse") == (form in (sparse.csr_array, sparse.coo_array))
+    told.pop("is_sparse")
+    for name, value in told.items():
+        close = pytest.approx(value, rel=1e-9) if isinstance(value, float) else value
+        assert found[name] == close, name
+
+
+def test_a_store_is_looked_at_by_sample(tmp_path):
+    X = drawn("intensities", shape=(400, 60))
+    write_store(tmp_path / "x.blocks", X, rows_per_block=50)
+    store = open_store(tmp_path / "x.blocks")
+    assert describe_data(store).facts == describe_data(X).facts
+    some = describe_data(store, max_cells=6000)
+    assert some.facts.n_rows_seen == 100
+    assert some.facts.shape == (400, 60)
+    assert some.kind == "intensities"
+    assert "sample of 100 rows" in str(some)
+    assert some.facts == describe_data(store, max_cells=6000).facts
+    assert some.facts == describe_data(X, max_cells=6000).facts
+
+
+def test_numbers_are_those_of_the_formulas():
+    X = drawn("intensities")
+    X[3], X[:, 5], X[7] = 0.0, 0.0, X[8]
+    facts = describe_data(X).facts
+    values = X[X != 0]
+    assert facts.fill == values.size / X.size
+    assert (facts.low, facts.high, facts.smallest) == (0.0, values.max(), values.min())
+    assert facts.skew == pytest.approx(stats.skew(values), abs=1e-3)
+    assert facts.log_skew == pytest.approx(stats.skew(np.log(values)), abs=1e-3)
+    low, high = np.quantile(values, [0.01, 0.99])
+    assert facts.decades == pytest.approx(np.log10(high) - np.log10(low))
+    spreads = [column.std() for column in X.T if column.any()]
+    low, high = np.quantile(spreads, [0.05, 0.95])
+    assert facts.column_scales == pytest.approx(high / low)
+    assert facts.centre == pytest.approx(X.mean() / X.std())
+    means = X.mean(axis=0)
+    assert facts.column_levels == pytest.approx(means.std() / np.median(spreads))
+    assert facts.row_total == pytest.approx(np.median(X.sum(axis=1)))
+    assert facts.negative == 0
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_lines_that_stand_out_are_counted(form):
+    X = drawn("plain", shape=(40, 9))
+    X[3] = X[4] = 0.0
+    X[:, 2] = 0.0
+    X[10] = X[11] = X[12]
+    X[:, 6] = 7.0
+    X[3, 6] = X[4, 6] = 7.0
+    found = describe_data(form(X))
+    facts = found.facts
+    assert (facts.empty_rows, facts.empty_columns) == (0, 1)
+    assert (facts.constant_rows, facts.constant_columns) == (0, 1)
+    assert (facts.duplicate_rows, facts.duplicate_columns) == (3, 0)
+    assert "Rows: 3 that repeat an earlier one." in str(found)
+    assert "Columns: 1 without any value and 1 of one value throughout." in str(found)
+
+
+def test_missing_cells_are_no_zeros():
+    X = drawn("ratings")
+    X[X == 0] = np.nan
+    found = describe_data(X)
+    assert found.kind == "ratings"
+    assert found.facts.missing == np.isnan(X).mean()
+    assert found.facts.low == 1
+    assert "of the cells are missing" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("customer_id", [9, 4, 7, 2, 8, 1]),
+        ("GENES", [100, 300, 200, 500, 400, 700]),
+        ("id", range(6)),
+        ("sampleID", range(6)),
+    ],
+)
+def test_ids_are_told_by_name_and_content(name, values):
+    frame = pd.DataFrame(
+        {name: list(values), "a": [1.5, 2, 3, 4, 5, 6], "paid": [1, 2, 2, 3, 4, 5]}
+    )
+    found = describe_data(frame)
+    assert found.facts.id_columns == (name,)
+    assert repr(name) in str(found)
+    # Ids come once: a column that repeats itself is none, whatever it is called.
+    frame[name] = 3
+    assert describe_data(frame).facts.id_columns == ()
+
+
+def test_numbers_of_the_rows_are_ids_without_a_name():
+    X = np.column_stack([np.random.default_rng(0).permutation(60), drawn("plain", shape=(60, 3))])
+    assert describe_data(X).facts.id_columns == ("column 1",)
+    X[0, 0] = 300
+    assert describe_data(X).facts.id_columns == ()
+
+
+def test_a_list_of_cells_is_no_table():
+    rng = np.random.default_rng(0)
+    pairs = rng.permutation([(i, j) for i in range(12) for j in range(9)])[:60]
+    cells = np.column_stack([pairs, rng.integers(1, 6, 60)])
+    assert 'layout="triplets"' in str(describe_data(cells))
+    cells[1, :2] = cells[0, :2]
+    assert not describe_data(cells).facts.is_list
+    assert not describe_data(rng.normal(size=(60, 3))).facts.is_list
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.zeros((5, 4)),
+        np.ones((1, 1)),
+        np.full((4, 3), np.nan),
+        np.full((4, 3), 1e200),
+        np.array([[1e-300, 2e-300], [3e-300, 0]]),
+        np.array([[np.inf, 1.0], [2.0, 3.0]]),
+        sparse.csr_array((6, 5)),
+        -np.ones((3, 3)),
+    ],
+)
+def test_odd_data_are_described(X):
+    assert describe_data(X).kind in KINDS
+
+
+def test_what_is_no_data_is_refused():
+    with pytest.raises(ValueError, match="could not convert string"):
+        describe_data(pd.DataFrame({"a": ["x", "y"]}))
+    with pytest.raises(ValueError, match="max_cells must be"):
+        describe_data(np.ones((3, 3)), max_cells=0)
