@@ -6,6 +6,10 @@ solutions and run the alternation again. These end earlier if another one is not
 from how long gains have taken on these data. On large matrices all of that is done with a sample.
 Work is counted in what is asked of the engine (`Reads.asked`), never in seconds: the same seed
 gives the same result anywhere.
+
+On sparse data one-way starts take most of the time, and tell little where rows share few columns. A
+spectral start and a few random ones compete with the first of them. If it ends well above these, or
+where they do, the others are not made, and rounds have a fixed number of passes for each start.
 """
 
 from __future__ import annotations
@@ -19,7 +23,14 @@ from neocc.core.checkpoints import NO_JOURNAL, Journal
 from neocc.core.engine import Engine
 from neocc.core.initialise import COLD, random_pair
 from neocc.core.problem import Problem
-from neocc.core.samples import SAMPLING, Sample, Sampling, draw_sample, extend_to_all
+from neocc.core.samples import (
+    SAMPLING,
+    Sample,
+    Sampling,
+    draw_sample,
+    extend_to_all,
+    side_to_sample,
+)
 from neocc.core.search.local import SAME_BASIN, Loose, OneSide, attempt, least_gain
 from neocc.core.search.perturb import Resumable, perturb
 from neocc.core.search.starts import Begin, Init, make_start
@@ -45,8 +56,21 @@ _SAME = 1e-7
 _DRAWN = 8
 # So many rounds without a gain is each start worth that ended where the best did.
 _AGREED = 3
+# The same, of starts of different kinds.
+_ALL_AGREED = 10
 # So many terms of a distance take as long as an entry.
 _COMPARED = 4
+# Starts that compete with a one-way start, on data of so many entries that are not zero, in at most
+# this share of the cells.
+_RIVALS: tuple[Init, ...] = ("spectral", "random", "random", "random")
+_LEAST_CONTESTED = 1 << 16
+_SPARSE = 0.25
+# It has lost if it ends this share above the best of them.
+_BEHIND = 5e-3
+# Passes of a search for each of its starts, where most of them are not made.
+_PASSES = 25
+# What may follow these starts at least, as a multiple of their work.
+_LEAST_SHARE = 1.0
 # Starts that are functions cost as much as hundreds of others.
 _COSTLY_SHARE = 50
 
@@ -78,7 +102,13 @@ def budgeted_search(
         journal.note(search=state.noted(rng))
         return stopped()
 
-    while state.n_starts < n_starts:
+    if n_starts > 1 and not state.rivals and _is_contested(engine, problem, init, sampling):
+        begin()
+        state.run_rivals(engine, data, problem, rng.spawn(len(_RIVALS)))
+        yield state.best
+        if ended():
+            return
+    while state.n_starts < n_starts and not state.is_settled:
         begin()
         asked, i = engine.reads.asked, state.n_starts
         kind = "random" if callable(init) and i % _COSTLY_SHARE else init
@@ -94,6 +124,8 @@ def budgeted_search(
     # In questions about the sample.
     limit = _MULTIPLE * state.work * _cost(engine, problem) / _cost(where.engine, problem)
     n_new = 0 if isinstance(init, tuple) else n_starts
+    if state.is_settled:
+        limit, n_new = max(_PASSES * n_starts - state.work, _LEAST_SHARE * state.work), 0
     while not state.is_over:
         begin()
         state.make_rounds(where, limit, n_new, rng)
@@ -110,6 +142,17 @@ def budgeted_search(
         yield state.best
 
 
+def _is_contested(engine: Engine, problem: Problem, init: Init, sampling: Sampling) -> bool:
+    """Whether other starts compete with the one-way starts of a search."""
+    one_way = init == problem.objective.usual_start == "neo-kmeans" and len(problem.sides) == 2
+    if not one_way or engine.n_stored < _LEAST_CONTESTED:
+        return False
+    if side_to_sample(engine, problem, sampling) is not None:
+        return False
+    n_cells = float(np.prod(engine.shape))
+    return _LEAST_CONTESTED <= engine.n_nonzero() <= _SPARSE * n_cells
+
+
 def _cost(engine: Engine, problem: Problem) -> float:
     """Return what a question costs, about: entries are read, and items compared with clusters."""
     n_blocks = np.prod([problem.counts(side).n_clusters for side in problem.sides])
@@ -118,7 +161,7 @@ def _cost(engine: Engine, problem: Problem) -> float:
 
 def n_budgeted_steps(init: Init, n_init: int) -> int:
     """Return the largest number of steps that `budgeted_search` yields."""
-    return (1 if isinstance(init, tuple) else n_init) + _N_STEPS + 1
+    return (1 if isinstance(init, tuple) else n_init) + _N_STEPS + 2
 
 
 @dataclass
@@ -126,6 +169,8 @@ class _State(Resumable):
     """The state of a search."""
 
     n_starts: int = 0  # plain starts made
+    rivals: list[Solution] = field(default_factory=list)  # where their rivals ended, ranked
+    is_settled: bool = False  # no further plain start is needed
     work: float = 0.0  # that these took
     starts: list[Solution] = field(default_factory=list)  # where they ended, ranked
     pool: list[Solution] = field(default_factory=list)  # what rounds begin with, ranked
@@ -140,10 +185,29 @@ class _State(Resumable):
     def best(self) -> Solution:
         return self.starts[0]
 
+    def run_rivals(
+        self, engine: Engine, data: Engine, problem: Problem, rngs: list[np.random.Generator]
+    ) -> None:
+        """Run other starts than one-way ones; those that are clearly behind are abandoned."""
+        asked = engine.reads.asked
+        for kind, rng in zip(_RIVALS, rngs, strict=True):
+            pair = make_start(engine, data, problem, kind, rng)
+            if self.rivals:
+                found = attempt(data, problem, pair, self.rivals[0], _LOOSE)
+            else:
+                found = solve(data, problem, pair)
+            self.rivals = ranked([*self.rivals, found])
+        self.starts, self.work = self.rivals, engine.reads.asked - asked
+
     def add_start(self, found: Solution, work: float) -> None:
         self.starts = ranked([*self.starts, found])
         self.n_starts += 1
         self.work += work
+        if self.rivals and self.n_starts == 1:
+            best, other = self.rivals[:2]
+            margin = abs(best.objective)
+            alike = max(found.objective, other.objective) - best.objective <= SAME_BASIN * margin
+            self.is_settled = alike or found.objective > best.objective + _BEHIND * margin
 
     def make_rounds(
         self, where: Sample, limit: float, n_new: int, rng: np.random.Generator
@@ -155,7 +219,8 @@ class _State(Resumable):
             self.pool = self.starts if where.items is None else self._on_sample(where)
             # Starts that agree are rounds that gained nothing.
             near = self.starts[0].objective + SAME_BASIN * abs(self.starts[0].objective)
-            self.waited = sum(each.objective <= near for each in self.starts) * _AGREED - _AGREED
+            worth = _ALL_AGREED if self.is_settled else _AGREED
+            self.waited = sum(each.objective <= near for each in self.starts) * worth - worth
             self.spent = before + data.reads.asked - asked
         goal = limit * (np.floor(_N_STEPS * self.spent / limit) + 1) / _N_STEPS
         while not self._is_enough(limit) and self.spent < goal:
