@@ -7,15 +7,15 @@ from how long gains have taken on these data. On large matrices all of that is d
 Work is counted in what is asked of the engine (`Reads.asked`), never in seconds: the same seed
 gives the same result anywhere.
 
-On sparse data one-way starts take most of the time, and tell little where rows share few columns. A
-spectral start and a few random ones compete with the first of them. If it ends well above these, or
-where they do, the others are not made, and rounds have a fixed number of passes for each start.
+On sparse data other starts compete with the first one (`neocc.core.search.contest`). If that tells
+that no more are needed, rounds have a fixed number of passes for each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -29,9 +29,9 @@ from neocc.core.samples import (
     Sampling,
     draw_sample,
     extend_to_all,
-    side_to_sample,
 )
-from neocc.core.search.local import SAME_BASIN, Loose, OneSide, attempt, least_gain
+from neocc.core.search.contest import LOOSE, RIVALS, decides, is_contested, run_rivals
+from neocc.core.search.local import SAME_BASIN, OneSide, attempt, least_gain
 from neocc.core.search.perturb import Resumable, perturb
 from neocc.core.search.starts import Begin, Init, make_start
 from neocc.core.search.tournament import ranked, short_run
@@ -49,7 +49,6 @@ _N_STEPS = 10
 _PATIENCE = 40
 _LONGER = 2
 _SHORT_TOL = 1e-3
-_LOOSE = Loose(1e-3, 2e-3)
 # Solutions this near, as a share, are not kept twice.
 _SAME = 1e-7
 # Of so many that are drawn from the pool, a round perturbs the best.
@@ -60,13 +59,6 @@ _AGREED = 3
 _ALL_AGREED = 10
 # So many terms of a distance take as long as an entry.
 _COMPARED = 4
-# Starts that compete with a one-way start, on data of so many entries that are not zero, in at most
-# this share of the cells.
-_RIVALS: tuple[Init, ...] = ("spectral", "random", "random", "random")
-_LEAST_CONTESTED = 1 << 16
-_SPARSE = 0.25
-# It has lost if it ends this share above the best of them.
-_BEHIND = 5e-3
 # Passes of a search for each of its starts, where most of them are not made.
 _PASSES = 25
 # What may follow these starts at least, as a multiple of their work.
@@ -95,25 +87,16 @@ def budgeted_search(
     data = engine.centred(problem.centring)
     n_starts = 1 if isinstance(init, tuple) else n_init
     # Spawned before anything is drawn, so that a resumed search gets the same ones.
-    rngs, (sampler,) = rng.spawn(n_starts), rng.spawn(1)
+    rngs, (sampler, *others) = rng.spawn(n_starts), rng.spawn(1 + len(RIVALS))
     state = _State.resumed(journal.found("search"), rng)
 
     def ended() -> bool:
         journal.note(search=state.noted(rng))
         return stopped()
 
-    if n_starts > 1 and not state.rivals and _is_contested(engine, problem, init, sampling):
-        begin()
-        state.run_rivals(engine, data, problem, rng.spawn(len(_RIVALS)))
-        yield state.best
-        if ended():
-            return
-    while state.n_starts < n_starts and not state.is_settled:
-        begin()
-        asked, i = engine.reads.asked, state.n_starts
-        kind = "random" if callable(init) and i % _COSTLY_SHARE else init
-        pair = make_start(engine, data, problem, kind, rngs[i], COLD if i else warm, sampling)
-        state.add_start(solve(data, problem, pair), engine.reads.asked - asked)
+    for _ in _make_starts(
+        engine, data, problem, init, (rngs, others), warm, sampling, begin, state
+    ):
         yield state.best
         if ended():
             return
@@ -142,15 +125,34 @@ def budgeted_search(
         yield state.best
 
 
-def _is_contested(engine: Engine, problem: Problem, init: Init, sampling: Sampling) -> bool:
-    """Whether other starts compete with the one-way starts of a search."""
-    one_way = init == problem.objective.usual_start == "neo-kmeans" and len(problem.sides) == 2
-    if not one_way or engine.n_stored < _LEAST_CONTESTED:
-        return False
-    if side_to_sample(engine, problem, sampling) is not None:
-        return False
-    n_cells = float(np.prod(engine.shape))
-    return _LEAST_CONTESTED <= engine.n_nonzero() <= _SPARSE * n_cells
+def _make_starts(
+    engine: Engine,
+    data: Engine,
+    problem: Problem,
+    init: Init,
+    rngs: tuple[list[np.random.Generator], list[np.random.Generator]],
+    warm: Pair,
+    sampling: Sampling,
+    begin: Begin,
+    state: _State,
+) -> Iterator[None]:
+    """Run the plain starts that are needed, on sparse data after their rivals; yield after each."""
+    start = partial(make_start, engine, data, problem, sampling=sampling)
+    own, others = rngs
+    begins = state.n_starts == 0 and not state.rivals and len(own) > 1
+    if begins and is_contested(engine, problem, init, sampling):
+        begin()
+        asked, kinds = engine.reads.asked, zip(RIVALS, others, strict=True)
+        state.rivals = run_rivals(data, problem, (start(*each) for each in kinds))
+        state.starts, state.work = state.rivals, engine.reads.asked - asked
+        yield
+    while state.n_starts < len(own) and not state.is_settled:
+        begin()
+        asked, i = engine.reads.asked, state.n_starts
+        kind = "random" if callable(init) and i % _COSTLY_SHARE else init
+        pair = start(kind, own[i], COLD if i else warm)
+        state.add_start(solve(data, problem, pair), engine.reads.asked - asked)
+        yield
 
 
 def _cost(engine: Engine, problem: Problem) -> float:
@@ -185,29 +187,12 @@ class _State(Resumable):
     def best(self) -> Solution:
         return self.starts[0]
 
-    def run_rivals(
-        self, engine: Engine, data: Engine, problem: Problem, rngs: list[np.random.Generator]
-    ) -> None:
-        """Run other starts than one-way ones; those that are clearly behind are abandoned."""
-        asked = engine.reads.asked
-        for kind, rng in zip(_RIVALS, rngs, strict=True):
-            pair = make_start(engine, data, problem, kind, rng)
-            if self.rivals:
-                found = attempt(data, problem, pair, self.rivals[0], _LOOSE)
-            else:
-                found = solve(data, problem, pair)
-            self.rivals = ranked([*self.rivals, found])
-        self.starts, self.work = self.rivals, engine.reads.asked - asked
-
     def add_start(self, found: Solution, work: float) -> None:
         self.starts = ranked([*self.starts, found])
         self.n_starts += 1
         self.work += work
         if self.rivals and self.n_starts == 1:
-            best, other = self.rivals[:2]
-            margin = abs(best.objective)
-            alike = max(found.objective, other.objective) - best.objective <= SAME_BASIN * margin
-            self.is_settled = alike or found.objective > best.objective + _BEHIND * margin
+            self.is_settled = decides(found, self.rivals[0])
 
     def make_rounds(
         self, where: Sample, limit: float, n_new: int, rng: np.random.Generator
@@ -277,7 +262,7 @@ class _State(Resumable):
         way = bandit.choose(problem, rng)
         rank = int(rng.integers(len(pool), size=_DRAWN).min())
         parent = pool[rank]
-        found = attempt(data, problem, perturb(data, problem, parent, way, rng), parent, _LOOSE)
+        found = attempt(data, problem, perturb(data, problem, parent, way, rng), parent, LOOSE)
         success = found.objective < parent.objective - least_gain(parent)
         self._count(found)
         cost = data.reads.asked - asked
