@@ -1,7 +1,7 @@
 """A search with a sense of time: plain starts, then rounds for as long as these pay.
 
 The plain starts are those of a fit without a search, so that it never ends above them. What follows
-costs at most twice as much: short runs from random starts, then rounds that perturb one of the best
+costs about as much: short runs from random starts, then rounds that perturb one of the best
 solutions and run the alternation again. These end earlier if another one is not expected to gain,
 from how long gains have taken on these data. On large matrices all of that is done with a sample.
 Work is counted in what is asked of the engine (`Reads.asked`), never in seconds: the same seed
@@ -29,9 +29,10 @@ from neocc.core.samples import (
     Sampling,
     draw_sample,
     extend_to_all,
+    side_to_sample,
 )
-from neocc.core.search.contest import LOOSE, RIVALS, decides, is_contested, run_rivals
-from neocc.core.search.local import SAME_BASIN, OneSide, attempt, least_gain
+from neocc.core.search.contest import LOOSE, RIVALS, is_contested, is_decided, run_rivals
+from neocc.core.search.local import SAME_BASIN, Loose, attempt, least_gain, swapped
 from neocc.core.search.perturb import Resumable, perturb
 from neocc.core.search.starts import Begin, Init, make_start
 from neocc.core.search.tournament import ranked, short_run
@@ -40,8 +41,11 @@ from neocc.core.steps import Pair, assigned, with_side
 
 __all__ = ["budgeted_search", "n_budgeted_steps"]
 
-# What may follow the plain starts, as a multiple of their work.
-_MULTIPLE = 1.6
+# On large matrices a start that is so far behind when it has nearly converged is abandoned.
+_FAR_BEHIND = Loose(1e-3, 1e-2)
+# What may follow the plain starts, as a multiple of their work; the same, with a sample.
+_MULTIPLE = 1.0
+_ON_SAMPLE = 0.4
 # Of it, the share that is left for swaps at the end; the rounds are reported in so many steps.
 _CLOSING = 0.1
 _N_STEPS = 10
@@ -54,9 +58,11 @@ _SAME = 1e-7
 # Of so many that are drawn from the pool, a round perturbs the best.
 _DRAWN = 8
 # So many rounds without a gain is each start worth that ended where the best did.
-_AGREED = 3
-# The same, of starts of different kinds.
+_AGREED = 5
+# The same, of starts that decided that no more are needed.
 _ALL_AGREED = 10
+# If this many, made first, end alike, they do.
+_ENOUGH_ALIKE = 5
 # So many terms of a distance take as long as an entry.
 _COMPARED = 4
 # Passes of a search for each of its starts, where most of them are not made.
@@ -105,7 +111,8 @@ def budgeted_search(
         sample = draw_sample(engine, data, problem, sampler, sampling)
     where = sample or Sample(engine, data, problem)
     # In questions about the sample.
-    limit = _MULTIPLE * state.work * _cost(engine, problem) / _cost(where.engine, problem)
+    multiple = _MULTIPLE if sample is None else _ON_SAMPLE
+    limit = multiple * state.work * _cost(engine, problem) / _cost(where.engine, problem)
     n_new = 0 if isinstance(init, tuple) else n_starts
     if state.is_settled:
         limit, n_new = max(_PASSES * n_starts - state.work, _LEAST_SHARE * state.work), 0
@@ -117,7 +124,7 @@ def budgeted_search(
             return
     begin()
     if sample is None:
-        yield _closed(data, problem, state.best, limit - state.spent)
+        yield swapped(data, problem, state.best, limit - state.spent)
     elif state.gained:
         pair = extend_to_all(sample, state.pool[0].pair, data, problem)
         yield solve(data, problem, pair, journal=journal)
@@ -139,6 +146,7 @@ def _make_starts(
     """Run the plain starts that are needed, on sparse data after their rivals; yield after each."""
     start = partial(make_start, engine, data, problem, sampling=sampling)
     own, others = rngs
+    is_large = side_to_sample(engine, problem, sampling) is not None
     begins = state.n_starts == 0 and not state.rivals and len(own) > 1
     if begins and is_contested(engine, problem, init, sampling):
         begin()
@@ -151,7 +159,11 @@ def _make_starts(
         asked, i = engine.reads.asked, state.n_starts
         kind = "random" if callable(init) and i % _COSTLY_SHARE else init
         pair = start(kind, own[i], COLD if i else warm)
-        state.add_start(solve(data, problem, pair), engine.reads.asked - asked)
+        if is_large and i:
+            found = attempt(data, problem, pair, state.best, _FAR_BEHIND)
+        else:
+            found = solve(data, problem, pair)
+        state.add_start(found, engine.reads.asked - asked)
         yield
 
 
@@ -191,8 +203,15 @@ class _State(Resumable):
         self.starts = ranked([*self.starts, found])
         self.n_starts += 1
         self.work += work
-        if self.rivals and self.n_starts == 1:
-            self.is_settled = decides(found, self.rivals[0])
+        if self.rivals:
+            self.is_settled = is_decided(self.rivals[0], self.best, found, self.n_starts)
+        elif self.n_starts == _ENOUGH_ALIKE:
+            self.is_settled = self._n_alike() == _ENOUGH_ALIKE
+
+    def _n_alike(self) -> int:
+        """Return how many starts ended where the best did."""
+        near = self.best.objective + SAME_BASIN * abs(self.best.objective)
+        return sum(each.objective <= near for each in self.starts)
 
     def make_rounds(
         self, where: Sample, limit: float, n_new: int, rng: np.random.Generator
@@ -203,9 +222,8 @@ class _State(Resumable):
         if not self.pool:
             self.pool = self.starts if where.items is None else self._on_sample(where)
             # Starts that agree are rounds that gained nothing.
-            near = self.starts[0].objective + SAME_BASIN * abs(self.starts[0].objective)
             worth = _ALL_AGREED if self.is_settled else _AGREED
-            self.waited = sum(each.objective <= near for each in self.starts) * worth - worth
+            self.waited = (self._n_alike() - 1) * worth
             self.spent = before + data.reads.asked - asked
         goal = limit * (np.floor(_N_STEPS * self.spent / limit) + 1) / _N_STEPS
         while not self._is_enough(limit) and self.spent < goal:
@@ -273,15 +291,3 @@ class _State(Resumable):
         ):
             self.pool = ranked([*pool[:rank], improved(parent, found), *pool[rank + 1 :]])
             self.gained = True
-
-
-def _closed(data: Engine, problem: Problem, best: Solution, limit: float) -> Solution:
-    """Make exact swaps while they lower the objective, and the limit of work allows."""
-    sides = [OneSide(data, problem, side) for side in reversed(problem.sides)]
-    asked, gain = data.reads.asked, np.inf
-    while gain > least_gain(best) and data.reads.asked - asked < limit:
-        found = best
-        for side in sides:
-            found = side.swap(found)
-        gain, best = best.objective - found.objective, found
-    return best

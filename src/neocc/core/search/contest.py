@@ -21,7 +21,7 @@ from neocc.core.search.tournament import ranked
 from neocc.core.solve import Solution, solve
 from neocc.core.steps import Pair
 
-__all__ = ["LOOSE", "RIVALS", "decides", "is_contested", "run_rivals"]
+__all__ = ["LOOSE", "RIVALS", "is_contested", "is_decided", "run_rivals"]
 
 RIVALS: tuple[Init, ...] = ("spectral", "random", "random", "random")
 """The starts that compete with a one-way start."""
@@ -34,6 +34,8 @@ _LEAST_ENTRIES = 1 << 16
 _SPARSE = 0.25
 # A start has lost if it ends this share above the best of its rivals.
 _BEHIND = 5e-3
+# So many starts are enough if none of them has won.
+_ENOUGH = 3
 
 
 def is_contested(engine: Engine, problem: Problem, init: Init, sampling: Sampling) -> bool:
@@ -55,7 +57,13 @@ def run_rivals(data: Engine, problem: Problem, pairs: Iterable[Pair]) -> list[So
     return found
 
 
-def decides(start: Solution, rival: Solution) -> bool:
-    """Whether a one-way start against the best of its rivals tells that no more are needed."""
-    gap = start.objective - rival.objective
-    return abs(gap) <= SAME_BASIN * abs(rival.objective) or gap > _BEHIND * abs(rival.objective)
+def is_decided(rival: Solution, best: Solution, last: Solution, n_starts: int) -> bool:
+    """Whether no further one-way start is needed, from the best rival, the best and the last start.
+
+    None may have ended below the rival. One that ends well above it, or in the same place, is
+    enough; otherwise a few are.
+    """
+    scale, gap = abs(rival.objective), last.objective - rival.objective
+    if best.objective < rival.objective - SAME_BASIN * scale:
+        return False
+    return abs(gap) <= SAME_BASIN * scale or gap > _BEHIND * scale or n_starts >= _ENOUGH
