@@ -224,7 +224,7 @@ CASES = (
     neocc("default, ratings", "ratings", 3, 3, DEFAULT, BOTH),
     neocc("default, random starts", "planted", 3, 3, DEFAULT, BOTH, {"init": "random"}),
     neocc("default, given start", "planted", 3, 3, DEFAULT, BOTH, {"init": rolled}),
-    neocc("default, wine", "wine", 3, 3, DEFAULT, BOTH),
+    neocc("default, wine", "wine", 3, 3, DEFAULT, BOTH, {"n_init": 4}),
     mssr("mssr, default", "disjoint", 4, 3, DEFAULT),
     neocc("search, a cluster per item", "tiny", 7, 5, SEARCH),
     # Stores and workers.

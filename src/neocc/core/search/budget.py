@@ -45,7 +45,7 @@ __all__ = ["budgeted_search", "n_budgeted_steps"]
 _FAR_BEHIND = Loose(1e-3, 1e-2)
 # What may follow the plain starts, as a multiple of their work; the same, with a sample.
 _MULTIPLE = 1.0
-_ON_SAMPLE = 0.4
+_ON_SAMPLE = 0.3
 # Of it, the share that is left for swaps at the end; the rounds are reported in so many steps.
 _CLOSING = 0.1
 _N_STEPS = 10
@@ -66,9 +66,9 @@ _ENOUGH_ALIKE = 5
 # So many terms of a distance take as long as an entry.
 _COMPARED = 4
 # Passes of a search for each of its starts, where most of them are not made.
-_PASSES = 25
+_PASSES = 20
 # What may follow these starts at least, as a multiple of their work.
-_LEAST_SHARE = 1.0
+_LEAST_SHARE = 0.7
 # Starts that are functions cost as much as hundreds of others.
 _COSTLY_SHARE = 50
 
