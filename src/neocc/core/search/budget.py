@@ -1,14 +1,15 @@
 """A search with a sense of time: plain starts, then rounds for as long as these pay.
 
-The plain starts are those of a fit without a search, so that it never ends above them. What follows
-costs about as much: short runs from random starts, then rounds that perturb one of the best
-solutions and run the alternation again. These end earlier if another one is not expected to gain,
-from how long gains have taken on these data. On large matrices all of that is done with a sample.
-Work is counted in what is asked of the engine (`Reads.asked`), never in seconds: the same seed
-gives the same result anywhere.
+The plain starts are those of a fit without a search, so that it does not end above them. What
+follows costs little more than they do: short runs from random starts, then rounds that perturb one
+of the best solutions and run the alternation again. These end earlier if another one is not
+expected to gain, from how long gains have taken on these data. On large matrices all of that is
+done with a sample. Work is counted in what is asked of the engine (`Reads.asked`), never in
+seconds: the same seed gives the same result anywhere.
 
-On sparse data other starts compete with the first one (`neocc.core.search.contest`). If that tells
-that no more are needed, rounds have a fixed number of passes for each.
+Some plain starts are spared. The others are not made if the first few end alike, or if they lose to
+starts of other kinds on sparse data (`neocc.core.search.contest`): rounds then have a fixed number
+of passes for each start. On large matrices those that are far behind are not carried to the end.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ __all__ = ["budgeted_search", "n_budgeted_steps"]
 # On large matrices a start that is so far behind when it has nearly converged is abandoned.
 _FAR_BEHIND = Loose(1e-3, 1e-2)
 # What may follow the plain starts, as a multiple of their work; the same, with a sample.
-_MULTIPLE = 1.0
+_MULTIPLE = 1.3
 _ON_SAMPLE = 0.3
 # Of it, the share that is left for swaps at the end; the rounds are reported in so many steps.
 _CLOSING = 0.1
@@ -151,7 +152,7 @@ def _make_starts(
     if begins and is_contested(engine, problem, init, sampling):
         begin()
         asked, kinds = engine.reads.asked, zip(RIVALS, others, strict=True)
-        state.rivals = run_rivals(data, problem, (start(*each) for each in kinds))
+        state.rivals = run_rivals(data, problem, [start(*each) for each in kinds])
         state.starts, state.work = state.rivals, engine.reads.asked - asked
         yield
     while state.n_starts < len(own) and not state.is_settled:
@@ -203,7 +204,7 @@ class _State(Resumable):
         self.starts = ranked([*self.starts, found])
         self.n_starts += 1
         self.work += work
-        if self.rivals:
+        if len(self.rivals) > 1:
             self.is_settled = is_decided(self.rivals[0], self.best, found, self.n_starts)
         elif self.n_starts == _ENOUGH_ALIKE:
             self.is_settled = self._n_alike() == _ENOUGH_ALIKE

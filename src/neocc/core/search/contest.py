@@ -3,12 +3,13 @@
 They take most of it there, for every seed is compared with all items, and tell little where rows
 share few columns. So a spectral start and a few random ones compete with the first of them. If that
 ends well above these, further ones are not expected to win either; if it ends where these do, there
-is little left to find.
+is little left to find. Where a spectral start takes long to converge, the data have no blocks that
+it sees, and there is no contest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -36,6 +37,8 @@ _SPARSE = 0.25
 _BEHIND = 5e-3
 # So many starts are enough if none of them has won.
 _ENOUGH = 3
+# A spectral start that sees blocks converges within so many iterations.
+_QUICK = 8
 
 
 def is_contested(engine: Engine, problem: Problem, init: Init, sampling: Sampling) -> bool:
@@ -48,12 +51,17 @@ def is_contested(engine: Engine, problem: Problem, init: Init, sampling: Samplin
     return _LEAST_ENTRIES <= engine.n_nonzero() <= _SPARSE * float(np.prod(engine.shape))
 
 
-def run_rivals(data: Engine, problem: Problem, pairs: Iterable[Pair]) -> list[Solution]:
-    """Run starts, ranked by where they end; those that are clearly behind are abandoned."""
-    found: list[Solution] = []
-    for pair in pairs:
-        run = attempt(data, problem, pair, found[0], LOOSE) if found else solve(data, problem, pair)
-        found = ranked([*found, run])
+def run_rivals(data: Engine, problem: Problem, pairs: Sequence[Pair]) -> list[Solution]:
+    """Run starts, ranked by where they end; those that are clearly behind are abandoned.
+
+    If the first, the spectral one, takes long, it is the only one.
+    """
+    first, *others = pairs
+    found = [solve(data, problem, first)]
+    if found[0].n_iter > _QUICK:
+        return found
+    for pair in others:
+        found = ranked([*found, attempt(data, problem, pair, found[0], LOOSE)])
     return found
 
 
