@@ -121,6 +121,10 @@ class Engine:
         margins: FloatArray = shards.gather_total(asked)
         return margins
 
+    def n_nonzero(self) -> int:
+        """Return how many entries are not zero."""
+        return int(sum(self.shards.gather(self.shards.call("n_nonzero", self.shards.each))))
+
     def first_negative(self) -> tuple[int, int, float] | None:
         """Return row, column and value of the first negative entry; None if there is none."""
         shards = self.shards

@@ -18,7 +18,15 @@ from neocc.core.solve import solve
 from neocc.core.steps import Pair, join, make_features, make_terms, with_side
 from neocc.kernels import Memberships
 
-__all__ = ["SAMPLING", "Sample", "Sampling", "draw_sample", "extend_to_all", "sampled_start"]
+__all__ = [
+    "SAMPLING",
+    "Sample",
+    "Sampling",
+    "draw_sample",
+    "extend_to_all",
+    "sampled_start",
+    "side_to_sample",
+]
 
 _ITERATIONS = 30
 _TOL = 1e-4
@@ -55,6 +63,23 @@ class Sample:
     items: IntArray | None = None
 
 
+def side_to_sample(
+    engine: Engine, problem: Problem, sampling: Sampling = SAMPLING
+) -> tuple[Side, int] | None:
+    """Return the side to sample, and how many of its items; None if the matrix is not large."""
+    if problem.rows is None or problem.columns is None:
+        return None
+    n_clusters = max(problem.rows.n_clusters, problem.columns.n_clusters)
+    share = float(np.clip(engine.n_stored / 10, *sampling.entries)) / max(1, engine.n_stored)
+    # The longer side first: the other is kept, and costs as much as before.
+    for side in sorted(problem.sides, key=lambda side: -problem.counts(side).n_items):
+        n = problem.counts(side).n_items
+        size = max(int(np.ceil(share * n)), sampling.items_per_cluster * n_clusters)
+        if size <= _LARGEST_SHARE * n:
+            return side, size
+    return None
+
+
 def draw_sample(
     engine: Engine,
     data: Engine,
@@ -63,23 +88,15 @@ def draw_sample(
     sampling: Sampling = SAMPLING,
 ) -> Sample | None:
     """Draw items to start on, or None if the matrix is not large; `data` is `engine` centred."""
-    if problem.rows is None or problem.columns is None:
+    found = side_to_sample(engine, problem, sampling)
+    if found is None:
         return None
-    n_clusters = max(problem.rows.n_clusters, problem.columns.n_clusters)
-    share = float(np.clip(engine.n_stored / 10, *sampling.entries)) / max(1, engine.n_stored)
-    # The longer side first: the other is kept, and costs as much as before.
-    for side in sorted(problem.sides, key=lambda side: -problem.counts(side).n_items):
-        counts = problem.counts(side)
-        n = counts.n_items
-        size = max(int(np.ceil(share * n)), sampling.items_per_cluster * n_clusters)
-        if size > _LARGEST_SHARE * n:
-            continue
-        items = np.sort(rng.choice(n, size=size, replace=False))
-        smaller = replace(problem.of_some(side, items), tol=max(problem.tol, _TOL))
-        some = engine.sample(side, items)
-        few = some if data.shards is engine.shards else data.sample(side, items)
-        return Sample(some, few, smaller, side, items)
-    return None
+    side, size = found
+    items = np.sort(rng.choice(problem.counts(side).n_items, size=size, replace=False))
+    smaller = replace(problem.of_some(side, items), tol=max(problem.tol, _TOL))
+    some = engine.sample(side, items)
+    few = some if data.shards is engine.shards else data.sample(side, items)
+    return Sample(some, few, smaller, side, items)
 
 
 def extend_to_all(sample: Sample, pair: Pair, data: Engine, problem: Problem) -> Pair:

@@ -269,3 +269,9 @@ def first_negative(block: Block, start: int = 0) -> tuple[int, int, float] | Non
         return None
     row, column = divmod(int(np.argmax(block < 0)), block.shape[1])
     return start + row, column, float(block[row, column])
+
+
+def n_nonzero(block: Block) -> int:
+    """Return how many entries of some rows are not zero."""
+    values = block.data[block.stored()] if isinstance(block, SparseBlock) else block
+    return int(np.count_nonzero(values))

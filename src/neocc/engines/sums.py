@@ -15,7 +15,7 @@ from scipy import sparse
 from neocc._typing import FloatArray, IntArray
 from neocc.core.objectives import Side
 from neocc.core.shards import Reads
-from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix, first_negative
+from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix, first_negative, n_nonzero
 from neocc.engines.passes import DEFAULTS, Passes, PassOptions, Rows, Scratch
 from neocc.engines.space import EVERYTHING, TableSpace
 from neocc.engines.workers import Workers
@@ -110,6 +110,10 @@ class RowSums:
         """Return row, column and value of the first negative entry; None if there is none."""
         found = self._passes.over_rows(lambda rows: first_negative(self._block(*rows), rows[0]))
         return next(filter(None, found), None)
+
+    def n_nonzero(self) -> int:
+        """Return how many entries are not zero, in a container of any kind."""
+        return sum(self._passes.over_rows(lambda rows: n_nonzero(self._block(*rows))))
 
     def multiply_transposed(self, table: FloatArray) -> FloatArray:
         """Return X' times a thin table."""

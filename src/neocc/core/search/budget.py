@@ -1,17 +1,22 @@
 """A search with a sense of time: plain starts, then rounds for as long as these pay.
 
-The plain starts are those of a fit without a search, so that it never ends above them. What follows
-costs at most twice as much: short runs from random starts, then rounds that perturb one of the best
-solutions and run the alternation again. These end earlier if another one is not expected to gain,
-from how long gains have taken on these data. On large matrices all of that is done with a sample.
-Work is counted in what is asked of the engine (`Reads.asked`), never in seconds: the same seed
-gives the same result anywhere.
+The plain starts are those of a fit without a search, so that it does not end above them. What
+follows costs little more than they do: short runs from random starts, then rounds that perturb one
+of the best solutions and run the alternation again. These end earlier if another one is not
+expected to gain, from how long gains have taken on these data. On large matrices all of that is
+done with a sample. Work is counted in what is asked of the engine (`Reads.asked`), never in
+seconds: the same seed gives the same result anywhere.
+
+Some plain starts are spared. The others are not made if the first few end alike, or if they lose to
+starts of other kinds on sparse data (`neocc.core.search.contest`): rounds then have a fixed number
+of passes for each start. On large matrices those that are far behind are not carried to the end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -19,8 +24,16 @@ from neocc.core.checkpoints import NO_JOURNAL, Journal
 from neocc.core.engine import Engine
 from neocc.core.initialise import COLD, random_pair
 from neocc.core.problem import Problem
-from neocc.core.samples import SAMPLING, Sample, Sampling, draw_sample, extend_to_all
-from neocc.core.search.local import SAME_BASIN, Loose, OneSide, attempt, least_gain
+from neocc.core.samples import (
+    SAMPLING,
+    Sample,
+    Sampling,
+    draw_sample,
+    extend_to_all,
+    side_to_sample,
+)
+from neocc.core.search.contest import LOOSE, RIVALS, is_contested, is_decided, run_rivals
+from neocc.core.search.local import SAME_BASIN, Loose, attempt, least_gain, swapped
 from neocc.core.search.perturb import Resumable, perturb
 from neocc.core.search.starts import Begin, Init, make_start
 from neocc.core.search.tournament import ranked, short_run
@@ -29,8 +42,11 @@ from neocc.core.steps import Pair, assigned, with_side
 
 __all__ = ["budgeted_search", "n_budgeted_steps"]
 
-# What may follow the plain starts, as a multiple of their work.
-_MULTIPLE = 1.6
+# On large matrices a start that is so far behind when it has nearly converged is abandoned.
+_FAR_BEHIND = Loose(1e-3, 1e-2)
+# What may follow the plain starts, as a multiple of their work; the same, with a sample.
+_MULTIPLE = 1.3
+_ON_SAMPLE = 0.3
 # Of it, the share that is left for swaps at the end; the rounds are reported in so many steps.
 _CLOSING = 0.1
 _N_STEPS = 10
@@ -38,15 +54,22 @@ _N_STEPS = 10
 _PATIENCE = 40
 _LONGER = 2
 _SHORT_TOL = 1e-3
-_LOOSE = Loose(1e-3, 2e-3)
 # Solutions this near, as a share, are not kept twice.
 _SAME = 1e-7
 # Of so many that are drawn from the pool, a round perturbs the best.
 _DRAWN = 8
 # So many rounds without a gain is each start worth that ended where the best did.
-_AGREED = 3
+_AGREED = 5
+# The same, of starts that decided that no more are needed.
+_ALL_AGREED = 10
+# If this many, made first, end alike, they do.
+_ENOUGH_ALIKE = 5
 # So many terms of a distance take as long as an entry.
 _COMPARED = 4
+# Passes of a search for each of its starts, where most of them are not made.
+_PASSES = 20
+# What may follow these starts at least, as a multiple of their work.
+_LEAST_SHARE = 0.7
 # Starts that are functions cost as much as hundreds of others.
 _COSTLY_SHARE = 50
 
@@ -71,19 +94,16 @@ def budgeted_search(
     data = engine.centred(problem.centring)
     n_starts = 1 if isinstance(init, tuple) else n_init
     # Spawned before anything is drawn, so that a resumed search gets the same ones.
-    rngs, (sampler,) = rng.spawn(n_starts), rng.spawn(1)
+    rngs, (sampler, *others) = rng.spawn(n_starts), rng.spawn(1 + len(RIVALS))
     state = _State.resumed(journal.found("search"), rng)
 
     def ended() -> bool:
         journal.note(search=state.noted(rng))
         return stopped()
 
-    while state.n_starts < n_starts:
-        begin()
-        asked, i = engine.reads.asked, state.n_starts
-        kind = "random" if callable(init) and i % _COSTLY_SHARE else init
-        pair = make_start(engine, data, problem, kind, rngs[i], COLD if i else warm, sampling)
-        state.add_start(solve(data, problem, pair), engine.reads.asked - asked)
+    for _ in _make_starts(
+        engine, data, problem, init, (rngs, others), warm, sampling, begin, state
+    ):
         yield state.best
         if ended():
             return
@@ -92,8 +112,11 @@ def budgeted_search(
         sample = draw_sample(engine, data, problem, sampler, sampling)
     where = sample or Sample(engine, data, problem)
     # In questions about the sample.
-    limit = _MULTIPLE * state.work * _cost(engine, problem) / _cost(where.engine, problem)
+    multiple = _MULTIPLE if sample is None else _ON_SAMPLE
+    limit = multiple * state.work * _cost(engine, problem) / _cost(where.engine, problem)
     n_new = 0 if isinstance(init, tuple) else n_starts
+    if state.is_settled:
+        limit, n_new = max(_PASSES * n_starts - state.work, _LEAST_SHARE * state.work), 0
     while not state.is_over:
         begin()
         state.make_rounds(where, limit, n_new, rng)
@@ -102,12 +125,47 @@ def budgeted_search(
             return
     begin()
     if sample is None:
-        yield _closed(data, problem, state.best, limit - state.spent)
+        yield swapped(data, problem, state.best, limit - state.spent)
     elif state.gained:
         pair = extend_to_all(sample, state.pool[0].pair, data, problem)
         yield solve(data, problem, pair, journal=journal)
     else:
         yield state.best
+
+
+def _make_starts(
+    engine: Engine,
+    data: Engine,
+    problem: Problem,
+    init: Init,
+    rngs: tuple[list[np.random.Generator], list[np.random.Generator]],
+    warm: Pair,
+    sampling: Sampling,
+    begin: Begin,
+    state: _State,
+) -> Iterator[None]:
+    """Run the plain starts that are needed, on sparse data after their rivals; yield after each."""
+    start = partial(make_start, engine, data, problem, sampling=sampling)
+    own, others = rngs
+    is_large = side_to_sample(engine, problem, sampling) is not None
+    begins = state.n_starts == 0 and not state.rivals and len(own) > 1
+    if begins and is_contested(engine, problem, init, sampling):
+        begin()
+        asked, kinds = engine.reads.asked, zip(RIVALS, others, strict=True)
+        state.rivals = run_rivals(data, problem, [start(*each) for each in kinds])
+        state.starts, state.work = state.rivals, engine.reads.asked - asked
+        yield
+    while state.n_starts < len(own) and not state.is_settled:
+        begin()
+        asked, i = engine.reads.asked, state.n_starts
+        kind = "random" if callable(init) and i % _COSTLY_SHARE else init
+        pair = start(kind, own[i], COLD if i else warm)
+        if is_large and i:
+            found = attempt(data, problem, pair, state.best, _FAR_BEHIND)
+        else:
+            found = solve(data, problem, pair)
+        state.add_start(found, engine.reads.asked - asked)
+        yield
 
 
 def _cost(engine: Engine, problem: Problem) -> float:
@@ -118,7 +176,7 @@ def _cost(engine: Engine, problem: Problem) -> float:
 
 def n_budgeted_steps(init: Init, n_init: int) -> int:
     """Return the largest number of steps that `budgeted_search` yields."""
-    return (1 if isinstance(init, tuple) else n_init) + _N_STEPS + 1
+    return (1 if isinstance(init, tuple) else n_init) + _N_STEPS + 2
 
 
 @dataclass
@@ -126,6 +184,8 @@ class _State(Resumable):
     """The state of a search."""
 
     n_starts: int = 0  # plain starts made
+    rivals: list[Solution] = field(default_factory=list)  # where their rivals ended, ranked
+    is_settled: bool = False  # no further plain start is needed
     work: float = 0.0  # that these took
     starts: list[Solution] = field(default_factory=list)  # where they ended, ranked
     pool: list[Solution] = field(default_factory=list)  # what rounds begin with, ranked
@@ -144,6 +204,15 @@ class _State(Resumable):
         self.starts = ranked([*self.starts, found])
         self.n_starts += 1
         self.work += work
+        if len(self.rivals) > 1:
+            self.is_settled = is_decided(self.rivals[0], self.best, found, self.n_starts)
+        elif self.n_starts == _ENOUGH_ALIKE:
+            self.is_settled = self._n_alike() == _ENOUGH_ALIKE
+
+    def _n_alike(self) -> int:
+        """Return how many starts ended where the best did."""
+        near = self.best.objective + SAME_BASIN * abs(self.best.objective)
+        return sum(each.objective <= near for each in self.starts)
 
     def make_rounds(
         self, where: Sample, limit: float, n_new: int, rng: np.random.Generator
@@ -154,8 +223,8 @@ class _State(Resumable):
         if not self.pool:
             self.pool = self.starts if where.items is None else self._on_sample(where)
             # Starts that agree are rounds that gained nothing.
-            near = self.starts[0].objective + SAME_BASIN * abs(self.starts[0].objective)
-            self.waited = sum(each.objective <= near for each in self.starts) * _AGREED - _AGREED
+            worth = _ALL_AGREED if self.is_settled else _AGREED
+            self.waited = (self._n_alike() - 1) * worth
             self.spent = before + data.reads.asked - asked
         goal = limit * (np.floor(_N_STEPS * self.spent / limit) + 1) / _N_STEPS
         while not self._is_enough(limit) and self.spent < goal:
@@ -212,7 +281,7 @@ class _State(Resumable):
         way = bandit.choose(problem, rng)
         rank = int(rng.integers(len(pool), size=_DRAWN).min())
         parent = pool[rank]
-        found = attempt(data, problem, perturb(data, problem, parent, way, rng), parent, _LOOSE)
+        found = attempt(data, problem, perturb(data, problem, parent, way, rng), parent, LOOSE)
         success = found.objective < parent.objective - least_gain(parent)
         self._count(found)
         cost = data.reads.asked - asked
@@ -223,15 +292,3 @@ class _State(Resumable):
         ):
             self.pool = ranked([*pool[:rank], improved(parent, found), *pool[rank + 1 :]])
             self.gained = True
-
-
-def _closed(data: Engine, problem: Problem, best: Solution, limit: float) -> Solution:
-    """Make exact swaps while they lower the objective, and the limit of work allows."""
-    sides = [OneSide(data, problem, side) for side in reversed(problem.sides)]
-    asked, gain = data.reads.asked, np.inf
-    while gain > least_gain(best) and data.reads.asked - asked < limit:
-        found = best
-        for side in sides:
-            found = side.swap(found)
-        gain, best = best.objective - found.objective, found
-    return best

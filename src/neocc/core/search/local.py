@@ -37,6 +37,7 @@ __all__ = [
     "local_search",
     "ping_pong",
     "rounds",
+    "swapped",
 ]
 
 _LEAST_GAIN = 1e-9
@@ -121,6 +122,18 @@ def local_search(engine: Engine, problem: Problem, solution: Solution) -> Soluti
     moves = [(one.swap, one.chain, one.probe, one.reassign_singletons) for one in sides]
     least = SAME_BASIN if problem.overlap_model.prices_first else 0.0
     return _while_lower(solution, [*chain.from_iterable(moves)], count(), least)
+
+
+def swapped(engine: Engine, problem: Problem, best: Solution, limit: float) -> Solution:
+    """Make exact swaps while they lower the objective, and a limit of work allows."""
+    sides = [OneSide(engine, problem, side) for side in reversed(problem.sides)]
+    asked, gain = engine.reads.asked, np.inf
+    while gain > least_gain(best) and engine.reads.asked - asked < limit:
+        found = best
+        for side in sides:
+            found = side.swap(found)
+        gain, best = best.objective - found.objective, found
+    return best
 
 
 def ping_pong(

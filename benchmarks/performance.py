@@ -1,0 +1,292 @@
+"""`python -m benchmarks.performance` prints the tables of docs/performance.md, or one of them.
+
+`--write docs/performance.md` also puts them there. Times are processor seconds on one thread, the
+best of several interleaved runs, so that a busy machine disturbs both sides alike.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from rich.console import Console
+from scipy import sparse
+from sklearn.cluster import KMeans, SpectralBiclustering, SpectralCoclustering
+from sklearn.datasets import load_digits
+from threadpoolctl import threadpool_limits
+
+from benchmarks import data
+from benchmarks.__main__ import machine
+from benchmarks.measure import in_fresh_process
+from benchmarks.pages import Line, markdown, replace_section
+from neocc import NEOCC, objective_value
+from neocc.datasets import fetch_movielens_100k, make_coclusters
+from neocc.metrics import omega_index
+
+Truth = np.ndarray | None
+
+
+class Case(NamedTuple):
+    """Data, how NEOCC is told to fit them, whom it is compared with, and the true row clusters."""
+
+    name: str
+    X: Any
+    options: dict[str, Any]
+    rival: str
+    truth: Truth = None
+
+
+def _labels(n: int, k: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    labels = rng.integers(k, size=n)
+    return labels, np.eye(k, dtype=bool)[labels]
+
+
+def sparse_blocks(n: int, m: int, per_row: int, k: int, *, counts: bool = True) -> tuple[Any, Any]:
+    """Draw rows of `per_row` entries in k x k blocks of different density, with their clusters."""
+    rng = np.random.default_rng(0)
+    (rows, truth), columns = _labels(n, k, rng), np.sort(rng.integers(k, size=m))
+    starts = np.searchsorted(columns, np.arange(k + 1))
+    share = rng.gamma(0.5, size=(k, k)) * np.diff(starts)
+    cumulative = np.cumsum(share / share.sum(axis=1, keepdims=True), axis=1)[rows]
+    cells = (rng.random((n, per_row, 1)) > cumulative[:, None, :-1]).sum(axis=2)
+    places = starts[cells] + (rng.random((n, per_row)) * np.diff(starts)[cells]).astype(int)
+    indices, indptr = places.ravel(), np.arange(0, n * per_row + 1, per_row)
+    X = sparse.csr_array((np.ones(n * per_row), indices, indptr), shape=(n, m))
+    X.sum_duplicates()
+    if not counts:
+        X.data[:] = 1.0
+    # The rival refuses rows and columns without entries.
+    some = np.asarray(X.sum(axis=0)).ravel() > 0
+    return X[:, some], truth
+
+
+def cases() -> Iterator[Case]:
+    """Yield data of many kinds, from small to 10 million entries."""
+
+    def sizes(k: int, l: int, **more: Any) -> dict[str, Any]:  # noqa: E741
+        return {"n_row_clusters": k, "n_column_clusters": l, **more}
+
+    def dense(name: str, rival: str, shape: tuple[int, int], k: int, l: int, **more: Any) -> Case:  # noqa: E741
+        X, rows, _ = make_coclusters(shape, k, l, noise=1.0, random_state=0, **more)
+        return Case(name, X, sizes(k, l, **more), rival, rows)
+
+    noise = np.random.default_rng(0).normal(size=(2000, 100))
+    for k, l in ((3, 3), (8, 5), (20, 10)):  # noqa: E741
+        yield dense("dense", "KMeans", (2000, 100), k, l)
+        yield Case("dense, no structure", noise, sizes(k, l), "KMeans")
+    digits = load_digits()
+    yield Case("dense, digits", digits.data, sizes(10, 6), "KMeans", np.eye(10)[digits.target] > 0)
+    yield dense("dense, wide", "SpectralBiclustering", (100, 2000), 5, 8)
+    yield dense("dense, tall", "SpectralBiclustering", (2000, 100), 8, 5)
+    yield dense("dense, overlap", "SpectralBiclustering", (500, 200), 5, 5, row_overlap=0.3)
+    yield dense("dense, many outliers", "SpectralBiclustering", (500, 200), 5, 5, row_outliers=0.3)
+    for name, (n, m), per_row, k, counts in (
+        ("sparse counts", (2000, 1000), 60, 8, True),
+        ("sparse, binary", (2000, 1000), 60, 8, False),
+        ("sparse counts, wide", (600, 10_000), 200, 6, True),
+        ("sparse counts, tall", (10_000, 600), 12, 6, True),
+        ("sparse counts, many clusters", (4000, 2000), 60, 40, True),
+    ):
+        X, truth = sparse_blocks(n, m, per_row, k, counts=counts)
+        yield Case(name, X, sizes(k, k), "SpectralCoclustering", truth)
+    if "NEOCC_DATA" in os.environ:
+        X = fetch_movielens_100k().data
+        yield Case("ratings, MovieLens 100K", X, sizes(5, 5), "SpectralCoclustering")
+    for entries in (10**5, 3 * 10**5, 10**6, 10**7):
+        for k in (3, 8, 20):
+            X = data.planted(entries // 100, max(entries // 1000, 500), entries, k)
+            yield Case("sparse, planted", X, sizes(k, k), "SpectralCoclustering")
+
+
+def _rival(case: Case) -> Any:
+    k, l = (case.options[f"n_{side}_clusters"] for side in ("row", "column"))  # noqa: E741
+    if case.rival == "KMeans":
+        return KMeans(k, n_init=10, random_state=0)
+    if case.rival == "SpectralBiclustering":
+        return SpectralBiclustering((k, l), random_state=0)
+    return SpectralCoclustering(k, random_state=0)
+
+
+def timed(runs: list[Callable[[], Any]], repeats: int) -> tuple[list[Any], list[float]]:
+    """Make all runs in turn; return what each returns, and its least processor seconds."""
+    seconds = np.full((repeats, len(runs)), np.inf)
+    found: list[Any] = []
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for turn in range(repeats):
+            found = []
+            for i, run in enumerate(runs):
+                begin = time.process_time()
+                found.append(run())
+                seconds[turn, i] = time.process_time() - begin
+    return found, seconds.min(axis=0).tolist()
+
+
+def _fit(case: Case, **more: Any) -> Callable[[], Any]:
+    return lambda: NEOCC(**case.options, **more, random_state=0, n_jobs=1).fit(case.X)
+
+
+def rival_lines(repeats: int) -> Iterator[Line]:
+    """Compare default fits with those of others, in time and in what they find."""
+    yield ["data", "rows x columns", "entries", "k, l", "against", "NEOCC", "rival", "ratio"] + [
+        "over ten plain starts",
+        "J below that of its clusters",
+        "omega of rows",
+        "of the rival's",
+    ]
+    for case in cases():
+        n_entries = case.X.nnz if sparse.issparse(case.X) else case.X.size
+        turns = repeats if n_entries < 10**6 else max(2, repeats // 2)
+        runs = [_fit(case), lambda case=case: _rival(case).fit(case.X), _fit(case, refine=False)]
+        (ours, theirs, _), (mine, other, plain) = timed(runs, turns)
+        k, l = (case.options[f"n_{side}_clusters"] for side in ("row", "column"))  # noqa: E741
+        rows = theirs.labels_ if case.rival == "KMeans" else theirs.row_labels_
+        U, below, omegas = np.eye(k, dtype=bool)[rows], "", ["", ""]
+        if case.rival != "KMeans" and not {"row_overlap", "row_outliers"} & set(case.options):
+            J = objective_value(case.X, U, np.eye(l, dtype=bool)[theirs.column_labels_])
+            below = f"{100 * (1 - ours.objective_ / J) + 0.0:.2f} %".replace("-0.00", "0.00")
+        if case.truth is not None:
+            omegas = [f"{omega_index(case.truth, each):.2f}" for each in (ours.row_membership_, U)]
+        shape = " x ".join(f"{n:,}" for n in case.X.shape)
+        times = [f"{1e3 * mine:,.0f} ms", f"{1e3 * other:,.0f} ms", f"{mine / other:.1f}"]
+        line = [case.name, shape, f"{n_entries:,}", f"{k}, {l}", case.rival, *times]
+        yield [*line, f"{mine / plain:.1f}", below, *omegas]
+
+
+def growth_lines(repeats: int) -> Iterator[Line]:
+    """Double one size of a sparse table at a time; tell how default fits and iterations grow."""
+    yield [
+        "what doubles",
+        "to",
+        "a default fit",
+        "against half",
+        "passes",
+        "an iteration",
+        "against half",
+    ]
+    base = {"n": 20_000, "m": 2_000, "entries": 10**6, "k": 10, "l": 10}
+
+    def times(n: int, m: int, entries: int, k: int, l: int) -> tuple[float, float, float]:  # noqa: E741
+        X = data.planted(n, m, entries, 10)
+        case = Case("", X, {"n_row_clusters": k, "n_column_clusters": l}, "")
+        start = data.memberships(n, k, 0, 0), data.memberships(m, l, 0, 0)
+        long, short = (
+            _fit(case, init=start, refine=False, tol=0, max_iter=number) for number in (12, 2)
+        )
+        (model, _, _), (whole, many, few) = timed([_fit(case), long, short], repeats)
+        return whole, (many - few) / 10, model.n_passes_
+
+    whole, each, passes = times(**base)
+    yield ["", "", f"{whole:.2f} s", "", f"{passes:.0f}", f"{1e3 * each:.1f} ms", ""]
+    for name, size in base.items():
+        more = times(**{**base, name: 2 * size})
+        line = [name, f"{2 * size:,}", f"{more[0]:.2f} s", f"{more[0] / whole:.1f}"]
+        yield [*line, f"{more[2]:.0f}", f"{1e3 * more[1]:.1f} ms", f"{more[1] / each:.1f}"]
+
+
+def cluster_lines(repeats: int) -> Iterator[Line]:
+    """Time an iteration of 20,000 x 2,000 with more and more clusters."""
+    yield [
+        "k = l",
+        "k l against the line before",
+        "an iteration of mean",
+        "against the line before",
+    ] + [
+        "an iteration of residue",
+        "against the line before",
+    ]
+    X, before = data.planted(20_000, 2_000, 10**6, 10), [np.nan, np.nan]
+    for k in (25, 50, 100):
+        now = []
+        for objective in ("mean", "residue"):
+            start = data.memberships(20_000, k, 0, 0), data.memberships(2_000, k, 0, 0)
+            options = {"n_row_clusters": k, "n_column_clusters": k, "objective": objective}
+            case = Case("", X, {**options, "init": start, "refine": False, "tol": 0}, "")
+            runs = [_fit(case, max_iter=number) for number in (6, 1)]
+            _, (many, few) = timed(runs, repeats)
+            now.append((many - few) / 5)
+        ratios = ["" if np.isnan(b) else f"{a / b:.1f}" for a, b in zip(now, before, strict=True)]
+        cells = [f"{1e3 * now[0]:.1f} ms", ratios[0], f"{1e3 * now[1]:.1f} ms", ratios[1]]
+        yield [str(k), "" if k == 25 else "4", *cells]
+        before = now
+
+
+def objective_lines(_: int) -> Iterator[Line]:
+    """Compare default fits of both objectives on 10 million entries."""
+    yield ["objective", "a default fit", "against mean", "passes"]
+    mean, X = np.nan, data.planted()
+    for objective in ("mean", "residue"):
+        options = {"n_row_clusters": 20, "n_column_clusters": 20, "objective": objective}
+        (model,), (seconds,) = timed([_fit(Case("", X, options, ""))], 1)
+        mean = seconds if objective == "mean" else mean
+        yield [objective, f"{seconds:.1f} s", f"{seconds / mean:.1f}", f"{model.n_passes_:.0f}"]
+
+
+_MEMORY = """
+from pathlib import Path
+from benchmarks import data
+from neocc import NEOCC
+def status(key):
+    return 1024 * int(Path("/proc/self/status").read_text().split(key + ":")[1].split()[0])
+fit = lambda X: NEOCC(20, 20, random_state=0, kernel="numba").fit(X)
+fit(data.planted(2000, 500, 50_000, 20))
+X = data.planted({n}, {m}, {entries}, 20)
+Path("/proc/self/clear_refs").write_text("5")
+before = status("VmRSS")
+fit(X)
+print(status("VmHWM") - before, X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
+"""
+
+
+def memory_lines(_: int) -> Iterator[Line]:
+    """Measure the peak memory of default fits beyond their input, each in a fresh process."""
+    yield ["rows x columns", "entries", "input", "peak beyond it", "ratio"]
+    for n, m, entries in (
+        (10_000, 1_000, 10**6),
+        (30_000, 3_000, 3 * 10**6),
+        (10**5, 10**4, 10**7),
+    ):
+        code = _MEMORY.format(n=n, m=m, entries=entries)
+        peak, size = (int(each) / 2**20 for each in in_fresh_process(code).split())
+        sizes = [f"{size:.0f} MiB", f"{peak:.0f} MiB", f"{peak / size:.2f}"]
+        yield [f"{n:,} x {m:,}", f"{entries:,}", *sizes]
+
+
+TABLES = {
+    "rivals": rival_lines,
+    "growth": growth_lines,
+    "clusters": cluster_lines,
+    "objectives": objective_lines,
+    "memory": memory_lines,
+}
+
+
+def main() -> None:
+    """Make the tables asked for; print them and, if asked, write them."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.performance", description=__doc__)
+    parser.add_argument(
+        "table", nargs="*", choices=[*TABLES, []], help="all, unless some are named"
+    )
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--write", type=Path, help="file whose sections are replaced")
+    options = parser.parse_args()
+    console = Console()
+    for name in options.table or TABLES:
+        found: list[Line] = []
+        for line in TABLES[name](options.repeats):
+            found.append(line)
+            console.print(" | ".join(line), highlight=False, soft_wrap=True)
+        command = f"`python -m benchmarks.performance {name}`, load {os.getloadavg()[0]:.1f}."
+        if options.write is not None:
+            text = f"{markdown(found)}\n\n{command} {machine()}"
+            replace_section(options.write, name, text)
+
+
+if __name__ == "__main__":
+    main()
