@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from neocc.selection._overlap import estimate_overlap_and_outliers
 from neocc.selection._overlap_estimate import OverlapEstimate
+from neocc.selection._predicted import PredictedClusters, SidePrediction
 from neocc.selection._stability import stability
 from neocc.selection._stability_result import Stability
 from neocc.selection._suggest import suggest_n_clusters
@@ -13,6 +14,8 @@ from neocc.selection._together import Asked, completed, estimate_sides
 __all__ = [
     "Asked",
     "OverlapEstimate",
+    "PredictedClusters",
+    "SidePrediction",
     "Stability",
     "SuggestedClusters",
     "completed",

@@ -1,0 +1,169 @@
+"""Numbers of clusters by prediction: the verdict on held-out errors, for each side by itself.
+
+Let e_k be the held-out error with k clusters, and s the smallest number within one standard error
+of the best (of the differences of all items, pairwise). If s is 1 there is no structure. If both
+halves of the items give the same s clusters, s it is, as on planted clusters. Real groups are
+seldom like that: finer and finer clusters predict a little better, but differ from half to half.
+Then the number is the *knee*: the k up to s that lies farthest below the straight line from e_1 to
+the best error, at twice as many clusters as s. Numbers that lie nearly as far below it are
+plausible too; if there are any, or if halves disagree, the number is said to be unclear.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from neocc.core.engine import Engine
+from neocc.core.objectives import Side
+from neocc.core.problem import Problem
+from neocc.selection._data import is_true
+from neocc.selection._heldout import SIDES, Curve, Folds, held_out_curves, with_clusters
+from neocc.selection._predicted import PredictedClusters, SidePrediction
+
+__all__ = ["predict_numbers"]
+
+logger = logging.getLogger("neocc")
+
+_CUTS = 3
+_FIRST, _LARGEST = 16, 32
+# Clusters found in a half of the items must be large enough to be found again.
+_ITEMS_PER_CLUSTER, _FEW_ITEMS = 4, 20
+_ITEMS_PER_PATTERN = 8
+# Halves that agree so well have found the same clusters.
+_SAME = 0.9
+_NEARLY = 0.95
+
+
+@dataclass(frozen=True)
+class Tried:
+    """Numbers to choose from on one side, None for any, and the largest that makes sense."""
+
+    numbers: tuple[int, ...] | None
+    limit: int
+
+    @classmethod
+    def of(cls, numbers: list[int] | None, n_items: int, *, per_item: bool) -> Tried:
+        """Return what can be tried of so many items."""
+        each = _ITEMS_PER_CLUSTER if n_items >= _FEW_ITEMS else 2
+        limit = max(1, n_items // (_ITEMS_PER_PATTERN if per_item else each))
+        return cls(None if numbers is None else tuple(numbers), limit)
+
+    @property
+    def first(self) -> int:
+        """The largest number to begin with."""
+        if self.numbers is None:
+            return min(_FIRST, self.limit)
+        # The other side sees its items through at least some clusters.
+        return min(self.limit, max(2 * self.numbers[-1], _FIRST))
+
+    def grown(self, found: SidePrediction) -> int:
+        """Return how many to try next: as many again if these may not be enough."""
+        largest = found.largest
+        stable = found.stability[found.within_error - 1] >= _SAME
+        most = self.limit if stable else min(_LARGEST, self.limit)
+        short = self.numbers is None and 2 * found.within_error > largest
+        return min(2 * largest, most) if short and largest < most else largest
+
+
+def predict_numbers(
+    engine: Engine,
+    problem: Problem,
+    tried: tuple[Tried, Tried],
+    rng: np.random.Generator,
+    n_init: int,
+    callback: Callable[[int, int], Any] | None,
+) -> PredictedClusters:
+    """Predict held-out blocks and choose; the grid grows while more clusters may be better."""
+    seed = int(rng.integers(2**31))
+    largest = [each.first for each in tried]
+    while True:
+        curves, complete = _curves(engine, problem, largest, seed, n_init, callback)
+        sides = [
+            judged(_mean([pair[s] for pair in curves]), side, tried[s])
+            for s, side in enumerate(SIDES)
+        ]
+        more = [each.grown(side) for each, side in zip(tried, sides, strict=True)]
+        if more == largest or not complete:
+            return PredictedClusters(sides[0], sides[1], problem.objective.name, complete)
+        largest = more
+
+
+def _curves(
+    engine: Engine,
+    problem: Problem,
+    largest: list[int],
+    seed: int,
+    n_init: int,
+    callback: Callable[[int, int], Any] | None,
+) -> tuple[list[tuple[Curve, Curve]], bool]:
+    """Return the curves of several cuts; they are fewer if the search is stopped early."""
+    rng = np.random.default_rng(seed)
+    for side, k in zip(SIDES, largest, strict=True):
+        problem = with_clusters(problem, side, k)
+    curves: list[tuple[Curve, Curve]] = []
+    try:
+        for done in range(1, _CUTS + 1):
+            folds = Folds.draw(engine.shape, rng)
+            curves.append(held_out_curves(engine, problem, folds, rng, n_init))
+            logger.info("cut %d/%d: up to %d and %d clusters", done, _CUTS, *largest)
+            if callback is not None and is_true(callback(done, _CUTS)) and done < _CUTS:
+                return curves, False
+    except KeyboardInterrupt:
+        if not curves:
+            raise
+        return curves, False
+    return curves, True
+
+
+def _mean(curves: list[Curve]) -> Curve:
+    errors = np.mean([each.errors for each in curves], axis=0)
+    return Curve(errors, np.mean([each.stability for each in curves], axis=0))
+
+
+def judged(curve: Curve, side: Side, tried: Tried) -> SidePrediction:
+    """Choose a number of clusters of one side, and say how sure that is."""
+    errors = curve.errors
+    n_numbers, n = errors.shape
+    mean = errors.mean(axis=1)
+    best = int(mean.argmin())
+    away = (errors - errors[best]).std(axis=1, ddof=1 if n > 1 else 0) / np.sqrt(n)
+    within = int(np.argmax(mean <= mean[best] + away))
+    found = SidePrediction(
+        number=within + 1,
+        plausible=(within + 1,),
+        side=side,
+        n_items=n,
+        errors=mean,
+        standard_errors=away,
+        stability=curve.stability,
+        within_error=within + 1,
+        at_limit=2 * (within + 1) > n_numbers and n_numbers < tried.limit,
+    )
+    allowed = np.arange(1, n_numbers + 1)
+    if tried.numbers is not None:
+        allowed = np.intersect1d(allowed, tried.numbers)
+        if not len(allowed):
+            number = tried.numbers[0]
+            return replace(found, number=number, plausible=(number,))
+    if found.number in allowed and (within == 0 or curve.stability[within] >= _SAME):
+        return found
+    depth = _depth(mean, within)[: within + 1]
+    usable = allowed[allowed <= within + 1]
+    if not len(usable):
+        return replace(found, number=int(allowed[0]), plausible=(int(allowed[0]),))
+    number = int(usable[depth[usable - 1].argmax()])
+    near = usable[depth[usable - 1] >= _NEARLY * depth[number - 1]]
+    return replace(found, number=number, plausible=tuple(near.tolist()))
+
+
+def _depth(mean: Any, within: int) -> Any:
+    """Return how far errors lie below the line to the best one, at twice as many clusters."""
+    end = max(min(2 * (within + 1), len(mean)) - 1, 1)
+    lowest = np.minimum.accumulate(mean)
+    line = lowest[0] + (lowest[min(end, len(mean) - 1)] - lowest[0]) * np.arange(len(mean)) / end
+    return line - lowest
