@@ -24,6 +24,7 @@ from neocc.estimators._fitted import asked_objective
 from neocc.plot._words import plural
 from neocc.selection import (
     OverlapEstimate,
+    PredictedClusters,
     SuggestedClusters,
     estimate_overlap_and_outliers,
     suggest_n_clusters,
@@ -36,6 +37,7 @@ Side: TypeAlias = Literal["rows", "columns"]
 SIDES: tuple[Side, Side] = ("rows", "columns")
 
 CRITERIA = {
+    "prediction": "the prediction of cells that were held out",
     "icl": "the integrated completed likelihood (icl), which weighs fit against number of groups",
     "hull": "the elbow of the objective (hull), beyond which more groups gain little",
     "pseudo_f": "the two-mode ratio of Calinski and Harabasz (pseudo_f)",
@@ -141,7 +143,7 @@ def rank_numbers(
     numbers: tuple[list[int] | None, list[int] | None],
     callback: Callback,
     **options: Any,
-) -> SuggestedClusters:
+) -> SuggestedClusters | PredictedClusters:
     """Rank numbers of groups of rows and of columns, outliers out, without overlap.
 
     A few outliers that had to be in a group would ask for many groups of their own.
@@ -163,7 +165,9 @@ def rank_numbers(
     )
 
 
-def _suggest(X: Any, settings: FitSettings, callback: Callback) -> SuggestedClusters:
+def _suggest(
+    X: Any, settings: FitSettings, callback: Callback
+) -> SuggestedClusters | PredictedClusters:
     rows, columns = (
         None if side in settings.left_open else [int(getattr(settings, side))] for side in SIDES
     )
@@ -172,7 +176,7 @@ def _suggest(X: Any, settings: FitSettings, callback: Callback) -> SuggestedClus
         k, l = found.best  # noqa: E741
         raise KeyboardInterrupt(
             f"Interrupted while looking for the numbers of groups; nothing was written. Best of "
-            f"the {len(found.table)} pairs tried: --rows {k} --columns {l}."
+            f"those tried: --rows {k} --columns {l}."
         )
     return found
 
@@ -211,22 +215,18 @@ def _twins(X: Any, settings: FitSettings, estimates: dict[Side, Choice]) -> list
 # ------------------------------------------------------------------------------- reasons in words
 
 
-def _numbers_chosen(found: SuggestedClusters, settings: FitSettings) -> Choice:
-    """Say which numbers of groups were chosen, among which."""
+def _numbers_chosen(found: SuggestedClusters | PredictedClusters, settings: FitSettings) -> Choice:
+    """Say which numbers of groups were chosen, and why."""
     asked = [name for name in SIDES if name in settings.left_open]
     best = dict(zip(SIDES, found.best, strict=True))
     options: dict[str, Any] = {name: best[name] for name in asked}
     first, *second = (f"{number} of {name}" for name, number in options.items())
     groups = "group of" if options[asked[0]] == 1 else "groups of"
     what = " and ".join([first.replace("of", groups, 1), *second])
-    ranked = found.table
-    if len(ranked) == 1:
+    if isinstance(found, SuggestedClusters):
         return Choice(what, "the data allow no other number", options)
-    fields = {name: ranked[f"n_{name[:-1]}_clusters"] for name in asked}
-    tried = " and ".join(f"{each.min()} to {each.max()} of {name}" for name, each in fields.items())
-    runner_up = " and ".join(f"{each[1]} of {name}" for name, each in fields.items())
-    why = f"best of {tried} by {CRITERIA[found.criteria[0]]}; the next best: {runner_up}"
-    return Choice(what, why, options)
+    reasons = (f"{name}: {getattr(found, name).reason}" for name in asked)
+    return Choice(what, ". ".join(reasons).replace("cluster", "group"), options)
 
 
 def _fractions_chosen(

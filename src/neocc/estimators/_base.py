@@ -245,7 +245,7 @@ class BaseNEO(
     def _keeping_earlier_fit(self) -> Iterator[None]:
         """Leave what an earlier fit knew in place when a new one ends with nothing."""
         names = ["n_features_in_", "feature_names_in_", "overlap_choice_"]
-        names += ["row_estimate_", "column_estimate_"]
+        names += ["row_estimate_", "column_estimate_", "numbers_choice_"]
         names += ["overall_mean_", "row_effects_", "column_effects_"]
         earlier = {name: getattr(self, name) for name in names if hasattr(self, name)}
         self._published = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from neocc.selection._overlap import estimate_overlap_and_outliers
 from neocc.selection._overlap_estimate import OverlapEstimate
+from neocc.selection._predict import Wanted, choose_numbers
 from neocc.selection._predicted import PredictedClusters, SidePrediction
 from neocc.selection._stability import stability
 from neocc.selection._stability_result import Stability
@@ -18,6 +19,8 @@ __all__ = [
     "SidePrediction",
     "Stability",
     "SuggestedClusters",
+    "Wanted",
+    "choose_numbers",
     "completed",
     "estimate_overlap_and_outliers",
     "estimate_sides",

@@ -19,17 +19,23 @@ from typing import Any
 import numpy as np
 
 from neocc.core.engine import Engine
-from neocc.core.objectives import Side
+from neocc.core.objectives import Objective, Side
+from neocc.core.overlap import REPEAT, OverlapModel
 from neocc.core.problem import Problem
-from neocc.selection._data import is_true
+from neocc.engines import Matrix
+from neocc.engines.validation import make_counts
+from neocc.selection._data import is_true, opened
 from neocc.selection._heldout import SIDES, Curve, Folds, held_out_curves, with_clusters
 from neocc.selection._predicted import PredictedClusters, SidePrediction
 
-__all__ = ["predict_numbers"]
+__all__ = ["Wanted", "choose_numbers", "sampled"]
 
 logger = logging.getLogger("neocc")
 
 _CUTS = 3
+_MOST_ENTRIES = 5_000_000
+# A sample of the rows must still show clusters.
+_ROWS_PER_CLUSTER = 20
 _FIRST, _LARGEST = 16, 32
 # Clusters found in a half of the items must be large enough to be found again.
 _ITEMS_PER_CLUSTER, _FEW_ITEMS = 4, 20
@@ -70,27 +76,74 @@ class Tried:
         return min(2 * largest, most) if short and largest < most else largest
 
 
-def predict_numbers(
-    engine: Engine,
-    problem: Problem,
-    tried: tuple[Tried, Tried],
+@dataclass(frozen=True)
+class Wanted:
+    """What numbers are chosen for; of each side some to choose from, None for any."""
+
+    objective: Objective
+    rows: list[int] | None = None
+    columns: list[int] | None = None
+    outliers: tuple[float, float] = (0.0, 0.0)
+    overlap_model: OverlapModel = REPEAT
+
+    def problem(self, shape: tuple[int, int]) -> Problem:
+        """Return the problem of one block, of which those of more clusters are made.
+
+        Clusters do not overlap; outliers are left out.
+        """
+        rows, columns = (
+            make_counts(side[:-1], n, 1, 0.0 - outliers, outliers)
+            for side, n, outliers in zip(SIDES, shape, self.outliers, strict=True)
+        )
+        return Problem(self.objective, rows, columns, overlap_model=self.overlap_model)
+
+
+def choose_numbers(
+    matrix: Matrix,
+    wanted: Wanted,
     rng: np.random.Generator,
-    n_init: int,
-    callback: Callable[[int, int], Any] | None,
+    n_jobs: int | None = None,
+    max_entries: int | None = _MOST_ENTRIES,
+    n_init: int = 2,
+    callback: Callable[[int, int], Any] | None = None,
 ) -> PredictedClusters:
-    """Predict held-out blocks and choose; the grid grows while more clusters may be better."""
+    """Predict held-out blocks and choose; the grid grows while more clusters may be better.
+
+    A matrix of more than `max_entries` is represented by some of its rows.
+    """
+    largest = max((each[-1] for each in (wanted.rows, wanted.columns) if each), default=1)
+    matrix, notes = sampled(matrix, max_entries, largest, rng)
+    problem = wanted.problem(matrix.shape)
+    per_item = wanted.objective.per_item
+    numbers = zip((wanted.rows, wanted.columns), matrix.shape, strict=True)
+    tried = [Tried.of(each, n, per_item=per_item) for each, n in numbers]
     seed = int(rng.integers(2**31))
-    largest = [each.first for each in tried]
-    while True:
-        curves, complete = _curves(engine, problem, largest, seed, n_init, callback)
-        sides = [
-            judged(_mean([pair[s] for pair in curves]), side, tried[s])
-            for s, side in enumerate(SIDES)
-        ]
-        more = [each.grown(side) for each, side in zip(tried, sides, strict=True)]
-        if more == largest or not complete:
-            return PredictedClusters(sides[0], sides[1], problem.objective.name, complete)
-        largest = more
+    most = [each.first for each in tried]
+    with opened(matrix, n_jobs) as engine:
+        while True:
+            curves, complete = _curves(engine, problem, most, seed, n_init, callback)
+            rows, columns = (
+                judged(_mean([pair[s] for pair in curves]), side, tried[s])
+                for s, side in enumerate(SIDES)
+            )
+            more = [tried[0].grown(rows), tried[1].grown(columns)]
+            if more == most or not complete:
+                name = wanted.objective.name
+                return PredictedClusters(rows, columns, name, complete, tuple(notes))
+            most = more
+
+
+def sampled(
+    matrix: Matrix, max_entries: int | None, n_clusters: int, rng: np.random.Generator
+) -> tuple[Matrix, list[str]]:
+    """Return some rows of a matrix that has too many entries, and a note that says so."""
+    n = matrix.shape[0]
+    if max_entries is None or matrix.n_stored <= max_entries:
+        return matrix, []
+    wanted = int(n * (max_entries / matrix.n_stored))
+    size = min(n, max(wanted, _ROWS_PER_CLUSTER * n_clusters))
+    rows = np.sort(rng.choice(n, size=size, replace=False))
+    return matrix.take(rows), [f"computed from a random sample of {size} of the {n} rows."]
 
 
 def _curves(

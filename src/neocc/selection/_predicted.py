@@ -57,6 +57,13 @@ class SidePrediction:
         return len(self.errors)
 
     @property
+    def shown(self) -> list[int]:
+        """The numbers worth showing: the choice, its neighbours and rivals, the ends."""
+        near = {self.number - 1, self.number, self.number + 1, *self.plausible}
+        all_of_them = near | {1, self.within_error, self.largest}
+        return sorted(number for number in all_of_them if 1 <= number <= self.largest)
+
+    @property
     def agreement(self) -> float:
         """How well two halves of the items agree on the clusters chosen."""
         return float(self.stability[min(self.number, self.largest) - 1])
@@ -134,6 +141,11 @@ class PredictedClusters:
         return all(each.is_clear for each in self.sides)
 
     @property
+    def progress(self) -> str:
+        """How much of an interrupted search was done."""
+        return "from fewer cuts of the data"
+
+    @property
     def table(self) -> AnyArray:
         """All numbers tried: a structured array with side, number, error and stability."""
         kinds = [("side", "U7"), ("number", np.int64), ("error", np.float64)]
@@ -155,12 +167,10 @@ class PredictedClusters:
         lines = [f"row clusters: {k}, column clusters: {l}, by prediction{sure}"]
         lines += [f"  {each.side}: {each.reason}" for each in self.sides]
         for each in self.sides:
-            shown = sorted({1, *each.plausible, each.number, each.within_error, each.largest})
-            shown = [number for number in shown if number <= each.largest]
             lines.append(f"  {each.side:<10}  error  stability")
             lines += [
                 f"    {number:>8}  {each.errors[number - 1]:.4g}  {each.stability[number - 1]:.2f}"
-                for number in shown
+                for number in each.shown
             ]
         return "\n".join(lines + [f"  Note: {note}" for note in self.notes])
 

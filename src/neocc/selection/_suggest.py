@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from neocc.core.objectives import COCLUSTERING, OBJECTIVES, Objective, Side
-from neocc.core.overlap import OverlapModel, bounded_model
-from neocc.core.problem import Problem
+from neocc.core.objectives import COCLUSTERING, OBJECTIVES, Side
+from neocc.core.overlap import bounded_model
 from neocc.core.solve import Solution
 from neocc.engines import Matrix
 from neocc.engines.validation import make_counts
@@ -27,7 +25,7 @@ from neocc.selection._data import (
 )
 from neocc.selection._distances import all_equal
 from neocc.selection._grid import Effort
-from neocc.selection._predict import Tried, predict_numbers
+from neocc.selection._predict import Wanted, choose_numbers, sampled
 from neocc.selection._predicted import PredictedClusters
 from neocc.selection._search import Search
 from neocc.selection._suggested import SuggestedClusters, make_table
@@ -41,8 +39,6 @@ Callback: TypeAlias = Callable[[int, int], Any]
 PREDICTION = "prediction"
 _PATIENCE = 3
 _LARGEST_DEFAULT = 8
-# A sample of the rows must still show clusters.
-_ROWS_PER_CLUSTER = 20
 
 
 def suggest_n_clusters(
@@ -142,19 +138,14 @@ def suggest_n_clusters(
                 ("row", "column"), (row_clusters, column_clusters), matrix.shape, strict=True
             )
         )
-        matrix, notes = _sampled(matrix, max_entries, _largest(numbers), rng)
-        problem = _undivided(matrix, numbers, OBJECTIVES[objective], fractions, model)
-        rows, columns = (
-            Tried.of(asked, n_items, per_item=problem.objective.per_item)
-            for asked, n_items in zip(numbers, matrix.shape, strict=True)
-        )
-        with opened(matrix, n_jobs) as engine:
-            n_runs = (n_init + 1) // 2
-            predicted = predict_numbers(engine, problem, (rows, columns), rng, n_runs, callback)
-        return replace(predicted, notes=tuple(notes))
+        _check_fractions(matrix, numbers, fractions)
+        outliers = (row_outliers, column_outliers)
+        asked = Wanted(OBJECTIVES[objective], numbers[0], numbers[1], outliers, model)
+        n_runs = (n_init + 1) // 2
+        return choose_numbers(matrix, asked, rng, n_jobs, max_entries, n_runs, callback)
     row_clusters = _sorted_numbers("row_clusters", row_clusters, matrix.shape[0])
     column_clusters = _sorted_numbers("column_clusters", column_clusters, matrix.shape[1])
-    matrix, notes = _sampled(matrix, max_entries, row_clusters[-1], rng)
+    matrix, notes = sampled(matrix, max_entries, row_clusters[-1], rng)
     search = Search(
         matrix,
         row_clusters,
@@ -180,28 +171,15 @@ def suggest_n_clusters(
     return _result(search, whole, wanted, complete, notes)
 
 
-def _largest(numbers: tuple[list[int] | None, ...]) -> int:
-    return max((asked[-1] for asked in numbers if asked), default=1)
-
-
-def _undivided(
+def _check_fractions(
     matrix: Matrix,
     numbers: tuple[list[int] | None, ...],
-    objective: Objective,
     fractions: tuple[float, float, float, float],
-    model: OverlapModel,
-) -> Problem:
-    """Return the problem of one block without overlap, of which those of more clusters are made.
-
-    Fractions that no memberships can meet are refused.
-    """
-    sides = []
+) -> None:
+    """Refuse fractions that no memberships can meet."""
     for i, (word, n_items) in enumerate(zip(("row", "column"), matrix.shape, strict=True)):
-        overlap, outliers = fractions[2 * i : 2 * i + 2]
         for k in numbers[i] or [min(_LARGEST_DEFAULT, n_items)]:
-            make_counts(word, n_items, k, overlap, outliers)
-        sides.append(make_counts(word, n_items, 1, 0.0 - outliers, outliers))
-    return Problem(objective, *sides, overlap_model=model)
+            make_counts(word, n_items, k, fractions[2 * i], fractions[2 * i + 1])
 
 
 def _collect(search: Search, callback: Callback | None) -> bool:
@@ -270,18 +248,6 @@ def _sorted_numbers(name: str, numbers: Any, n_items: int) -> list[int]:
             f"ask for at most {n_items}."
         )
     return values
-
-
-def _sampled(
-    matrix: Matrix, max_entries: int | None, n_clusters: int, rng: np.random.Generator
-) -> tuple[Matrix, list[str]]:
-    n = matrix.shape[0]
-    if max_entries is None or matrix.n_stored <= max_entries:
-        return matrix, []
-    wanted = int(n * (max_entries / matrix.n_stored))
-    size = min(n, max(wanted, _ROWS_PER_CLUSTER * n_clusters))
-    rows = np.sort(rng.choice(n, size=size, replace=False))
-    return matrix.take(rows), [f"computed from a random sample of {size} of the {n} rows."]
 
 
 def _simplify(search: Search) -> list[str]:
