@@ -109,8 +109,8 @@ class Part:
     held: tuple[IntArray, IntArray]
 
     def learnt(self, problem: Problem, rng: np.random.Generator, n_init: int) -> Solution:
-        """Return the best of a few runs."""
-        problem = self.sized(problem)
+        """Return the best of a few short runs."""
+        problem = replace(self.sized(problem), tol=_SHORT_TOL)
         runs = run_starts(self.given, problem, "neo-kmeans", rng.spawn(n_init))
         best = min(runs, key=lambda run: run.objective)
         return solve(self.data, problem, best.pair)
@@ -180,9 +180,11 @@ class Part:
         assert U is not None and V is not None
         M = objective.block_means(found.features, U, V)
         u, v = (_shares(members) for members in new)
-        held = self.held[1]
-        A = self.new_rows.multiply(_means(V))
-        C = self.all_columns.multiply_transposed(_means(U))[held]
+        if side == "rows" or objective.per_item:
+            held = self.held[1]
+            C = self.all_columns.multiply_transposed(_means(U))[held]
+        if side == "columns" or objective.per_item:
+            A = self.new_rows.multiply(_means(V))
         if objective.per_item:
             return np.hstack([u, A]), np.vstack([C.T - M @ v.T, v.T])
         if side == "rows":

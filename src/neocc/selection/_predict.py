@@ -121,11 +121,8 @@ def choose_numbers(
     most = [each.first for each in tried]
     with opened(matrix, n_jobs) as engine:
         while True:
-            curves, complete = _curves(engine, problem, most, seed, n_init, callback)
-            rows, columns = (
-                judged(_mean([pair[s] for pair in curves]), side, tried[s])
-                for s, side in enumerate(SIDES)
-            )
+            search = _Search(engine, problem, most, tried, seed, n_init)
+            rows, columns, complete = search.run(callback)
             more = [tried[0].grown(rows), tried[1].grown(columns)]
             if more == most or not complete:
                 name = wanted.objective.name
@@ -146,31 +143,53 @@ def sampled(
     return matrix.take(rows), [f"computed from a random sample of {size} of the {n} rows."]
 
 
-def _curves(
-    engine: Engine,
-    problem: Problem,
-    largest: list[int],
-    seed: int,
-    n_init: int,
-    callback: Callable[[int, int], Any] | None,
-) -> tuple[list[tuple[Curve, Curve]], bool]:
-    """Return the curves of several cuts; they are fewer if the search is stopped early."""
-    rng = np.random.default_rng(seed)
-    for side, k in zip(SIDES, largest, strict=True):
-        problem = with_clusters(problem, side, k)
-    curves: list[tuple[Curve, Curve]] = []
-    try:
-        for done in range(1, _CUTS + 1):
-            folds = Folds.draw(engine.shape, rng)
-            curves.append(held_out_curves(engine, problem, folds, rng, n_init))
-            logger.info("cut %d/%d: up to %d and %d clusters", done, _CUTS, *largest)
-            if callback is not None and is_true(callback(done, _CUTS)) and done < _CUTS:
-                return curves, False
-    except KeyboardInterrupt:
-        if not curves:
-            raise
-        return curves, False
-    return curves, True
+@dataclass(frozen=True)
+class _Search:
+    """Several cuts of the data, with up to so many clusters."""
+
+    engine: Engine
+    problem: Problem
+    largest: list[int]
+    tried: list[Tried]
+    seed: int
+    n_init: int
+
+    def run(
+        self, callback: Callable[[int, int], Any] | None
+    ) -> tuple[SidePrediction, SidePrediction, bool]:
+        """Judge the curves of all cuts: of fewer if these leave no doubt, or if it is stopped."""
+        rng, problem = np.random.default_rng(self.seed), self.problem
+        for side, k in zip(SIDES, self.largest, strict=True):
+            problem = with_clusters(problem, side, k)
+        curves: list[tuple[Curve, Curve]] = []
+        complete = True
+        try:
+            while len(curves) < _CUTS and not (len(curves) == _CUTS - 1 and self.is_sure(curves)):
+                folds = Folds.draw(self.engine.shape, rng)
+                curves.append(held_out_curves(self.engine, problem, folds, rng, self.n_init))
+                done = len(curves)
+                logger.info("cut %d/%d: up to %d and %d clusters", done, _CUTS, *self.largest)
+                if callback is not None and is_true(callback(done, _CUTS)) and done < _CUTS:
+                    complete = False
+                    break
+        except KeyboardInterrupt:
+            if not curves:
+                raise
+            complete = False
+        rows, columns = self.judged(curves)
+        return rows, columns, complete
+
+    def judged(self, curves: list[tuple[Curve, Curve]]) -> list[SidePrediction]:
+        """Return what the cuts made so far say of both sides."""
+        means = (_mean([pair[s] for pair in curves]) for s in (0, 1))
+        return [judged(*each) for each in zip(means, SIDES, self.tried, strict=True)]
+
+    def is_sure(self, curves: list[tuple[Curve, Curve]]) -> bool:
+        """Return whether both sides show no structure, or clusters that halves agree on."""
+        return all(
+            each.number == each.within_error and each.agreement >= _SAME
+            for each in self.judged(curves)
+        )
 
 
 def _mean(curves: list[Curve]) -> Curve:
