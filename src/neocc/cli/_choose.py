@@ -30,9 +30,10 @@ from neocc.selection import (
     suggest_n_clusters,
 )
 
-__all__ = ["CRITERIA", "Choice", "asked_model", "choose", "rank_numbers"]
+__all__ = ["CRITERIA", "Choice", "Ranked", "asked_model", "choose", "rank_numbers"]
 
 Callback: TypeAlias = Callable[[int, int], Any] | None
+Ranked: TypeAlias = SuggestedClusters | PredictedClusters
 Side: TypeAlias = Literal["rows", "columns"]
 SIDES: tuple[Side, Side] = ("rows", "columns")
 
@@ -90,7 +91,8 @@ def choose(
             if k > n_items:
                 too_many = f"n_{side[:-1]}_clusters={k} is more than the {n_items} {side}."
                 raise ValueError(f"{too_many} Ask for at most {n_items}.")
-            estimate = _estimate(X, k, settings, side)
+            other = int(settings.columns if side == "rows" else settings.rows)
+            estimate = _estimate(X, k, settings, side, other)
             estimates[side] = _fractions_chosen(estimate, settings, asked, n_items)
     for choice in estimates.values():
         settings = replace(settings, **choice.options)
@@ -143,7 +145,7 @@ def rank_numbers(
     numbers: tuple[list[int] | None, list[int] | None],
     callback: Callback,
     **options: Any,
-) -> SuggestedClusters | PredictedClusters:
+) -> Ranked:
     """Rank numbers of groups of rows and of columns, outliers out, without overlap.
 
     A few outliers that had to be in a group would ask for many groups of their own.
@@ -165,27 +167,26 @@ def rank_numbers(
     )
 
 
-def _suggest(
-    X: Any, settings: FitSettings, callback: Callback
-) -> SuggestedClusters | PredictedClusters:
+def _suggest(X: Any, settings: FitSettings, callback: Callback) -> Ranked:
     rows, columns = (
         None if side in settings.left_open else [int(getattr(settings, side))] for side in SIDES
     )
     found = rank_numbers(X, settings, (rows, columns), callback)
     if not found.complete:
         k, l = found.best  # noqa: E741
-        raise KeyboardInterrupt(
-            f"Interrupted while looking for the numbers of groups; nothing was written. Best of "
-            f"those tried: --rows {k} --columns {l}."
-        )
+        said = "Interrupted while looking for the numbers of groups; nothing was written. Best of"
+        raise KeyboardInterrupt(f"{said} those tried: --rows {k} --columns {l}.")
     return found
 
 
-def _estimate(X: Any, k: int, settings: FitSettings, side: Side) -> OverlapEstimate:
+def _estimate(
+    X: Any, k: int, settings: FitSettings, side: Side, other: int | None = None
+) -> OverlapEstimate:
     return estimate_overlap_and_outliers(
         X,
         k,
         axis=side,
+        n_other_clusters=other,
         strategy=settings.overlap_rule,  # type: ignore[arg-type]
         random_state=settings.seed,
         n_jobs=settings.jobs,

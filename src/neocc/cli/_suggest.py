@@ -6,13 +6,13 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from neocc.cli._choose import CRITERIA, Choice, asked_model, choose, rank_numbers
+from neocc.cli._choose import CRITERIA, Choice, Ranked, asked_model, choose, rank_numbers
 from neocc.cli._command import Answer
 from neocc.cli._fit import Progress
 from neocc.cli._fit_page import chosen, file_line, finite
@@ -27,7 +27,6 @@ from neocc.selection import PredictedClusters, SuggestedClusters
 __all__ = ["suggest_answer"]
 
 _MOST_PAIRS = 10
-Ranked: TypeAlias = SuggestedClusters | PredictedClusters
 
 
 def suggest_answer(
