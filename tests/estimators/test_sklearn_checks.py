@@ -9,8 +9,8 @@ from neocc import MSSR, NEOCC, NEOKMeans
 
 OVERLAP = {"row_overlap": 0.2, "row_outliers": 0.1, "column_overlap": 0.2, "column_outliers": 0.1}
 OVERLAPPING = (
-    NEOCC(n_init=2, refine=False, **OVERLAP),
-    NEOCC(objective="residue", n_init=2, refine=False, **OVERLAP),
+    NEOCC(None, None, n_init=2, refine=False, **OVERLAP),
+    NEOCC(None, None, objective="residue", n_init=2, refine=False, **OVERLAP),
     # The checks ask for a single cluster, which cannot overlap.
     NEOKMeans(outliers=0.1, n_init=2),
 )
@@ -23,7 +23,8 @@ ONE_LABEL_PER_ROW = ("check_estimator_sparse_array", "check_estimator_sparse_mat
 @parametrize_with_checks(
     [
         NEOCC(),
-        NEOCC(objective="residue", n_init=2),
+        NEOCC(None, None),
+        NEOCC(None, None, objective="residue", n_init=2),
         NEOKMeans(n_init=2),
         MSSR(n_init=2),
         MSSR(objective="residue", n_init=2),

@@ -9,8 +9,10 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 
 from neocc import NEOCC
+from neocc.core.objectives import OBJECTIVES
 from neocc.datasets import make_coclusters
-from neocc.selection import Asked, estimate_overlap_and_outliers
+from neocc.selection import Asked, estimate_overlap_and_outliers, estimate_sides
+from neocc.selection._data import opened, read
 from neocc.selection._mixture import Mixture, Sets, fitted
 from neocc.selection._outlying import farthest, outlying
 from neocc.selection._sharing import shared
@@ -263,3 +265,30 @@ def test_degenerate_data_have_none():
     for X in (np.ones((6, 4)), np.eye(5), np.zeros((1, 3)), np.arange(12.0).reshape(12, 1)):
         model = NEOCC(1 if len(X) == 1 else 2, 1, **QUICK, **AUTO).fit(X)
         assert model.row_estimate_.overlap == -model.row_estimate_.outliers
+
+
+def test_groups_that_were_left_out_are_no_outliers():
+    """Eight groups seen through the clusters of two: the smallest are far from all, but groups."""
+    rng = np.random.default_rng(0)
+    means = 3.0 * rng.normal(size=(8, 4))
+    labels = rng.choice(8, 300, p=[0.3, 0.3, 0.1, 0.08, 0.07, 0.05, 0.05, 0.05])
+    X = means[labels][:, np.arange(60) % 4] + rng.normal(size=(300, 60))
+    with opened(read(X), 1) as engine:
+        rng = np.random.default_rng(0)
+        found = estimate_sides(engine, OBJECTIVES["mean"], (Asked(2), Asked(3)), rng)
+    assert found["rows"].outliers == 0.0
+
+
+def test_what_outliers_leave_free_is_no_overlap():
+    X, _, _ = make_coclusters((100, 60), 3, 3, row_overlap=-0.05, row_outliers=0.05, random_state=0)
+    model = NEOCC(3, 3, row_outliers="auto", random_state=0).fit(X)
+    assert model.row_outliers_.sum() == 5
+    assert model.row_membership_.sum(axis=1).max() == 1
+
+
+def test_the_estimate_is_that_of_the_estimator():
+    X, _, _ = make_coclusters((100, 60), 3, 3, row_overlap=0.1, column_overlap=0.1, random_state=0)
+    model = NEOCC(3, 3, random_state=0, refine=False, n_init=1, **AUTO).fit(X)
+    for axis, estimate in (("rows", model.row_estimate_), ("columns", model.column_estimate_)):
+        found = estimate_overlap_and_outliers(X, 3, axis=axis, n_other_clusters=3, random_state=0)
+        assert (found.overlap, found.outliers) == (estimate.overlap, estimate.outliers)

@@ -16,7 +16,8 @@ def results():
     options = {"random_state": 0, "row_overlap": 0.1, "row_outliers": 0.05}
     return [
         estimate_overlap_and_outliers(X, 3, delta_outliers=2.0, random_state=0),
-        suggest_n_clusters(X, [2, 3, 4], [2, 3], **options),
+        suggest_n_clusters(X, [2, 3, 4], [2, 3], criteria="icl", **options),
+        suggest_n_clusters(X, **options),
         stability(X, 3, 2, n_runs=2, **options),
     ]
 
@@ -57,6 +58,7 @@ def test_degenerate_results_plot_too():
     for result in (
         estimate_overlap_and_outliers(constant, 2, random_state=0),
         suggest_n_clusters(constant, random_state=0),
+        suggest_n_clusters(constant, criteria="icl", random_state=0),
     ):
         ax = result.plot(ax=Figure().subplots())
         ax.figure.canvas.draw()

@@ -25,6 +25,7 @@ def store(request, X, tmp_path):
 @pytest.mark.parametrize("objective", ["mean", "residue"])
 def test_numbers_of_clusters(store, X, objective):
     options = {"row_clusters": [2, 4], "column_clusters": [2, 3], "random_state": 0, "n_init": 2}
+    options["criteria"] = ("icl", "hull", "pseudo_f")
     found, wanted = (suggest_n_clusters(D, objective=objective, **options) for D in (store, X))
     assert found.best == wanted.best
     assert found.complete

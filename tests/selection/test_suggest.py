@@ -9,18 +9,19 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from neocc import objective_value
+from neocc import objective_value, selection
 from neocc.core.objectives import OBJECTIVES
 from neocc.core.problem import Counts, Problem
 from neocc.datasets import make_coclusters
 from neocc.engines.reading import as_matrix
 from neocc.kernels import Memberships
-from neocc.selection import stability, suggest_n_clusters
+from neocc.selection import stability
 from neocc.selection._criteria import Fit, hull, icl, pseudo_f
 from neocc.selection._data import read
 from neocc.selection._grid import Effort, _merge, solve_grid
 
 MEAN = OBJECTIVES["mean"]
+suggest_n_clusters = partial(selection.suggest_n_clusters, criteria=("icl", "hull", "pseudo_f"))
 
 
 def rank_of(found, pair):
@@ -316,7 +317,7 @@ def test_cells_on_threads_are_those_of_one_thread():
     [{"row_outliers": -0.1}, {"row_outliers": -0.1, "row_overlap": 0.5}, {"row_outliers": -0.01}],
 )
 def test_negative_outliers_are_refused_by_name(analyse, change):
-    clusters = [2, 2] if isinstance(analyse, partial) else [[2], [2]]
+    clusters = [[2], [2]] if analyse is suggest_n_clusters else [2, 2]
     with pytest.raises(ValueError, match=f"row_outliers={change['row_outliers']}"):
         analyse(np.eye(9, 7), *clusters, random_state=0, **change)
 

@@ -23,18 +23,21 @@ from neocc.estimators import NEOCC
 from neocc.plot._words import plural
 from neocc.selection import (
     OverlapEstimate,
+    PredictedClusters,
     SuggestedClusters,
     estimate_overlap_and_outliers,
     suggest_n_clusters,
 )
 
-__all__ = ["CRITERIA", "Choice", "choose", "rank_numbers"]
+__all__ = ["CRITERIA", "Choice", "Ranked", "choose", "rank_numbers"]
 
 Callback: TypeAlias = Callable[[int, int], Any] | None
+Ranked: TypeAlias = SuggestedClusters | PredictedClusters
 Side: TypeAlias = Literal["rows", "columns"]
 SIDES: tuple[Side, Side] = ("rows", "columns")
 
 CRITERIA = {
+    "prediction": "the prediction of cells that were held out",
     "icl": "the integrated completed likelihood (icl), which weighs fit against number of groups",
     "hull": "the elbow of the objective (hull), beyond which more groups gain little",
     "pseudo_f": "the two-mode ratio of Calinski and Harabasz (pseudo_f)",
@@ -91,7 +94,8 @@ def choose(
             if k > n_items:
                 too_many = f"n_{side[:-1]}_clusters={k} is more than the {n_items} {side}."
                 raise ValueError(f"{too_many} Ask for at most {n_items}.")
-            estimate = _estimate(X, k, settings, side)
+            other = int(settings.columns if side == "rows" else settings.rows)
+            estimate = _estimate(X, k, settings, side, other)
             estimates[side] = _fractions_chosen(estimate, settings, asked, n_items)
     for choice in estimates.values():
         settings = replace(settings, **choice.options)
@@ -134,7 +138,7 @@ def rank_numbers(
     numbers: tuple[list[int] | None, list[int] | None],
     callback: Callback,
     **options: Any,
-) -> SuggestedClusters:
+) -> Ranked:
     """Rank numbers of groups of rows and of columns, outliers out, without overlap.
 
     A few outliers that had to be in a group would ask for many groups of their own.
@@ -157,25 +161,26 @@ def rank_numbers(
     )
 
 
-def _suggest(X: Any, settings: FitSettings, callback: Callback) -> SuggestedClusters:
+def _suggest(X: Any, settings: FitSettings, callback: Callback) -> Ranked:
     rows, columns = (
         None if side in settings.left_open else [int(getattr(settings, side))] for side in SIDES
     )
     found = rank_numbers(X, settings, (rows, columns), callback)
     if not found.complete:
         k, l = found.best  # noqa: E741
-        raise KeyboardInterrupt(
-            f"Interrupted while looking for the numbers of groups; nothing was written. Best of "
-            f"the {len(found.table)} pairs tried: --rows {k} --columns {l}."
-        )
+        said = "Interrupted while looking for the numbers of groups; nothing was written. Best of"
+        raise KeyboardInterrupt(f"{said} those tried: --rows {k} --columns {l}.")
     return found
 
 
-def _estimate(X: Any, k: int, settings: FitSettings, side: Side) -> OverlapEstimate:
+def _estimate(
+    X: Any, k: int, settings: FitSettings, side: Side, other: int | None = None
+) -> OverlapEstimate:
     return estimate_overlap_and_outliers(
         X,
         k,
         axis=side,
+        n_other_clusters=other,
         strategy=settings.overlap_rule,  # type: ignore[arg-type]
         random_state=settings.seed,
         n_jobs=settings.jobs,
@@ -205,22 +210,18 @@ def _twins(X: Any, settings: FitSettings, estimates: dict[Side, Choice]) -> list
 # ------------------------------------------------------------------------------- reasons in words
 
 
-def _numbers_chosen(found: SuggestedClusters, settings: FitSettings) -> Choice:
-    """Say which numbers of groups were chosen, among which."""
+def _numbers_chosen(found: SuggestedClusters | PredictedClusters, settings: FitSettings) -> Choice:
+    """Say which numbers of groups were chosen, and why."""
     asked = [name for name in SIDES if name in settings.left_open]
     best = dict(zip(SIDES, found.best, strict=True))
     options: dict[str, Any] = {name: best[name] for name in asked}
     first, *second = (f"{number} of {name}" for name, number in options.items())
     groups = "group of" if options[asked[0]] == 1 else "groups of"
     what = " and ".join([first.replace("of", groups, 1), *second])
-    ranked = found.table
-    if len(ranked) == 1:
+    if isinstance(found, SuggestedClusters):
         return Choice(what, "the data allow no other number", options)
-    fields = {name: ranked[f"n_{name[:-1]}_clusters"] for name in asked}
-    tried = " and ".join(f"{each.min()} to {each.max()} of {name}" for name, each in fields.items())
-    runner_up = " and ".join(f"{each[1]} of {name}" for name, each in fields.items())
-    why = f"best of {tried} by {CRITERIA[found.criteria[0]]}; the next best: {runner_up}"
-    return Choice(what, why, options)
+    reasons = (f"{name}: {getattr(found, name).reason}" for name in asked)
+    return Choice(what, ". ".join(reasons).replace("cluster", "group"), options)
 
 
 def _fractions_chosen(

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from neocc.cli._advise import look
-from neocc.cli._choose import CRITERIA, Choice, choose, rank_numbers
+from neocc.cli._choose import CRITERIA, Choice, Ranked, choose, rank_numbers
 from neocc.cli._command import Answer
 from neocc.cli._fit import Progress
 from neocc.cli._fit_page import chosen, file_line, finite
@@ -23,7 +23,7 @@ from neocc.cli._sample import draw_to_choose
 from neocc.cli._settings import FitSettings, option_of
 from neocc.cli._terminal import section, table
 from neocc.io import Matrix
-from neocc.selection import SuggestedClusters
+from neocc.selection import PredictedClusters, SuggestedClusters
 
 __all__ = ["suggest_answer"]
 
@@ -47,7 +47,8 @@ def suggest_answer(
             loaded, asked, settings = seen.loaded, settings, seen.settings
             sample = draw_to_choose(loaded.matrix.data, settings) if loaded.is_stored else None
         X = loaded.matrix.data if sample is None else sample.data
-        criteria = sorted(CRITERIA, key=lambda name: name != criterion)
+        others = [name for name in CRITERIA if name not in (criterion, "prediction")]
+        criteria = criterion if criterion == "prediction" else [criterion, *others]
         with progress("Trying pairs of numbers") as tick, blaming_the_user(loaded.matrix):
             ranked = rank_numbers(X, settings, numbers, tick, criteria=criteria, n_init=n_init)
         if ranked.complete:
@@ -67,16 +68,20 @@ def suggest_answer(
 
 
 def _page(
-    file: Matrix, ranked: SuggestedClusters, choices: Sequence[Choice], settings: FitSettings
+    file: Matrix, ranked: Ranked, choices: Sequence[Choice], settings: FitSettings
 ) -> Iterator[RenderableType]:
     rows, columns = ranked.best
     yield file_line(file)
     best = f"{rows} groups of rows and {columns} of columns"
     if not ranked.complete:
-        best += f" (interrupted: best of {len(ranked.table)} of {ranked.n_pairs} pairs)"
+        best += f" (interrupted: {ranked.progress})"
     why = Text(f"by {CRITERIA[ranked.criteria[0]]}", "dim")
     yield section("Suggested", Text(best, "bold green"), why)
-    yield section("The best pairs", _table(ranked))
+    if isinstance(ranked, PredictedClusters):
+        yield section("Why", *(f"  {each.side}: {each.reason}." for each in ranked.sides))
+        yield section("Held-out error", _errors(ranked))
+    else:
+        yield section("The best pairs", _table(ranked))
     if choices:
         yield section("For the first of them", *chosen(choices))
     yield section("Next")
@@ -89,18 +94,29 @@ def _page(
 
 
 def _json(
-    file: Matrix, ranked: SuggestedClusters, choices: Sequence[Choice], notes: Sequence[str]
+    file: Matrix, ranked: Ranked, choices: Sequence[Choice], notes: Sequence[str]
 ) -> dict[str, Any]:
     names = ranked.table.dtype.names or ()
     return {
         "input": {"path": str(file.source), "sha256": file.sha256},
         "best": {"rows": ranked.best[0], "columns": ranked.best[1]},
         "criterion": ranked.criteria[0],
+        "clear": getattr(ranked, "is_clear", None),
         "estimates": {name: one for c in choices for name, one in c.options.items()},
         "table": [{name: finite(row[name].item()) for name in names} for row in ranked.table],
         "complete": ranked.complete,
         "notes": [as_options(note) for note in notes],
     }
+
+
+def _errors(ranked: PredictedClusters) -> Table:
+    """Return errors and agreement for the number chosen, its neighbours, and the largest."""
+    made = table("groups of", "number", "error", "halves agree", right=(1, 2, 3))
+    for side in ranked.sides:
+        for at in side.shown:
+            error = f"{side.errors[at - 1]:.4g}"
+            made.add_row(side.side, str(at), error, f"{side.stability[at - 1]:.2f}")
+    return made
 
 
 def _table(ranked: SuggestedClusters) -> Table:

@@ -203,8 +203,12 @@ def suggest(
         "--columns",
         parser=range_of,
     ),
-    criterion: Literal["icl", "hull", "pseudo_f"] = option(
-        "NAME", "icl, hull or pseudo_f: what ranks. Default: icl.", Panel.GROUPS, default="icl"
+    criterion: Literal["prediction", "icl", "hull", "pseudo_f"] = option(
+        "NAME",
+        "prediction of held-out cells, or what ranks pairs: icl, hull or pseudo_f. Default: "
+        "prediction.",
+        Panel.GROUPS,
+        default="prediction",
     ),
     n_init: int = option(
         "N", "Starts for each pair of numbers. Default: 4.", Panel.SEARCH, default=4, min=1

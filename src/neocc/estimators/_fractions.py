@@ -1,8 +1,8 @@
-"""Exact counts of both sides, fractions estimated where they are "auto"."""
+"""Exact counts of both sides: numbers of clusters and fractions chosen where they are "auto"."""
 
 from __future__ import annotations
 
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from numbers import Integral, Real
 from typing import Any
 
@@ -17,15 +17,23 @@ from neocc.engines import Matrix, Workers
 from neocc.engines.validation import make_counts
 from neocc.estimators._engines import make_engine
 from neocc.estimators._fitted import asked_objective
-from neocc.selection import Asked, OverlapEstimate, completed, estimate_sides
+from neocc.selection import (
+    Asked,
+    OverlapEstimate,
+    PredictedClusters,
+    Wanted,
+    choose_numbers,
+    completed,
+    estimate_sides,
+)
 
 __all__ = ["SIDES", "SIDE_CONSTRAINTS", "counts_of_sides"]
 
 SIDES: tuple[Side, Side] = ("rows", "columns")
 
 SIDE_CONSTRAINTS: dict[str, list[Any]] = {
-    "n_row_clusters": [None, Interval(Integral, 1, None, closed="left")],
-    "n_column_clusters": [None, Interval(Integral, 1, None, closed="left")],
+    "n_row_clusters": [None, StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+    "n_column_clusters": [None, StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
     "row_overlap": [Interval(Real, None, None, closed="neither"), StrOptions({"auto"})],
     "row_outliers": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
     "column_overlap": [Interval(Real, None, None, closed="neither"), StrOptions({"auto"})],
@@ -34,14 +42,23 @@ SIDE_CONSTRAINTS: dict[str, list[Any]] = {
 """Rules for the parameters of a side."""
 
 
+@dataclass(frozen=True)
+class Chosen:
+    """What was chosen for a fit: None, or no entry, for what was given."""
+
+    numbers: PredictedClusters | None
+    estimates: dict[Side, OverlapEstimate]
+
+
 def counts_of_sides(
     model: Any, matrix: Matrix, rule: OverlapModel
-) -> tuple[Counts, Counts, dict[Side, OverlapEstimate]]:
-    """Return the counts of rows and columns, and the estimates of sides that have any.
+) -> tuple[Counts, Counts, Chosen]:
+    """Return the counts of rows and columns, and what was chosen of them.
 
     Columns overlap as little as an overlap model demands unless it is said how much.
     """
-    asked = _asked(model, matrix)
+    numbers = _numbers(model, matrix)
+    asked = _asked(model, matrix, numbers)
     found = _estimates(model, matrix, asked)
     asked |= {side: completed(asked[side], each) for side, each in found.items()}
     sides = []
@@ -51,17 +68,49 @@ def counts_of_sides(
             overlap = 0.0 - outliers
         bounds = (rule.most, model.min_cluster_size)
         sides.append(make_counts(side[:-1], n_items, k, overlap, outliers, *bounds))
-    return sides[0], sides[1], found
+    return sides[0], sides[1], Chosen(numbers, found)
 
 
-def _asked(model: Any, matrix: Matrix) -> dict[Side, Asked]:
-    """Return the number of clusters of each side, and its fractions; None for "auto"."""
+def _numbers(model: Any, matrix: Matrix) -> PredictedClusters | None:
+    """Choose the numbers of clusters that are "auto", by prediction."""
+    given = (model.n_row_clusters, model.n_column_clusters)
+    if "auto" not in given:
+        return None
+    objective = asked_objective(model)
+    if objective.of_counts or objective.needs_counts:
+        kind = "observed cells" if objective.needs_counts else f"objective={objective.name!r}"
+        raise ValueError(
+            f"Numbers of clusters are not chosen for {kind} yet: give n_row_clusters and "
+            "n_column_clusters."
+        )
+    if min(matrix.shape) < 2:
+        return None
+    asked = [
+        None if k == "auto" else [n if k is None else min(k, n)]
+        for k, n in zip(given, matrix.shape, strict=True)
+    ]
+    fractions = (model.row_outliers, model.column_outliers)
+    outliers = [0.0 if share == "auto" else float(share) for share in fractions]
+    wanted = Wanted(objective, asked[0], asked[1], (outliers[0], outliers[1]))
+    rng = np.random.default_rng(check_random_state(model.random_state).randint(2**31 - 1))
+    return choose_numbers(matrix, wanted, rng, model.n_jobs)
+
+
+def _asked(model: Any, matrix: Matrix, numbers: PredictedClusters | None) -> dict[Side, Asked]:
+    """Return the number of clusters of each side, and its fractions; None for "auto".
+
+    A number that was chosen has room for an overlap that was given.
+    """
     asked = {}
-    for side, n_items in zip(SIDES, matrix.shape, strict=True):
+    chosen = (1, 1) if numbers is None else numbers.best
+    for side, n_items, found in zip(SIDES, matrix.shape, chosen, strict=True):
         word = side[:-1]
-        k = make_counts(word, n_items, getattr(model, f"n_{word}_clusters")).n_clusters
-        given = (getattr(model, f"{word}_overlap"), getattr(model, f"{word}_outliers"))
-        asked[side] = Asked(k, *(None if value == "auto" else value for value in given))
+        k = getattr(model, f"n_{word}_clusters")
+        given = [getattr(model, f"{word}_{name}") for name in ("overlap", "outliers")]
+        overlap, outliers = (None if value == "auto" else value for value in given)
+        if k == "auto":
+            k = min(n_items, max(found, 1 + int(np.ceil(overlap or 0.0))))
+        asked[side] = Asked(make_counts(word, n_items, k).n_clusters, overlap, outliers)
     return asked
 
 

@@ -37,9 +37,9 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
 
     Parameters
     ----------
-    n_row_clusters, n_column_clusters : int or None, default=None
-        Numbers of clusters. None asks for three, or for as many as there are rows (columns) if
-        fewer.
+    n_row_clusters, n_column_clusters : int, "auto" or None, default="auto"
+        Numbers of clusters. `"auto"` chooses those that predict held-out cells
+        (`neocc.selection.suggest_n_clusters`); None is three, or as many as there are if fewer.
     objective : {"mean", "residue", "poisson", "diagonal", "modularity"}, default="mean"
         `"mean"` (NEO-CC-M) looks for blocks of constant value, `"residue"` (NEO-CC-RCM) for blocks
         in which rows and columns follow a common pattern up to row and column offsets. The others
@@ -137,7 +137,7 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         after each improvement; it falls, but for rounding, up to 1e-9 of the sum of squares.
     n_iter_, n_passes_ : int, float
         Number of iterations that led there, and how often the fit has read the data.
-    overlap_choice_, row_estimate_, column_estimate_ : OverlapChoice, OverlapEstimate or None
+    numbers_choice_, overlap_choice_, row_estimate_, column_estimate_ : object or None
         What `"auto"` found, with its reasons; None for what was given.
     redundancy_ : Redundancy
         Jaccard indices of all pairs of clusters; a fit warns (`RedundancyWarning`) above 0.9.
@@ -184,8 +184,8 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
 
     def __init__(
         self,
-        n_row_clusters: int | None = None,
-        n_column_clusters: int | None = None,
+        n_row_clusters: int | str | None = "auto",
+        n_column_clusters: int | str | None = "auto",
         *,
         objective: str = "mean",
         prior: float = 1.0,
@@ -283,7 +283,8 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
             check_paired(objective, rows.n_clusters, columns.n_clusters)
             problem = Problem(objective, rows, columns, self.max_iter, self.tol, model, *weights)
             init = self._read_init(matrix, problem)
-            self.row_estimate_, self.column_estimate_ = (found.get(side) for side in SIDES)
+            self.numbers_choice_ = found.numbers
+            self.row_estimate_, self.column_estimate_ = map(found.estimates.get, SIDES)
             self._solve(matrix, self._with_overlap_model(matrix, problem, init), init)
         self._warn_if_redundant()
         return self

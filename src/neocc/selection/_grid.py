@@ -98,7 +98,7 @@ def _solve_cell(engine: Engine, task: Task, effort: Effort) -> Solution:
     problem, rng = task.problem, task.rng
     short = replace(problem, tol=max(problem.tol, _SHORT_TOL))
     data = engine.centred(problem.centring)
-    found = [solve(data, short, _merged(data, problem, each)) for each in task.larger]
+    found = [solve(data, short, merged(data, problem, each)) for each in task.larger]
     rngs = rng.spawn(effort.n_init)
     half = (effort.n_init + 1) // 2
     for init, some in (("neo-kmeans", rngs[:half]), ("random", rngs[half:])):
@@ -108,7 +108,7 @@ def _solve_cell(engine: Engine, task: Task, effort: Effort) -> Solution:
     return rounds(data, problem, best, effort.patience, rng)
 
 
-def _merged(data: Engine, problem: Problem, solution: Solution) -> Pair:
+def merged(data: Engine, problem: Problem, solution: Solution) -> Pair:
     """Merge similar clusters of a larger solution until their numbers are those of the problem."""
     U, V = solution.pair
     assert U is not None

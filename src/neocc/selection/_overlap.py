@@ -113,8 +113,8 @@ def estimate_overlap_and_outliers(
         for small overlap, counts the items that are as close to the centre of another cluster as
         the items of that cluster usually are.
     n_other_clusters : int, optional
-        Number of clusters of the other side, for the mixture. None describes items by many small
-        clusters of their values.
+        Number of clusters of the other side, for the mixture: with it the estimate is that of
+        ``NEOCC(row_overlap="auto", ...)``. None describes items by many small clusters.
     delta_overlap : float, default=1.9
         What "usually" means for the first rule: mean plus this many standard deviations. Between -1
         and 3.5; smaller values give less overlap.
@@ -178,7 +178,7 @@ def estimate_overlap_and_outliers(
             raise ValueError('centers are for the published rules: strategy="first" or "second".')
         other = other_side(k, length)
         if n_other_clusters is not None:
-            other = Asked(min(check_positive("n_other_clusters", n_other_clusters), length), 0.0)
+            other = Asked(min(check_positive("n_other_clusters", n_other_clusters), length))
         asked = (Asked(k), other) if side == "rows" else (other, Asked(k))
         n_starts = check_positive("n_init", 6 if n_init is None else n_init)
         with opened(matrix, n_jobs) as engine:

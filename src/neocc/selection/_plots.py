@@ -10,6 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from neocc.core.objectives import Side
     from neocc.selection._overlap_estimate import OverlapEstimate
+    from neocc.selection._predicted import PredictedClusters
     from neocc.selection._stability_result import Stability
     from neocc.selection._suggested import SuggestedClusters
 
@@ -116,6 +117,29 @@ def plot_suggested(suggested: SuggestedClusters, name: str, ax: Any) -> Any:
     by = suggested.criteria[0]
     ax.set_title(f"{name} (first by {by}: {best[0]} row and {best[1]} column clusters)")
     ax.figure.colorbar(image, ax=ax, extend="min", label=name)
+    return ax
+
+
+def plot_predicted(found: PredictedClusters, ax: Any) -> Any:
+    """Draw the held-out error by number of clusters, that of one cluster being 1."""
+    ax = new_axes(ax, figsize=(6.4, 4.8))
+    for each, shade, marker in zip(found.sides, (8, 4), "os", strict=True):
+        whole = float(each.errors[0]) or 1.0
+        numbers, error = np.arange(1, each.largest + 1), each.errors / whole
+        colour, width = _shade(shade, 10), each.standard_errors / whole
+        ax.fill_between(numbers, error - width, error + width, color=colour, alpha=0.2, lw=0)
+        ax.plot(numbers, error, marker=marker, ms=4, lw=1.5, color=colour, label=each.side)
+        if each.number <= each.largest:
+            at = (each.number, error[each.number - 1])
+            ax.plot(*at, "o", ms=14, mfc="none", mec=_CROSS, mew=2, zorder=4)
+    k, l = found.best  # noqa: E741
+    ax.plot([], [], "o", ms=10, mfc="none", mec=_CROSS, mew=2, label="chosen")
+    ax.set_xlabel("number of clusters")
+    ax.set_ylabel("held-out error (one cluster = 1)")
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    sure = "" if found.is_clear else ", unclear"
+    ax.set_title(f"Prediction: {k} row and {l} column clusters{sure}")
+    ax.legend(frameon=False)
     return ax
 
 

@@ -1,4 +1,4 @@
-"""How many row and column clusters: a grid of solutions, compared by published criteria."""
+"""How many row and column clusters: by prediction, or a grid compared by published criteria."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from neocc.core.objectives import COCLUSTERING, OBJECTIVES, Side
 from neocc.core.overlap import bounded_model
 from neocc.core.solve import Solution
 from neocc.engines import Matrix
+from neocc.engines.validation import make_counts
 from neocc.selection._criteria import CRITERIA, Fit, icl
 from neocc.selection._data import (
     check_choice,
@@ -24,6 +25,8 @@ from neocc.selection._data import (
 )
 from neocc.selection._distances import all_equal
 from neocc.selection._grid import Effort
+from neocc.selection._predict import Wanted, choose_numbers, sampled
+from neocc.selection._predicted import PredictedClusters
 from neocc.selection._search import Search
 from neocc.selection._suggested import SuggestedClusters, make_table
 
@@ -33,10 +36,9 @@ logger = logging.getLogger("neocc")
 
 Callback: TypeAlias = Callable[[int, int], Any]
 
+PREDICTION = "prediction"
 _PATIENCE = 3
 _LARGEST_DEFAULT = 8
-# A sample of the rows must still show clusters.
-_ROWS_PER_CLUSTER = 20
 
 
 def suggest_n_clusters(
@@ -47,7 +49,7 @@ def suggest_n_clusters(
     objective: str = "mean",
     overlap_model: str = "repeat",
     max_memberships: int | None = None,
-    criteria: Iterable[str] = ("icl", "hull", "pseudo_f"),
+    criteria: str | Iterable[str] = PREDICTION,
     row_overlap: float = 0.0,
     row_outliers: float = 0.0,
     column_overlap: float = 0.0,
@@ -57,32 +59,40 @@ def suggest_n_clusters(
     random_state: Any = None,
     n_jobs: int | None = None,
     callback: Callback | None = None,
-) -> SuggestedClusters:
-    """Rank pairs of numbers of row and column clusters.
+) -> SuggestedClusters | PredictedClusters:
+    """Suggest numbers of row and column clusters.
 
-    Every pair of a grid is solved, each from a few starts and from its solved neighbours, and
-    compared by criteria that weigh the fit against the number of clusters. Interrupting the search
-    (Ctrl-C) returns what has been found so far, marked as incomplete.
+    By default cells of some rows and columns are held out, and predicted by clusters of the others
+    (bi-cross-validation): for each side the smallest number within one standard error of the best,
+    or, where halves of the data do not agree on so many clusters, the knee of the error. "Unclear"
+    is an answer, and so is 1: no structure.
+
+    The published criteria rank a grid of pairs instead: each is solved from a few starts and from
+    its solved neighbours, and the fit is weighed against the number of clusters. They assume data
+    like those of the model; on real tables "icl" asks for as many clusters as the grid has.
+
+    Interrupting the search (Ctrl-C) returns what has been found so far, marked as incomplete.
 
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_rows, n_columns)
         The data.
     row_clusters, column_clusters : iterable of int, optional
-        Numbers to try. By default 2 to 8, or up to the number of rows or columns if that is less.
+        Numbers to try. By default prediction tries 1 to 16, and more while these may be better;
+        a grid has 2 to 8, or up to the number of rows or columns if that is less.
     objective : {"mean", "residue"}, default="mean"
         NEO-CC-M or NEO-CC-RCM.
     overlap_model, max_memberships : default="repeat" and None
         What several memberships cost, as in `NEOCC`. Where rows are planted as means of prototypes
         only "average" finds their numbers.
-    criteria : iterable of {"icl", "hull", "pseudo_f"}, default=("icl", "hull", "pseudo_f")
+    criteria : "prediction", or iterable of {"icl", "hull", "pseudo_f"}, default="prediction"
         What to compute; the first ranks. "icl" is the integrated completed likelihood of the
         Gaussian latent block model, "hull" the elbow of the objective over the number of clusters,
         "pseudo_f" the two-mode ratio of Calinski and Harabasz, which leans towards few clusters.
     row_overlap, row_outliers, column_overlap, column_outliers : float, default=0.0
         Fractions as in `NEOCC`, the same for the whole grid.
     n_init : int, default=4
-        Short runs per pair.
+        Short runs per pair; prediction takes half as many in each part of the data.
     max_entries : int or None, default=5_000_000
         A matrix with more stored entries is represented by a random sample of its rows.
     random_state : int, RandomState or None, default=None
@@ -91,13 +101,13 @@ def suggest_n_clusters(
         Number of threads, all by default; matrices of less than 2^18 entries are searched on one,
         which is faster. The result does not depend on it.
     callback : callable, optional
-        Called after each pair with the number of pairs done and to do; returning True ends the
-        search as an interrupt does. Each pair is also logged (logger "neocc", level INFO).
+        Called after each pair (or cut of the data) with the number done and to do; returning True
+        ends the search as an interrupt does. Each is also logged (logger "neocc", level INFO).
 
     Returns
     -------
-    suggested : SuggestedClusters
-        Ranked table; it prints and plots itself.
+    suggested : PredictedClusters or SuggestedClusters
+        The numbers (`best`) and their reasons, or a ranked table; both print and plot themselves.
 
     Examples
     --------
@@ -106,31 +116,52 @@ def suggest_n_clusters(
     >>> rng = np.random.default_rng(0)
     >>> means = np.array([[0, 5, 0], [5, 0, 9]])
     >>> X = means[np.arange(40) % 2][:, np.arange(30) % 3] + rng.normal(size=(40, 30))
-    >>> suggest_n_clusters(X, range(2, 5), range(2, 5), random_state=0).best
+    >>> suggest_n_clusters(X, random_state=0).best
+    (2, 3)
+    >>> suggest_n_clusters(X, range(2, 5), range(2, 5), criteria="icl", random_state=0).best
     (2, 3)
     """
     check_choice("objective", objective, COCLUSTERING)
     check_jobs(n_jobs)
     wanted = tuple(dict.fromkeys([criteria] if isinstance(criteria, str) else criteria))
-    for name in wanted or ("",):
+    predicts = wanted == (PREDICTION,)
+    for name in () if predicts else wanted or ("",):
         check_choice("criteria", name, CRITERIA)
     matrix, rng = read(X), make_rng(random_state)
+    model = bounded_model(overlap_model, max_memberships, objective, (row_overlap, column_overlap))
+    fractions = (row_overlap, row_outliers, column_overlap, column_outliers)
+    n_init = check_positive("n_init", n_init)
+    if predicts and min(matrix.shape) > 1:
+        numbers = tuple(
+            None if given is None else _sorted_numbers(f"{word}_clusters", given, n_items)
+            for word, given, n_items in zip(
+                ("row", "column"), (row_clusters, column_clusters), matrix.shape, strict=True
+            )
+        )
+        _check_fractions(matrix, numbers, fractions)
+        outliers = (row_outliers, column_outliers)
+        asked = Wanted(OBJECTIVES[objective], numbers[0], numbers[1], outliers, model)
+        n_runs = (n_init + 1) // 2
+        return choose_numbers(matrix, asked, rng, n_jobs, max_entries, n_runs, callback)
     row_clusters = _sorted_numbers("row_clusters", row_clusters, matrix.shape[0])
     column_clusters = _sorted_numbers("column_clusters", column_clusters, matrix.shape[1])
-    matrix, notes = _sampled(matrix, max_entries, row_clusters[-1], rng)
+    matrix, notes = sampled(matrix, max_entries, row_clusters[-1], rng)
     search = Search(
         matrix,
         row_clusters,
         column_clusters,
         OBJECTIVES[objective],
-        (row_overlap, row_outliers, column_overlap, column_outliers),
-        Effort(check_positive("n_init", n_init), _PATIENCE),
+        fractions,
+        Effort(n_init, _PATIENCE),
         rng,
         n_jobs,
-        bounded_model(overlap_model, max_memberships, objective, (row_overlap, column_overlap)),
+        model,
     )
     search.problems()
     notes += _simplify(search)
+    if predicts:
+        notes.append("prediction needs two rows and two columns at least: ranked by icl.")
+        wanted = ("icl",)
     whole = search.one_block()
     complete = _collect(search, callback)
     if not complete:
@@ -138,6 +169,17 @@ def suggest_n_clusters(
             "the largest numbers are tried first: pairs that are missing here may be better."
         )
     return _result(search, whole, wanted, complete, notes)
+
+
+def _check_fractions(
+    matrix: Matrix,
+    numbers: tuple[list[int] | None, ...],
+    fractions: tuple[float, float, float, float],
+) -> None:
+    """Refuse fractions that no memberships can meet."""
+    for i, (word, n_items) in enumerate(zip(("row", "column"), matrix.shape, strict=True)):
+        for k in numbers[i] or [min(_LARGEST_DEFAULT, n_items)]:
+            make_counts(word, n_items, k, fractions[2 * i], fractions[2 * i + 1])
 
 
 def _collect(search: Search, callback: Callback | None) -> bool:
@@ -206,18 +248,6 @@ def _sorted_numbers(name: str, numbers: Any, n_items: int) -> list[int]:
             f"ask for at most {n_items}."
         )
     return values
-
-
-def _sampled(
-    matrix: Matrix, max_entries: int | None, n_clusters: int, rng: np.random.Generator
-) -> tuple[Matrix, list[str]]:
-    n = matrix.shape[0]
-    if max_entries is None or matrix.n_stored <= max_entries:
-        return matrix, []
-    wanted = int(n * (max_entries / matrix.n_stored))
-    size = min(n, max(wanted, _ROWS_PER_CLUSTER * n_clusters))
-    rows = np.sort(rng.choice(n, size=size, replace=False))
-    return matrix.take(rows), [f"computed from a random sample of {size} of the {n} rows."]
 
 
 def _simplify(search: Search) -> list[str]:

@@ -49,6 +49,11 @@ class SuggestedClusters:
     complete: bool
     notes: tuple[str, ...] = ()
 
+    @property
+    def progress(self) -> str:
+        """How much of an interrupted search was done."""
+        return f"best of {len(self.table)} of {self.n_pairs} pairs"
+
     def __str__(self) -> str:
         rows, columns = self.best
         done = "" if self.complete else f" ({len(self.table)} of {self.n_pairs} pairs: interrupted)"

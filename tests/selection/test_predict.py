@@ -1,0 +1,199 @@
+"""Numbers of clusters by prediction: planted ones are found, noise has none, doubt is said."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from neocc.core.objectives import OBJECTIVES
+from neocc.core.problem import Problem
+from neocc.datasets import make_coclusters
+from neocc.selection import suggest_n_clusters
+from neocc.selection._data import counts_of, opened, read
+from neocc.selection._heldout import Curve, Folds
+from neocc.selection._predict import Tried, judged
+
+ANY = Tried(None, 100)
+
+
+def literal_errors(X, part, found, new, objective, side):
+    """Predict every unseen cell by the formula, one after the other."""
+    (known_rows, known_columns), (rows, columns) = part.known, part.held
+    U, V = (members.dense for members in found.pair)
+    M = np.array([[X[np.ix_(known_rows[u], known_columns[v])].mean() for v in V.T] for u in U.T])
+    C = np.array([X[np.ix_(known_rows[u], columns)].mean(axis=0) for u in U.T])
+    A = np.array([X[np.ix_(rows, known_columns[v])].mean(axis=1) for v in V.T])
+    i, j = (members.first for members in new)
+    predicted = np.empty((len(rows), len(columns)))
+    for p in range(len(rows)):
+        for t in range(len(columns)):
+            mean = M[i[p], j[t]]
+            if objective == "residue":
+                predicted[p, t] = A[j[t], p] + C[i[p], t] - mean
+            elif side == "rows":
+                predicted[p, t] = mean + weights(X, part, U, C, M[:, j], 0)[i[p]] * (
+                    C[i[p], t] - mean
+                )
+            else:
+                predicted[p, t] = mean + weights(X, part, V, A, M[i].T, 1)[j[t]] * (
+                    A[j[t], p] - mean
+                )
+    errors = np.square(X[np.ix_(rows, columns)] - predicted)
+    return errors.sum(axis=1 if side == "rows" else 0)
+
+
+def weights(X, part, members, means, blocks, side):
+    """How far single items speak for themselves: between them over between them plus noise."""
+    (known_rows, known_columns), (rows, columns) = part.known, part.held
+    cells = X[np.ix_(known_rows, columns)] if side == 0 else X[np.ix_(rows, known_columns)].T
+    sizes = members.sum(axis=0)
+    noise = np.square(cells - members @ means).sum() / (len(cells) - len(sizes)) / cells.shape[1]
+    apart = np.square(means - blocks).mean() - np.mean(noise / sizes)
+    return apart / (apart + noise / sizes) if apart > 0 else np.zeros(len(sizes))
+
+
+@pytest.mark.parametrize("objective", ["mean", "residue"])
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_held_out_errors_follow_the_formula(objective, container):
+    rng = np.random.default_rng(0)
+    X = make_coclusters((14, 12), 2, 2, effects=1.0, random_state=0)[0] + 3.0
+    shape = X.shape
+    problem = Problem(
+        OBJECTIVES[objective], counts_of("rows", 14, 2, 0, 0), counts_of("columns", 12, 2, 0, 0)
+    )
+    with opened(read(container(X)), 1) as engine:
+        data = engine.centred(problem.centring)
+        part = Folds.draw(shape, rng).part(engine, data, 0, 1)
+        found = part.learnt(problem, rng, 2)
+        new = part.joined(problem, found)
+        for side in ("rows", "columns"):
+            errors = part.errors(problem.objective, found, new, side)
+            literal = literal_errors(X, part, found, new, objective, side)
+            np.testing.assert_allclose(errors, literal, rtol=1e-8)
+
+
+def test_new_items_join_as_they_would_in_one_matrix():
+    """A row or a column that is a copy of a known one joins the cluster of that one."""
+    rng = np.random.default_rng(1)
+    half = make_coclusters((20, 16), 3, 2, effects=2.0, noise=0.2, random_state=1)[0]
+    X = np.tile(half, (2, 2))
+    for objective in ("mean", "residue"):
+        problem = Problem(
+            OBJECTIVES[objective], counts_of("rows", 40, 3, 0, 0), counts_of("columns", 32, 2, 0, 0)
+        )
+        folds = Folds((np.arange(20), np.arange(20, 40)), (np.arange(16), np.arange(16, 32)))
+        with opened(read(X), 1) as engine:
+            part = folds.part(engine, engine.centred(problem.centring), 1, 1)
+            found = part.learnt(problem, rng, 4)
+            for members, own in zip(part.joined(problem, found), found.pair, strict=True):
+                assert np.array_equal(members.dense, own.dense)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_planted_numbers_are_found(seed):
+    rng = np.random.default_rng(seed)
+    pair = tuple(int(number) for number in rng.integers(2, 6, size=2))
+    X, _, _ = make_coclusters((80, 60), *pair, noise=1.0, random_state=seed)
+    found = suggest_n_clusters(X, random_state=seed)
+    assert found.best == pair
+    assert found.is_clear
+    assert suggest_n_clusters(X.T, random_state=seed).best == pair[::-1]
+
+
+def test_residue_clusters_are_found_by_their_effects():
+    X, _, _ = make_coclusters((90, 60), 3, 2, effects=2.0, noise=0.5, random_state=0)
+    assert suggest_n_clusters(X, objective="residue", random_state=0).best == (3, 2)
+
+
+@pytest.mark.parametrize("objective", ["mean", "residue"])
+def test_permuted_data_have_no_structure(objective):
+    rng = np.random.default_rng(0)
+    X = rng.permutation(make_coclusters((60, 50), 3, 3, random_state=0)[0].ravel())
+    found = suggest_n_clusters(X.reshape(60, 50), objective=objective, random_state=0)
+    assert found.best == (1, 1)
+    assert "no structure" in str(found)
+
+
+def test_the_grid_grows_when_its_edge_wins():
+    X, _, _ = make_coclusters((96, 24), 10, 3, noise=0.3, separation=6.0, random_state=0)
+    found = suggest_n_clusters(X, random_state=0)
+    assert found.rows.largest == 24
+    assert found.best == (10, 3)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("value", [0.0, 3.0])
+def test_equal_rows_and_columns_make_one_cluster(value, container):
+    assert suggest_n_clusters(container(np.full((7, 5), value)), random_state=0).best == (1, 1)
+    X = np.tile(np.repeat([0.0, 1.0, 5.0], 8), (20, 1))
+    assert suggest_n_clusters(container(X), random_state=0).best == (1, 3)
+
+
+def test_only_given_numbers_are_chosen():
+    X, _, _ = make_coclusters((80, 60), 4, 3, noise=0.5, random_state=0)
+    assert suggest_n_clusters(X, [2, 4, 6], [3], random_state=0).best == (4, 3)
+    assert suggest_n_clusters(X, [2], [5], random_state=0).best == (2, 5)
+    assert suggest_n_clusters(X, [60], None, random_state=0).best == (60, 3)
+
+
+def curve(errors, stability, n=200, spread=0.0):
+    noise = np.random.default_rng(0).normal(size=(len(errors), n)) * spread
+    noise -= noise.mean(axis=1, keepdims=True)
+    return Curve(np.asarray(errors)[:, None] + noise, np.asarray(stability))
+
+
+def test_the_smallest_number_within_one_standard_error_wins_if_halves_agree():
+    errors = [1.0, 0.5, 0.3, 0.295, 0.299, 0.294, 0.3, 0.31]
+    found = judged(curve(errors, [1.0, 0.9, 0.95, *[0.4] * 5], spread=0.2), "rows", ANY)
+    assert (found.number, found.within_error, found.is_clear) == (3, 3, True)
+    # With so many more items the differences are certain.
+    sure = judged(curve(errors, [1.0, 0.9, 0.95, *[0.4] * 5], 10**5, 0.2), "rows", ANY)
+    assert sure.within_error == 6
+
+
+def test_the_knee_wins_if_halves_disagree_on_finer_clusters():
+    errors = [1.0, 0.6, 0.35, *(0.33 - 0.01 * np.arange(13))]
+    stability = [1.0, 0.9, 0.9, *[0.4] * 13]
+    found = judged(curve(errors, stability), "rows", ANY)
+    assert (found.number, found.within_error) == (3, 16)
+    assert "knee" in found.reason
+    smooth = judged(curve(1.0 / np.arange(1, 17), [1.0, *[0.3] * 15]), "rows", ANY)
+    assert not smooth.is_clear
+    assert "unclear" in smooth.reason
+    assert smooth.at_limit
+
+
+def test_results_do_not_depend_on_threads_or_container():
+    X, _, _ = make_coclusters((60, 40), 3, 2, random_state=0)
+    one, two, csr = (
+        suggest_n_clusters(given, random_state=0, n_jobs=n_jobs)
+        for given, n_jobs in ((X, 1), (X, 2), (sparse.csr_array(X), 1))
+    )
+    assert np.array_equal(one.table, two.table)
+    assert csr.best == one.best
+
+
+def test_progress_and_an_early_end(caplog):
+    X, _, _ = make_coclusters((40, 30), 2, 2, random_state=0)
+    calls = []
+    with caplog.at_level(logging.INFO, logger="neocc"):
+        suggest_n_clusters(X, random_state=0, callback=lambda *done: calls.append(done))
+    assert calls == [(1, 3), (2, 3)]  # which leave no doubt
+    assert "cut 2/3" in caplog.text
+    found = suggest_n_clusters(X, random_state=0, callback=lambda done, total: done == 1)
+    assert not found.complete
+    assert "(interrupted)" in str(found)
+
+
+def test_what_cannot_be_held_out_is_ranked_by_icl():
+    found = suggest_n_clusters(np.array([[1.0, 2.0, 9.0, 9.5]]), random_state=0)
+    assert found.criteria == ("icl",)
+    assert "two rows and two columns" in str(found)
+
+
+def test_prediction_stands_alone():
+    with pytest.raises(ValueError, match="criteria must be one of"):
+        suggest_n_clusters(np.eye(5), criteria=("prediction", "icl"))
