@@ -217,9 +217,9 @@ class CardSums(Card):
             f"-DINDEX={_TYPES[lines.indices.dtype.name]}",
             "-DCODE=unsigned char",
         )
-        blocks = min(-(-lines.n_items // 8), 16 * self.few_blocks)
-        sizes = (LONG(lines.n_items), INT(lines.n_bands), LONG(lines.width), INT(lines.local))
-        data = (lines.starts, lines.stops, lines.indices, lines.values)
-        rest = (table, INT(n_columns), INT(adds), out)
-        grid = (blocks, -(-n_columns // 32))
-        self.call(function, grid, 256, (*sizes, *data, *rest))
+        grid = (min(-(-lines.n_items // 8), 16 * self.few_blocks), -(-n_columns // 32))
+        for band in range(lines.n_bands):
+            ends = (lines.starts[band * lines.n_items :], lines.stops[band * lines.n_items :])
+            lines_of_band = table[band * lines.width :] if lines.local else table
+            data = (LONG(lines.n_items), *ends, lines.indices, lines.values, lines_of_band)
+            self.call(function, grid, 256, (*data, INT(n_columns), INT(adds or band > 0), out))
