@@ -90,10 +90,13 @@ def close(found, expected, size=None):
     assert np.abs(found - expected).max(initial=0.0) <= 1e-13 * size + 1e-300
 
 
+KINDS = ["partition", "outliers", "overlap", "much", "scaled"]
+
+
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("k", some([3, 70] if MISSING else [1, 3, 20, 33, 70], [3]))
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("kind", ["partition", "outliers", "overlap", "much", "scaled"])
+@pytest.mark.parametrize("kind", some(KINDS, ["partition", "much"]))
 def test_sums(shape, k, kind, dtype):
     rng = np.random.default_rng([*shape, k, len(kind)])
     X = make_sparse(rng, shape, dtype)
@@ -141,7 +144,7 @@ def test_observed_cells(weighted):
 
 
 @pytest.mark.parametrize("width", [33] if MISSING else [1, 20, 33, 80])
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", SHAPES[:2] if MISSING else SHAPES)
 def test_products(shape, width):
     rng = np.random.default_rng(width)
     X = make_sparse(rng, shape)
