@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from statistics import median
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from scipy import sparse
 
+from benchmarks.pages import replace_section
 from neocc import NEOCC
-from neocc.core.objectives import OBJECTIVES
+from neocc.core.objectives import OBJECTIVES, Observed
 from neocc.core.overlap import REPEAT, bounded_model
 from neocc.core.problem import Counts, Problem
 from neocc.core.solve import solve
@@ -27,7 +28,9 @@ from neocc.engines import Workers, on_gpu, open_engine
 from neocc.engines.gpu import open_card
 from neocc.engines.gpu.matrix import SparseCard
 from neocc.engines.matrix import SparseMatrix
+from neocc.engines.observed import ObservedMatrix
 from neocc.kernels import Memberships, get_kernels
+from neocc.kernels.gpu.lines import SparseOnCard
 
 # A hash (splitmix64) draws columns, clusters and noise.
 _MAKE = r"""
@@ -81,33 +84,6 @@ def start_of(n: int, k: int, overlap: float, outliers: float) -> tuple[Counts, M
     return counts, Memberships(first, items, ((first[items] + 1) % k).astype(np.int32), k)
 
 
-class Clock:
-    """The times at which iterations end."""
-
-    def __init__(self, synchronize: Any = lambda: None) -> None:
-        self.times: list[float] = []
-        self._synchronize = synchronize
-
-    def __call__(self, *_: object) -> bool:
-        self._synchronize()
-        self.times.append(time.perf_counter())
-        return False
-
-    @property
-    def milliseconds(self) -> float:
-        """Median time of an iteration but for the first two."""
-        return 1e3 * median(np.diff(self.times)[2:])
-
-
-@contextmanager
-def timed(seconds: dict[str, float], name: str, synchronize: Any) -> Iterator[None]:
-    synchronize()
-    start = time.perf_counter()
-    yield
-    synchronize()
-    seconds[name] = time.perf_counter() - start
-
-
 def device_line(cupy: Any) -> str:
     """Describe the card."""
     runtime, properties = cupy.cuda.runtime, cupy.cuda.runtime.getDeviceProperties(0)
@@ -136,38 +112,216 @@ def bandwidth(cupy: Any) -> float:
     return 2 * one.nbytes / (1e-3 * median(times[2:]))
 
 
-def least_bytes(n: int, m: int, entries: int, k: int, *, distances: bool, products: bool) -> float:
+def least_bytes(n: int, m: int, entries: int, k: int, problem: Problem) -> float:
     """Return what an iteration has to move: entries, and tables with a line per item."""
+    assert problem.rows is not None
     by_row, by_column = 8 * entries, 6 * entries
-    sums = 8 * k * (n + m) * 2 + (n + m) * (8 + 4 + 8)
-    moved = by_row + by_column + sums
-    if distances:
-        moved += 8 * k * (n + m) * 4
-    if products:
+    moved = by_row + by_column + 8 * k * (n + m) * 2 + (n + m) * (8 + 4 + 8)
+    if not problem.rows.is_partition:
+        # Distances are written, counted a few times and compared with thresholds.
+        moved += 8 * k * (n + m) * 8
+    if problem.needs_products:
         # Read again, with a line of a table for each entry.
         moved += by_row + by_column + 2 * entries * 8 * k
+    if problem.objective.needs_counts:
+        moved += by_row + by_column
     return moved
 
 
-def iterations(engine: Any, problem: Problem, pair: Any, n_iter: int, clock: Clock) -> float:
-    solve(
-        engine.centred(problem.centring), replace(problem, max_iter=n_iter, tol=-1.0), pair, clock
-    )
-    return clock.milliseconds
+def per_iteration(engine: Any, problem: Problem, pair: Any, n_iter: int, wait: Any = None) -> float:
+    """Return the milliseconds of an iteration, but for the first two."""
+    times: list[float] = []
+
+    def report(*_: object) -> bool:
+        if wait is not None:
+            wait()
+        times.append(time.perf_counter())
+        return False
+
+    data = engine.centred(problem.centring)
+    solve(data, replace(problem, max_iter=n_iter, tol=-1.0), pair, report)
+    return 1e3 * median(np.diff(times)[1:])
 
 
-def cases(n: int, m: int, k: int) -> Iterator[tuple[str, Problem, Any, float | None]]:
-    """Yield problems with starts, and the milliseconds an iteration may take at 10^9 entries."""
-    average = bounded_model("average", 2, "mean", [0.1, 0.1])
-    for name, objective, model, overlap, outliers, goal in (
-        ("NEO-CC-M, disjoint", "mean", REPEAT, 0.0, 0.0, 10.0),
-        ("NEO-CC-M, overlap 0.1, outliers 0.05", "mean", REPEAT, 0.1, 0.05, 15.0),
-        ("NEO-CC-RCM, disjoint", "residue", REPEAT, 0.0, 0.0, 60.0),
-        ("poisson, disjoint", "poisson", REPEAT, 0.0, 0.0, None),
-        ('"average", overlap 0.1', "mean", average, 0.1, 0.0, None),
-    ):
-        (rows, U), (columns, V) = (start_of(size, k, overlap, outliers) for size in (n, m))
-        yield name, Problem(OBJECTIVES[objective], rows, columns, 1, 0.0, model), (U, V), goal
+def problem_of(
+    name: str,
+    n: int,
+    m: int,
+    k: int,
+    overlap: float = 0.0,
+    outliers: float = 0.0,
+    model: Any = REPEAT,
+) -> tuple[Problem, Any]:
+    """Return a problem and a start."""
+    (rows, U), (columns, V) = (start_of(size, k, overlap, outliers) for size in (n, m))
+    objective = OBJECTIVES[name] if name in OBJECTIVES else Observed()
+    return Problem(objective, rows, columns, 1, 0.0, model), (U, V)
+
+
+class Page:
+    """The lines of the page, printed as they come."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def say(self, line: str) -> None:
+        print(line, flush=True)
+        self.lines.append(line)
+
+
+class Bench:
+    """A card, the sizes asked for, and where lines go."""
+
+    def __init__(self, given: argparse.Namespace, page: Page) -> None:
+        import cupy
+
+        self.given, self.page, self.cupy = given, page, cupy
+        self.wait = cupy.cuda.Device().synchronize
+        self.n, self.m, self.k = int(given.rows), int(given.columns), int(given.clusters)
+        self.speed = bandwidth(cupy)
+        cupy.get_default_memory_pool().free_all_blocks()
+
+    def seconds(self, run: Any) -> float:
+        """Time one run."""
+        self.wait()
+        start = time.perf_counter()
+        run()
+        self.wait()
+        return time.perf_counter() - start
+
+    def run(self) -> None:
+        """Run all."""
+        say, given, size = self.page.say, self.given, (self.n, self.m)
+        say(f"{device_line(self.cupy)}. Copies within the card: {self.speed / 1e12:.2f} TB/s.")
+        say("")
+        X = planted(self.cupy, *size, int(given.entries), self.k)
+        say(f"{X.nnz} entries of {self.n} x {self.m}, float32; {self.k} x {self.k} clusters.")
+        say("")
+        say("| one iteration | ms | limit of the memory, ms | goal, ms |")
+        say("| --- | --- | --- | --- |")
+        with Workers() as workers:
+            engine = on_gpu(SparseCard.from_cupy(X), get_kernels("numpy", 0), workers)
+            copied = self.seconds(partial(getattr, engine.shards.shard.held, "columns"))
+            self.iteration(engine, "NEO-CC-M, disjoint", "mean", 10.0)
+            overlap = "NEO-CC-M, overlap 0.1, outliers 0.05"
+            self.iteration(engine, overlap, "mean", 15.0, overlap=0.1, outliers=0.05)
+            self.iteration(engine, "NEO-CC-RCM, disjoint", "residue", 60.0)
+            if given.parts:
+                self.parts(engine)
+            del engine
+        if given.all:
+            self.counts_and_cells()
+        say("")
+        say(f"The transposed copy takes {copied:.2f} s.")
+        self.fit("all entries", X)
+        self.fit("10 million entries", planted(self.cupy, 50_000, 5_000, 10**7, self.k))
+        if given.cpu:
+            self.beside_cpu(int(given.cpu))
+        self.products(X)
+
+    def iteration(
+        self, engine: Any, title: str, name: str, goal: float | None, n_iter: int = 12, **how: Any
+    ) -> None:
+        """Time iterations of one kind."""
+        n, m = engine.shape
+        problem, pair = problem_of(name, n, m, self.k, **how)
+        try:
+            ms = per_iteration(engine, problem, pair, n_iter, self.wait)
+        except Exception as error:  # the others are worth their time on the card
+            self.page.say(f"| {title} | {type(error).__name__}: {error} | | |")
+            return
+        limit = least_bytes(n, m, engine.n_stored, self.k, problem) / self.speed
+        wanted = "" if goal is None else f"{goal:g}"
+        self.page.say(f"| {title} | {ms:.2f} | {1e3 * limit:.2f} | {wanted} |")
+
+    def counts_and_cells(self) -> None:
+        """Time counts; and "average" and observed cells on a tenth of the rows."""
+        cupy, kernels = self.cupy, get_kernels("numba", 0)
+        with Workers() as workers:
+            X = planted(cupy, self.n, self.m, int(self.given.entries), self.k, whole=True)
+            engine = on_gpu(SparseCard.from_cupy(X), kernels, workers)
+            self.iteration(engine, "poisson, disjoint", "poisson", None)
+            del X, engine
+        some = planted(cupy, self.n // 10, self.m, int(self.given.entries) // 10, self.k)
+        here = sparse.csr_array(some.get())
+        average = bounded_model("average", 2, "mean", [0.1, 0.1])
+        with Workers() as workers:
+            engine = on_gpu(SparseCard.from_cupy(some), kernels, workers)
+            how: dict[str, Any] = {"overlap": 0.1, "model": average}
+            title = '"average", overlap 0.1, a tenth of the rows'
+            self.iteration(engine, title, "mean", None, 5, **how)
+            del some, engine
+        with Workers() as workers:
+            engine = on_gpu(ObservedMatrix.from_scipy(here), kernels, workers)
+            self.iteration(engine, "observed cells, a tenth of the rows", "observed", None)
+
+    def parts(self, engine: Any) -> None:
+        """Time the kernels of an iteration one by one."""
+        shard, cupy = engine.shards.shard, self.cupy
+        device, kernels = shard.device, shard.device.kernels
+        for overlap, outliers in ((0.0, 0.0), (0.1, 0.05)):
+            (_, U), (_, V) = (start_of(n, self.k, overlap, outliers) for n in (self.n, self.m))
+            rows, columns = device.lists(U), device.lists(V)
+            by_rows, by_columns = cupy.empty((self.n, self.k)), cupy.zeros((self.m, self.k))
+            squares, down = cupy.empty(self.n), cupy.zeros(self.m)
+            ends: dict[str, Any] = {
+                "gather": (columns, None, by_rows, None),
+                "scatter": (rows, None, by_columns, None),
+            }
+            if overlap:
+                ends["gather"] = (columns, columns.weights, by_rows, squares)
+                ends["scatter"] = (rows, rows.weights, by_columns, down)
+            for name, end in ends.items():
+                call = partial(getattr(kernels, name), shard.held, *end)
+                times = [self.seconds(call) for _ in range(6)]
+                print(f"{name}, overlap {overlap}: {1e3 * median(times[2:]):.2f} ms", flush=True)
+
+    def fit(self, name: str, X: Any) -> None:
+        """Time a whole plain fit of data on the card, after one that compiles what it needs."""
+        copying: list[float] = []
+        transposed = SparseOnCard._transposed  # noqa: SLF001
+
+        def timed(held: SparseOnCard, data: Any) -> Any:
+            found: list[Any] = []
+            copying.append(self.seconds(lambda: found.append(transposed(held, data))))
+            return found[0]
+
+        model = NEOCC(self.k, self.k, engine="gpu", refine=False, n_init=1, random_state=0)
+        with patch.object(SparseOnCard, "_transposed", timed):
+            model.fit(X)
+            copying.clear()
+            total = self.seconds(lambda: model.fit(X))
+        self.page.say(
+            f"A plain fit of {name} on the card: {total - sum(copying):.3f} s and "
+            f"{sum(copying):.3f} s for transposed copies, {model.n_iter_} iterations."
+        )
+
+    def products(self, X: Any) -> None:
+        """Time the two products alone, by cuSPARSE, on a tenth of the rows."""
+        some = X[: X.shape[0] // 10]
+        V, U = (self.cupy.ones((size, self.k), dtype=np.float32) for size in some.shape[::-1])
+        calls = {"X @ V": lambda: some @ V, "X.T @ U": lambda: some.T @ U}
+        times = {name: median(self.seconds(call) for _ in range(3)) for name, call in calls.items()}
+        said = ", ".join(f"{name} {1e3 * ms:.1f} ms" for name, ms in times.items())
+        self.page.say(f"cuSPARSE, {some.nnz} entries, float32: {said}.")
+
+    def beside_cpu(self, entries: int) -> None:
+        """Time iterations of both engines on the same data, and the way to the card."""
+        n, m = max(100, entries // 200), max(200, entries // 2000)
+        here = sparse.csr_array(planted(self.cupy, n, m, entries, self.k).get())
+        problem, pair = problem_of("mean", n, m, self.k)
+        kernels = get_kernels("auto", 10 * here.nnz)
+        with Workers() as workers:
+            matrix = SparseMatrix.from_scipy(here)
+            there = on_gpu(matrix, kernels, workers)
+            put = self.seconds(lambda: there.shards.shard.held)
+            fast = per_iteration(there, problem, pair, 12, self.wait)
+            slow = per_iteration(open_engine(matrix, kernels, workers), problem, pair, 8)
+        self.page.say(
+            f"One disjoint iteration of {here.nnz} entries: CPU ({workers.n_jobs} threads) "
+            f"{slow:.1f} ms, GPU {fast:.2f} ms, {slow / fast:.1f} times. Putting the data there: "
+            f"{1e3 * put:.0f} ms."
+        )
 
 
 def main() -> None:
@@ -176,129 +330,15 @@ def main() -> None:
     parser.add_argument("--rows", type=float, default=5e6)
     parser.add_argument("--columns", type=float, default=1e5)
     parser.add_argument("--clusters", type=int, default=20)
-    parser.add_argument("--only", default="", help="cases whose names contain this text")
+    parser.add_argument("--all", action="store_true", help="average, counts, observed cells too")
     parser.add_argument("--parts", action="store_true", help="also time kernels one by one")
-    parser.add_argument("--cpu", type=float, default=1e7, help="entries of the comparison with it")
+    parser.add_argument("--cpu", type=float, default=1e8, help="entries of the comparison with it")
+    parser.add_argument("--write", type=Path, help="the page to put the lines into")
     given = parser.parse_args()
-    import cupy
-
-    n, m, k = int(given.rows), int(given.columns), given.clusters
-    wait = cupy.cuda.Device().synchronize
-    speed = bandwidth(cupy)
-    cupy.get_default_memory_pool().free_all_blocks()
-    print(device_line(cupy))
-    print(f"Copies within the card: {speed / 1e12:.2f} TB/s.")
-    seconds: dict[str, float] = {}
-    with timed(seconds, "made", wait):
-        X = planted(cupy, n, m, int(given.entries), k)
-    print(f"{X.nnz} entries of {n} x {m}, float32; {k} x {k} clusters.")
-    with Workers() as workers:
-        engine = on_gpu(SparseCard.from_cupy(X), get_kernels("numpy", 0), workers)
-        held = engine.shards.shard.held
-        with timed(seconds, "transposed", wait):
-            _ = held.columns
-        print(f"Transposed copy: {seconds['transposed']:.2f} s.")
-        if given.parts:
-            parts(cupy, engine, n, m, k)
-        print("| iteration | ms | limit of the memory, ms | goal, ms |\n| --- | --- | --- | --- |")
-        for name, problem, pair, goal in cases(n, m, k):
-            if given.only not in name or problem.objective.of_counts:
-                continue
-            n_iter = 12 if problem.overlap_model is REPEAT else 4
-            ms = iterations(engine, problem, pair, n_iter, Clock(wait))
-            moved = least_bytes(
-                n,
-                m,
-                X.nnz,
-                k,
-                distances=not problem.rows.is_partition,
-                products=problem.needs_products,
-            )
-            wanted = "" if goal is None else f"{goal:g}"
-            print(f"| {name} | {ms:.2f} | {1e3 * moved / speed:.2f} | {wanted} |", flush=True)
-        del engine, held
-    fits(cupy, X, k, wait)
-    products(cupy, X, k, wait)
-    if given.cpu:
-        beside_cpu(cupy, int(given.cpu), k, wait)
-
-
-def parts(cupy: Any, engine: Any, n: int, m: int, k: int) -> None:
-    """Time the kernels of an iteration one by one."""
-    shard = engine.shards.shard
-    device, kernels = shard.device, shard.device.kernels
-    for overlap, outliers in ((0.0, 0.0), (0.1, 0.05)):
-        (_, U), (_, V) = (start_of(size, k, overlap, outliers) for size in (n, m))
-        rows, columns = device.lists(U), device.lists(V)
-        by_rows, by_columns = cupy.empty((n, k)), cupy.zeros((m, k))
-        squares, down = cupy.empty(n), cupy.zeros(m)
-        weighted = overlap > 0
-        ends: dict[str, Any] = {
-            "gather": (columns, None, by_rows, None),
-            "scatter": (rows, None, by_columns, None),
-        }
-        if weighted:
-            ends["gather"] = (columns, columns.weights, by_rows, squares)
-            ends["scatter"] = (rows, rows.weights, by_columns, down)
-        calls = {
-            name: partial(getattr(kernels, name), shard.held, *end) for name, end in ends.items()
-        }
-        for name, call in calls.items():
-            times = []
-            for _ in range(6):
-                begin, end = cupy.cuda.Event(), cupy.cuda.Event()
-                begin.record()
-                call()
-                end.record()
-                end.synchronize()
-                times.append(cupy.cuda.get_elapsed_time(begin, end))
-            print(f"{name}, overlap {overlap}: {median(times[2:]):.2f} ms", flush=True)
-
-
-def fits(cupy: Any, X: Any, k: int, wait: Any) -> None:
-    """Time whole fits of data that are on the card."""
-    for name, data in (("all", X), ("10 million entries", planted(cupy, 50_000, 5_000, 10**7, k))):
-        for turn in ("first", "second"):
-            seconds: dict[str, float] = {}
-            with timed(seconds, "fit", wait):
-                model = NEOCC(
-                    k, k, engine="gpu", kernel="numpy", refine=False, n_init=1, random_state=0
-                ).fit(data)
-            print(
-                f"Plain fit, {name}, {turn}: {seconds['fit']:.3f} s, {model.n_iter_} iterations.",
-                flush=True,
-            )
-
-
-def products(cupy: Any, X: Any, k: int, wait: Any) -> None:
-    """Time the two products alone, by cuSPARSE, on a tenth of the rows."""
-    some = X[: X.shape[0] // 10]
-    V, U = (cupy.ones((size, k), dtype=np.float32) for size in some.shape[::-1])
-    for name, call in (("X @ V", lambda: some @ V), ("X.T @ U", lambda: some.T @ U)):
-        times: list[float] = []
-        for _ in range(4):
-            seconds: dict[str, float] = {}
-            with timed(seconds, "one", wait):
-                call()
-            times.append(seconds["one"])
-        print(f"cuSPARSE {name}, {some.nnz} entries: {1e3 * median(times[1:]):.1f} ms.")
-
-
-def beside_cpu(cupy: Any, entries: int, k: int, wait: Any) -> None:
-    """Time iterations of both engines on the same data."""
-    n, m = max(100, entries // 200), max(200, entries // 2000)
-    X = planted(cupy, n, m, entries, k)
-    here = sparse.csr_array(X.get())
-    problem, pair = next((problem, pair) for _, problem, pair, _ in cases(n, m, k))
-    with Workers() as workers:
-        engine = open_engine(SparseMatrix.from_scipy(here), get_kernels("auto", here.nnz), workers)
-        there = on_gpu(SparseCard.from_cupy(X), get_kernels("numpy", 0), workers)
-        slow = iterations(engine, problem, pair, 8, Clock())
-        fast = iterations(there, problem, pair, 8, Clock(wait))
-        print(
-            f"One disjoint iteration of {entries} entries: CPU ({workers.n_jobs} threads) "
-            f"{slow:.1f} ms, GPU {fast:.2f} ms, {slow / fast:.0f} times."
-        )
+    page = Page()
+    Bench(given, page).run()
+    if given.write is not None:
+        replace_section(given.write, "gpu", "\n".join(page.lines))
 
 
 if __name__ == "__main__":

@@ -96,6 +96,7 @@ def kind_of(parameter):
 SCALARS = {"Long": np.int64, "int": np.int32, "double": np.float64, "long long": np.int64}
 POINTED = {
     "double": (np.float64,),
+    "float": (np.float32,),
     "int": (np.int32,),
     "Long": (np.int64,),
     "Count": (np.int64, np.uint64),

@@ -31,7 +31,8 @@ class CardArray(np.ndarray):
         return foreign(self.view(np.ndarray).dot(plain(other)))
 
     def __getitem__(self, at):
-        return foreign(self.view(np.ndarray)[plain(at)])
+        found = self.view(np.ndarray)[plain(at)]
+        return found.view(type(self)) if isinstance(found, np.ndarray) else found
 
     def __setitem__(self, at, value):
         self.view(np.ndarray)[plain(at)] = plain(value)

@@ -26,7 +26,7 @@ from neocc.engines import GpuError, Workers, on_gpu, open_engine
 from neocc.engines.gpu import open_card
 from neocc.engines.gpu.device import Device
 from neocc.engines.reading import as_matrix
-from neocc.kernels import Features, Memberships, Terms, numpy_
+from neocc.kernels import Features, Memberships, SparseBlock, Terms, numpy_
 from neocc.kernels.gpu.cuda import CudaKernels
 
 try:
@@ -41,8 +41,9 @@ except GpuError as error:
 KERNELS = CARD.kernels
 xp = KERNELS.xp
 on_card = pytest.mark.skipif(bool(MISSING), reason=MISSING)
-ALL_SHAPES = [(1, 1), (7, 300), (300, 7), (2000, 900), (150_000, 40), (50, 400_000)]
-FEW_SHAPES = [(7, 300), (300, 7), (70_000, 3)]
+# Some have long rows, some more columns, or rows, than clusters of which fit into shared memory.
+ALL_SHAPES = [(1, 9), (7, 3000), (300, 7), (2000, 900), (150_000, 40), (50, 400_000)]
+FEW_SHAPES = [(7, 300), (300, 7), (70_000, 3), (5, 140_000)]
 
 
 def some(values, quick):
@@ -58,7 +59,7 @@ TYPES = some([np.float32, np.float64], [np.float32])
 
 def make_sparse(rng, shape, dtype=np.float32, mean=20.0):
     n, m = shape
-    density = min(1.0, mean / min(n, m))
+    density = min(0.6, mean / min(n, m), (1e5 if MISSING else 1e6) / (n * m))
     X = sparse.random_array(shape, density=density, rng=rng, format="csr", dtype=np.float64)
     X.data -= 0.3
     return X.astype(dtype)
@@ -77,7 +78,9 @@ def make_members(rng, n, k, overlap, outliers, scaled=False):
 
 
 def block_of(X):
-    return as_matrix(X).block(0, X.shape[0])
+    block = as_matrix(X).block(0, X.shape[0])
+    assert isinstance(block, SparseBlock) or X.size <= 1  # a full matrix would be dense
+    return block
 
 
 def close(found, expected, size=None):
@@ -87,10 +90,13 @@ def close(found, expected, size=None):
     assert np.abs(found - expected).max(initial=0.0) <= 1e-13 * size + 1e-300
 
 
+KINDS = ["partition", "outliers", "overlap", "much", "scaled"]
+
+
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("k", some([3, 70] if MISSING else [1, 3, 20, 33, 70], [3]))
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("kind", ["partition", "outliers", "overlap", "much", "scaled"])
+@pytest.mark.parametrize("kind", some(KINDS, ["partition", "much"]))
 def test_sums(shape, k, kind, dtype):
     rng = np.random.default_rng([*shape, k, len(kind)])
     X = make_sparse(rng, shape, dtype)
@@ -138,7 +144,7 @@ def test_observed_cells(weighted):
 
 
 @pytest.mark.parametrize("width", [33] if MISSING else [1, 20, 33, 80])
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", SHAPES[:2] if MISSING else SHAPES)
 def test_products(shape, width):
     rng = np.random.default_rng(width)
     X = make_sparse(rng, shape)

@@ -293,9 +293,8 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         super()._publish(engine, problem, solution)
         self.row_membership_ = self._row_members
         self.column_membership_ = self._column_members
-        self.row_outliers_ = ~self.row_membership_.any(axis=1)
-        self.column_outliers_ = ~self.column_membership_.any(axis=1)
         assert solution.U is not None and solution.V is not None
+        self.row_outliers_, self.column_outliers_ = solution.U.outliers, solution.V.outliers
         follows, l = problem.overlap_model.needs_sums, solution.V.n_clusters  # noqa: E741
         self.followed_ = followed_clusters(solution.U, l) if follows else None
         self.block_means_ += self._level

@@ -240,9 +240,15 @@ class GpuShard(Shard):
             if weights is not None:
                 S *= weights[:, None]
             device.multiply_transposed(held, S, products)
-        if base is not None and plain:
-            squares = self._base("columns", "margins" if base == "margins" else "plain")
-        return HeldFeatures(self.device, Features(sums, squares, products, counted), self.kernels)
+        found = Features(sums, squares, products, counted)
+        if base is None or not plain:
+            return HeldFeatures(self.device, found, self.kernels)
+        known: Base = "margins" if base == "margins" else "plain"
+        found.squares = self._base("columns", known)
+        features = HeldFeatures(self.device, found, self.kernels)
+        # These are known here already.
+        features.squares = self.margins("columns") if known == "margins" else self.column_squares()
+        return features
 
 
 def bytes_on_card(matrix: Matrix) -> int:

@@ -196,10 +196,10 @@ extern "C" __global__ void gather(
     }
 }
 
-// Products of items with a table: a warp per item, a lane per column of the table.
+// Products of items with a table, of the entries in one band: a warp per item, a lane per column of
+// the table. Lines of the table for one band stay in the cache of the card.
 extern "C" __global__ void multiply(
-    Long n_items, int n_bands, Long width, int local,
-    const Long *__restrict__ starts, const Long *__restrict__ stops,
+    Long n_items, const Long *__restrict__ starts, const Long *__restrict__ stops,
     const INDEX *__restrict__ indices, const VALUE *__restrict__ values,
     const double *__restrict__ table, int n_columns, int adds, double *__restrict__ out)
 {
@@ -208,30 +208,26 @@ extern "C" __global__ void multiply(
     const Long n_warps = (Long)gridDim.x * (blockDim.x >> 5);
     Long item = (Long)blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5);
     for (; item < n_items; item += n_warps) {
+        const Long stop = stops[item];
         double total = 0.0;
-        for (int band = 0; band < n_bands; band++) {
-            const Long low = local ? band * width : 0;
-            const Long start = starts[band * n_items + item], stop = stops[band * n_items + item];
-            for (Long at = start; at < stop; at += 32) {
-                Long index = 0;
-                double value = 0.0;
-                if (at + lane < stop) {
-                    index = (Long)indices[at + lane] + low;
-                    value = (double)values[at + lane];
-                }
-                const int n_here = stop - at < 32 ? (int)(stop - at) : 32;
-                for (int from = 0; from < n_here; from += 8) {
-                    double found[8];
+        for (Long at = starts[item]; at < stop; at += 32) {
+            Long index = 0;
+            double value = 0.0;
+            if (at + lane < stop) {
+                index = (Long)indices[at + lane] * n_columns;
+                value = (double)values[at + lane];
+            }
+            const int n_here = stop - at < 32 ? (int)(stop - at) : 32;
+            for (int from = 0; from < n_here; from += 8) {
+                double found[8];
 #pragma unroll
-                    for (int e = 0; e < 8; e++) {
-                        const Long line = __shfl_sync(0xffffffffu, index, from + e);
-                        found[e] = inside && from + e < n_here
-                            ? table[line * n_columns + column] : 0.0;
-                    }
-#pragma unroll
-                    for (int e = 0; e < 8; e++)
-                        total += __shfl_sync(0xffffffffu, value, from + e) * found[e];
+                for (int e = 0; e < 8; e++) {
+                    const Long line = __shfl_sync(0xffffffffu, index, from + e);
+                    found[e] = inside && from + e < n_here ? table[line + column] : 0.0;
                 }
+#pragma unroll
+                for (int e = 0; e < 8; e++)
+                    total += __shfl_sync(0xffffffffu, value, from + e) * found[e];
             }
         }
         if (inside) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from neocc.kernels.gpu.card import INT, LONG, Card
@@ -28,7 +29,7 @@ class CardSums(Card):
     ) -> None:
         """Write the sums of each row over column clusters, and its weighted squares."""
         if isinstance(block, SparseOnCard):
-            lines = (block.rows, block.cut_rows)
+            lines = (block.rows, lambda: block.cut_rows)
             self._sum(lines, columns, weights, sums, squares, adds=False)
             return
         if sums is not None and columns is not None:
@@ -44,7 +45,7 @@ class CardSums(Card):
         """Add the sums of each column over row clusters, and its weighted squares."""
         if isinstance(block, SparseOnCard):
             if sums is not None or squares is not None:
-                lines = (block.columns, block.columns)
+                lines = (block.columns, lambda: block.columns)
                 self._sum(lines, rows, weights, sums, squares, adds=True)
             return
         if sums is not None and rows is not None:
@@ -70,7 +71,7 @@ class CardSums(Card):
 
     def _sum(
         self,
-        lines: tuple[Lines, Lines],
+        lines: tuple[Lines, Callable[[], Lines]],
         others: Lists | None,
         weights: Any,
         sums: Any,
@@ -96,7 +97,7 @@ class CardSums(Card):
 
     def _sum_bins(
         self,
-        lines: tuple[Lines, Lines],
+        lines: tuple[Lines, Callable[[], Lines]],
         others: Lists | None,
         bins: tuple[int, int],
         weighing: int,
@@ -114,7 +115,7 @@ class CardSums(Card):
         code, n_bytes = ("unsigned short", 2) if n_extra else ("unsigned char", 1)
         # In one band if all codes fit beside the bins of a few threads.
         room = self.shared - 8 * n_bins * 256
-        chosen = lines[0] if lines[0].width * n_bytes <= room else lines[1]
+        chosen = lines[0] if lines[0].width * n_bytes <= room else lines[1]()
         # Codes are read as vectors of 16 bytes.
         taken = n_bytes * min(chosen.width, chosen.n_others) if some is not None else 0
         taken += -taken % 16
@@ -217,9 +218,9 @@ class CardSums(Card):
             f"-DINDEX={_TYPES[lines.indices.dtype.name]}",
             "-DCODE=unsigned char",
         )
-        blocks = min(-(-lines.n_items // 8), 16 * self.few_blocks)
-        sizes = (LONG(lines.n_items), INT(lines.n_bands), LONG(lines.width), INT(lines.local))
-        data = (lines.starts, lines.stops, lines.indices, lines.values)
-        rest = (table, INT(n_columns), INT(adds), out)
-        grid = (blocks, -(-n_columns // 32))
-        self.call(function, grid, 256, (*sizes, *data, *rest))
+        grid = (min(-(-lines.n_items // 8), 16 * self.few_blocks), -(-n_columns // 32))
+        for band in range(lines.n_bands):
+            ends = (lines.starts[band * lines.n_items :], lines.stops[band * lines.n_items :])
+            lines_of_band = table[band * lines.width :] if lines.local else table
+            data = (LONG(lines.n_items), *ends, lines.indices, lines.values, lines_of_band)
+            self.call(function, grid, 256, (*data, INT(n_columns), INT(adds or band > 0), out))
