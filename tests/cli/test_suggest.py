@@ -20,7 +20,9 @@ def test_the_ranking_is_that_of_the_library(run, women):
     X = load_southern_women().data
     expected = suggest_n_clusters(X, [2, 3, 4], [2, 3], random_state=1)
     assert (answer["best"]["rows"], answer["best"]["columns"]) == expected.best
-    assert [row["objective"] for row in answer["table"]] == expected.table["objective"].tolist()
+    assert [row["error"] for row in answer["table"]] == expected.table["error"].tolist()
+    assert answer["criterion"] == "prediction"
+    assert answer["clear"] is expected.is_clear
     assert answer["complete"] is True
     assert set(answer["estimates"]) == {
         "row_overlap",
@@ -28,6 +30,23 @@ def test_the_ranking_is_that_of_the_library(run, women):
         "column_overlap",
         "column_outliers",
     }
+
+
+def test_a_ranking_by_a_published_criterion(run, women):
+    options = ("--rows", "2-4", "--columns", "2,3", "--seed", 1, "--criterion", "icl", "--json")
+    answer = json.loads(run("suggest", women, *options).out)
+    X = load_southern_women().data
+    expected = suggest_n_clusters(X, [2, 3, 4], [2, 3], criteria="icl", random_state=1)
+    assert (answer["best"]["rows"], answer["best"]["columns"]) == expected.best
+    assert [row["objective"] for row in answer["table"]] == expected.table["objective"].tolist()
+
+
+def test_the_page_gives_reasons(run, women):
+    ran = run("suggest", women)
+    assert ran.code == 0, ran.err
+    assert "held-out cells" in ran.words
+    assert "halves agree" in ran.words
+    assert max(map(len, ran.out.splitlines()[:-1])) <= 80
 
 
 def test_the_page_leads_to_the_next_command(run, women):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from neocc import NEOCC
 from neocc.core.objectives import OBJECTIVES
 from neocc.core.problem import Problem
 from neocc.datasets import make_coclusters
@@ -197,3 +198,12 @@ def test_what_cannot_be_held_out_is_ranked_by_icl():
 def test_prediction_stands_alone():
     with pytest.raises(ValueError, match="criteria must be one of"):
         suggest_n_clusters(np.eye(5), criteria=("prediction", "icl"))
+
+
+def test_an_estimator_without_numbers_chooses_them_and_keeps_the_reasons():
+    X, _, _ = make_coclusters((40, 30), 3, 2, noise=0.5, random_state=0)
+    model = NEOCC(n_init=1, refine=False, random_state=0).fit(X)
+    assert model.numbers_choice_.best == model.block_means_.shape == (3, 2)
+    assert NEOCC(3, 2, n_init=1, refine=False).fit(X).numbers_choice_ is None
+    with pytest.raises(ValueError, match="give n_row_clusters"):
+        NEOCC(objective="poisson").fit(np.abs(X))

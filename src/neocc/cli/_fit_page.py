@@ -125,9 +125,9 @@ def chosen(choices: Iterable[Choice]) -> Iterator[RenderableType]:
         yield Padding.indent(Text(choice.why, "dim"), 2)
 
 
-def finite(value: float) -> float | None:
-    """Return a number that JSON knows, None for others."""
-    return value if math.isfinite(value) else None
+def finite(value: float | str) -> float | str | None:
+    """Return a number that JSON knows, None for others; a text as it is."""
+    return value if isinstance(value, str) or math.isfinite(value) else None
 
 
 def file_line(file: Any) -> RenderableType:

@@ -23,6 +23,7 @@ from neocc.cli._sample import draw_to_choose
 from neocc.cli._settings import FitSettings, option_of
 from neocc.cli._terminal import section, table
 from neocc.io import Matrix
+from neocc.plot._words import plural
 from neocc.selection import PredictedClusters, SuggestedClusters
 
 __all__ = ["suggest_answer"]
@@ -72,13 +73,13 @@ def _page(
 ) -> Iterator[RenderableType]:
     rows, columns = ranked.best
     yield file_line(file)
-    best = f"{rows} groups of rows and {columns} of columns"
+    best = f"{plural(rows, 'group')} of rows and {columns} of columns"
     if not ranked.complete:
         best += f" (interrupted: {ranked.progress})"
     why = Text(f"by {CRITERIA[ranked.criteria[0]]}", "dim")
     yield section("Suggested", Text(best, "bold green"), why)
     if isinstance(ranked, PredictedClusters):
-        yield section("Why", *(f"  {each.side}: {each.reason}." for each in ranked.sides))
+        yield section("Why", *(Text(f"{each.side}: {each.reason}.") for each in ranked.sides))
         yield section("Held-out error", _errors(ranked))
     else:
         yield section("The best pairs", _table(ranked))

@@ -68,7 +68,7 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         fraction of outliers to the number of clusters minus one. `"auto"` estimates it
         (`neocc.selection.estimate_overlap_and_outliers`), in doubt as none.
     row_outliers, column_outliers : float in [0, 1) or "auto", default=0.0
-        Largest fraction of rows (columns) left in no cluster, or estimated likewise.
+        Largest fraction of rows (columns) in no cluster; estimated, an overlap of 0 is none at all.
     missing : {"zero", "ignore"}, default="zero"
         What cells are that sparse data do not store, or that are NaN: zeros, or not observed and
         left out, with objective `"mean"` and all overlap models but `"either"`; `"average"` and

@@ -14,6 +14,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,8 @@ __all__ = ["Wanted", "choose_numbers", "sampled"]
 
 logger = logging.getLogger("neocc")
 
-_CUTS = 3
+# Tables of few cells are cut more often: what one cut shows of them is mostly chance.
+_CUTS, _CUTS_OF_FEW, _FEW_CELLS = 3, 8, 1000
 _MOST_ENTRIES = 5_000_000
 # A sample of the rows must still show clusters.
 _ROWS_PER_CLUSTER = 20
@@ -162,14 +164,15 @@ class _Search:
         for side, k in zip(SIDES, self.largest, strict=True):
             problem = with_clusters(problem, side, k)
         curves: list[tuple[Curve, Curve]] = []
-        complete = True
+        complete, few = True, prod(self.engine.shape) < _FEW_CELLS
+        cuts = _CUTS_OF_FEW if few else _CUTS
         try:
-            while len(curves) < _CUTS and not (len(curves) == _CUTS - 1 and self.is_sure(curves)):
+            while len(curves) < cuts and not (len(curves) == cuts - 1 and self.is_sure(curves)):
                 folds = Folds.draw(self.engine.shape, rng)
                 curves.append(held_out_curves(self.engine, problem, folds, rng, self.n_init))
                 done = len(curves)
-                logger.info("cut %d/%d: up to %d and %d clusters", done, _CUTS, *self.largest)
-                if callback is not None and is_true(callback(done, _CUTS)) and done < _CUTS:
+                logger.info("cut %d/%d: up to %d and %d clusters", done, cuts, *self.largest)
+                if callback is not None and is_true(callback(done, cuts)) and done < cuts:
                     complete = False
                     break
         except KeyboardInterrupt:

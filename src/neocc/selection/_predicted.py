@@ -71,7 +71,9 @@ class SidePrediction:
     @property
     def is_clear(self) -> bool:
         """Whether no other number is plausible and halves agree to some extent."""
-        return self.number == 1 or (len(self.plausible) == 1 and self.agreement >= _UNSURE)
+        if self.number == 1:
+            return int(self.errors.argmin()) == 0
+        return len(self.plausible) == 1 and self.agreement >= _UNSURE
 
     @property
     def explained(self) -> float:
@@ -84,14 +86,17 @@ class SidePrediction:
         """The choice in words: a clause without a full stop."""
         if self.largest == 1:
             return f"{self.n_items} {self.side} are too few to hold out any"
+        if not self.errors.any():
+            return f"all {self.side} are equal, or held-out cells follow from the others exactly"
         if self.number == 1:
-            return f"no structure: no clusters of {self.side} predict held-out cells better"
+            more = "" if self.is_clear else " than chance would"
+            return f"no structure: no clusters of {self.side} predict held-out cells better{more}"
         said = [f"{self.explained:.0%} of the error of held-out cells is gone"]
         if self.within_error == self.number:
             said.append("more clusters predict no better")
         elif self.within_error > self.number:
-            more = "or more" if self.at_limit else "as well"
-            said.append(f"the knee of the error: up to {self.within_error} {more} gain a little")
+            more = "and perhaps more" if self.at_limit else "clusters"
+            said.append(f"the knee of the error, up to {self.within_error} {more} predict better")
         said.append(f"halves of the {self.side} agree on them to {self.agreement:.2f}")
         if not self.is_clear:
             others = f"{self.plausible[0]} to {self.plausible[-1]} are as plausible"

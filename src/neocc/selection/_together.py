@@ -97,13 +97,12 @@ def _grouped(place: Place, again: Place) -> bool:
 def completed(asked: Asked, estimate: OverlapEstimate) -> Asked:
     """Return what was asked for, with the fractions that were open.
 
-    A given overlap is that of items in clusters: what outliers found here leave free is nobody's.
+    Where overlap was said to be none, memberships that outliers found here leave free are nobody's.
     """
-    overlap, outliers = asked.overlap, asked.outliers
-    if outliers is None:
-        outliers = estimate.outliers
-        overlap = None if overlap is None else overlap - outliers
-    overlap = estimate.overlap if overlap is None else overlap
+    overlap = estimate.overlap if asked.overlap is None else asked.overlap
+    outliers = estimate.outliers if asked.outliers is None else asked.outliers
+    if asked.overlap == 0 and asked.outliers is None:
+        overlap = 0.0 - outliers
     return replace(asked, overlap=overlap, outliers=outliers)
 
 
