@@ -33,8 +33,10 @@ __all__ = ["Wanted", "choose_numbers", "sampled"]
 
 logger = logging.getLogger("neocc")
 
-# Tables of few cells are cut more often: what one cut shows of them is mostly chance.
-_CUTS, _CUTS_OF_FEW, _FEW_CELLS = 3, 8, 1000
+# Tables of few cells are cut more often, into thirds: what one cut shows of them is mostly chance,
+# and half of their rows and columns are too few to learn from.
+_CUTS, _CUTS_OF_FEW, _FEW_CELLS = 3, 4, 1000
+_PARTS, _PARTS_OF_FEW = 2, 3
 _MOST_ENTRIES = 5_000_000
 # A sample of the rows must still show clusters.
 _ROWS_PER_CLUSTER = 20
@@ -165,10 +167,10 @@ class _Search:
             problem = with_clusters(problem, side, k)
         curves: list[tuple[Curve, Curve]] = []
         complete, few = True, prod(self.engine.shape) < _FEW_CELLS
-        cuts = _CUTS_OF_FEW if few else _CUTS
+        cuts, n_parts = (_CUTS_OF_FEW, _PARTS_OF_FEW) if few else (_CUTS, _PARTS)
         try:
             while len(curves) < cuts and not (len(curves) == cuts - 1 and self.is_sure(curves)):
-                folds = Folds.draw(self.engine.shape, rng)
+                folds = Folds.draw(self.engine.shape, rng, n_parts)
                 curves.append(held_out_curves(self.engine, problem, folds, rng, self.n_init))
                 done = len(curves)
                 logger.info("cut %d/%d: up to %d and %d clusters", done, cuts, *self.largest)
