@@ -35,9 +35,11 @@ def lines(n_seeds: int, console: Console) -> Iterator[Line]:
         "data",
         "ratings",
         "objective",
-        "thorough J, worst",
+        "thorough J, best",
+        "worst",
         "restarts J, best",
-        "thorough lower or equal",
+        "worst",
+        "seeds at which thorough is lower or equal",
         "restarts in that time",
     ]
     for name in NAMES:
@@ -53,8 +55,7 @@ def lines(n_seeds: int, console: Console) -> Iterator[Line]:
                     name,
                     kind,
                     objective,
-                    f"{ours.max():,.4f}",
-                    f"{theirs.min():,.4f}",
+                    *(f"{J:,.4f}" for J in (ours.min(), ours.max(), theirs.min(), theirs.max())),
                     f"{n_won} of {n_seeds}",
                     f"{np.median(n_restarts):.0f}",
                 ]
