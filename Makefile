@@ -57,7 +57,7 @@ chaos: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -m chaos
 
 docs: $(VENV)/.installed-docs
-	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -q -d docs/_build/doctrees docs docs/_build/html
 	$(BIN)/python -m docs.check_site docs/_build/html
 
 clean:

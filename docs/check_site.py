@@ -11,9 +11,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-# Pages that Sphinx makes for itself.
-_GENERATED = {"genindex.html", "search.html", "py-modindex.html"}
-
 
 class Page(HTMLParser):
     """The links of a page, and the places that links may point to."""
@@ -30,12 +27,16 @@ class Page(HTMLParser):
         self.links += [link for key in ("href", "src") if (link := found.get(key))]
 
 
+def page_paths(site: Path) -> list[Path]:
+    """Return the pages of a site, without templates among its static files."""
+    paths = sorted(site.resolve().rglob("*.html"))
+    return [path for path in paths if "_static" not in path.parts]
+
+
 def broken_links(site: Path) -> Iterator[str]:
     """Yield a line for each link that leads nowhere inside a site."""
-    pages = {path.resolve(): Page(path) for path in sorted(site.rglob("*.html"))}
+    pages = {path: Page(path) for path in page_paths(site)}
     for path, page in pages.items():
-        if path.name in _GENERATED:
-            continue
         for link in page.links:
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:
@@ -55,7 +56,7 @@ def main() -> None:
     broken = list(broken_links(site))
     for line in broken:
         print(line, file=sys.stderr)
-    n_pages = len(list(site.rglob("*.html")))
+    n_pages = len(page_paths(site))
     if broken or not n_pages:
         sys.exit(f"{len(broken)} broken links in {n_pages} pages")
     print(f"{n_pages} pages, no broken link")

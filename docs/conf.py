@@ -24,6 +24,7 @@ extensions = [
     "numpydoc",
     "myst_parser",
     "sphinx_gallery.gen_gallery",
+    "sphinx-mathjax-offline",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 exclude_patterns = ["_build", "**.ipynb", "gallery/*.py", "gallery/*.md5"]
@@ -32,7 +33,7 @@ default_role = "literal"
 nitpicky = False
 suppress_warnings = ["config.cache"]
 
-myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 4
 
 autosummary_generate = True
