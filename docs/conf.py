@@ -27,11 +27,10 @@ extensions = [
     "sphinx-mathjax-offline",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
-exclude_patterns = ["_build", "**.ipynb", "gallery/*.py", "gallery/*.md5"]
+exclude_patterns = ["_build", "**/sg_execution_times.rst", "sg_execution_times.rst"]
 templates_path = ["_templates"]
 default_role = "literal"
-nitpicky = False
-suppress_warnings = ["config.cache"]
+suppress_warnings = ["config.cache"]  # the order of examples is an object
 
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 4
@@ -85,4 +84,5 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
+html_context = {"default_mode": "auto"}
 html_sidebars = {"index": []}

@@ -1,6 +1,6 @@
 """
-Digits: strokes that several digits share
-=========================================
+Digits: shapes, and pictures between two of them
+================================================
 
 Handwritten digits of 8 x 8 pixels, from scikit-learn. Rows are pictures, columns are pixels.
 Co-clustering groups both: pictures into shapes, pixels into strokes.

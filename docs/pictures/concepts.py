@@ -68,7 +68,7 @@ def blocks() -> Figure:
     model = NEOCC(3, 3, overlap_model="average", **COUNTS, random_state=0).fit(X)
     at, across = in_order(model.row_membership_, model.column_membership_)
     rows, columns = arrange_both(model.row_membership_, model.column_membership_)
-    means = model.block_means_[np.ix_(rows.clusters, columns.clusters)]
+    means = model.block_means_[np.ix_(rows.clusters, columns.clusters)].round(1) + 0.0
     figure = Figure(figsize=(10.5, 4), layout="constrained")
     left, middle, right = figure.subplots(1, 3, width_ratios=(1.4, 1.4, 1))
     limit = 5.0

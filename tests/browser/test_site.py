@@ -19,7 +19,7 @@ const scrolls = (node) => {
   }
   return false;
 };
-return [...document.querySelectorAll("main *")]
+return [...document.querySelectorAll(".bd-article *")]
   .filter((node) => node.getBoundingClientRect().right > wide + 1 && !scrolls(node))
   .slice(0, 3).map((node) => `${node.tagName}.${node.className}: ${node.textContent.slice(0, 60)}`);
 """
@@ -52,9 +52,10 @@ def test_no_page_is_broken_or_too_wide(driver, pages, width):
             found = browser.script(_OVERFLOW) + browser.script(_PICTURES)
             if browser.script(_EXCESS) > 0:
                 found.append("the page scrolls sideways")
-            found += browser.complaints()
+            logged = driver.get_log("browser")
+            found += [entry["message"] for entry in logged if entry["level"] == "SEVERE"]
             wrong += [f"{page.relative_to(SITE.resolve())}: {each}" for each in found]
     finally:
         driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert len(pages) > 50
-    assert wrong == []
+    assert wrong == [], "\n".join(wrong)
