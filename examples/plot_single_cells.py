@@ -2,8 +2,8 @@
 Single cells: cell types and the genes that mark them
 =====================================================
 
-Seven hundred blood cells and 765 genes. The cells were labelled by sorting them in the laboratory.
-The fit does not see these labels; we use them to judge it.
+Seven hundred blood cells and 765 genes. The cells were labelled by comparing them with cells that
+had been sorted in the laboratory. The fit does not see these labels; we use them to judge it.
 """
 
 # %%

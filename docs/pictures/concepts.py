@@ -129,7 +129,7 @@ def leukemia() -> Figure:
     """Genes and patients, sorted by group: how to read such a picture."""
     data = load_leukemia()
     logs = np.log2(data.data)
-    X = center(logs[np.argsort(-logs.var(axis=1))[:1000]], axis="rows")
+    X = center(logs[np.argsort(-logs.var(axis=1))[:1000]], axis="both")
     model = NEOCC(8, 3, random_state=0).fit(X)
     figure = Figure(figsize=(9, 6), layout="constrained")
     title = "Expression of 1,000 genes in 38 patients with leukemia"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+import runpy
 from importlib import import_module
 from pathlib import Path
 
@@ -148,3 +149,22 @@ def test_everything_in_the_reference_has_an_example():
     for module, names in listed_names().items():
         for name in names - results:
             assert ">>> " in getattr(import_module(module), name).__doc__, f"{module}.{name}"
+
+
+# -------------------------------------------------------------------------------- the built site
+
+
+def test_links_of_a_built_site_are_checked(tmp_path):
+    check = runpy.run_path(str(DOCS / "check_site.py"))
+    (tmp_path / "_static").mkdir()
+    (tmp_path / "_static" / "template.html").write_text('<a href="{{ nowhere }}">')
+    (tmp_path / "a.html").write_text('<h1 id="top"></h1><a href="b.html#here">b</a><a href="#top">')
+    (tmp_path / "b.html").write_text('<a name="here"></a><a href="https://example.org/x">out</a>')
+    assert list(check["broken_links"](tmp_path)) == []
+    assert [path.name for path in check["page_paths"](tmp_path)] == ["a.html", "b.html"]
+    (tmp_path / "b.html").write_text('<img src="c%20d.png"><a href="a.html#bottom">a</a>')
+    assert list(check["broken_links"](tmp_path)) == [
+        "a.html: b.html#here: no such place",
+        "b.html: c%20d.png: no such file",
+        "b.html: a.html#bottom: no such place",
+    ]
