@@ -77,11 +77,14 @@ def test_every_picture_is_shown():
 def test_the_code_of_a_page_runs(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    # What a block prints may stand below it.
+    blocks = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", text, re.DOTALL)
     assert blocks
     names = {"__name__": name}
-    for number, block in enumerate(blocks):
+    for number, (block, shown) in enumerate(blocks):
         exec(compile(block, f"{name}.md, block {number}", "exec"), names)
+        printed = capsys.readouterr().out
+        assert not shown or printed == shown
 
 
 def test_the_guide_tests_all_pages_with_code():
