@@ -30,7 +30,8 @@ with h5py.File(path) as file:
 
 # %%
 # Eight groups of cells, twelve of genes. Five percent more memberships than cells: some cells may
-# be the mean of two groups.
+# be the mean of two groups. (We looked at a few numbers with the labels at hand; with fewer groups,
+# killer cells were not a group of their own.)
 
 model = NEOCC(
     n_row_clusters=8,
