@@ -1,8 +1,10 @@
-# Needs Python 3.11 or newer (with pip and venv) and make; everything else goes into .venv.
+# Needs Python 3.11 or newer (with pip and venv) and make; all Python packages go into .venv.
 #
 #   make demo    install, then co-cluster a small real data set and explain the result
 #   make bench   install, then time this library against its rivals
-#   make test    formatting, lint, types, import rules and tests, exactly what CI runs
+#   make test    formatting, lint, types, import rules and tests, exactly what CI runs; as root on
+#                Debian it also installs Chromium by apt, unless you say make test BROWSER=no
+#   make docs    the site, in docs/_build/html: every example run, every link checked
 #   make slow    the tests that take longer
 #   make chaos   the tests that kill workers and processes in the middle of a fit
 #   make clean   remove .venv and every cache
@@ -14,6 +16,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 WORKERS ?= 2
+BROWSER ?= yes
 
 # Data sets that may not be passed on are read from here; tests that need them skip without it.
 ifndef NEOCC_DATA
@@ -23,7 +26,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo bench test lint slow chaos clean
+.PHONY: help demo bench test lint slow chaos docs clean
 .DELETE_ON_ERROR:
 
 help:
@@ -36,8 +39,10 @@ bench: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks
 
 test: lint
+ifneq ($(BROWSER),no)
 	@sh tests/browser/setup.sh
-	$(BIN)/python -m pytest -n $(WORKERS)
+endif
+	$(BIN)/python -m pytest -n $(WORKERS) $(if $(filter no,$(BROWSER)),--ignore=tests/browser)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check
@@ -51,7 +56,12 @@ slow: $(VENV)/.installed-test
 chaos: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -m chaos
 
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m sphinx -W --keep-going -q -d docs/_build/doctrees docs docs/_build/html
+	$(BIN)/python -m docs.check_site docs/_build/html
+
 clean:
+	rm -rf docs/_build docs/api docs/gallery docs/sg_execution_times.rst
 	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
@@ -72,4 +82,10 @@ $(VENV)/.installed: pyproject.toml $(VENV)/.created
 $(VENV)/.installed-test: pyproject.toml $(VENV)/.created
 	@echo 'Installing neocc and its test tools into $(VENV) (once; a minute or so)'
 	@$(PIP) install -qq --editable '.[test]'
+	@touch $(VENV)/.installed $@
+
+$(VENV)/.installed-docs: pyproject.toml docs/data-requirements.txt $(VENV)/.created
+	@echo 'Installing neocc and what the site needs into $(VENV) (once; a minute or so)'
+	@$(PIP) install -qq --editable '.[docs]'
+	@$(PIP) install -qq --no-deps -r docs/data-requirements.txt
 	@touch $(VENV)/.installed $@

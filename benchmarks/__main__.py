@@ -1,4 +1,4 @@
-"""`python -m benchmarks` prints the table of ratios; `--write README.md` also puts it there.
+"""`python -m benchmarks` prints the table of ratios; `--write docs/performance.md` puts it there.
 
 `python -m benchmarks iterations` prints another: one iteration on one thread, for small and large
 matrices, of "average" against "repeat", and of "poisson" and observed cells against "mean";

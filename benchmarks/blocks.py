@@ -1,6 +1,6 @@
 """Fits from disk: `python -m benchmarks.blocks` measures passes, memory and what is spared.
 
-`--write docs/large-data.md` puts the tables there. The matrix is generated, block by block, in a
+`--write docs/disk-study.md` puts the tables there. The matrix is generated, block by block, in a
 folder that is removed at the end: eight bytes per entry.
 """
 

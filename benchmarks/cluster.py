@@ -1,7 +1,7 @@
 """What a cluster costs: time against the same rows in memory, bytes against a model.
 
     python -m benchmarks.cluster                         # measure, print
-    python -m benchmarks.cluster --write docs/cluster.md # and put the tables into the page
+    python -m benchmarks.cluster --write docs/cluster-study.md # and put the tables into the page
 
 Ten million entries lie in a store of sixteen blocks; two workers of one thread each run the same
 iterations as two threads of one process, with the rows in memory. Bytes are counted where Dask

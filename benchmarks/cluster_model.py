@@ -1,4 +1,4 @@
-"""What an iteration on a cluster sends and holds, by the formulas of docs/cluster.md."""
+"""What an iteration on a cluster sends and holds, by the formulas of docs/cluster-study.md."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RESENT_AFTER = 8
 
 @dataclass(frozen=True)
 class Model:
-    """Bytes of one iteration on a sparse matrix; sizes as in docs/cluster.md."""
+    """Bytes of one iteration on a sparse matrix; sizes as in docs/cluster-study.md."""
 
     objective: str
     n: int

@@ -40,7 +40,8 @@ def run_parts(module: str, description: str | None, parts: Mapping[str, Part]) -
         start = time.perf_counter()
         table = markdown(make_lines(n_seeds, console))
         minutes = (time.perf_counter() - start) / 60
-        made = f"`python -m {module} {name}`, {n_seeds} seeds, {minutes:.1f} minutes."
+        seeds = "1 seed" if n_seeds == 1 else f"{n_seeds} seeds"
+        made = f"`python -m {module} {name}`, {seeds}, {minutes:.1f} minutes."
         text = f"{table}\n\n{made} {machine()}"
         console.print(text, soft_wrap=True, highlight=False)
         if options.write:

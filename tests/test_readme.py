@@ -13,4 +13,4 @@ def test_quick_start_runs(capsys):
     assert blocks
     for block in blocks:
         exec(compile(block, str(README), "exec"), {})
-    assert "outliers: [" in capsys.readouterr().out
+    assert "['Pearl Oglethorpe', 'Ruth DeSand']" in capsys.readouterr().out

@@ -35,9 +35,11 @@ def lines(n_seeds: int, console: Console) -> Iterator[Line]:
         "data",
         "ratings",
         "objective",
-        "thorough J, worst",
+        "thorough J, best",
+        "worst",
         "restarts J, best",
-        "thorough lower or equal",
+        "worst",
+        "seeds at which thorough is lower or equal",
         "restarts in that time",
     ]
     for name in NAMES:
@@ -53,8 +55,7 @@ def lines(n_seeds: int, console: Console) -> Iterator[Line]:
                     name,
                     kind,
                     objective,
-                    f"{ours.max():,.4f}",
-                    f"{theirs.min():,.4f}",
+                    *(f"{J:,.4f}" for J in (ours.min(), ours.max(), theirs.min(), theirs.max())),
                     f"{n_won} of {n_seeds}",
                     f"{np.median(n_restarts):.0f}",
                 ]
@@ -63,13 +64,16 @@ def lines(n_seeds: int, console: Console) -> Iterator[Line]:
 
 
 def compete(X: sparse.csr_array, options: dict[str, object], seed: int) -> tuple[float, float, int]:
-    """Return the objective of a thorough fit, the best of restarts as long, and their number."""
-    start = time.perf_counter()
+    """Return the objective of a thorough fit, the best of restarts as long, and their number.
+
+    Processor time: on a busy machine wall time would leave the restarts too little of it.
+    """
+    start = time.process_time()
     ours = NEOCC(**options, refine="thorough", random_state=seed).fit(X).objective_
-    budget = time.perf_counter() - start
+    budget = time.process_time() - start
     best, n_restarts = np.inf, 0
-    start = time.perf_counter()
-    while time.perf_counter() - start < budget:
+    start = time.process_time()
+    while time.process_time() - start < budget:
         restart = NEOCC(**options, n_init=1, refine=False, random_state=1000 * seed + n_restarts)
         best = min(best, restart.fit(X).objective_)
         n_restarts += 1

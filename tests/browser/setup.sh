@@ -13,7 +13,9 @@ if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
   exit 0
 fi
 
-echo 'Installing Chromium for the browser tests (once; a minute or so)'
+echo 'Installing Chromium by apt, outside .venv, for the browser tests (once; a minute or so).'
+echo 'To do without: interrupt (Ctrl-C) within five seconds, then make test BROWSER=no'
+sleep 5
 export DEBIAN_FRONTEND=noninteractive
 quick='-qq -o Acquire::Retries=1 -o Acquire::http::Timeout=20 -o DPkg::Lock::Timeout=60'
 # shellcheck disable=SC2086 # several options

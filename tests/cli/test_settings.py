@@ -97,8 +97,8 @@ def test_paths_in_a_settings_file_start_where_it_lies(run, tmp_path, women):
         ("row_outliers = '120%'\n", 1, "'row_outliers' must be a number from 0 below 1"),
         ("no_report = 'yes'\n", 1, "no setting 'no_report'"),
         ("seed = 1979-05-27\n", 1, "'seed' must be"),
-        ("rows = 2\nrows = 3\n", 2, "no TOML"),
-        ("rows : 2\n", 1, "no TOML"),
+        ("rows = 2\nrows = 3\n", 2, "not TOML"),
+        ("rows : 2\n", 1, "not TOML"),
     ],
 )
 def test_mistakes_in_a_settings_file(run, women, tmp_path, text, line, said):

@@ -24,8 +24,9 @@ TABLE = TEXT.split("<!-- overlap:start -->\n")[1].split("<!-- overlap:end -->")[
 
 @pytest.fixture(scope="module")
 def example():
-    """The names that examples/overlap.py defines."""
-    return runpy.run_path(str(ROOT / "examples" / "overlap.py"), run_name="example")
+    """The names that docs/pictures/overlap.py defines."""
+    path = ROOT / "docs" / "pictures" / "overlap.py"
+    return runpy.run_path(str(path), run_name="example")
 
 
 def test_the_code_of_the_page_runs():
@@ -86,4 +87,3 @@ def test_links_and_options_lead_somewhere():
     (fit,) = (c for n, c in typer.main.get_command(app).commands.items() if n == "fit")
     known = {name for one in fit.params for name in one.opts}
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", TEXT)) <= known
-    assert "docs/overlap.md" in (ROOT / "README.md").read_text(encoding="utf-8")

@@ -32,13 +32,13 @@ __all__ = ["SETTINGS", "View", "demo_answer", "make_view", "neutral_order", "pag
 
 PAGE_WIDTH = 80
 
-# Of 18 women one may stay outside and one membership is added, so that two women can be in both
-# groups; of 14 events one may stay outside and none is shared.
+# To 18 women two memberships are added, so that two women can be in both groups; of 14 events one
+# stays outside and none is shared.
 SETTINGS: dict[str, Any] = {
     "n_row_clusters": 2,
-    "n_column_clusters": 3,
-    "row_overlap": 0.05,
-    "row_outliers": 0.05,
+    "n_column_clusters": 2,
+    "overlap_model": "average",
+    "row_overlap": 0.11,
     "column_overlap": -0.07,
     "column_outliers": 0.07,
     "n_init": 10,
@@ -179,7 +179,7 @@ def _introduction(data: Bunch) -> str:
         f"{n_rows} women were seen at which of {n_columns} social events: {int(data.data.sum())} "
         f"attendances in all (Davis, Gardner and Gardner, Deep South, 1941).\n\n"
         f"neocc groups the women and the events at the same time, from this table alone. Groups "
-        f"may overlap, and whoever fits no group may stay outside."
+        f"may overlap, and what fits no group may stay outside."
     )
 
 
@@ -190,9 +190,9 @@ def _request(view: View) -> Text:
         f"NEOCC({used})\n\n"
         f"In words: {len(view.rows.clusters)} groups of women and {len(view.columns.clusters)} of "
         f"events. {view.row_membership.sum()} memberships are shared out among {n_rows} women and "
-        f"{view.column_membership.sum()} among {n_columns} events; "
-        f"{SETTINGS['row_outliers']:.0%} of the women and {SETTINGS['column_outliers']:.0%} of the "
-        f"events, rounded to whole ones, may stay outside."
+        f"{view.column_membership.sum()} among {n_columns} events, of which "
+        f"{SETTINGS['column_outliers']:.0%}, rounded to whole ones, may stay outside. A woman of "
+        f"both groups is compared with the mean of both."
     )
 
 
@@ -233,8 +233,8 @@ def _quality(view: View, glyphs: Glyphs, most: int = 7) -> Text:
     exceptions = f" The exceptions: {', '.join(differs)}." if differs else ""
     return Text(
         f"The objective adds up, over all blocks, the squared differences between the cells and "
-        f"the mean of their block; lower is better. The best start went from {start} to {end} in "
-        f"{view.n_iter} iteration{'s' if view.n_iter != 1 else ''}:\n"
+        f"what their groups lead one to expect; lower is better. The best start went from {start} "
+        f"to {end} in {view.n_iter} iteration{'s' if view.n_iter != 1 else ''}:\n"
         f"{f' {glyphs.arrow} '.join(steps)}\n\n"
         f"The authors of the book, who knew the town, saw two overlapping cliques of women. Of "
         f"the {cliques.size} questions whether a woman belongs to a group, neocc answers "

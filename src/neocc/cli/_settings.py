@@ -223,7 +223,7 @@ class FitSettings(Reading):
     row_noun: str = _output(TEXT, "WORD", "What rows are, such as genes.", "rows")
     column_noun: str = _output(TEXT, "WORD", "What columns are, such as conditions.", "columns")
     report: bool = _output(FLAG, "", "", True, off="Do not write report.html.")
-    parquet: bool = _output(FLAG, "", "Write the tables as Parquet besides.", False)
+    parquet: bool = _output(FLAG, "", "Also write the tables as Parquet.", False)
 
     @property
     def estimator_options(self) -> dict[str, Any]:

@@ -30,8 +30,8 @@ _ADDED_LATER |= {"outlier_cost": "auto", "min_cluster_size": 1, "prior": 1.0}
 def read_settings(path: Path) -> dict[str, Any]:
     """Read a TOML file of settings, and `file` and `output` as paths from where it lies.
 
-    A file that is no TOML is refused, and a setting that there is not, and a value that it cannot
-    have, by the line where it stands.
+    A file that is not TOML is refused, and so are unknown settings and values that a setting cannot
+    have; the error names the line.
     """
     text = _text_of(path)
     try:
@@ -41,7 +41,7 @@ def read_settings(path: Path) -> dict[str, Any]:
         line = int(found[1]) if found else None
         problem = str(error).replace(found[0], "") if found else str(error)
         raise ReadError(
-            path, f"This is no TOML: {problem}.", "Write one `name = value` a line.", line=line
+            path, f"This is not TOML: {problem}.", "Write one `name = value` a line.", line=line
         ) from error
     settings = {}
     for key, given in content.items():

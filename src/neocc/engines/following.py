@@ -4,7 +4,7 @@ Column features are linear in the memberships of the rows (methods 7.5): a row t
 adds its entries to the sums of the cluster, and one that leaves subtracts them. Few rows change in
 most iterations, so only these are read. Every update adds some rounding, so features are computed
 from all rows now and then. Sums of rows over column clusters are reused until these clusters
-change. (docs/large-data.md says how much each of these saves.)
+change. (docs/disk-study.md says how much each of these saves.)
 """
 
 from __future__ import annotations

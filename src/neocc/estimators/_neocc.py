@@ -77,9 +77,9 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         Whether effects of rows and columns are first subtracted from observed cells.
     shrinkage : float, default=10.0
         Ridge on block means over observed cells: each counts so many more cells of value zero.
-    init : {"neo-kmeans", "random", "spectral", "sketch", "sdp", "modularity"} or (U, V), \
-            default="neo-kmeans"
-        How the memberships start: one-way NEO-K-Means of the rows and of the columns from k-means++
+    init : str or pair of membership matrices, default="neo-kmeans"
+        How the memberships start, `"neo-kmeans"`, `"random"`, `"spectral"`, `"sketch"`, `"sdp"`,
+        `"modularity"` or (U, V): one-way NEO-K-Means of the rows and of the columns from k-means++
         seeds (on a sample of large data), random feasible memberships, clusters of the leading
         singular vectors of the scaled matrix (for counts the usual start) or of random projections,
         semidefinite relaxations (:class:`LowRankNEOKMeans`), a short run of that objective, or

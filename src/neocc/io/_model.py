@@ -143,6 +143,18 @@ def load_model(path: str | PathLike[str]) -> Any:
     ------
     ModelFileError
         If the file is damaged, hostile, or written by a newer version of neocc.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from neocc import NEOKMeans
+    >>> from neocc.io import load_model, save_model
+    >>> model = NEOKMeans(n_clusters=2, random_state=0).fit([[0.0], [0.1], [5.0]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(model, Path(folder) / "model.neocc")
+    ...     load_model(Path(folder) / "model.neocc")
+    NEOKMeans(n_clusters=2, random_state=0)
     """
     return read_model(path).estimator
 

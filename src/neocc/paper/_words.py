@@ -74,7 +74,7 @@ def about_measures(results: Results) -> list[str]:
 def about_movielens() -> list[str]:
     """Explain the stand-ins and their preprocessing."""
     return _paragraphs(f"""
-        The paper's ML1, ML2 and ML3 are not to be had: it gives their numbers of ratings (44,269,
+        The paper's ML1, ML2 and ML3 are not available: it gives their numbers of ratings (44,269,
         28,335 and 30,769) but not the genres. Choices of genres that give one of these numbers
         exist, as many as chance would have it; no plain rule gives all three. ml-a to ml-d are
         subsets of MovieLens 100K near these sizes. **Printed values stand beside ours for

@@ -85,17 +85,17 @@ class ROCC(CoclusterResults):
 
     Attributes
     ----------
-    row_membership_ : ndarray of bool, shape (n_rows, n_coclusters_)
+    row_membership_ : ndarray of bool, shape (n_rows, n_coclusters)
         Which row belongs to which co-clusters; the co-clusters are ordered by size, largest first.
-    column_membership_ : ndarray of bool, shape (n_columns, n_coclusters_)
+    column_membership_ : ndarray of bool, shape (n_columns, n_coclusters)
         Which column belongs to which co-clusters.
     row_outliers_, column_outliers_ : ndarray of bool
         Rows and columns that belong to no co-cluster.
     n_coclusters_ : int
         Number of co-clusters found.
-    means_ : ndarray of shape (n_coclusters_,)
+    means_ : ndarray of shape (n_coclusters,)
         Mean of the data over each co-cluster.
-    errors_ : ndarray of shape (n_coclusters_,)
+    errors_ : ndarray of shape (n_coclusters,)
         Mean squared error of each co-cluster.
     objective_ : float
         Squared errors of all co-clusters, added up.

@@ -96,14 +96,14 @@ class CoclusterResults(BiclusterMixin, BaseNEO):
 
     @property
     def rows_(self) -> BoolArray:
-        """Rows of each co-cluster, of shape (n_coclusters_, n_rows)."""
+        """Rows of each co-cluster, of shape (n_coclusters, n_rows)."""
         check_is_fitted(self)
         members: BoolArray = self.row_membership_.T
         return members
 
     @property
     def columns_(self) -> BoolArray:
-        """Columns of each co-cluster, of shape (n_coclusters_, n_columns)."""
+        """Columns of each co-cluster, of shape (n_coclusters, n_columns)."""
         check_is_fitted(self)
         members: BoolArray = self.column_membership_.T
         return members
@@ -118,7 +118,7 @@ class CoclusterResults(BiclusterMixin, BaseNEO):
 
         Returns
         -------
-        errors : ndarray of shape (n_rows, n_coclusters_)
+        errors : ndarray of shape (n_rows, n_coclusters)
             How badly each row fits each co-cluster.
         """
         with self._engine_of(X) as engine:
@@ -137,7 +137,7 @@ class CoclusterResults(BiclusterMixin, BaseNEO):
 
         Returns
         -------
-        membership : ndarray of bool, shape (n_rows, n_coclusters_)
+        membership : ndarray of bool, shape (n_rows, n_coclusters)
             Memberships; a row without any is an outlier. Rows that the grid put into a co-cluster
             which they do not fit so well are not in it by this rule.
         """
