@@ -129,8 +129,10 @@ def test_where_one_way_starts_win_all_of_them_are_made(monkeypatch):
 @pytest.mark.usefixtures("small")
 def test_a_spectral_start_that_sees_no_blocks_decides_nothing(monkeypatch):
     monkeypatch.setattr(contest, "_NEAR", -1.0)
-    engine, X = make_engine(few_entries()), few_entries()
+    X, engine = few_entries(), make_engine(few_entries())
     found = list(budgeted_search(engine, PROBLEM, "neo-kmeans", 4, np.random.default_rng(0)))
+    pairs = [random_pair(PROBLEM, np.random.default_rng(seed)) for seed in range(3)]
+    assert len(contest.run_rivals(engine, PROBLEM, pairs)) == 1
     rngs = np.random.default_rng(0).spawn(4)
     plain = list(starts.run_starts(make_engine(X), PROBLEM, "neo-kmeans", rngs))
     values = [each.objective for each in found]
