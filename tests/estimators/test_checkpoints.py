@@ -14,10 +14,12 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
+from scipy import sparse
 from stores import flip, planted
 
 from neocc import NEOCC, NEOKMeans
 from neocc.core.samples import Sampling
+from neocc.core.search import contest
 from neocc.io import (
     Checkpoint,
     CheckpointError,
@@ -84,13 +86,27 @@ def test_a_fit_in_pieces_has_the_bits_of_one_in_one_go(tmp_path, objective, refi
 
     def make(**more):
         # Plain starts are noted when they end: enough of them to die several times.
-        options = {**OPTIONS, "n_init": 2 if refine else 12}
+        options = {**OPTIONS, "n_init": {True: 4, "thorough": 2, False: 12}[refine]}
         return NEOCC(3, 2, objective=objective, refine=refine, **options, **more)
 
     found, n_fits = fit_in_pieces(make, X, tmp_path / "kept", lives)
     assert n_fits > 1
     same(found, make().fit(X))
     assert not (tmp_path / "kept").exists()
+
+
+@pytest.mark.parametrize("near", [1.0, -1.0])
+def test_a_contest_of_starts_survives(tmp_path, monkeypatch, near):
+    monkeypatch.setattr(contest, "_LEAST_ENTRIES", 20)
+    monkeypatch.setattr(contest, "_NEAR", near)
+    X = sparse.random_array((40, 30), density=0.2, rng=np.random.default_rng(0), format="csr")
+
+    def make(**more):
+        return NEOCC(3, 2, n_init=4, random_state=0, **more)
+
+    found, n_fits = fit_in_pieces(make, X, tmp_path / "kept", 1)
+    assert n_fits > 2
+    same(found, make().fit(X))
 
 
 @pytest.mark.parametrize("refine", [True, False])

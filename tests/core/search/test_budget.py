@@ -101,6 +101,22 @@ def test_no_search_costs_more_than_three_times_its_plain_starts(case, shape):
     assert after.passes <= 3.0 * before.passes + longest
 
 
+@pytest.mark.parametrize("options", [{}, {"sampling": SMALL_SAMPLES}], ids=["whole", "sample"])
+def test_transposing_the_data_changes_nothing_but_names(options):
+    """The same clusters, for about as many passes: columns are sampled as rows are."""
+    X = planted(np.random.default_rng(5), 300, 40, 4, 3, noise=0.1)
+    rows, columns = Counts(300, 4, 300, 0), Counts(40, 3, 40, 0)
+    (tall, tall_reads), (wide, wide_reads) = (
+        run(X, make_problem("mean", rows, columns), n_init=6, **options),
+        run(X.T.copy(), make_problem("mean", columns, rows), n_init=6, **options),
+    )
+    np.testing.assert_allclose(tall[-1].objective, wide[-1].objective, rtol=1e-9)
+    for one, other in zip(tall[-1].pair, wide[-1].pair[::-1], strict=True):
+        together = [each.dense.astype(int) @ each.dense.T for each in (one, other)]
+        np.testing.assert_array_equal(*together)
+    assert 0.4 < tall_reads.passes / wide_reads.passes < 2.5
+
+
 def rounds_after(X, problem, starts, longest=0):
     """Return the state of a search after rounds that nothing limits."""
     engine, rng = make_engine(X), np.random.default_rng(0)

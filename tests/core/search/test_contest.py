@@ -32,6 +32,7 @@ def few_entries(seed=0):
 def small(monkeypatch):
     """Let small data be contested."""
     monkeypatch.setattr(contest, "_LEAST_ENTRIES", 100)
+    monkeypatch.setattr(contest, "_NEAR", 1.0)
 
 
 def contested(X, init="neo-kmeans", problem=PROBLEM, sampling=SAMPLING):
@@ -77,6 +78,13 @@ def test_who_wins(best, last, n_starts, decided):
     assert contest.is_decided(rival, at(best), at(last), n_starts) == decided
 
 
+def most(X, problem, n_init=8):
+    """Return three times what plain starts ask for."""
+    engine = make_engine(X)
+    list(starts.run_starts(engine, problem, "neo-kmeans", np.random.default_rng(0).spawn(n_init)))
+    return 3.0 * engine.reads.asked
+
+
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("case", ["mean", "residue"])
 def test_a_contest_is_part_of_a_search(case, monkeypatch):
@@ -95,6 +103,7 @@ def test_a_contest_is_part_of_a_search(case, monkeypatch):
         engine = make_engine(X)
         found = list(budgeted_search(engine, problem, "neo-kmeans", 8, np.random.default_rng(0)))
         assert tuple(made[:4]) == contest.RIVALS
+        assert engine.reads.asked <= most(X, problem)
         assert 1 <= made.count("neo-kmeans") < 8
         assert len(found) <= n_budgeted_steps("neo-kmeans", 8)
         falls = -np.diff([each.objective for each in found])
@@ -107,7 +116,6 @@ def test_a_contest_is_part_of_a_search(case, monkeypatch):
 @pytest.mark.usefixtures("small")
 def test_where_one_way_starts_win_all_of_them_are_made(monkeypatch):
     """Rivals that are hopeless decide nothing: the search ends no higher than its plain starts."""
-    monkeypatch.setattr(contest, "is_contested", lambda *_: True)
     monkeypatch.setattr("neocc.core.search.budget.is_decided", lambda *_: False)
     X = few_entries(1)
     found = list(
@@ -116,6 +124,20 @@ def test_where_one_way_starts_win_all_of_them_are_made(monkeypatch):
     rngs = np.random.default_rng(1).spawn(4)
     plain = list(starts.run_starts(make_engine(X), PROBLEM, "neo-kmeans", rngs))
     assert found[-1].objective <= min(each.objective for each in plain) * (1 + 1e-9)
+
+
+@pytest.mark.usefixtures("small")
+def test_a_spectral_start_that_sees_no_blocks_decides_nothing(monkeypatch):
+    monkeypatch.setattr(contest, "_NEAR", -1.0)
+    X, engine = few_entries(), make_engine(few_entries())
+    found = list(budgeted_search(engine, PROBLEM, "neo-kmeans", 4, np.random.default_rng(0)))
+    pairs = [random_pair(PROBLEM, np.random.default_rng(seed)) for seed in range(3)]
+    assert len(contest.run_rivals(engine, PROBLEM, pairs)) == 1
+    rngs = np.random.default_rng(0).spawn(4)
+    plain = list(starts.run_starts(make_engine(X), PROBLEM, "neo-kmeans", rngs))
+    values = [each.objective for each in found]
+    assert values[4] <= min(each.objective for each in plain) * (1 + 1e-9)
+    assert values[4] <= values[0]
 
 
 def test_nonzeros_are_counted_in_any_container():

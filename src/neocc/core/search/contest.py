@@ -3,8 +3,8 @@
 They take most of it there, for every seed is compared with all items, and tell little where rows
 share few columns. So a spectral start and a few random ones compete with the first of them. If that
 ends well above these, further ones are not expected to win either; if it ends where these do, there
-is little left to find. Where a spectral start takes long to converge, the data have no blocks that
-it sees, and there is no contest.
+is little left to find. Where a spectral start begins far above its end, the data have no blocks
+that it sees, and there is no contest.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _SPARSE = 0.25
 _BEHIND = 5e-3
 # So many starts are enough if none of them has won.
 _ENOUGH = 3
-# A spectral start that sees blocks converges within so many iterations.
-_QUICK = 8
+# A spectral start that sees blocks begins at most this share above where it ends.
+_NEAR = 1e-2
 
 
 def is_contested(engine: Engine, problem: Problem, init: Init, sampling: Sampling) -> bool:
@@ -54,11 +54,12 @@ def is_contested(engine: Engine, problem: Problem, init: Init, sampling: Samplin
 def run_rivals(data: Engine, problem: Problem, pairs: Sequence[Pair]) -> list[Solution]:
     """Run starts, ranked by where they end; those that are clearly behind are abandoned.
 
-    If the first, the spectral one, takes long, it is the only one.
+    If the first, the spectral one, begins far above its end, it is the only one.
     """
     first, *others = pairs
     found = [solve(data, problem, first)]
-    if found[0].n_iter > _QUICK:
+    end = found[0].objective
+    if found[0].history[0] > end + _NEAR * abs(end):
         return found
     for pair in others:
         found = ranked([*found, attempt(data, problem, pair, found[0], LOOSE)])
