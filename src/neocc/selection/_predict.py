@@ -26,6 +26,7 @@ from neocc.core.problem import Problem
 from neocc.engines import Matrix
 from neocc.engines.validation import make_counts
 from neocc.selection._data import is_true, opened
+from neocc.selection._described import with_enough
 from neocc.selection._heldout import SIDES, Curve, Folds, held_out_curves, with_clusters
 from neocc.selection._predicted import PredictedClusters, SidePrediction
 
@@ -129,9 +130,12 @@ def choose_numbers(
             rows, columns, complete = search.run(callback)
             more = [tried[0].grown(rows), tried[1].grown(columns)]
             if more == most or not complete:
-                name = wanted.objective.name
-                return PredictedClusters(rows, columns, name, complete, tuple(notes))
+                break
             most = more
+        if complete:
+            given = wanted.rows is not None, wanted.columns is not None
+            rows, columns = with_enough(engine, problem, (rows, columns), rng, n_init, given)
+    return PredictedClusters(rows, columns, wanted.objective.name, complete, tuple(notes))
 
 
 def sampled(

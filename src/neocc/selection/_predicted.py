@@ -39,6 +39,9 @@ class SidePrediction:
         The smallest number within one standard error of the best.
     at_limit : bool
         Whether still more clusters than were tried may predict better.
+    wanted : int or None
+        How many it takes to tell the clusters of the other side apart, if these lead; at least
+        `number`.
     """
 
     number: int
@@ -50,6 +53,12 @@ class SidePrediction:
     stability: FloatArray = field(repr=False)
     within_error: int
     at_limit: bool
+    wanted: int | None = None
+
+    @property
+    def taken(self) -> int:
+        """The number to fit: more than `number` if the other side needs them."""
+        return self.number if self.wanted is None else self.wanted
 
     @property
     def largest(self) -> int:
@@ -84,6 +93,13 @@ class SidePrediction:
     @property
     def reason(self) -> str:
         """The choice in words: a clause without a full stop."""
+        if self.taken == self.number:
+            return self._reason
+        other = "columns" if self.side == "rows" else "rows"
+        return f"{self._reason}; {self.taken} are taken to tell clusters of {other} apart"
+
+    @property
+    def _reason(self) -> str:
         if self.largest == 1:
             return f"{self.n_items} {self.side} are too few to hold out any"
         if not self.errors.any():
@@ -133,7 +149,7 @@ class PredictedClusters:
     @property
     def best(self) -> tuple[int, int]:
         """The numbers of row and of column clusters chosen."""
-        return self.rows.number, self.columns.number
+        return self.rows.taken, self.columns.taken
 
     @property
     def sides(self) -> tuple[SidePrediction, SidePrediction]:
