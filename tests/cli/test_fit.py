@@ -44,11 +44,11 @@ def test_a_file_and_nothing_else_does_something_sensible(run, women, tmp_path):
     folder = tmp_path / "women-coclusters"
     assert {path.name for path in folder.iterdir()} == FILES
     assert "Chosen for you" in ran.out
-    assert "2 groups of rows and 1 of columns" in ran.words
+    assert "2 groups of rows and 2 of columns" in ran.words
     assert "of the error of held-out cells is gone" in ran.words
     assert "rows: no overlap, no outliers" in ran.words
     assert "columns: no overlap, no outliers" in ran.words
-    assert "Found 2 groups of rows, 1 of columns" in ran.words
+    assert "Found 2 groups of rows, 2 of columns" in ran.words
     assert "women-coclusters" in ran.out.split("Written to")[1]
     # Commands to be copied are not broken.
     told = [line for line in ran.out.splitlines() if not line.startswith("    neocc ")]

@@ -73,7 +73,7 @@ def test_baskets_and_thousands(tmp_path, run):
     ran = run("fit", path, *QUICK, "--force")
     assert ran.code == 2
     assert '--thousands ","' in ran.err
-    ran = run("fit", path, *QUICK, "--thousands", ",", "--json", "--force")
+    ran = run("fit", path, *QUICK, "--thousands", ",", "--preprocess", "none", "--json", "--force")
     assert ran.code == 0, ran.err
     assert np.max(json.loads(ran.out)["result"]["block_means"]) > 1000
 
