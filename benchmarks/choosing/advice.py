@@ -19,7 +19,7 @@ from benchmarks.pages import Line
 from neocc import NEOCC
 from neocc.selection import advise, describe_data
 
-__all__ = ["lines", "look_lines"]
+__all__ = ["items_of", "kmeans", "lines", "look_lines", "spectral"]
 
 # Groups of the other side, beside as many as there are classes.
 _OTHERS = 10
@@ -37,11 +37,11 @@ def lines(n_seeds: int, console: Console) -> Iterator[Line]:
         methods: list[Callable[[int], np.ndarray]] = [
             lambda seed, X=X, t=table, k=k: _advised(X, t, k, seed),
             lambda seed, X=X, t=table, k=k: _plain(X, t, k, seed),
-            lambda seed, X=X, t=table, k=k: _kmeans(_items(X, t), k, seed),
-            lambda seed, X=X, t=table, k=k: _kmeans(
-                StandardScaler().fit_transform(_items(X, t)), k, seed
+            lambda seed, X=X, t=table, k=k: kmeans(items_of(X, t), k, seed),
+            lambda seed, X=X, t=table, k=k: kmeans(
+                StandardScaler().fit_transform(items_of(X, t)), k, seed
             ),
-            lambda seed, X=X, t=table, k=k: _spectral(_items(X, t), k, seed),
+            lambda seed, X=X, t=table, k=k: spectral(items_of(X, t), k, seed),
         ]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -94,16 +94,18 @@ def _labels(model: Any, table: Table) -> np.ndarray:
     return members.argmax(axis=1)
 
 
-def _items(X: Any, table: Table) -> np.ndarray:
+def items_of(X: Any, table: Table) -> np.ndarray:
+    """Return a line for each thing that has a class."""
     dense = X.toarray() if sparse.issparse(X) else X
     return dense if table.side == "rows" else dense.T
 
 
-def _kmeans(items: np.ndarray, k: int, seed: int) -> np.ndarray:
+def kmeans(items: np.ndarray, k: int, seed: int) -> np.ndarray:
+    """Cluster by k-means."""
     return KMeans(k, n_init=10, random_state=seed).fit_predict(items)
 
 
-def _spectral(items: np.ndarray, k: int, seed: int) -> np.ndarray:
+def spectral(items: np.ndarray, k: int, seed: int) -> np.ndarray:
     """Co-cluster; negative data are shifted, and empty lines go to the first cluster."""
     items = items - min(0.0, float(items.min()))
     rows = items.sum(axis=1) > 0

@@ -47,14 +47,19 @@ def tell_story(
     return {
         "data": str(seen.description),
         "chosen": [{"what": choice.what, "why": choice.why} for choice in choices],
-        "sure": list(_sure(seen, model)),
+        "sure": list(_sure(seen, model, choices)),
         "next": [{"command": c, "what": w} for c, w in _next(seen, asked, path)],
         "block_means": means,
     }
 
 
-def _sure(seen: Seen, model: Any) -> Iterator[str]:
+def _sure(seen: Seen, model: Any, choices: Sequence[Choice]) -> Iterator[str]:
     """Say what speaks for the result and against it."""
+    if any("unclear" in choice.why for choice in choices):
+        yield (
+            "The numbers of groups are unclear: others are as plausible. Look at two or three "
+            "of them, and trust what stays."
+        )
     if not seen.loaded.is_stored:
         nouns = (seen.settings.row_noun, seen.settings.column_noun)
         share = explained_share(read_result(model, seen.loaded.matrix.data, None, None, nouns))

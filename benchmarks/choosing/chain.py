@@ -1,0 +1,92 @@
+"""The whole chain: `neocc fit FILE` and nothing else, against rivals that know how many classes."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from scipy import sparse
+from sklearn.cluster import SpectralBiclustering
+from sklearn.metrics import adjusted_rand_score
+from typer.testing import CliRunner
+
+from benchmarks.choosing.advice import items_of, kmeans, spectral
+from benchmarks.choosing.tables import Table, read_tables
+from benchmarks.pages import Line
+from neocc.cli import app
+from neocc.io import load_model
+
+__all__ = ["lines"]
+
+_WORSE = 0.1
+_COLUMNS = ["ours", "k-means", "spectral co-clustering", "spectral biclustering"]
+
+
+def lines(n_seeds: int, console: Console) -> Iterator[Line]:
+    """Fit every table as a file; adjusted Rand indices with the classes, means over seeds."""
+    yield ["table", "shape", "classes", "found", *_COLUMNS, "said to be unsure"]
+    found = []
+    for table, X, classes in read_tables():
+        k, items = len(np.unique(classes)), items_of(X, table)
+        numbers, unsure, ours, rivals = [], 0, [], []
+        for seed in range(n_seeds):
+            labels, answer = _chosen(X, table, seed)
+            numbers.append(len(np.unique(labels[labels >= 0])))
+            unsure += any("unclear" in one or "little" in one for one in answer["story"]["sure"])
+            ours.append(adjusted_rand_score(classes, labels))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                theirs = [method(items, k, seed) for method in (kmeans, spectral, _biclustered)]
+            rivals.append([adjusted_rand_score(classes, each) for each in theirs])
+        scores = [float(np.mean(ours)), *np.mean(rivals, axis=0)]
+        found.append((scores, unsure / n_seeds))
+        name = table.name + ("" if table.in_view else " *")
+        line = [name, f"{X.shape[0]} x {X.shape[1]}", str(k), f"{np.median(numbers):g}"]
+        line += [*(f"{score:.2f}" for score in scores), f"{unsure / n_seeds:.0%}"]
+        console.print(" | ".join(line))
+        yield line
+    means = [f"{mean:.2f}" for mean in np.mean([scores for scores, _ in found], axis=0)]
+    yield [f"mean ({len(found)})", "", "", "", *means, ""]
+    best = np.mean([max(scores[1:]) for scores, _ in found])
+    yield ["mean of the best rival of each", "", "", "", "", f"{best:.2f}", "", "", ""]
+    worse = [unsure for scores, unsure in found if scores[0] < max(scores[1:]) - _WORSE]
+    said = f"{np.mean(worse):.0%}" if worse else ""
+    yield [f"worse than the best by more than {_WORSE}: {len(worse)}", *[""] * 7, said]
+
+
+def _chosen(X: Any, table: Table, seed: int) -> tuple[np.ndarray, dict[str, Any]]:
+    """Run the command on a file of the data; return labels, -1 for none, and what it said."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, out = Path(folder) / "data", Path(folder) / "out"
+        if sparse.issparse(X):
+            path = path.with_suffix(".npz")
+            sparse.save_npz(path, X)
+        else:
+            path = path.with_suffix(".npy")
+            np.save(path, X)
+        words = ["fit", path, "--json", "--no-report", "--seed", seed, "-o", out]
+        ran = CliRunner().invoke(app, [str(word) for word in words])
+        if ran.exit_code:
+            raise RuntimeError(ran.stderr)
+        model = load_model(out / "model.neocc")
+        members = model.row_membership_ if table.side == "rows" else model.column_membership_
+        labels = np.where(members.any(axis=1), members.argmax(axis=1), -1)
+        return labels, json.loads(ran.stdout)
+
+
+def _biclustered(items: np.ndarray, k: int, seed: int) -> np.ndarray:
+    """Cluster by spectral biclustering of positive data without empty lines."""
+    items = items - min(0.0, float(items.min()))
+    rows = items.sum(axis=1) > 0
+    columns = items[rows].sum(axis=0) > 0
+    labels = np.zeros(len(items), dtype=int)
+    shape = (k, min(10, int(columns.sum())))
+    model = SpectralBiclustering(shape, method="log", random_state=seed)
+    labels[rows] = model.fit(items[rows][:, columns] + 1.0).row_labels_
+    return labels
