@@ -14,7 +14,8 @@ PAGE = (ROOT / "docs" / "choosing.md").read_text(encoding="utf-8")
 
 
 def test_the_code_runs(capsys):
-    (code,) = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+    found = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+    (code,) = (each for each in found if "advise" in each)  # the guide is run by test_site.py
     exec(compile(code, "choosing.md", "exec"), {})
     assert "columns of different units" in capsys.readouterr().out
 

@@ -118,7 +118,7 @@ def test_an_example_has_a_title_and_ends_with_what_it_tells(path):
 PACKAGES = ("selection", "preprocessing", "plot", "report", "metrics", "io", "datasets")
 # Records, errors and helpers of the command line, described where they are used.
 UNLISTED = {
-    "selection": {"Asked", "completed", "estimate_sides"},
+    "selection": {"Asked", "Wanted", "choose_numbers", "completed", "estimate_sides"},
     "preprocessing": {"PREPROCESSORS"},
     "datasets": {"DatasetError"},
 }
@@ -149,6 +149,7 @@ def test_the_reference_lists_what_is_public():
 
 def test_everything_in_the_reference_has_an_example():
     results = {"SuggestedClusters", "OverlapEstimate", "Stability", "RedundancyWarning"}
+    results |= {"Advice", "DataDescription", "PredictedClusters", "Reason", "SidePrediction"}
     for module, names in listed_names().items():
         for name in names - results:
             assert ">>> " in getattr(import_module(module), name).__doc__, f"{module}.{name}"

@@ -201,8 +201,8 @@ def test_neocc_with_single_columns_as_clusters_is_neokmeans(X, max_iter):
 
 
 def test_clusters_default_to_three_or_fewer():
-    for kind in (NEOCC, MSSR):
-        model = kind(random_state=0).fit(np.arange(10.0).reshape(2, 5) ** 2)
+    for model in (NEOCC(None, None, random_state=0), MSSR(random_state=0)):
+        model.fit(np.arange(10.0).reshape(2, 5) ** 2)
         assert model.block_means_.shape == (2, 3)
 
 

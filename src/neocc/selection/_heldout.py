@@ -44,6 +44,7 @@ __all__ = ["Curve", "Folds", "held_out_curves"]
 SIDES: tuple[Side, Side] = ("rows", "columns")
 Both: TypeAlias = tuple[Memberships, Memberships]
 _SHORT_TOL = 1e-3
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -165,8 +166,9 @@ class Part:
             squares, products = self.unseen.column_squares(), self.unseen.multiply_transposed(P)
             P, Q = Q.T, P.T
         own = P @ (Q @ Q.T) - 2.0 * products
-        errors: FloatArray = np.maximum(squares + np.einsum("pi,pi->p", P, own), 0.0)
-        return errors
+        errors: FloatArray = squares + np.einsum("pi,pi->p", P, own)
+        # Cells that are predicted exactly, but for rounding, have no error.
+        return np.where(errors <= _ROUNDING * squares, 0.0, errors)
 
     def factors(
         self,

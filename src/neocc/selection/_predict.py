@@ -170,7 +170,8 @@ class _Search:
         for side, k in zip(SIDES, self.largest, strict=True):
             problem = with_clusters(problem, side, k)
         curves: list[tuple[Curve, Curve]] = []
-        complete, few = True, prod(self.engine.shape) < _FEW_CELLS
+        shape, complete = self.engine.shape, True
+        few = prod(shape) < _FEW_CELLS and min(shape) > _PARTS_OF_FEW
         cuts, n_parts = (_CUTS_OF_FEW, _PARTS_OF_FEW) if few else (_CUTS, _PARTS)
         try:
             while len(curves) < cuts and not (len(curves) == cuts - 1 and self.is_sure(curves)):
