@@ -38,7 +38,9 @@ def lines(n_seeds: int, console: Console) -> Iterator[Line]:
         for seed in range(n_seeds):
             labels, answer = _chosen(X, table, seed)
             numbers.append(len(np.unique(labels[labels >= 0])))
-            unsure += any("unclear" in one or "little" in one for one in answer["story"]["sure"])
+            said = answer["story"]["sure"]
+            doubts = (one for one in said if "unclear" in one and table.side in one)
+            unsure += any(doubts) or any("little" in one for one in said)
             ours.append(adjusted_rand_score(classes, labels))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

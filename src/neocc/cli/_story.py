@@ -6,6 +6,7 @@ It is told once: on the terminal, as JSON, and in the record, from which the rep
 from __future__ import annotations
 
 import math
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -55,10 +56,12 @@ def tell_story(
 
 def _sure(seen: Seen, model: Any, choices: Sequence[Choice]) -> Iterator[str]:
     """Say what speaks for the result and against it."""
-    if any("unclear" in choice.why for choice in choices):
+    whys = " ".join(choice.why for choice in choices)
+    unclear = re.findall(r"(rows|columns): [^.]*?; unclear", whys)
+    if unclear:
         yield (
-            "The numbers of groups are unclear: others are as plausible. Look at two or three "
-            "of them, and trust what stays."
+            f"How many groups of {' and of '.join(unclear)} there are is unclear: other numbers "
+            "are as plausible. Look at two or three of them, and trust what stays."
         )
     if not seen.loaded.is_stored:
         nouns = (seen.settings.row_noun, seen.settings.column_noun)

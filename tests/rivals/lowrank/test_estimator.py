@@ -213,7 +213,7 @@ def test_neocc_starts_from_relaxed_sides(objective):
     [
         LowRankNEOKMeans(columns_per_cluster=1, max_iter=2),
         LowRankNEOKMeans(columns_per_cluster=1, max_iter=2, solver="alm"),
-        NEOCC(init="sdp", n_init=1, refine=False),
+        NEOCC(None, None, init="sdp", n_init=1, refine=False),
     ]
 )
 def test_sklearn_check(estimator, check):
