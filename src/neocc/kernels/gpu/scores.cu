@@ -7,33 +7,30 @@ typedef unsigned long long Count;
 #define MORE 254
 #define ALL_BUT_SIGN 0x7fffffffffffffffLL
 
-// One cluster of each item, as a number from `low` on; 255 for another one or none.
-extern "C" __global__ void single_codes(
-    Long n, const int *first, int low, int n_bins, unsigned char *codes)
-{
-    const Long item = (Long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (item >= n) return;
-    const int bin = first[item] - low;
-    codes[item] = bin >= 0 && bin < n_bins ? bin : NONE;
-}
-
-// Two clusters of each item, the second in the upper byte; 254 there if it has more.
-extern "C" __global__ void double_codes(
+// Which of `n_bins` clusters from `low` on each item is in, as a byte: the number of one, of a pair
+// (from `n_bins` on), 254 for more, 255 for none.
+extern "C" __global__ void byte_codes(
     Long n, const int *first, const Long *extra_ptr, const int *extra_clusters, int low, int n_bins,
-    unsigned short *codes)
+    unsigned char *codes)
 {
     const Long item = (Long)blockIdx.x * blockDim.x + threadIdx.x;
     if (item >= n) return;
-    int found[2] = {NONE, NONE}, number = 0;
-    int bin = first[item] - low;
+    int found[2] = {NONE, NONE}, number = 0, bin = first[item] - low;
     if (bin >= 0 && bin < n_bins) found[number++] = bin;
-    for (Long x = extra_ptr[item]; x < extra_ptr[item + 1]; x++) {
+    const Long from = extra_ptr ? extra_ptr[item] : 0, to = extra_ptr ? extra_ptr[item + 1] : 0;
+    for (Long x = from; x < to; x++) {
         bin = extra_clusters[x] - low;
         if (bin < 0 || bin >= n_bins) continue;
         if (number < 2) found[number] = bin;
         number++;
     }
-    codes[item] = number > 2 ? (MORE << 8) | NONE : (found[1] << 8) | found[0];
+    int code = found[0];
+    if (number == 2) {
+        const int one = found[0] < found[1] ? found[0] : found[1];
+        const int two = found[0] < found[1] ? found[1] : found[0];
+        code = n_bins + two * (two - 1) / 2 + one;
+    }
+    codes[item] = number > 2 ? MORE : code;
 }
 
 // How many items have each cluster.
