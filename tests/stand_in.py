@@ -130,11 +130,19 @@ class StandInKernels:
             return below
         return *np.unique(within >> shift, return_counts=True), below
 
-    def near(self, d, labels, kept, threshold):
-        d, labels, kept = map(plain, (d, labels, kept))
-        near = d <= threshold
-        near[np.flatnonzero(kept), labels[kept]] = False
-        return foreign(np.flatnonzero(near))
+    def select(self, values, rank, first):
+        values = plain(values)
+        if first is not None:
+            values = values[plain(first)[:, None] != np.arange(values.shape[1])]
+        value = float(np.sort(values)[rank - 1])
+        return value, int(np.count_nonzero(values < value)), int(np.count_nonzero(values == value))
+
+    def near(self, d, first, threshold):
+        d, first = map(plain, (d, first))
+        near = (d <= threshold) & (first[:, None] != np.arange(d.shape[1]))
+        items, clusters = near.nonzero()
+        ends = np.append(0, near.sum(axis=1).cumsum())
+        return foreign((items, clusters.astype(np.int32), ends))
 
 
 def here(lists):

@@ -225,6 +225,34 @@ def test_histograms(kind):
                 assert found[2] == expected.below
 
 
+@pytest.mark.parametrize("kind", ["positive", "signed", "tied", "extreme"])
+@pytest.mark.parametrize("k", [1, 7])
+def test_selected_values_and_what_is_near_them(kind, k):
+    n = 300 if MISSING else 30_000
+    rng = np.random.default_rng(k)
+    values = {
+        "positive": rng.gamma(2.0, size=(n, k)),
+        "signed": rng.normal(size=(n, k)) * 10.0 ** rng.integers(-300, 300, size=(n, k)),
+        "tied": rng.integers(0, 5, size=(n, k)) / 7.0,
+        "extreme": rng.choice([-np.inf, -0.0, 0.0, 5e-324, 1.0, np.inf], size=(n, k)),
+    }[kind]
+    first = rng.integers(-1, k, size=n).astype(np.int32)
+    left = first[:, None] != np.arange(k)
+    for taken in (None, first):
+        some = np.sort(values[left] if taken is not None else values.ravel())
+        for rank in {1, 2, len(some) // 3 + 1, len(some) - 1, len(some)}:
+            value, below, equal = KERNELS.select(xp.asarray(values), rank, KERNELS.put(taken))
+            assert value == some[rank - 1]
+            assert (below, equal) == (np.sum(some < value), np.sum(some == value))
+        with pytest.raises(RuntimeError, match="rank"):
+            KERNELS.select(xp.asarray(values), len(some) + 1, KERNELS.put(taken))
+        near = (values <= value) & left
+        found = KERNELS.near(xp.asarray(values), xp.asarray(first), value)
+        items, clusters, ends = map(KERNELS.fetch, found)
+        assert np.array_equal(np.flatnonzero(near), items * k + clusters)
+        assert np.array_equal(ends, np.append(0, near.sum(axis=1).cumsum()))
+
+
 @pytest.mark.parametrize("n_rows", some([66_000 if MISSING else 150_000], []))
 def test_sums_have_the_same_bits_for_any_number_of_blocks(monkeypatch, n_rows):
     rng = np.random.default_rng(0)
@@ -368,12 +396,14 @@ def test_out_of_memory_and_interruption():
     X = planted(np.random.default_rng(0))
     model = NEOCC(4, 3, engine="gpu", n_init=1, random_state=0, refine=False)
     pool = xp.get_default_memory_pool()
-    used = pool.used_bytes()
-    limit = pool.get_limit()
-    pool.set_limit(size=used + 60_000)
+    model.fit(X)
+    used, limit = pool.used_bytes(), pool.get_limit()
+    pool.free_all_blocks()
+    large = np.random.default_rng(0).normal(size=(100_000, 80))
+    pool.set_limit(size=pool.total_bytes() + large.nbytes // 2)
     try:
         with pytest.raises(MemoryError, match="memory of the GPU"):
-            model.fit(X)
+            model.fit(large)
     finally:
         pool.set_limit(size=limit)
     assert pool.used_bytes() == used

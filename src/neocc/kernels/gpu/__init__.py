@@ -83,8 +83,14 @@ class DeviceKernels(Protocol):
         number alone if more than `most` would be counted.
         """
 
-    def near(self, d: Any, labels: Any, kept: Any, threshold: float) -> Any:
-        """Return the places in `d` within a threshold, in order.
+    def select(self, values: Any, rank: int, first: Any) -> tuple[float, int, int]:
+        """Return the value of a rank, how many are smaller, and how many equal it.
 
-        Those at the label of an item are left out where it is `kept`.
+        In a table of distances those of `first` memberships are left out, if these are given.
+        """
+
+    def near(self, d: Any, first: Any, threshold: float) -> tuple[Any, Any, Any]:
+        """Return items and clusters within a threshold, but for first memberships, in order.
+
+        Third, where those of each item begin, and where the last end.
         """

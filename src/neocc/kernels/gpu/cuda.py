@@ -1,7 +1,7 @@
 """Kernels on a card, through CuPy; the same functions and meaning as `neocc.kernels.numpy_`.
 
-Sums are those of `sums.cu`; distances, counts and memberships those of `scores.cu`. All are taken
-in an order that the data alone decide.
+Sums are those of `sums.cu`; distances those of `scores.cu`, thresholds those of `select.cu`. All
+are taken in an order that the data alone decide.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ __all__ = ["CudaKernels"]
 _SCORED, _ADDED = 128, 1024
 # A histogram of so few bins is counted within blocks; one of more than the latter is sorted.
 _CLOSE_BINS, _MOST_COUNTED = 1 << 13, 1 << 21
+# Bins by which values are selected (as in `select.cu`), and rounds until they are single keys.
+_SELECTED_BINS, _SELECTING = 1 << 13, 5
 
 
 class CudaKernels(CardSums):
@@ -124,7 +126,7 @@ class CudaKernels(CardSums):
         edge = np.iinfo(np.int64)
         found = self.put(np.array([0, 0, edge.max, edge.min]))
         window = (LONG(n), values, LONG(low), LONG(high))
-        self.launch("key_range", n, *window, found, blocks=self.few_blocks)
+        self.walk("key_range", n, *window, found)
         below, within, least, largest = self.fetch(found).tolist()
         if n > most < within:
             return int(below)
@@ -137,22 +139,49 @@ class CudaKernels(CardSums):
             counts = xp.zeros(n_bins, dtype=xp.int64)
             bins = (INT(shift), LONG(first), INT(n_bins), INT(close), counts)
             shared = 4 * n_bins if close else 0
-            self.launch("histogram", n, *window, *bins, shared=shared, blocks=self.few_blocks)
+            self.walk("histogram", n, *window, *bins, shared=shared)
             some = xp.flatnonzero(counts)
             return self.fetch(some) + first, self.fetch(counts[some]), below
         number, keys = xp.zeros(1, dtype=xp.int64), xp.empty(within, dtype=xp.int64)
-        self.launch("keys_within", n, *window, number, keys, blocks=self.few_blocks)
+        self.walk("keys_within", n, *window, number, keys)
         bins, counts = xp.unique(keys >> shift, return_counts=True)
         return self.fetch(bins), self.fetch(counts), below
 
-    def near(self, d: Any, labels: Any, kept: Any, threshold: float) -> Any:
-        """Return the places in `d` within a threshold, in order."""
+    def select(self, values: Any, rank: int, first: Any) -> tuple[float, int, int]:
+        """Return the value of a rank, how many are smaller, and how many equal it.
+
+        Bins of equal width are counted and the one that holds the rank is narrowed, without asking
+        the process what was found; values of the first bin chosen are copied, if they are few.
+        """
+        xp, n = self.xp, values.size
+        k = 1 if first is None else values.shape[1]
+        edge = np.iinfo(np.int64)
+        state = self.put(np.array([0, 0, edge.max, edge.min, 0, 0]))
+        counts = xp.zeros(_SELECTED_BINS + 1, dtype=xp.int64)
+        room = n // 16 + 1
+        given, few = (LONG(n), INT(k), values.reshape(-1), first), xp.empty(room)
+        self.walk("selected_range", n, *given, state)
+        pick, shared = self.function("select.cu", "pick_bin"), 4 * (_SELECTED_BINS + 1)
+        for i in range(_SELECTING):
+            self.walk("count_bins", n, *given, few, state, counts, shared=shared)
+            self.call(pick, (1,), _ADDED, (LONG(rank), state, counts))
+            if i == 0:
+                self.walk("copy_bin", n, *given, LONG(room), few, state)
+        below, _, key, _, equal, _ = self.fetch(state).tolist()
+        if not equal:
+            raise RuntimeError(f"No value has rank {rank} among {n}.")
+        bits = np.int64(key if key >= 0 else key ^ edge.max)
+        return float(bits.view(np.float64)), below, equal
+
+    def near(self, d: Any, first: Any, threshold: float) -> tuple[Any, Any, Any]:
+        """Return items and clusters within a threshold, but for first memberships, in order."""
         (n, k), xp = d.shape, self.xp
-        numbers = xp.empty(n, dtype=xp.int32)
-        common = (LONG(n), INT(k), d, labels, kept, FLOAT(threshold))
-        self.launch("near_clusters", n, *common, None, numbers, None)
-        offsets = xp.cumsum(numbers, dtype=xp.int64)
-        places = xp.empty(int(offsets[-1]) if n else 0, dtype=xp.int64)
-        if places.size:
-            self.launch("near_clusters", n, *common, offsets, numbers, places)
-        return places
+        numbers = xp.zeros(n + 1, dtype=xp.int64)
+        given = (LONG(n), INT(k), d, first, FLOAT(threshold))
+        self.walk("count_near", n, *given, numbers)
+        ends = xp.cumsum(numbers)
+        n_near = int(ends[-1])
+        items, clusters = xp.empty(n_near, dtype=xp.int64), xp.empty(n_near, dtype=xp.int32)
+        if n_near:
+            self.walk("list_near", n, *given, ends, items, clusters)
+        return items, clusters, ends

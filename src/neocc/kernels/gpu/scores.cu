@@ -1,11 +1,10 @@
-// Distances and nearest clusters of items, counts of distances by bin, and memberships.
+// Distances and nearest clusters of items, memberships as codes, and where entries lie.
 
 typedef long long Long;
 typedef unsigned long long Count;
 
 #define NONE 255
 #define MORE 254
-#define ALL_BUT_SIGN 0x7fffffffffffffffLL
 
 // Which of `n_bins` clusters from `low` on each item is in, as a byte: the number of one, of a pair
 // (from `n_bins` on), 254 for more, 255 for none.
@@ -145,111 +144,6 @@ extern "C" __global__ void add_up(Long n, const double *numbers, double *sum)
         __syncthreads();
     }
     if (threadIdx.x == 0) *sum = totals[0];
-}
-
-__device__ __forceinline__ Long key_of(double value)
-{
-    const Long bits = __double_as_longlong(__dadd_rn(value, 0.0));
-    return bits ^ ((bits >> 63) & ALL_BUT_SIGN);
-}
-
-// How many keys lie below a window and within it, and the smallest and largest of the latter.
-extern "C" __global__ void key_range(
-    Long n, const double *__restrict__ values, Long low, Long high, Long *found)
-{
-    __shared__ Long shared[4];
-    if (threadIdx.x == 0) {
-        shared[0] = shared[1] = 0;
-        shared[2] = ALL_BUT_SIGN;
-        shared[3] = ~ALL_BUT_SIGN;
-    }
-    __syncthreads();
-    Long below = 0, within = 0, least = ALL_BUT_SIGN, largest = ~ALL_BUT_SIGN;
-    Long i = (Long)blockIdx.x * blockDim.x + threadIdx.x;
-    for (; i < n; i += (Long)gridDim.x * blockDim.x) {
-        const Long key = key_of(values[i]);
-        below += key < low;
-        if (key < low || key > high) continue;
-        within++;
-        least = key < least ? key : least;
-        largest = key > largest ? key : largest;
-    }
-    for (int step = 16; step; step /= 2) {
-        below += __shfl_xor_sync(0xffffffffu, below, step);
-        within += __shfl_xor_sync(0xffffffffu, within, step);
-        const Long a = __shfl_xor_sync(0xffffffffu, least, step);
-        const Long b = __shfl_xor_sync(0xffffffffu, largest, step);
-        least = a < least ? a : least;
-        largest = b > largest ? b : largest;
-    }
-    if ((threadIdx.x & 31) == 0) {
-        atomicAdd((Count *)shared, (Count)below);
-        atomicAdd((Count *)shared + 1, (Count)within);
-        atomicMin(shared + 2, least);
-        atomicMax(shared + 3, largest);
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        atomicAdd((Count *)found, (Count)shared[0]);
-        atomicAdd((Count *)found + 1, (Count)shared[1]);
-        atomicMin(found + 2, shared[2]);
-        atomicMax(found + 3, shared[3]);
-    }
-}
-
-// How many keys of a window fall into each bin from `least` on; in shared memory if it is `close`.
-extern "C" __global__ void histogram(
-    Long n, const double *__restrict__ values, Long low, Long high, int shift, Long least,
-    int n_bins, int close, Count *counts)
-{
-    extern __shared__ unsigned tally[];
-    if (close) {
-        for (int i = threadIdx.x; i < n_bins; i += blockDim.x) tally[i] = 0;
-        __syncthreads();
-    }
-    Long i = (Long)blockIdx.x * blockDim.x + threadIdx.x;
-    for (; i < n; i += (Long)gridDim.x * blockDim.x) {
-        const Long key = key_of(values[i]);
-        if (key < low || key > high) continue;
-        const int bin = (int)((key >> shift) - least);
-        if (close) atomicAdd(tally + bin, 1u);
-        else atomicAdd(counts + bin, (Count)1);
-    }
-    if (!close) return;
-    __syncthreads();
-    for (int bin = threadIdx.x; bin < n_bins; bin += blockDim.x)
-        if (tally[bin]) atomicAdd(counts + bin, (Count)tally[bin]);
-}
-
-// The keys of a window, in no order.
-extern "C" __global__ void keys_within(
-    Long n, const double *__restrict__ values, Long low, Long high, Count *number, Long *keys)
-{
-    Long i = (Long)blockIdx.x * blockDim.x + threadIdx.x;
-    for (; i < n; i += (Long)gridDim.x * blockDim.x) {
-        const Long key = key_of(values[i]);
-        if (key >= low && key <= high) keys[atomicAdd(number, (Count)1)] = key;
-    }
-}
-
-// Which clusters beside the nearest one, if that is kept, are within a threshold: first how many
-// of each item, then their places in the table of distances, from the offset of the item on.
-extern "C" __global__ void near_clusters(
-    Long n, int k, const double *__restrict__ d, const int *__restrict__ labels,
-    const bool *__restrict__ kept, double threshold, const Long *__restrict__ offsets,
-    int *__restrict__ numbers, Long *__restrict__ places)
-{
-    const Long item = (Long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (item >= n) return;
-    const int own = kept[item] ? labels[item] : -1;
-    Long at = places && item ? offsets[item - 1] : 0;
-    int number = 0;
-    for (int q = 0; q < k; q++)
-        if (d[item * k + q] <= threshold && q != own) {
-            if (places) places[at++] = item * k + q;
-            number++;
-        }
-    if (!places) numbers[item] = number;
 }
 
 // Where the entries of each item that belong to each band begin; those of the last one end.
