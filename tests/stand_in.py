@@ -122,6 +122,13 @@ class StandInKernels:
     def sizes(self, lists):
         return here(lists).sums_of(None)
 
+    def blocks(self, table, lists):
+        self.crossed.append(lists.n_clusters * table[0].size)
+        return plain(table).T.dot(here(lists).indicator)
+
+    def diagonal(self, table, lists):
+        return np.einsum("tj,tj->j", plain(table), here(lists).indicator)
+
     def histogram(self, values, low, high, shift, most):
         keys = ordered_keys(plain(values))
         below = int(np.count_nonzero(keys < low))

@@ -196,6 +196,20 @@ def test_scores(k, l, extent):  # noqa: E741
                 assert np.allclose(KERNELS.fetch(table), d, rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize(("l", "k"), [(1, 3), (5, 1), (40, 7), (200, 150)])
+def test_sums_over_blocks(k, l, scaled):  # noqa: E741
+    rng = np.random.default_rng(k)
+    members = make_members(rng, 1300, k, 0.3, 0.1, scaled=scaled)
+    for shape in ((1300, l), (1300,)):
+        table = rng.normal(size=shape)
+        found = KERNELS.blocks(xp.asarray(table), CARD.lists(members))
+        assert np.allclose(found, table.T.dot(members.indicator), rtol=1e-12, atol=1e-12)
+    square = rng.normal(size=(1300, k))
+    found = KERNELS.diagonal(xp.asarray(square), CARD.lists(members))
+    assert np.allclose(found, np.einsum("tj,tj->j", square, members.indicator), atol=1e-12)
+
+
 @pytest.mark.parametrize("kind", some(["positive", "signed", "tied", "empty", "zeros"], ["zeros"]))
 def test_histograms(kind):
     n = 3000 if MISSING else 300_000

@@ -46,12 +46,32 @@ class HeldFeatures(Features):
         """Where they are."""
         return self
 
-    def blocks(self, V: Memberships) -> FloatArray:
-        """Return S' V."""
-        lists = self.device.lists(V)
-        assert lists is not None and self.held.sums is not None
-        found: FloatArray = self.device.kernels.fetch(self.held.sums.T.dot(lists.indicator))
+    def blocks(self, V: Memberships, name: str = "sums") -> FloatArray:
+        """Return T' V of one of the tables."""
+        return self.device.kernels.blocks(getattr(self.held, name), self._lists(V))
+
+    def diagonal(self, V: Memberships, name: str) -> FloatArray:
+        """Return the diagonal of T' V."""
+        return self.device.kernels.diagonal(getattr(self.held, name), self._lists(V))
+
+    def totals(self, name: str) -> FloatArray:
+        """Return the sums of the columns of a table."""
+        found: FloatArray = self.device.kernels.fetch(getattr(self.held, name).sum(axis=0))
         return found
+
+    def largest(self, name: str, scale: FloatArray) -> float:
+        """Return the largest number of a table whose columns are scaled."""
+        scaled = getattr(self.held, name) * self.device.kernels.put(scale)
+        return max(0.0, float(scaled.max())) if scaled.size else 0.0
+
+    def weighed(self, V: Memberships) -> float:
+        """Return the base of all items, each as often as it counts."""
+        return float(self._lists(V).weights.dot(self.held.squares))
+
+    def _lists(self, V: Memberships) -> Lists:
+        lists = self.device.lists(V)
+        assert lists is not None
+        return lists
 
     def choices(
         self, terms: Terms, members: Memberships | None, model: OverlapModel, distances: bool

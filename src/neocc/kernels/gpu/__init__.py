@@ -74,6 +74,12 @@ class DeviceKernels(Protocol):
     def sizes(self, lists: Lists) -> FloatArray:
         """Return the number of members of each cluster."""
 
+    def blocks(self, table: Any, lists: Lists) -> FloatArray:
+        """Return the sums of the lines of a table, or of numbers, over clusters: S' V."""
+
+    def diagonal(self, table: Any, lists: Lists) -> FloatArray:
+        """Return the diagonal of S' V."""
+
     def histogram(
         self, values: Any, low: int, high: int, shift: int, most: int
     ) -> tuple[Any, Any, int] | int:

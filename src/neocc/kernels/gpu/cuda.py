@@ -23,6 +23,8 @@ __all__ = ["CudaKernels"]
 _SCORED, _ADDED = 128, 1024
 # A histogram of so few bins is counted within blocks; one of more than the latter is sorted.
 _CLOSE_BINS, _MOST_COUNTED = 1 << 13, 1 << 21
+# Items whose lines are summed by one block of threads (as in `scores.cu`).
+_SUMMED_ITEMS = 512
 # Bins by which values are selected (as in `select.cu`), and rounds until they are single keys.
 _SELECTED_BINS, _SELECTING = 1 << 13, 5
 
@@ -117,6 +119,26 @@ class CudaKernels(CardSums):
             some = (LONG(len(labels)), labels, INT(k), counts)
             self.launch("count_labels", len(labels), *some, shared=4 * k, blocks=self.few_blocks)
         return np.asarray(self.fetch(counts), dtype=np.float64)
+
+    def blocks(self, table: Any, lists: Lists) -> FloatArray:
+        """Return the sums of the lines of a table over clusters: S' V."""
+        n, k = lists.n_items, lists.n_clusters
+        l = 1 if table.ndim == 1 else table.shape[1]  # noqa: E741
+        n_warps = min(8, self.shared // (8 * k * l))
+        if not n_warps or not n:
+            return np.asarray(self.fetch(table.T.dot(lists.indicator)))
+        n_parts = -(-n // _SUMMED_ITEMS)
+        partial, total = self.xp.empty((n_parts, l * k)), self.xp.empty(table.shape[1:] + (k,))
+        extra = (lists.extra_ptr, lists.extra_clusters) if lists.n_extra else (None, None)
+        given = (LONG(n), INT(l), INT(k), table, lists.first, *extra, lists.scale, partial)
+        sums = self.function("scores.cu", "block_sums")
+        self.call(sums, (n_parts,), 32 * n_warps, given, 8 * k * l * n_warps)
+        self.launch("add_tables", l * k, INT(n_parts), INT(l * k), partial, total)
+        return np.asarray(self.fetch(total))
+
+    def diagonal(self, table: Any, lists: Lists) -> FloatArray:
+        """Return the diagonal of S' V."""
+        return np.diag(self.blocks(table, lists)).copy()
 
     def histogram(
         self, values: Any, low: int, high: int, shift: int, most: int

@@ -146,6 +146,48 @@ extern "C" __global__ void add_up(Long n, const double *numbers, double *sum)
     if (threadIdx.x == 0) *sum = totals[0];
 }
 
+// Sums of the lines of a table over clusters, for every 512 items: lanes share the columns of the
+// table, warps the items, each with sums of its own.
+extern "C" __global__ void block_sums(
+    Long n, int l, int k, const double *__restrict__ table, const int *__restrict__ first,
+    const Long *__restrict__ extra_ptr, const int *__restrict__ extra_clusters,
+    const double *__restrict__ scale, double *__restrict__ partial)
+{
+    extern __shared__ double tile[];
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, n_warps = blockDim.x >> 5;
+    const int n_cells = l * k;
+    double *mine = tile + warp * n_cells;
+    for (int i = lane; i < n_cells; i += 32) mine[i] = 0.0;
+    __syncwarp();
+    const Long begin = (Long)blockIdx.x * 512, end = begin + 512 < n ? begin + 512 : n;
+    for (Long item = begin + warp; item < end; item += n_warps) {
+        const int own = first[item];
+        const double times = scale ? scale[item] : 1.0;
+        const Long from = extra_ptr ? extra_ptr[item] : 0, to = extra_ptr ? extra_ptr[item + 1] : 0;
+        for (int j = lane; j < l; j += 32) {
+            const double value = __dmul_rn(table[item * l + j], times);
+            if (own >= 0) mine[j * k + own] += value;
+            for (Long x = from; x < to; x++) mine[j * k + extra_clusters[x]] += value;
+        }
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < n_cells; i += blockDim.x) {
+        double total = 0.0;
+        for (int w = 0; w < n_warps; w++) total += tile[w * n_cells + i];
+        partial[(Long)blockIdx.x * n_cells + i] = total;
+    }
+}
+
+// The sum of some tables, one after the other.
+extern "C" __global__ void add_tables(int n_tables, int n_cells, const double *tables, double *sum)
+{
+    const int cell = blockIdx.x * blockDim.x + threadIdx.x;
+    if (cell >= n_cells) return;
+    double total = 0.0;
+    for (int i = 0; i < n_tables; i++) total += tables[(Long)i * n_cells + cell];
+    sum[cell] = total;
+}
+
 // Where the entries of each item that belong to each band begin; those of the last one end.
 extern "C" __global__ void band_starts(
     Long n_items, int n_bands, Long width, const Long *ptr, const int *indices, Long *starts)
