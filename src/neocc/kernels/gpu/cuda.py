@@ -47,7 +47,9 @@ class CudaKernels(CardSums):
             return 0.0
         sums, products, scale, shrink = self._simplified(features, terms)
         l = 0 if sums is None else sums.shape[1]  # noqa: E741
-        slope = None if sums is None else self.put(terms.slope)
+        slope = None if sums is None else terms.slope
+        small = (slope, terms.offset, scale, shrink, terms.rate, terms.magnitude)
+        slope, offset, scale, shrink, rate, magnitude = self._put_together(*small)
         n_blocks = -(-n // _SCORED)
         partial = xp.empty(n_blocks + 1)
         shared = 8 * (_SCORED * (l | 1) + l * k)
@@ -66,11 +68,11 @@ class CudaKernels(CardSums):
                 features.squares,
                 products,
                 slope,
-                self.put(terms.offset),
+                offset,
                 scale,
                 shrink,
-                self.put(terms.rate),
-                self.put(terms.magnitude),
+                rate,
+                magnitude,
                 None if members is None else members.first,
                 members.extra_ptr if members is not None and extra else None,
                 members.extra_clusters if members is not None and extra else None,
@@ -89,23 +91,37 @@ class CudaKernels(CardSums):
         return float(partial[n_blocks])
 
     def _simplified(self, features: Features, terms: Terms) -> tuple[Any, Any, Any, Any]:
-        """Return sums, products and their scale, and what sums are shrunk by, as lines."""
+        """Return sums, products and their scale, and what sums are shrunk by, as lines.
+
+        Scale and shrink are not on the card.
+        """
         sums, products, curve = features.sums, features.products, terms.curve
-        scale, shrink = self.put(terms.scale), self.put(terms.shrink)
+        scale, shrink = terms.scale, terms.shrink
         if products is not None and scale is not None and scale.ndim == 2:
-            products, scale = products @ scale, None
+            products, scale = products @ self.put(scale), None
         more = None
         if sums is not None and shrink is not None and shrink.ndim == 2:
-            more, shrink = -((sums @ shrink) * sums).sum(axis=1)[:, None], None
+            more, shrink = -((sums @ self.put(shrink)) * sums).sum(axis=1)[:, None], None
         if features.counts is not None and curve is not None:
             curved = features.counts @ self.put(curve)
             more = curved if more is None else curved + more
         if more is not None:
             if products is not None:
-                more = more + (products if scale is None else products * scale)
+                more = more + (products if scale is None else products * self.put(scale))
             more = self.xp.broadcast_to(more, (len(features.squares), terms.n_clusters))
             products, scale = self.xp.ascontiguousarray(more), None
         return sums, products, scale, shrink if sums is not None else None
+
+    def _put_together(self, *tables: FloatArray | None) -> list[Any]:
+        """Put small tables there at once, one after the other; None stays None."""
+        there = self.put(np.concatenate([each.ravel() for each in tables if each is not None]))
+        found: list[Any] = []
+        begin = 0
+        for each in tables:
+            size = 0 if each is None else each.size
+            found.append(None if each is None else there[begin : begin + size])
+            begin += size
+        return found
 
     def least(self, block: Any) -> float:
         """Return the smallest entry, 0 if there are none."""
