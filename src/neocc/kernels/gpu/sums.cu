@@ -4,17 +4,21 @@
 // cut into bands of the other side: entries of item i in band b lie from starts[b * n_items + i] to
 // stops[...], and their indices are relative to the band if it is `local`. Each item is summed in
 // an order that depends on the matrix alone, by the threads of one group, so results have the same
-// bits for any number of blocks. PLAIN leaves out squares and weights, SEVERAL is for others with
-// several memberships, NEARBY copies the codes of a band into shared memory.
+// bits for any number of blocks. SCALED and SEVERAL are for others with weights and with several
+// memberships, NEARBY copies the codes of a band into shared memory. WEIGHING says how squares
+// count: 0 not at all, 1 once, 2 as often as the other item has memberships here, 3 by `weights`.
 
 typedef long long Long;
 
 #define NONE 255
 #define MORE 254
-#ifdef PLAIN
-#define COUNT(by)
-#else
+#ifndef WEIGHING
+#define WEIGHING 0
+#endif
+#if WEIGHING == 2
 #define COUNT(by) number += by
+#else
+#define COUNT(by)
 #endif
 // Vectors of entries that a thread has asked for, or works on.
 #define DEPTH 3
@@ -66,16 +70,15 @@ struct Ends {
     }
 };
 
-// `weighing` says how squares count: 0 not at all, 1 once, 2 as often as the other item has
-// memberships here, 3 by `weights`. `adds` to what is there, or overwrites it. The code of an item
-// is its bin, a pair of bins (numbered from `n_bins` on), MORE or NONE.
+// `adds` to what is there, or overwrites it. The code of an item is its bin, a pair of bins (numbered
+// from `n_bins` on), MORE or NONE.
 extern "C" __global__ void gather(
     Long n_items, int n_bands, Long width, Long n_others, Long n_stored, int local,
     const Long *__restrict__ starts, const Long *__restrict__ stops,
     const INDEX *__restrict__ indices, const VALUE *__restrict__ values,
     const unsigned char *__restrict__ codes, const int *__restrict__ firsts,
     const Long *__restrict__ extra_ptr, const int *__restrict__ extra_clusters,
-    const double *__restrict__ scale, const double *__restrict__ weights, int weighing,
+    const double *__restrict__ scale, const double *__restrict__ weights,
     const Long *__restrict__ edges, int group, int first_bin, int n_bins, int stride, int adds,
     double *__restrict__ sums, double *__restrict__ squares)
 {
@@ -129,7 +132,7 @@ extern "C" __global__ void gather(
             const int from = ends.from, to = ends.to;
             const Long whole = ends.whole;
             ends = Ends(starts, stops, band * n_items + item + hop, item + hop < last);
-#ifndef PLAIN
+#if WEIGHING
             double squared = 0.0;
 #endif
             for (int at = 4 * lane; at < to;) {
@@ -152,20 +155,19 @@ extern "C" __global__ void gather(
 #pragma unroll
                     for (int e = 0; e < 4; e++) {
                         const unsigned code = found[e];
-#ifdef PLAIN
-                        if (code == NONE) continue;
-#else
+#if WEIGHING == 1 || WEIGHING == 3
                         if (at + e < from || at + e >= to) continue;
+#else
+                        if (code == NONE) continue;
 #endif
                         const double value = (double)now.value[e];
                         double counted = value;
-#if !defined(PLAIN) || defined(SEVERAL)
                         const Long other = low + (int)now.index[e] - shift;
-#endif
-#ifndef PLAIN
-                        const double times = scale ? scale[other] : 1.0;
+#ifdef SCALED
                         // Rounded, so that the bits do not depend on what else is summed.
-                        if (scale) counted = __dmul_rn(value, times);
+                        counted = __dmul_rn(value, scale[other]);
+#endif
+#if WEIGHING == 2
                         double number = 0.0;
 #endif
                         unsigned one = code;
@@ -186,13 +188,10 @@ extern "C" __global__ void gather(
                             mine[two * n_threads] += counted;
                             COUNT(1.0);
                         } else if (one == MORE) {
-                            int bin = firsts[other] - first_bin;
-                            if (bin >= 0 && bin < n_bins) {
-                                mine[bin * n_threads] += counted;
-                                COUNT(1.0);
-                            }
-                            for (Long x = extra_ptr[other]; x < extra_ptr[other + 1]; x++) {
-                                bin = extra_clusters[x] - first_bin;
+                            const Long begin = extra_ptr[other], end = extra_ptr[other + 1];
+                            for (Long x = begin - 1; x < end; x++) {
+                                const int cluster = x < begin ? firsts[other] : extra_clusters[x];
+                                const int bin = cluster - first_bin;
                                 if (bin >= 0 && bin < n_bins) {
                                     mine[bin * n_threads] += counted;
                                     COUNT(1.0);
@@ -200,10 +199,12 @@ extern "C" __global__ void gather(
                             }
                         }
 #endif
-#ifndef PLAIN
-                        if (weighing == 1) squared += value * value;
-                        else if (weighing == 2) squared += number * times * value * value;
-                        else if (weighing == 3) squared += weights[other] * value * value;
+#if WEIGHING == 1
+                        squared += value * value;
+#elif WEIGHING == 2
+                        squared += number * counted * value;
+#elif WEIGHING == 3
+                        squared += weights[other] * value * value;
 #endif
                     }
                     at += step;
@@ -226,13 +227,11 @@ extern "C" __global__ void gather(
                     *out = band || adds ? *out + total : total;
                 }
             }
-#ifndef PLAIN
-            if (weighing) {
-                for (int step = group / 2; step; step /= 2)
-                    squared += __shfl_xor_sync(0xffffffffu, squared, step);
-                if (item < last && lane == 0)
-                    squares[item] = band || adds || first_bin ? squares[item] + squared : squared;
-            }
+#if WEIGHING
+            for (int by = group / 2; by; by /= 2)
+                squared += __shfl_xor_sync(0xffffffffu, squared, by);
+            if (item < last && lane == 0)
+                squares[item] = band || adds || first_bin ? squares[item] + squared : squared;
 #endif
             __syncwarp();
         }

@@ -124,7 +124,8 @@ class CardSums(Card):
         is_shared = some is not None and taken + 8 * n_bins * _THREADS[-1] <= self.shared
         taken = taken if is_shared else _PAIRS
         wanted = {
-            "-DPLAIN": weighing == 0 and scale is None,
+            f"-DWEIGHING={weighing}": True,
+            "-DSCALED": scale is not None,
             "-DSEVERAL": n_extra > 0,
             "-DNEARBY": is_shared,
         }
@@ -169,7 +170,6 @@ class CardSums(Card):
                 some.extra_clusters if some is not None and n_extra else None,
                 scale,
                 weights if weighing == 3 else None,
-                INT(weighing),
                 chosen.cut(n_blocks),
                 INT(chosen.group),
                 INT(bins[0]),
