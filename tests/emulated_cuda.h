@@ -128,5 +128,6 @@ template <class T> T atomicMax(T *at, T by) { T old = *at; if (by > old) *at = b
 inline long long __double_as_longlong(double x) { long long y; memcpy(&y, &x, 8); return y; }
 inline double __longlong_as_double(long long x) { double y; memcpy(&y, &x, 8); return y; }
 inline double __dadd_rn(double x, double y) { return x + y; }
+inline double __dmul_rn(double x, double y) { return x * y; }
 inline double __dsub_rn(double x, double y) { return x - y; }
 using std::isinf;

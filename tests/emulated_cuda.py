@@ -103,7 +103,6 @@ POINTED = {
     "bool": (np.bool_,),
     "VALUE": (np.float32, np.float64),
     "INDEX": (np.int32, np.uint16),
-    "CODE": (np.uint8, np.uint16),
     "unsigned char": (np.uint8,),
     "unsigned short": (np.uint16,),
 }

@@ -122,6 +122,13 @@ class StandInKernels:
     def sizes(self, lists):
         return here(lists).sums_of(None)
 
+    def blocks(self, table, lists):
+        self.crossed.append(lists.n_clusters * table[0].size)
+        return plain(table).T.dot(here(lists).indicator)
+
+    def diagonal(self, table, lists):
+        return np.einsum("tj,tj->j", plain(table), here(lists).indicator)
+
     def histogram(self, values, low, high, shift, most):
         keys = ordered_keys(plain(values))
         below = int(np.count_nonzero(keys < low))
@@ -130,11 +137,19 @@ class StandInKernels:
             return below
         return *np.unique(within >> shift, return_counts=True), below
 
-    def near(self, d, labels, kept, threshold):
-        d, labels, kept = map(plain, (d, labels, kept))
-        near = d <= threshold
-        near[np.flatnonzero(kept), labels[kept]] = False
-        return foreign(np.flatnonzero(near))
+    def select(self, values, rank, first):
+        values = plain(values)
+        if first is not None:
+            values = values[plain(first)[:, None] != np.arange(values.shape[1])]
+        value = float(np.sort(values)[rank - 1])
+        return value, int(np.count_nonzero(values < value)), int(np.count_nonzero(values == value))
+
+    def near(self, d, first, threshold):
+        d, first = map(plain, (d, first))
+        near = (d <= threshold) & (first[:, None] != np.arange(d.shape[1]))
+        items, clusters = near.nonzero()
+        ends = np.append(0, near.sum(axis=1).cumsum())
+        return foreign((items, clusters.astype(np.int32), ends))
 
 
 def here(lists):

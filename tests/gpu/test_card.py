@@ -100,7 +100,7 @@ KINDS = ["partition", "outliers", "overlap", "much", "scaled"]
 def test_sums(shape, k, kind, dtype):
     rng = np.random.default_rng([*shape, k, len(kind)])
     X = make_sparse(rng, shape, dtype)
-    overlap = {"overlap": 0.1, "much": 3.0, "scaled": 0.5}.get(kind, 0.0)
+    overlap = {"overlap": 0.1, "much": 1.5, "scaled": 0.5}.get(kind, 0.0)
     outliers = 0.0 if kind == "partition" else 0.2
     block = block_of(X)
     held = KERNELS.hold(block)
@@ -196,6 +196,20 @@ def test_scores(k, l, extent):  # noqa: E741
                 assert np.allclose(KERNELS.fetch(table), d, rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize(("l", "k"), [(1, 3), (5, 1), (40, 7), (200, 150)])
+def test_sums_over_blocks(k, l, scaled):  # noqa: E741
+    rng = np.random.default_rng(k)
+    members = make_members(rng, 1300, k, 0.3, 0.1, scaled=scaled)
+    for shape in ((1300, l), (1300,)):
+        table = rng.normal(size=shape)
+        found = KERNELS.blocks(xp.asarray(table), CARD.lists(members))
+        assert np.allclose(found, table.T.dot(members.indicator), rtol=1e-12, atol=1e-12)
+    square = rng.normal(size=(1300, k))
+    found = KERNELS.diagonal(xp.asarray(square), CARD.lists(members))
+    assert np.allclose(found, np.einsum("tj,tj->j", square, members.indicator), atol=1e-12)
+
+
 @pytest.mark.parametrize("kind", some(["positive", "signed", "tied", "empty", "zeros"], ["zeros"]))
 def test_histograms(kind):
     n = 3000 if MISSING else 300_000
@@ -223,6 +237,34 @@ def test_histograms(kind):
                 assert np.array_equal(found[0], expected.bins)
                 assert np.array_equal(found[1], expected.counts)
                 assert found[2] == expected.below
+
+
+@pytest.mark.parametrize("kind", ["positive", "signed", "tied", "extreme"])
+@pytest.mark.parametrize("k", [1, 7])
+def test_selected_values_and_what_is_near_them(kind, k):
+    n = 300 if MISSING else 30_000
+    rng = np.random.default_rng(k)
+    values = {
+        "positive": rng.gamma(2.0, size=(n, k)),
+        "signed": rng.normal(size=(n, k)) * 10.0 ** rng.integers(-300, 300, size=(n, k)),
+        "tied": rng.integers(0, 5, size=(n, k)) / 7.0,
+        "extreme": rng.choice([-np.inf, -0.0, 0.0, 5e-324, 1.0, np.inf], size=(n, k)),
+    }[kind]
+    first = rng.integers(-1, k, size=n).astype(np.int32)
+    left = first[:, None] != np.arange(k)
+    for taken in (None, first):
+        some = np.sort(values[left] if taken is not None else values.ravel())
+        for rank in {1, 2, len(some) // 3 + 1, len(some) - 1, len(some)}:
+            value, below, equal = KERNELS.select(xp.asarray(values), rank, KERNELS.put(taken))
+            assert value == some[rank - 1]
+            assert (below, equal) == (np.sum(some < value), np.sum(some == value))
+        with pytest.raises(RuntimeError, match="rank"):
+            KERNELS.select(xp.asarray(values), len(some) + 1, KERNELS.put(taken))
+        near = (values <= value) & left
+        found = KERNELS.near(xp.asarray(values), xp.asarray(first), value)
+        items, clusters, ends = map(KERNELS.fetch, found)
+        assert np.array_equal(np.flatnonzero(near), items * k + clusters)
+        assert np.array_equal(ends, np.append(0, near.sum(axis=1).cumsum()))
 
 
 @pytest.mark.parametrize("n_rows", some([66_000 if MISSING else 150_000], []))
@@ -368,12 +410,14 @@ def test_out_of_memory_and_interruption():
     X = planted(np.random.default_rng(0))
     model = NEOCC(4, 3, engine="gpu", n_init=1, random_state=0, refine=False)
     pool = xp.get_default_memory_pool()
-    used = pool.used_bytes()
-    limit = pool.get_limit()
-    pool.set_limit(size=used + 60_000)
+    model.fit(X)
+    used, limit = pool.used_bytes(), pool.get_limit()
+    pool.free_all_blocks()
+    large = np.random.default_rng(0).normal(size=(100_000, 80))
+    pool.set_limit(size=pool.total_bytes() + large.nbytes // 2)
     try:
         with pytest.raises(MemoryError, match="memory of the GPU"):
-            model.fit(X)
+            model.fit(large)
     finally:
         pool.set_limit(size=limit)
     assert pool.used_bytes() == used

@@ -89,7 +89,8 @@ class Query:
     `most` keys in a window need not tell them apart. Where first and extra memberships depend on
     each other, `price` is the price of extra ones at which first ones are valued, and `covered` the
     thresholds that decide who may have extra ones. The only block there is is also told the `rank`
-    wanted, and may answer with its bin alone.
+    wanted, and may answer with its bin alone; or the numbers of memberships, `alone`, and may
+    answer with thresholds.
     """
 
     nearest: Window | None
@@ -99,6 +100,7 @@ class Query:
     price: float = -np.inf
     covered: Any = None
     rank: int = 0
+    alone: Any = None
 
 
 class Histogram(NamedTuple):
@@ -204,7 +206,8 @@ class BlockCounts:
     """Of one block: its smallest distances in the first window; these and all in the second.
 
     Where the query says which items are covered, at a price, `n_below` and `n_equal` are the
-    numbers of extra memberships below the price and at it.
+    numbers of extra memberships below the price and at it. `found` are the thresholds, where the
+    only block tells them.
     """
 
     nearest: Histogram
@@ -212,6 +215,7 @@ class BlockCounts:
     extra_all: Histogram
     n_below: int = 0
     n_equal: int = 0
+    found: Any = None
 
     @classmethod
     def of(cls, d: FloatArray, minima: FloatArray, query: Query) -> BlockCounts:

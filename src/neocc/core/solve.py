@@ -151,7 +151,7 @@ def _noise(features: Features, pair: Pair) -> float:
     V = pair[1]
     if V is None:
         return 0.0
-    squares = features.squares.sum() if V.is_partition else V.weights @ features.squares
+    squares = features.squares.sum() if V.is_partition else features.weighed(V)
     return _ROUNDING * float(squares)
 
 

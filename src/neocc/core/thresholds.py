@@ -9,7 +9,7 @@ of their items, so the lowest come first. Data in memory are one block.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -109,8 +109,12 @@ def two_stage_thresholds(
     """Return what every block may take where each membership has a price of its own."""
     search = _Search(counts, few)
     query = first_query(counts, guess, few)
+    if n_blocks == 1:
+        query = replace(query, alone=counts)
     for _ in range(MOST_QUERIES):
         answers = ask("count", [query] * n_blocks)
+        if answers[0].found is not None:
+            return [answers[0].found]
         narrower = search.narrowed(query, answers)
         if narrower is None:
             return search.shared(answers, n_blocks)

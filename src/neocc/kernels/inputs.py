@@ -80,6 +80,29 @@ class Features:
     # What knows them where they are, if that is not this process; see `neocc.engines.gpu`.
     place: ClassVar[Any] = None
 
+    def blocks(self, V: Any, name: str = "sums") -> FloatArray:
+        """Return T' V, of one of the tables T and memberships V."""
+        found: FloatArray = getattr(self, name).T.dot(V.indicator)
+        return found
+
+    def diagonal(self, V: Any, name: str) -> FloatArray:
+        """Return the diagonal of T' V."""
+        found: FloatArray = np.einsum("tj,tj->j", getattr(self, name), V.indicator)
+        return found
+
+    def totals(self, name: str) -> FloatArray:
+        """Return the sums of the columns of a table."""
+        found: FloatArray = getattr(self, name).sum(axis=0)
+        return found
+
+    def largest(self, name: str, scale: FloatArray) -> float:
+        """Return the largest number of a table whose columns are scaled."""
+        return float((getattr(self, name) * scale).max(initial=0.0))
+
+    def weighed(self, V: Any) -> float:
+        """Return the base of all items, each as often as it counts."""
+        return float(V.weights @ self.squares)
+
     def tables(self) -> list[FloatArray]:
         """Return all tables that there are."""
         every = (self.sums, self.squares, self.products, self.counts)

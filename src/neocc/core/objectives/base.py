@@ -123,7 +123,7 @@ class Objective(ABC):
             weights = None if V is None else V.item_weights
             squares = features.squares if weights is None else features.squares * weights
             return float(squares.sum())
-        return float(V.weights @ features.squares)
+        return features.weighed(V)
 
     @property
     def kind(self) -> str:
@@ -207,7 +207,7 @@ def block_means(features: Features, U: Memberships, V: Memberships) -> FloatArra
     """
     blocks: FloatArray
     if features.place is not None:
-        blocks = features.place.blocks(V)
+        blocks = features.place.blocks(V, "sums")
     else:
         assert features.sums is not None
         blocks = features.sums.T.dot(V.indicator)

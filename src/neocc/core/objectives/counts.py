@@ -135,14 +135,12 @@ class CountObjective(Objective):
 
     def blocks(self, features: Features, V: Memberships) -> Blocks:
         """Return the sums over blocks, observed and expected."""
-        assert features.sums is not None
-        margins = features.squares
-        total = float(margins.sum())
+        total = float(features.squares.sum())
         per_count = 1.0 / total if total > 0 else 0.0
-        members = V.indicator if V.virtual is None else V.virtual.indicator
-        rows, columns = features.sums.sum(axis=0), margins.dot(members)
+        members = V if V.virtual is None else V.virtual
+        rows, columns = features.totals("sums"), features.blocks(members, "squares")
         expected = np.multiply.outer(rows, columns * per_count)
-        observed = features.sums.T.dot(members)
+        observed = features.blocks(members)
         return Blocks(observed, expected, rows * per_count, columns * per_count)
 
     def row_terms(

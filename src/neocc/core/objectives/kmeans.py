@@ -60,12 +60,11 @@ def row_prototypes(
 
 def column_prototypes(features: Features, V: Memberships, *, pairs: float = 0.0) -> Prototypes:
     """Return the prototypes A of column clusters, where row p weighs f_p."""
-    assert features.products is not None
     if V.mixed or pairs:
-        gram = V.fitted(V.fitted(V.indicator.T @ features.products).T)
+        gram = V.fitted(V.fitted(features.blocks(V, "products").T).T)
         scale = V.fitted(np.eye(V.n_clusters)) if V.mixed else V.inverse_sizes
         return Prototypes(None, scale, np.diag(gram).copy(), gram)
-    sums = np.einsum("tj,tj->j", features.products, V.indicator)
+    sums = features.diagonal(V, "products")
     return Prototypes(None, V.inverse_sizes, sums * V.inverse_sizes**2)
 
 

@@ -31,9 +31,7 @@ __all__ = ["MEAN", "Mean", "block_means", "residual_squares"]
 
 def block_sums(features: Features, V: Memberships) -> FloatArray:
     """Return U'XV, the sum over each block, a line for each cluster that rows are summed over."""
-    assert features.sums is not None
-    sums: FloatArray = features.sums.T.dot(V.indicator)
-    return sums
+    return features.blocks(V)
 
 
 def residual_squares(X: Any, U: Memberships, M: FloatArray, V: Memberships) -> float:

@@ -72,9 +72,7 @@ class Observed(Objective):
 
     def _blocks(self, features: Features, V: Memberships) -> tuple[FloatArray, FloatArray]:
         """Return sums and weights of the observed cells of blocks, of types if items blend."""
-        assert features.sums is not None and features.counts is not None
-        members = V.summed.indicator
-        return features.sums.T @ members, features.counts.T @ members
+        return features.blocks(V.summed), features.blocks(V.summed, "counts")
 
     def row_terms(
         self, features: Features, U: Memberships, V: Memberships | None, *, pairs: float = 0.0
@@ -102,14 +100,13 @@ class Observed(Objective):
         *,
         pairs: float,
     ) -> Terms:
-        assert features.counts is not None
         constant = self.shrinkage * float((M * M).sum())
         if pairs:
             M = clusters_in_types(len(M), pairs) @ M
         if other.virtual is not None:
             M = M @ mixing(other).T
         # Weights of the columns that were observed most bound those of a row, or nearly so.
-        largest = float((features.counts * U.summed.inverse_sizes).max(initial=0.0))
+        largest = features.largest("counts", U.summed.inverse_sizes)
         squared = M * M
         magnitude = largest * (squared @ other.summed.sizes)
         slope, curve = np.ascontiguousarray(-2.0 * M.T), np.ascontiguousarray(squared.T)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from neocc._counts import Counts
 from neocc._typing import FloatArray
 from neocc.core.assign import Applied, Choices
 from neocc.core.histograms import BlockCounts, Histogram, Query, Window
@@ -15,7 +16,7 @@ from neocc.core.overlap import OverlapModel, Scores
 from neocc.core.overlap.distances import DistanceChoices
 from neocc.core.overlap.scores import Spread, at_once
 from neocc.core.sizes import Moves, Wanted
-from neocc.core.thresholds import ANY, Thresholds
+from neocc.core.thresholds import ANY, EVERY, Thresholds
 from neocc.engines.gpu.device import Device
 from neocc.kernels import Features, Kernels, Memberships, Parts, Terms
 from neocc.kernels.gpu import Lists
@@ -45,12 +46,32 @@ class HeldFeatures(Features):
         """Where they are."""
         return self
 
-    def blocks(self, V: Memberships) -> FloatArray:
-        """Return S' V."""
-        lists = self.device.lists(V)
-        assert lists is not None and self.held.sums is not None
-        found: FloatArray = self.device.kernels.fetch(self.held.sums.T.dot(lists.indicator))
+    def blocks(self, V: Memberships, name: str = "sums") -> FloatArray:
+        """Return T' V of one of the tables."""
+        return self.device.kernels.blocks(getattr(self.held, name), self._lists(V))
+
+    def diagonal(self, V: Memberships, name: str) -> FloatArray:
+        """Return the diagonal of T' V."""
+        return self.device.kernels.diagonal(getattr(self.held, name), self._lists(V))
+
+    def totals(self, name: str) -> FloatArray:
+        """Return the sums of the columns of a table."""
+        found: FloatArray = self.device.kernels.fetch(getattr(self.held, name).sum(axis=0))
         return found
+
+    def largest(self, name: str, scale: FloatArray) -> float:
+        """Return the largest number of a table whose columns are scaled."""
+        scaled = getattr(self.held, name) * self.device.kernels.put(scale)
+        return max(0.0, float(scaled.max())) if scaled.size else 0.0
+
+    def weighed(self, V: Memberships) -> float:
+        """Return the base of all items, each as often as it counts."""
+        return float(self._lists(V).weights.dot(self.held.squares))
+
+    def _lists(self, V: Memberships) -> Lists:
+        lists = self.device.lists(V)
+        assert lists is not None
+        return lists
 
     def choices(
         self, terms: Terms, members: Memberships | None, model: OverlapModel, distances: bool
@@ -128,9 +149,12 @@ class HeldChoices:
     scores: Scores
 
     def count(self, query: Query) -> BlockCounts:
-        """Count distances by bin."""
+        """Count distances by bin; the only block selects thresholds."""
         minima: Any = self.scores.minima
         nearest = extra_nearest = extra_all = Histogram()
+        if query.alone is not None:
+            found = self._selected(query.alone)
+            return BlockCounts(nearest, extra_nearest, extra_all, found=found)
         if query.nearest is not None:
             nearest = self._histogram(minima, query.nearest, query)
         if query.extra is not None:
@@ -147,27 +171,53 @@ class HeldChoices:
             return Histogram(below=found, counted=False)
         return Histogram(*found)
 
+    def _selected(self, counts: Counts) -> Thresholds:
+        """Return the thresholds that give the items here their memberships."""
+        found = Thresholds()
+        if counts.n_covered < counts.n_items:
+            value, ties = self._at_rank(self.scores.minima, counts.n_covered, None)
+            found = Thresholds(nearest=value, n_nearest_ties=ties)
+        if counts.n_extra > 0:
+            # First memberships are taken already.
+            value, ties = self._at_rank(self.scores.d, counts.n_extra, self._first(found))
+            found = Thresholds(found.nearest, value, found.n_nearest_ties, ties)
+        return found
+
+    def _at_rank(self, values: Any, rank: int, first: Any) -> tuple[float, int]:
+        """Return the value of a rank, and how many that equal it are taken."""
+        value, n_below, n_equal = self.device.kernels.select(values, rank, first)
+        return value, EVERY if rank - n_below == n_equal else rank - n_below
+
+    def _first(self, thresholds: Thresholds) -> Any:
+        """Return the first membership of each item, -1 for none."""
+        xp = self.device.kernels.xp
+        kept = self._taken(self.scores.minima, thresholds.nearest, thresholds.n_nearest_ties)
+        return xp.where(kept, self.scores.labels, xp.int32(-1))
+
     def apply(self, thresholds: Thresholds) -> Applied:
         """Return the memberships that thresholds allow."""
-        labels, minima, k = self.scores.labels, self.scores.minima, self.scores.n_clusters
-        xp = self.device.kernels.xp
-        nothing = xp.empty(0, dtype=xp.int64)
-        first, places = labels, nothing
+        xp, kernels = self.device.kernels.xp, self.device.kernels
+        first: Any = self.scores.labels
+        items, clusters = xp.empty(0, dtype=xp.int64), xp.empty(0, dtype=xp.int32)
+        ends = None
         if thresholds != ANY:
-            kept = self._taken(minima, thresholds.nearest, thresholds.n_nearest_ties)
-            first = xp.where(kept, labels, xp.int32(-1))
+            first = self._first(thresholds)
             if thresholds.extra > -np.inf:
-                extra = thresholds.extra
                 d: Any = self.scores.d
-                places = self.device.kernels.near(d, labels, kept, extra)
-                costs = d.reshape(-1)[places]
-                places = places[self._taken(costs, extra, thresholds.n_extra_ties)]
-        items = places // k
-        lists = Lists(xp, first, items, (places - items * k).astype(xp.int32), k)
+                items, clusters, ends = kernels.near(d, first, thresholds.extra)
+                if thresholds.n_extra_ties < EVERY:
+                    costs = d[items, clusters]
+                    taken = self._taken(costs, thresholds.extra, thresholds.n_extra_ties)
+                    items, clusters, ends = items[taken], clusters[taken], None
+        lists = Lists(xp, first, items, clusters, self.scores.n_clusters)
+        if ends is not None:
+            lists.extra_ptr = ends
         return Applied(self.device.memberships(lists), self.scores.objective)
 
     def _taken(self, values: Any, threshold: float, n_ties: int) -> Any:
         """Tell which values are below a threshold, or among the first few that equal it."""
+        if n_ties == EVERY:
+            return values <= threshold
         below = values < threshold
         below[self.device.kernels.xp.flatnonzero(values == threshold)[:n_ties]] = True
         return below

@@ -74,6 +74,12 @@ class DeviceKernels(Protocol):
     def sizes(self, lists: Lists) -> FloatArray:
         """Return the number of members of each cluster."""
 
+    def blocks(self, table: Any, lists: Lists) -> FloatArray:
+        """Return the sums of the lines of a table, or of numbers, over clusters: S' V."""
+
+    def diagonal(self, table: Any, lists: Lists) -> FloatArray:
+        """Return the diagonal of S' V."""
+
     def histogram(
         self, values: Any, low: int, high: int, shift: int, most: int
     ) -> tuple[Any, Any, int] | int:
@@ -83,8 +89,14 @@ class DeviceKernels(Protocol):
         number alone if more than `most` would be counted.
         """
 
-    def near(self, d: Any, labels: Any, kept: Any, threshold: float) -> Any:
-        """Return the places in `d` within a threshold, in order.
+    def select(self, values: Any, rank: int, first: Any) -> tuple[float, int, int]:
+        """Return the value of a rank, how many are smaller, and how many equal it.
 
-        Those at the label of an item are left out where it is `kept`.
+        In a table of distances those of `first` memberships are left out, if these are given.
+        """
+
+    def near(self, d: Any, first: Any, threshold: float) -> tuple[Any, Any, Any]:
+        """Return items and clusters within a threshold, but for first memberships, in order.
+
+        Third, where those of each item begin, and where the last end.
         """

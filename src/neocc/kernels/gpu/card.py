@@ -71,9 +71,17 @@ class Card:
 
     def launch(self, name: str, n: int, *arguments: Any, shared: int = 0, blocks: int = 0) -> None:
         """Call a kernel of `scores.cu`, a thread for each of so many, or with so many blocks."""
-        blocks = blocks or -(-n // _THREADS)
+        self._launch("scores.cu", name, n, arguments, shared, blocks or -(-n // _THREADS))
+
+    def walk(self, name: str, n: int, *arguments: Any, shared: int = 0) -> None:
+        """Call a kernel of `select.cu` that walks over so many."""
+        self._launch("select.cu", name, n, arguments, shared, self.few_blocks)
+
+    def _launch(
+        self, source: str, name: str, n: int, arguments: Any, shared: int, blocks: int
+    ) -> None:
         if n:
-            self.call(self.function("scores.cu", name), (blocks,), _THREADS, arguments, shared)
+            self.call(self.function(source, name), (blocks,), _THREADS, arguments, shared)
 
     @cached_property
     def few_blocks(self) -> int:

@@ -1,7 +1,7 @@
 """Kernels on a card, through CuPy; the same functions and meaning as `neocc.kernels.numpy_`.
 
-Sums are those of `sums.cu`; distances, counts and memberships those of `scores.cu`. All are taken
-in an order that the data alone decide.
+Sums are those of `sums.cu`; distances those of `scores.cu`, thresholds those of `select.cu`. All
+are taken in an order that the data alone decide.
 """
 
 from __future__ import annotations
@@ -23,6 +23,10 @@ __all__ = ["CudaKernels"]
 _SCORED, _ADDED = 128, 1024
 # A histogram of so few bins is counted within blocks; one of more than the latter is sorted.
 _CLOSE_BINS, _MOST_COUNTED = 1 << 13, 1 << 21
+# Items whose lines are summed by one block of threads (as in `scores.cu`).
+_SUMMED_ITEMS = 512
+# Bins by which values are selected (as in `select.cu`), and rounds until they are single keys.
+_SELECTED_BINS, _SELECTING = 1 << 13, 5
 
 
 class CudaKernels(CardSums):
@@ -43,7 +47,9 @@ class CudaKernels(CardSums):
             return 0.0
         sums, products, scale, shrink = self._simplified(features, terms)
         l = 0 if sums is None else sums.shape[1]  # noqa: E741
-        slope = None if sums is None else self.put(terms.slope)
+        slope = None if sums is None else terms.slope
+        small = (slope, terms.offset, scale, shrink, terms.rate, terms.magnitude)
+        slope, offset, scale, shrink, rate, magnitude = self._put_together(*small)
         n_blocks = -(-n // _SCORED)
         partial = xp.empty(n_blocks + 1)
         shared = 8 * (_SCORED * (l | 1) + l * k)
@@ -62,11 +68,11 @@ class CudaKernels(CardSums):
                 features.squares,
                 products,
                 slope,
-                self.put(terms.offset),
+                offset,
                 scale,
                 shrink,
-                self.put(terms.rate),
-                self.put(terms.magnitude),
+                rate,
+                magnitude,
                 None if members is None else members.first,
                 members.extra_ptr if members is not None and extra else None,
                 members.extra_clusters if members is not None and extra else None,
@@ -85,23 +91,37 @@ class CudaKernels(CardSums):
         return float(partial[n_blocks])
 
     def _simplified(self, features: Features, terms: Terms) -> tuple[Any, Any, Any, Any]:
-        """Return sums, products and their scale, and what sums are shrunk by, as lines."""
+        """Return sums, products and their scale, and what sums are shrunk by, as lines.
+
+        Scale and shrink are not on the card.
+        """
         sums, products, curve = features.sums, features.products, terms.curve
-        scale, shrink = self.put(terms.scale), self.put(terms.shrink)
+        scale, shrink = terms.scale, terms.shrink
         if products is not None and scale is not None and scale.ndim == 2:
-            products, scale = products @ scale, None
+            products, scale = products @ self.put(scale), None
         more = None
         if sums is not None and shrink is not None and shrink.ndim == 2:
-            more, shrink = -((sums @ shrink) * sums).sum(axis=1)[:, None], None
+            more, shrink = -((sums @ self.put(shrink)) * sums).sum(axis=1)[:, None], None
         if features.counts is not None and curve is not None:
             curved = features.counts @ self.put(curve)
             more = curved if more is None else curved + more
         if more is not None:
             if products is not None:
-                more = more + (products if scale is None else products * scale)
+                more = more + (products if scale is None else products * self.put(scale))
             more = self.xp.broadcast_to(more, (len(features.squares), terms.n_clusters))
             products, scale = self.xp.ascontiguousarray(more), None
         return sums, products, scale, shrink if sums is not None else None
+
+    def _put_together(self, *tables: FloatArray | None) -> list[Any]:
+        """Put small tables there at once, one after the other; None stays None."""
+        there = self.put(np.concatenate([each.ravel() for each in tables if each is not None]))
+        found: list[Any] = []
+        begin = 0
+        for each in tables:
+            size = 0 if each is None else each.size
+            found.append(None if each is None else there[begin : begin + size])
+            begin += size
+        return found
 
     def least(self, block: Any) -> float:
         """Return the smallest entry, 0 if there are none."""
@@ -116,6 +136,26 @@ class CudaKernels(CardSums):
             self.launch("count_labels", len(labels), *some, shared=4 * k, blocks=self.few_blocks)
         return np.asarray(self.fetch(counts), dtype=np.float64)
 
+    def blocks(self, table: Any, lists: Lists) -> FloatArray:
+        """Return the sums of the lines of a table over clusters: S' V."""
+        n, k = lists.n_items, lists.n_clusters
+        l = 1 if table.ndim == 1 else table.shape[1]  # noqa: E741
+        n_warps = min(8, self.shared // (8 * k * l))
+        if not n_warps or not n:
+            return np.asarray(self.fetch(table.T.dot(lists.indicator)))
+        n_parts = -(-n // _SUMMED_ITEMS)
+        partial, total = self.xp.empty((n_parts, l * k)), self.xp.empty(table.shape[1:] + (k,))
+        extra = (lists.extra_ptr, lists.extra_clusters) if lists.n_extra else (None, None)
+        given = (LONG(n), INT(l), INT(k), table, lists.first, *extra, lists.scale, partial)
+        sums = self.function("scores.cu", "block_sums")
+        self.call(sums, (n_parts,), 32 * n_warps, given, 8 * k * l * n_warps)
+        self.launch("add_tables", l * k, INT(n_parts), INT(l * k), partial, total)
+        return np.asarray(self.fetch(total))
+
+    def diagonal(self, table: Any, lists: Lists) -> FloatArray:
+        """Return the diagonal of S' V."""
+        return np.diag(self.blocks(table, lists)).copy()
+
     def histogram(
         self, values: Any, low: int, high: int, shift: int, most: int
     ) -> tuple[Any, Any, int] | int:
@@ -124,7 +164,7 @@ class CudaKernels(CardSums):
         edge = np.iinfo(np.int64)
         found = self.put(np.array([0, 0, edge.max, edge.min]))
         window = (LONG(n), values, LONG(low), LONG(high))
-        self.launch("key_range", n, *window, found, blocks=self.few_blocks)
+        self.walk("key_range", n, *window, found)
         below, within, least, largest = self.fetch(found).tolist()
         if n > most < within:
             return int(below)
@@ -137,22 +177,49 @@ class CudaKernels(CardSums):
             counts = xp.zeros(n_bins, dtype=xp.int64)
             bins = (INT(shift), LONG(first), INT(n_bins), INT(close), counts)
             shared = 4 * n_bins if close else 0
-            self.launch("histogram", n, *window, *bins, shared=shared, blocks=self.few_blocks)
+            self.walk("histogram", n, *window, *bins, shared=shared)
             some = xp.flatnonzero(counts)
             return self.fetch(some) + first, self.fetch(counts[some]), below
         number, keys = xp.zeros(1, dtype=xp.int64), xp.empty(within, dtype=xp.int64)
-        self.launch("keys_within", n, *window, number, keys, blocks=self.few_blocks)
+        self.walk("keys_within", n, *window, number, keys)
         bins, counts = xp.unique(keys >> shift, return_counts=True)
         return self.fetch(bins), self.fetch(counts), below
 
-    def near(self, d: Any, labels: Any, kept: Any, threshold: float) -> Any:
-        """Return the places in `d` within a threshold, in order."""
+    def select(self, values: Any, rank: int, first: Any) -> tuple[float, int, int]:
+        """Return the value of a rank, how many are smaller, and how many equal it.
+
+        Bins of equal width are counted and the one that holds the rank is narrowed, without asking
+        the process what was found; values of the first bin chosen are copied, if they are few.
+        """
+        xp, n = self.xp, values.size
+        k = 1 if first is None else values.shape[1]
+        edge = np.iinfo(np.int64)
+        state = self.put(np.array([0, 0, edge.max, edge.min, 0, 0]))
+        counts = xp.zeros(_SELECTED_BINS + 1, dtype=xp.int64)
+        room = n // 16 + 1
+        given, few = (LONG(n), INT(k), values.reshape(-1), first), xp.empty(room)
+        self.walk("selected_range", n, *given, state)
+        pick, shared = self.function("select.cu", "pick_bin"), 4 * (_SELECTED_BINS + 1)
+        for i in range(_SELECTING):
+            self.walk("count_bins", n, *given, few, state, counts, shared=shared)
+            self.call(pick, (1,), _ADDED, (LONG(rank), state, counts))
+            if i == 0:
+                self.walk("copy_bin", n, *given, LONG(room), few, state)
+        below, _, key, _, equal, _ = self.fetch(state).tolist()
+        if not equal:
+            raise RuntimeError(f"No value has rank {rank} among {n}.")
+        bits = np.int64(key if key >= 0 else key ^ edge.max)
+        return float(bits.view(np.float64)), below, equal
+
+    def near(self, d: Any, first: Any, threshold: float) -> tuple[Any, Any, Any]:
+        """Return items and clusters within a threshold, but for first memberships, in order."""
         (n, k), xp = d.shape, self.xp
-        numbers = xp.empty(n, dtype=xp.int32)
-        common = (LONG(n), INT(k), d, labels, kept, FLOAT(threshold))
-        self.launch("near_clusters", n, *common, None, numbers, None)
-        offsets = xp.cumsum(numbers, dtype=xp.int64)
-        places = xp.empty(int(offsets[-1]) if n else 0, dtype=xp.int64)
-        if places.size:
-            self.launch("near_clusters", n, *common, offsets, numbers, places)
-        return places
+        numbers = xp.zeros(n + 1, dtype=xp.int64)
+        given = (LONG(n), INT(k), d, first, FLOAT(threshold))
+        self.walk("count_near", n, *given, numbers)
+        ends = xp.cumsum(numbers)
+        n_near = int(ends[-1])
+        items, clusters = xp.empty(n_near, dtype=xp.int64), xp.empty(n_near, dtype=xp.int32)
+        if n_near:
+            self.walk("list_near", n, *given, ends, items, clusters)
+        return items, clusters, ends

@@ -1,39 +1,35 @@
-// Distances and nearest clusters of items, counts of distances by bin, and memberships.
+// Distances and nearest clusters of items, memberships as codes, and where entries lie.
 
 typedef long long Long;
 typedef unsigned long long Count;
 
 #define NONE 255
 #define MORE 254
-#define ALL_BUT_SIGN 0x7fffffffffffffffLL
 
-// One cluster of each item, as a number from `low` on; 255 for another one or none.
-extern "C" __global__ void single_codes(
-    Long n, const int *first, int low, int n_bins, unsigned char *codes)
-{
-    const Long item = (Long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (item >= n) return;
-    const int bin = first[item] - low;
-    codes[item] = bin >= 0 && bin < n_bins ? bin : NONE;
-}
-
-// Two clusters of each item, the second in the upper byte; 254 there if it has more.
-extern "C" __global__ void double_codes(
+// Which of `n_bins` clusters from `low` on each item is in, as a byte: the number of one, of a pair
+// (from `n_bins` on), 254 for more, 255 for none.
+extern "C" __global__ void byte_codes(
     Long n, const int *first, const Long *extra_ptr, const int *extra_clusters, int low, int n_bins,
-    unsigned short *codes)
+    unsigned char *codes)
 {
     const Long item = (Long)blockIdx.x * blockDim.x + threadIdx.x;
     if (item >= n) return;
-    int found[2] = {NONE, NONE}, number = 0;
-    int bin = first[item] - low;
+    int found[2] = {NONE, NONE}, number = 0, bin = first[item] - low;
     if (bin >= 0 && bin < n_bins) found[number++] = bin;
-    for (Long x = extra_ptr[item]; x < extra_ptr[item + 1]; x++) {
+    const Long from = extra_ptr ? extra_ptr[item] : 0, to = extra_ptr ? extra_ptr[item + 1] : 0;
+    for (Long x = from; x < to; x++) {
         bin = extra_clusters[x] - low;
         if (bin < 0 || bin >= n_bins) continue;
         if (number < 2) found[number] = bin;
         number++;
     }
-    codes[item] = number > 2 ? (MORE << 8) | NONE : (found[1] << 8) | found[0];
+    int code = found[0];
+    if (number == 2) {
+        const int one = found[0] < found[1] ? found[0] : found[1];
+        const int two = found[0] < found[1] ? found[1] : found[0];
+        code = n_bins + two * (two - 1) / 2 + one;
+    }
+    codes[item] = number > 2 ? MORE : code;
 }
 
 // How many items have each cluster.
@@ -150,109 +146,46 @@ extern "C" __global__ void add_up(Long n, const double *numbers, double *sum)
     if (threadIdx.x == 0) *sum = totals[0];
 }
 
-__device__ __forceinline__ Long key_of(double value)
+// Sums of the lines of a table over clusters, for every 512 items: lanes share the columns of the
+// table, warps the items, each with sums of its own.
+extern "C" __global__ void block_sums(
+    Long n, int l, int k, const double *__restrict__ table, const int *__restrict__ first,
+    const Long *__restrict__ extra_ptr, const int *__restrict__ extra_clusters,
+    const double *__restrict__ scale, double *__restrict__ partial)
 {
-    const Long bits = __double_as_longlong(__dadd_rn(value, 0.0));
-    return bits ^ ((bits >> 63) & ALL_BUT_SIGN);
-}
-
-// How many keys lie below a window and within it, and the smallest and largest of the latter.
-extern "C" __global__ void key_range(
-    Long n, const double *__restrict__ values, Long low, Long high, Long *found)
-{
-    __shared__ Long shared[4];
-    if (threadIdx.x == 0) {
-        shared[0] = shared[1] = 0;
-        shared[2] = ALL_BUT_SIGN;
-        shared[3] = ~ALL_BUT_SIGN;
-    }
-    __syncthreads();
-    Long below = 0, within = 0, least = ALL_BUT_SIGN, largest = ~ALL_BUT_SIGN;
-    Long i = (Long)blockIdx.x * blockDim.x + threadIdx.x;
-    for (; i < n; i += (Long)gridDim.x * blockDim.x) {
-        const Long key = key_of(values[i]);
-        below += key < low;
-        if (key < low || key > high) continue;
-        within++;
-        least = key < least ? key : least;
-        largest = key > largest ? key : largest;
-    }
-    for (int step = 16; step; step /= 2) {
-        below += __shfl_xor_sync(0xffffffffu, below, step);
-        within += __shfl_xor_sync(0xffffffffu, within, step);
-        const Long a = __shfl_xor_sync(0xffffffffu, least, step);
-        const Long b = __shfl_xor_sync(0xffffffffu, largest, step);
-        least = a < least ? a : least;
-        largest = b > largest ? b : largest;
-    }
-    if ((threadIdx.x & 31) == 0) {
-        atomicAdd((Count *)shared, (Count)below);
-        atomicAdd((Count *)shared + 1, (Count)within);
-        atomicMin(shared + 2, least);
-        atomicMax(shared + 3, largest);
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        atomicAdd((Count *)found, (Count)shared[0]);
-        atomicAdd((Count *)found + 1, (Count)shared[1]);
-        atomicMin(found + 2, shared[2]);
-        atomicMax(found + 3, shared[3]);
-    }
-}
-
-// How many keys of a window fall into each bin from `least` on; in shared memory if it is `close`.
-extern "C" __global__ void histogram(
-    Long n, const double *__restrict__ values, Long low, Long high, int shift, Long least,
-    int n_bins, int close, Count *counts)
-{
-    extern __shared__ unsigned tally[];
-    if (close) {
-        for (int i = threadIdx.x; i < n_bins; i += blockDim.x) tally[i] = 0;
-        __syncthreads();
-    }
-    Long i = (Long)blockIdx.x * blockDim.x + threadIdx.x;
-    for (; i < n; i += (Long)gridDim.x * blockDim.x) {
-        const Long key = key_of(values[i]);
-        if (key < low || key > high) continue;
-        const int bin = (int)((key >> shift) - least);
-        if (close) atomicAdd(tally + bin, 1u);
-        else atomicAdd(counts + bin, (Count)1);
-    }
-    if (!close) return;
-    __syncthreads();
-    for (int bin = threadIdx.x; bin < n_bins; bin += blockDim.x)
-        if (tally[bin]) atomicAdd(counts + bin, (Count)tally[bin]);
-}
-
-// The keys of a window, in no order.
-extern "C" __global__ void keys_within(
-    Long n, const double *__restrict__ values, Long low, Long high, Count *number, Long *keys)
-{
-    Long i = (Long)blockIdx.x * blockDim.x + threadIdx.x;
-    for (; i < n; i += (Long)gridDim.x * blockDim.x) {
-        const Long key = key_of(values[i]);
-        if (key >= low && key <= high) keys[atomicAdd(number, (Count)1)] = key;
-    }
-}
-
-// Which clusters beside the nearest one, if that is kept, are within a threshold: first how many
-// of each item, then their places in the table of distances, from the offset of the item on.
-extern "C" __global__ void near_clusters(
-    Long n, int k, const double *__restrict__ d, const int *__restrict__ labels,
-    const bool *__restrict__ kept, double threshold, const Long *__restrict__ offsets,
-    int *__restrict__ numbers, Long *__restrict__ places)
-{
-    const Long item = (Long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (item >= n) return;
-    const int own = kept[item] ? labels[item] : -1;
-    Long at = places && item ? offsets[item - 1] : 0;
-    int number = 0;
-    for (int q = 0; q < k; q++)
-        if (d[item * k + q] <= threshold && q != own) {
-            if (places) places[at++] = item * k + q;
-            number++;
+    extern __shared__ double tile[];
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, n_warps = blockDim.x >> 5;
+    const int n_cells = l * k;
+    double *mine = tile + warp * n_cells;
+    for (int i = lane; i < n_cells; i += 32) mine[i] = 0.0;
+    __syncwarp();
+    const Long begin = (Long)blockIdx.x * 512, end = begin + 512 < n ? begin + 512 : n;
+    for (Long item = begin + warp; item < end; item += n_warps) {
+        const int own = first[item];
+        const double times = scale ? scale[item] : 1.0;
+        const Long from = extra_ptr ? extra_ptr[item] : 0, to = extra_ptr ? extra_ptr[item + 1] : 0;
+        for (int j = lane; j < l; j += 32) {
+            const double value = __dmul_rn(table[item * l + j], times);
+            if (own >= 0) mine[j * k + own] += value;
+            for (Long x = from; x < to; x++) mine[j * k + extra_clusters[x]] += value;
         }
-    if (!places) numbers[item] = number;
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < n_cells; i += blockDim.x) {
+        double total = 0.0;
+        for (int w = 0; w < n_warps; w++) total += tile[w * n_cells + i];
+        partial[(Long)blockIdx.x * n_cells + i] = total;
+    }
+}
+
+// The sum of some tables, one after the other.
+extern "C" __global__ void add_tables(int n_tables, int n_cells, const double *tables, double *sum)
+{
+    const int cell = blockIdx.x * blockDim.x + threadIdx.x;
+    if (cell >= n_cells) return;
+    double total = 0.0;
+    for (int i = 0; i < n_tables; i++) total += tables[(Long)i * n_cells + cell];
+    sum[cell] = total;
 }
 
 // Where the entries of each item that belong to each band begin; those of the last one end.

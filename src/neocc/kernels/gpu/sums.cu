@@ -1,21 +1,27 @@
 // Sums of items over clusters of the other side, and products with thin tables.
 //
-// Compiled with VALUE (float, double), INDEX (int, unsigned short) and CODE (unsigned char, or
-// unsigned short where some have several memberships). Items are lines of entries, cut into bands
-// of the other side: entries of item i in band b lie from starts[b * n_items + i] to stops[...],
-// and their indices are relative to the band if it is `local`. Each item is summed in an order
-// that depends on the matrix alone, by the threads of one group, so results have the same bits for
-// any number of blocks. PLAIN leaves out squares and weights.
+// Compiled with VALUE (float, double) and INDEX (int, unsigned short). Items are lines of entries,
+// cut into bands of the other side: entries of item i in band b lie from starts[b * n_items + i] to
+// stops[...], and their indices are relative to the band if it is `local`. Each item is summed in
+// an order that depends on the matrix alone, by the threads of one group, so results have the same
+// bits for any number of blocks. SCALED and SEVERAL are for others with weights and with several
+// memberships, NEARBY copies the codes of a band into shared memory. WEIGHING says how squares
+// count: 0 not at all, 1 once, 2 as often as the other item has memberships here, 3 by `weights`.
 
 typedef long long Long;
 
 #define NONE 255
 #define MORE 254
-#ifdef PLAIN
-#define COUNT(by)
-#else
-#define COUNT(by) number += by
+#ifndef WEIGHING
+#define WEIGHING 0
 #endif
+#if WEIGHING == 2
+#define COUNT(by) number += by
+#else
+#define COUNT(by)
+#endif
+// Vectors of entries that a thread has asked for, or works on.
+#define DEPTH 3
 
 struct __align__(16) Four { VALUE value[4]; INDEX index[4]; };
 
@@ -64,112 +70,150 @@ struct Ends {
     }
 };
 
-// `weighing` says how squares count: 0 not at all, 1 once, 2 as often as the other item has
-// memberships here, 3 by `weights`. `adds` to what is there, or overwrites it.
+// `adds` to what is there, or overwrites it. The code of an item is its bin, a pair of bins (numbered
+// from `n_bins` on), MORE or NONE.
 extern "C" __global__ void gather(
     Long n_items, int n_bands, Long width, Long n_others, Long n_stored, int local,
     const Long *__restrict__ starts, const Long *__restrict__ stops,
     const INDEX *__restrict__ indices, const VALUE *__restrict__ values,
-    const CODE *__restrict__ codes, const int *__restrict__ firsts,
+    const unsigned char *__restrict__ codes, const int *__restrict__ firsts,
     const Long *__restrict__ extra_ptr, const int *__restrict__ extra_clusters,
-    const double *__restrict__ scale, const double *__restrict__ weights, int weighing,
+    const double *__restrict__ scale, const double *__restrict__ weights,
     const Long *__restrict__ edges, int group, int first_bin, int n_bins, int stride, int adds,
-    int shared_codes, double *__restrict__ sums, double *__restrict__ squares)
+    double *__restrict__ sums, double *__restrict__ squares)
 {
     extern __shared__ double bins[];
     const int n_threads = blockDim.x, lane = threadIdx.x & (group - 1);
     const int per_warp = 32 / group, in_warp = (threadIdx.x & 31) / group;
     const int warp = threadIdx.x >> 5, n_warps = n_threads >> 5;
     const Long last = edges[blockIdx.x + 1];
-    CODE *nearby = reinterpret_cast<CODE *>(bins + (Long)n_bins * n_threads);
     double *mine = bins + threadIdx.x;
     for (int bin = 0; bin < n_bins; bin++) mine[bin * n_threads] = 0.0;
+    unsigned short *pairs = reinterpret_cast<unsigned short *>(bins + (Long)n_bins * n_threads);
+#ifdef SEVERAL
+    for (int i = threadIdx.x; i < n_bins * n_bins; i += n_threads) {
+        const int one = i % n_bins, two = i / n_bins;
+        if (one < two) pairs[two * (two - 1) / 2 + one] = (unsigned short)(two << 8 | one);
+    }
+    __syncthreads();
+#endif
+#ifdef NEARBY
+    unsigned char *nearby = reinterpret_cast<unsigned char *>(pairs + 256);
+#endif
 
     for (int band = 0; band < n_bands; band++) {
         const Long low = band * width;
+#ifdef NEARBY
         const Long here = n_others - low < width ? n_others - low : width;
-        if (shared_codes) {
-            __syncthreads();
-            const int vectors = (int)(here * sizeof(CODE) / 16);
-            const int4 *from = reinterpret_cast<const int4 *>(codes + low);
-            for (int i = threadIdx.x; i < vectors; i += n_threads)
-                reinterpret_cast<int4 *>(nearby)[i] = from[i];
-            for (Long i = vectors * (16 / sizeof(CODE)) + threadIdx.x; i < here; i += n_threads)
-                nearby[i] = codes[low + i];
-            __syncthreads();
-        }
-        const CODE *table = shared_codes ? nearby : codes + low;
-        const int shift = local ? 0 : (int)low;
+        __syncthreads();
+        const int vectors = (int)(here / 16);
+        const int4 *copied = reinterpret_cast<const int4 *>(codes + low);
+        for (int i = threadIdx.x; i < vectors; i += n_threads)
+            reinterpret_cast<int4 *>(nearby)[i] = copied[i];
+        for (Long i = 16 * vectors + threadIdx.x; i < here; i += n_threads)
+            nearby[i] = codes[low + i];
+        __syncthreads();
+        const unsigned char *table = nearby;
+#else
+        const unsigned char *table = codes + low;
+#endif
+        const int shift = local ? 0 : (int)low, step = 4 * group;
         const Long hop = n_warps * per_warp;
         Long item = edges[blockIdx.x] + warp * per_warp + in_warp;
         // What comes next is asked for early: the ends of the next item, and two vectors ahead.
+        // Each vector stays in its registers: moving one would wait for it.
         Ends ends(starts, stops, band * n_items + item, item < last);
-        Four now, next, after;
-        if (4 * lane < ends.to) load(now, indices, values, ends.whole, 4 * lane, n_stored);
-        if (4 * (lane + group) < ends.to)
-            load(next, indices, values, ends.whole, 4 * (lane + group), n_stored);
+        Four ahead[DEPTH];
+#pragma unroll
+        for (int v = 0; v < DEPTH - 1; v++)
+            if (4 * lane + v * step < ends.to)
+                load(ahead[v], indices, values, ends.whole, 4 * lane + v * step, n_stored);
         for (; item - in_warp < last; item += hop) {
             const int from = ends.from, to = ends.to;
             const Long whole = ends.whole;
             ends = Ends(starts, stops, band * n_items + item + hop, item + hop < last);
-#ifndef PLAIN
+#if WEIGHING
             double squared = 0.0;
 #endif
-            for (int at = 4 * lane; at < to; at += 4 * group) {
-                if (at + 8 * group < to)
-                    load(after, indices, values, whole, at + 8 * group, n_stored);
+            for (int at = 4 * lane; at < to;) {
 #pragma unroll
-                for (int e = 0; e < 4; e++) {
-                    if (at + e < from || at + e >= to) continue;
-                    const int other = (int)now.index[e] - shift;
-                    const double value = (double)now.value[e];
-                    double counted = value;
-#ifndef PLAIN
-                    const double times = scale ? scale[low + other] : 1.0;
-                    counted *= times;
-                    double number = 0.0;
+                for (int phase = 0; phase < DEPTH; phase++) {
+                    if (at >= to) continue;
+                    const int next = at + (DEPTH - 1) * step;
+                    if (next < to)
+                        load(
+                            ahead[(phase + DEPTH - 1) % DEPTH], indices, values, whole, next,
+                            n_stored);
+                    const Four &now = ahead[phase];
+                    unsigned found[4];
+#pragma unroll
+                    for (int e = 0; e < 4; e++) {
+                        const bool inside = at + e >= from && at + e < to;
+                        found[e] = NONE;
+                        if (n_bins && inside) found[e] = table[(int)now.index[e] - shift];
+                    }
+#pragma unroll
+                    for (int e = 0; e < 4; e++) {
+                        const unsigned code = found[e];
+#if WEIGHING == 1 || WEIGHING == 3
+                        if (at + e < from || at + e >= to) continue;
+#else
+                        if (code == NONE) continue;
 #endif
-                    if (n_bins) {
-                        const unsigned code = table[other];
-                        const unsigned one = sizeof(CODE) == 1 ? code : (code & 255u);
+                        const double value = (double)now.value[e];
+                        double counted = value;
+                        const Long other = low + (int)now.index[e] - shift;
+#ifdef SCALED
+                        // Rounded, so that the bits do not depend on what else is summed.
+                        counted = __dmul_rn(value, scale[other]);
+#endif
+#if WEIGHING == 2
+                        double number = 0.0;
+#endif
+                        unsigned one = code;
+#ifdef SEVERAL
+                        unsigned two = NONE;
+                        if (code >= n_bins && code < MORE) {
+                            const unsigned pair = pairs[code - n_bins];
+                            one = pair & 255u;
+                            two = pair >> 8;
+                        }
+#endif
                         if (one < MORE) {
                             mine[one * n_threads] += counted;
                             COUNT(1.0);
                         }
-                        if (sizeof(CODE) == 2) {
-                            const unsigned two = code >> 8;
-                            if (two < MORE) {
-                                mine[two * n_threads] += counted;
-                                COUNT(1.0);
-                            } else if (two == MORE) {
-                                int bin = firsts[low + other] - first_bin;
+#ifdef SEVERAL
+                        if (two < MORE) {
+                            mine[two * n_threads] += counted;
+                            COUNT(1.0);
+                        } else if (one == MORE) {
+                            const Long begin = extra_ptr[other], end = extra_ptr[other + 1];
+                            for (Long x = begin - 1; x < end; x++) {
+                                const int cluster = x < begin ? firsts[other] : extra_clusters[x];
+                                const int bin = cluster - first_bin;
                                 if (bin >= 0 && bin < n_bins) {
                                     mine[bin * n_threads] += counted;
                                     COUNT(1.0);
                                 }
-                                const Long *more = extra_ptr + low + other;
-                                for (Long x = more[0]; x < more[1]; x++) {
-                                    bin = extra_clusters[x] - first_bin;
-                                    if (bin >= 0 && bin < n_bins) {
-                                        mine[bin * n_threads] += counted;
-                                        COUNT(1.0);
-                                    }
-                                }
                             }
                         }
-                    }
-#ifndef PLAIN
-                    if (weighing == 1) squared += value * value;
-                    else if (weighing == 2) squared += number * times * value * value;
-                    else if (weighing == 3) squared += weights[low + other] * value * value;
 #endif
+#if WEIGHING == 1
+                        squared += value * value;
+#elif WEIGHING == 2
+                        squared += number * counted * value;
+#elif WEIGHING == 3
+                        squared += weights[other] * value * value;
+#endif
+                    }
+                    at += step;
                 }
-                now = next;
-                next = after;
             }
-            if (4 * lane < ends.to) load(now, indices, values, ends.whole, 4 * lane, n_stored);
-            if (4 * (lane + group) < ends.to)
-                load(next, indices, values, ends.whole, 4 * (lane + group), n_stored);
+#pragma unroll
+            for (int v = 0; v < DEPTH - 1; v++)
+                if (4 * lane + v * step < ends.to)
+                    load(ahead[v], indices, values, ends.whole, 4 * lane + v * step, n_stored);
             __syncwarp();
             for (int bin = lane; bin < n_bins; bin += group) {
                 double *line = bins + bin * n_threads + (threadIdx.x - lane), total = 0.0;
@@ -183,13 +227,11 @@ extern "C" __global__ void gather(
                     *out = band || adds ? *out + total : total;
                 }
             }
-#ifndef PLAIN
-            if (weighing) {
-                for (int step = group / 2; step; step /= 2)
-                    squared += __shfl_xor_sync(0xffffffffu, squared, step);
-                if (item < last && lane == 0)
-                    squares[item] = band || adds || first_bin ? squares[item] + squared : squared;
-            }
+#if WEIGHING
+            for (int by = group / 2; by; by /= 2)
+                squared += __shfl_xor_sync(0xffffffffu, squared, by);
+            if (item < last && lane == 0)
+                squares[item] = band || adds || first_bin ? squares[item] + squared : squared;
 #endif
             __syncwarp();
         }

@@ -11,10 +11,12 @@ from neocc.kernels.gpu.lists import Lists
 
 __all__ = ["CardSums"]
 
-# Clusters that are summed in one pass.
-_MOST_BINS = 32
+# Clusters that are summed in one pass; so few that a byte tells all pairs of them, where there are.
+_MOST_BINS, _MOST_PAIRED = 32, 22
+# Bytes in which a block of threads notes what pairs stand for.
+_PAIRS = 512
 # Threads of a block: as many as its memory and its registers allow.
-_THREADS = (1024, 768, 512, 256, 128)
+_THREADS = (1024, 896, 768, 640, 512, 384, 256, 128)
 _REGISTERS, _AT_ONCE = 1 << 16, 2048
 # Cells of a dense table that are squared at a time.
 _SQUARED_CELLS = 1 << 26
@@ -88,7 +90,8 @@ class CardSums(Card):
             weighing = 1 if weights is None else 3
             if others is not None and k and weights is others.weights and not others.mixed:
                 weighing = 2
-        n_chunks = max(1, -(-k // _MOST_BINS))
+        several = others is not None and others.n_extra > 0
+        n_chunks = max(1, -(-k // (_MOST_PAIRED if several else _MOST_BINS)))
         size = -(-k // n_chunks)
         for chunk in range(n_chunks):
             bins = (chunk * size, min(size, k - chunk * size))
@@ -112,25 +115,28 @@ class CardSums(Card):
         codes = None if some is None else self._codes(some, bins)
         n_extra = 0 if some is None else some.n_extra
         scale = None if some is None else some.scale
-        code, n_bytes = ("unsigned short", 2) if n_extra else ("unsigned char", 1)
         # In one band if all codes fit beside the bins of a few threads.
-        room = self.shared - 8 * n_bins * 256
-        chosen = lines[0] if lines[0].width * n_bytes <= room else lines[1]()
+        room = self.shared - 8 * n_bins * 256 - _PAIRS
+        chosen = lines[0] if lines[0].width <= room else lines[1]()
         # Codes are read as vectors of 16 bytes.
-        taken = n_bytes * min(chosen.width, chosen.n_others) if some is not None else 0
-        taken += -taken % 16
-        is_plain = weighing == 0 and scale is None
+        taken = min(chosen.width, chosen.n_others)
+        taken += _PAIRS + -taken % 16
+        is_shared = some is not None and taken + 8 * n_bins * _THREADS[-1] <= self.shared
+        taken = taken if is_shared else _PAIRS
+        wanted = {
+            f"-DWEIGHING={weighing}": True,
+            "-DSCALED": scale is not None,
+            "-DSEVERAL": n_extra > 0,
+            "-DNEARBY": is_shared,
+        }
         function = self.function(
             "sums.cu",
             "gather",
             f"-DVALUE={_TYPES[chosen.values.dtype.name]}",
             f"-DINDEX={_TYPES[chosen.indices.dtype.name]}",
-            f"-DCODE={code}",
-            *(("-DPLAIN",) if is_plain else ()),
+            *(option for option, yes in wanted.items() if yes),
         )
         registers = -(-function.num_regs // 8) * 8
-        is_shared = some is not None and taken + 8 * n_bins * _THREADS[-1] <= self.shared
-        taken = taken if is_shared else 0
         threads = next(
             each
             for each in _THREADS
@@ -164,14 +170,12 @@ class CardSums(Card):
                 some.extra_clusters if some is not None and n_extra else None,
                 scale,
                 weights if weighing == 3 else None,
-                INT(weighing),
                 chosen.cut(n_blocks),
                 INT(chosen.group),
                 INT(bins[0]),
                 INT(n_bins),
                 INT(stride),
                 INT(adds),
-                INT(is_shared),
                 sums,
                 squares,
             ),
@@ -179,17 +183,15 @@ class CardSums(Card):
         )
 
     def _codes(self, lists: Lists, bins: tuple[int, int]) -> Any:
-        """Return the clusters of each item that are among some, in a byte or two."""
+        """Return which of some clusters each item is in, in a byte."""
         if bins not in lists.codes:
-            n, xp = lists.n_items, self.xp
+            n = lists.n_items
             # Vectors of codes are read at once, up to the last.
-            codes = xp.empty(n + 16, dtype=xp.uint16 if lists.n_extra else xp.uint8)
-            common = (INT(bins[0]), INT(bins[1]), codes)
-            if lists.n_extra:
-                extra = (lists.extra_ptr, lists.extra_clusters)
-                self.launch("double_codes", n, LONG(n), lists.first, *extra, *common)
-            else:
-                self.launch("single_codes", n, LONG(n), lists.first, *common)
+            codes = self.xp.empty(n + 16, dtype=self.xp.uint8)
+            several = lists.n_extra > 0
+            extra = (lists.extra_ptr, lists.extra_clusters) if several else (None, None)
+            some = (LONG(n), lists.first, *extra, INT(bins[0]), INT(bins[1]), codes)
+            self.launch("byte_codes", n, *some)
             lists.codes[bins] = codes
         return lists.codes[bins]
 
@@ -216,7 +218,6 @@ class CardSums(Card):
             "multiply",
             f"-DVALUE={_TYPES[lines.values.dtype.name]}",
             f"-DINDEX={_TYPES[lines.indices.dtype.name]}",
-            "-DCODE=unsigned char",
         )
         grid = (min(-(-lines.n_items // 8), 16 * self.few_blocks), -(-n_columns // 32))
         for band in range(lines.n_bands):
