@@ -7,6 +7,7 @@ installed.
 
 from __future__ import annotations
 
+import gc
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -420,5 +421,6 @@ def test_out_of_memory_and_interruption():
             model.fit(large)
     finally:
         pool.set_limit(size=limit)
+    gc.collect()  # frames of the error
     assert pool.used_bytes() == used
     assert model.fit(X).objective_ > 0
