@@ -2,8 +2,7 @@
 
 A setting is called alike everywhere: `row_overlap` is `--row-overlap` on the command line,
 `row_overlap = 0.1` in a settings file and `"row_overlap": 0.1` in a record. No option has a default
-of its own: what is not given on the command line may be given in a settings file, and after that
-the defaults here count, which the help texts repeat.
+of its own: a settings file may say what the command line does not, then the defaults here count.
 """
 
 from __future__ import annotations

@@ -112,10 +112,9 @@ class BaseNEO(
 
     def _solve(self, matrix: Matrix, problem: Problem, init: Init, warm: Pair = COLD) -> None:
         """Run all starts and publish the best; an interrupted fit keeps the best start it has."""
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        seed, space = check_random_state(self.random_state).randint(2**31 - 1), EVERYTHING
         rng = np.random.default_rng(seed)
         with running(self.engine, problem), Workers(self.n_jobs) as workers:
-            space = EVERYTHING
             if not runs_on_cluster(self.engine):
                 space = planned_space(self, matrix, problem, init, workers)
             n_iterations = self.n_init * (_SEARCH if self._searches else _START) * problem.n_sums
@@ -194,7 +193,7 @@ class BaseNEO(
         ]
         problems = [replace(problem, overlap_model=model) for model in models]
         space = EVERYTHING
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
         rng = np.random.default_rng(seed)
         with running(self.engine, problem), Workers(self.n_jobs) as workers:
             if not runs_on_cluster(self.engine):
@@ -245,9 +244,9 @@ class BaseNEO(
     @contextmanager
     def _keeping_earlier_fit(self) -> Iterator[None]:
         """Leave what an earlier fit knew in place when a new one ends with nothing."""
-        names = ["n_features_in_", "feature_names_in_", "overlap_choice_", "overall_mean_"]
+        names = ["n_features_in_", "feature_names_in_", "overlap_choice_", "numbers_choice_"]
         names += ["row_estimate_", "column_estimate_", "row_effects_", "column_effects_"]
-        names += ["numbers_choice_"]
+        names.append("overall_mean_")
         earlier = {name: getattr(self, name) for name in names if hasattr(self, name)}
         self._published = False
         try:

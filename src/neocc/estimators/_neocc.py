@@ -291,8 +291,7 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
 
     def _publish(self, engine: Engine, problem: Problem, solution: Solution) -> None:
         super()._publish(engine, problem, solution)
-        self.row_membership_ = self._row_members
-        self.column_membership_ = self._column_members
+        self.row_membership_, self.column_membership_ = self._row_members, self._column_members
         assert solution.U is not None and solution.V is not None
         self.row_outliers_, self.column_outliers_ = solution.U.outliers, solution.V.outliers
         follows, l = problem.overlap_model.needs_sums, solution.V.n_clusters  # noqa: E741
