@@ -15,6 +15,8 @@
 
 struct int2 { int x, y; };
 struct int4 { int x, y, z, w; };
+struct alignas(16) double2 { double x, y; };
+inline double2 make_double2(double x, double y) { return {x, y}; }
 struct dim3 { unsigned x, y, z; };
 
 namespace emulated {
@@ -130,4 +132,6 @@ inline double __longlong_as_double(long long x) { double y; memcpy(&y, &x, 8); r
 inline double __dadd_rn(double x, double y) { return x + y; }
 inline double __dmul_rn(double x, double y) { return x * y; }
 inline double __dsub_rn(double x, double y) { return x - y; }
+inline int __ffs(int bits) { return __builtin_ffs(bits); }
+inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
 using std::isinf;

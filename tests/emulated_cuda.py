@@ -104,6 +104,7 @@ POINTED = {
     "VALUE": (np.float32, np.float64),
     "INDEX": (np.int32, np.uint16),
     "unsigned char": (np.uint8,),
+    "unsigned": (np.uint32,),
     "unsigned short": (np.uint16,),
 }
 

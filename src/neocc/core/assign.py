@@ -173,7 +173,11 @@ def fill_empty(members: Memberships, costs: FloatArray) -> Memberships:
     empty = np.flatnonzero(sizes == 0)
     matrix = members.dense.copy()
     items, clusters = np.nonzero(matrix)
-    spare = iter(np.lexsort((clusters, items, -costs)))
+    # Of each cluster at most the last membership is passed over: so many are dear enough.
+    n_needed = min(len(costs), len(empty) + len(sizes))
+    least = np.partition(costs, len(costs) - n_needed)[-n_needed:].min(initial=np.inf)
+    some = np.flatnonzero(costs >= least)
+    spare = iter(some[np.lexsort((clusters[some], items[some], -costs[some]))])
     for target in empty:
         source = next((i for i in spare if sizes[clusters[i]] > 1), None)
         if source is None:

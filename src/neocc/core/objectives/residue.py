@@ -61,7 +61,8 @@ class Residue(Objective):
     ) -> Terms:
         """Return the terms of the row step; with `pairs` also inner products of prototypes."""
         assert V is not None
-        found = row_prototypes(features, U, V.weights, pairs=pairs)
+        weights = None if V.is_partition else V.weights
+        found = row_prototypes(features, U, weights, pairs=pairs)
         return _terms(block_means(features, U, V), U, V, found)
 
     def column_terms(

@@ -17,7 +17,7 @@ __all__ = ["BAND", "Lines", "SparseOnCard"]
 
 BAND = 1 << 16
 # Entries of an item that a thread takes before another one helps it.
-_PER_THREAD = 32
+_PER_THREAD = 16
 # What an item costs beside its entries, in entries.
 _PER_ITEM = 64
 

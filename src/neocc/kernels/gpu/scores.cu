@@ -5,23 +5,30 @@ typedef unsigned long long Count;
 
 #define NONE 255
 #define MORE 254
+#define ALL 253
 
 // Which of `n_bins` clusters from `low` on each item is in, as a byte: the number of one, of a pair
-// (from `n_bins` on), 254 for more, 255 for none.
+// (from `n_bins` on), 253 for all, 254 for more, 255 for none; where items may be in several, also
+// as bits.
 extern "C" __global__ void byte_codes(
     Long n, const int *first, const Long *extra_ptr, const int *extra_clusters, int low, int n_bins,
-    unsigned char *codes)
+    unsigned char *codes, unsigned *sets)
 {
     const Long item = (Long)blockIdx.x * blockDim.x + threadIdx.x;
     if (item >= n) return;
     int found[2] = {NONE, NONE}, number = 0, bin = first[item] - low;
-    if (bin >= 0 && bin < n_bins) found[number++] = bin;
+    unsigned bits = 0;
+    if (bin >= 0 && bin < n_bins) {
+        found[number++] = bin;
+        bits = 1u << bin;
+    }
     const Long from = extra_ptr ? extra_ptr[item] : 0, to = extra_ptr ? extra_ptr[item + 1] : 0;
     for (Long x = from; x < to; x++) {
         bin = extra_clusters[x] - low;
         if (bin < 0 || bin >= n_bins) continue;
         if (number < 2) found[number] = bin;
         number++;
+        bits |= 1u << bin;
     }
     int code = found[0];
     if (number == 2) {
@@ -29,7 +36,9 @@ extern "C" __global__ void byte_codes(
         const int two = found[0] < found[1] ? found[1] : found[0];
         code = n_bins + two * (two - 1) / 2 + one;
     }
-    codes[item] = number > 2 ? MORE : code;
+    if (number > 2) code = number == n_bins ? ALL : MORE;
+    codes[item] = code;
+    if (sets) sets[item] = bits;
 }
 
 // How many items have each cluster.
@@ -85,8 +94,13 @@ extern "C" __global__ void score(
         if (shrink)
             for (int j = 0; j < l; j++) shrunk += S[j] * S[j] * shrink[j];
         for (int begun = 0; begun < k; begun += 4) {
-            double cross[4] = {0.0, 0.0, 0.0, 0.0};
+            double cross[4] = {0.0, 0.0, 0.0, 0.0}, kept[4];
             const int spare = k - begun < 4 ? k - begun : 4;
+            unsigned chosen = own >= begun && own < begun + 4 ? 1u << (own - begun) : 0u;
+            for (Long x = from; x < to; x++) {
+                const int other = extra_clusters[x] - begun;
+                if (other >= 0 && other < 4) chosen |= 1u << other;
+            }
             if (slope)
                 for (int j = 0; j < l; j++) {
                     const double s = S[j];
@@ -103,20 +117,27 @@ extern "C" __global__ void score(
                 exact += cross[c];
                 if (products) exact += products[item * k + q] * (scale ? scale[q] : 1.0);
                 if (shrink) exact -= shrunk;
-                if (own == q) total += exact * weight;
-                for (Long x = from; x < to; x++)
-                    if (extra_clusters[x] == q) total += exact * weight;
+                if (chosen >> c & 1u) total += exact * weight;
                 const double size = magnitude[q];
                 double rounded = size;
                 if (!isinf(size)) {
                     const double anchor = fmax((squared + size) * 64.0, fabs(exact) * 4096.0);
                     rounded = __dsub_rn(__dadd_rn(exact, anchor), anchor);
                 }
-                if (d) d[item * k + q] = rounded;
+                kept[c] = rounded;
                 if (rounded < least) {
                     least = rounded;
                     nearest = q;
                 }
+            }
+            if (d && k % 4 == 0) {
+                double2 *line = reinterpret_cast<double2 *>(d + item * k + begun);
+                line[0] = make_double2(kept[0], kept[1]);
+                line[1] = make_double2(kept[2], kept[3]);
+            } else if (d) {
+#pragma unroll
+                for (int c = 0; c < 4; c++)
+                    if (c < spare) d[item * k + begun + c] = kept[c];
             }
         }
         labels[item] = nearest;

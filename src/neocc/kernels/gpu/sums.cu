@@ -12,6 +12,7 @@ typedef long long Long;
 
 #define NONE 255
 #define MORE 254
+#define ALL 253
 #ifndef WEIGHING
 #define WEIGHING 0
 #endif
@@ -21,7 +22,7 @@ typedef long long Long;
 #define COUNT(by)
 #endif
 // Vectors of entries that a thread has asked for, or works on.
-#define DEPTH 3
+#define DEPTH 2
 
 struct __align__(16) Four { VALUE value[4]; INDEX index[4]; };
 
@@ -71,13 +72,12 @@ struct Ends {
 };
 
 // `adds` to what is there, or overwrites it. The code of an item is its bin, a pair of bins (numbered
-// from `n_bins` on), MORE or NONE.
+// from `n_bins` on), ALL, MORE (those that `sets` has bits of) or NONE.
 extern "C" __global__ void gather(
     Long n_items, int n_bands, Long width, Long n_others, Long n_stored, int local,
     const Long *__restrict__ starts, const Long *__restrict__ stops,
     const INDEX *__restrict__ indices, const VALUE *__restrict__ values,
-    const unsigned char *__restrict__ codes, const int *__restrict__ firsts,
-    const Long *__restrict__ extra_ptr, const int *__restrict__ extra_clusters,
+    const unsigned char *__restrict__ codes, const unsigned *__restrict__ sets,
     const double *__restrict__ scale, const double *__restrict__ weights,
     const Long *__restrict__ edges, int group, int first_bin, int n_bins, int stride, int adds,
     double *__restrict__ sums, double *__restrict__ squares)
@@ -120,7 +120,7 @@ extern "C" __global__ void gather(
         const int shift = local ? 0 : (int)low, step = 4 * group;
         const Long hop = n_warps * per_warp;
         Long item = edges[blockIdx.x] + warp * per_warp + in_warp;
-        // What comes next is asked for early: the ends of the next item, and two vectors ahead.
+        // What comes next is asked for early: the ends of the next item, and the next vector.
         // Each vector stays in its registers: moving one would wait for it.
         Ends ends(starts, stops, band * n_items + item, item < last);
         Four ahead[DEPTH];
@@ -134,6 +134,9 @@ extern "C" __global__ void gather(
             ends = Ends(starts, stops, band * n_items + item + hop, item + hop < last);
 #if WEIGHING
             double squared = 0.0;
+#endif
+#ifdef SEVERAL
+            double everywhere = 0.0;
 #endif
             for (int at = 4 * lane; at < to;) {
 #pragma unroll
@@ -173,29 +176,39 @@ extern "C" __global__ void gather(
                         unsigned one = code;
 #ifdef SEVERAL
                         unsigned two = NONE;
-                        if (code >= n_bins && code < MORE) {
+                        if (code >= n_bins && code < ALL) {
                             const unsigned pair = pairs[code - n_bins];
                             one = pair & 255u;
                             two = pair >> 8;
                         }
 #endif
-                        if (one < MORE) {
+                        if (one < ALL) {
                             mine[one * n_threads] += counted;
                             COUNT(1.0);
                         }
 #ifdef SEVERAL
-                        if (two < MORE) {
+                        if (two < ALL) {
                             mine[two * n_threads] += counted;
                             COUNT(1.0);
+                        } else if (one == ALL) {
+                            everywhere += counted;
+                            COUNT(n_bins);
                         } else if (one == MORE) {
-                            const Long begin = extra_ptr[other], end = extra_ptr[other + 1];
-                            for (Long x = begin - 1; x < end; x++) {
-                                const int cluster = x < begin ? firsts[other] : extra_clusters[x];
-                                const int bin = cluster - first_bin;
-                                if (bin >= 0 && bin < n_bins) {
-                                    mine[bin * n_threads] += counted;
-                                    COUNT(1.0);
+                            unsigned rest = sets[other];
+                            COUNT(__popc(rest));
+                            while (rest) {
+                                // They differ, so some are read before the first is written.
+                                double before[4];
+                                int bin[4];
+#pragma unroll
+                                for (int b = 0; b < 4; b++) {
+                                    bin[b] = __ffs(rest) - 1;
+                                    rest &= rest - 1;
+                                    if (bin[b] >= 0) before[b] = mine[bin[b] * n_threads];
                                 }
+#pragma unroll
+                                for (int b = 0; b < 4; b++)
+                                    if (bin[b] >= 0) mine[bin[b] * n_threads] = before[b] + counted;
                             }
                         }
 #endif
@@ -215,6 +228,10 @@ extern "C" __global__ void gather(
                 if (4 * lane + v * step < ends.to)
                     load(ahead[v], indices, values, ends.whole, 4 * lane + v * step, n_stored);
             __syncwarp();
+#ifdef SEVERAL
+            for (int by = group / 2; by; by /= 2)
+                everywhere += __shfl_xor_sync(0xffffffffu, everywhere, by);
+#endif
             for (int bin = lane; bin < n_bins; bin += group) {
                 double *line = bins + bin * n_threads + (threadIdx.x - lane), total = 0.0;
                 for (int t = 0; t < group; t++) {
@@ -222,6 +239,9 @@ extern "C" __global__ void gather(
                     total += line[place];
                     line[place] = 0.0;
                 }
+#ifdef SEVERAL
+                total += everywhere;
+#endif
                 if (item < last) {
                     double *out = sums + item * stride + first_bin + bin;
                     *out = band || adds ? *out + total : total;

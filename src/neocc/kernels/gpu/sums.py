@@ -112,7 +112,7 @@ class CardSums(Card):
     ) -> None:
         n_bins = bins[1]
         some = others if n_bins else None
-        codes = None if some is None else self._codes(some, bins)
+        codes, sets = (None, None) if some is None else self._codes(some, bins)
         n_extra = 0 if some is None else some.n_extra
         scale = None if some is None else some.scale
         # In one band if all codes fit beside the bins of a few threads.
@@ -165,9 +165,7 @@ class CardSums(Card):
                 chosen.indices,
                 chosen.values,
                 codes,
-                None if some is None else some.first,
-                some.extra_ptr if some is not None and n_extra else None,
-                some.extra_clusters if some is not None and n_extra else None,
+                sets,
                 scale,
                 weights if weighing == 3 else None,
                 chosen.cut(n_blocks),
@@ -183,16 +181,17 @@ class CardSums(Card):
         )
 
     def _codes(self, lists: Lists, bins: tuple[int, int]) -> Any:
-        """Return which of some clusters each item is in, in a byte."""
+        """Return which of some clusters each item is in: a byte, and bits if there are several."""
         if bins not in lists.codes:
             n = lists.n_items
             # Vectors of codes are read at once, up to the last.
             codes = self.xp.empty(n + 16, dtype=self.xp.uint8)
             several = lists.n_extra > 0
             extra = (lists.extra_ptr, lists.extra_clusters) if several else (None, None)
-            some = (LONG(n), lists.first, *extra, INT(bins[0]), INT(bins[1]), codes)
+            sets = self.xp.empty(n, dtype=self.xp.uint32) if several else None
+            some = (LONG(n), lists.first, *extra, INT(bins[0]), INT(bins[1]), codes, sets)
             self.launch("byte_codes", n, *some)
-            lists.codes[bins] = codes
+            lists.codes[bins] = codes, sets
         return lists.codes[bins]
 
     def multiply(self, block: Any, table: Any, out: Any) -> None:
