@@ -487,7 +487,7 @@ def test_rows_of_groups_that_are_not_listed_are_not_in_none(driver, folder):
     seen = set()
     last = rows["places"] - 1
     for at in np.unique(
-        np.r_[np.linspace(0, last, 25), np.linspace(0.9 * last, last, 12)].astype(int)
+        np.r_[np.linspace(0, last, 12), np.linspace(0.9 * last, last, 8)].astype(int)
     ):
         browser.point(*browser.place(int(at), 1))
         if not browser.one("#tooltip").is_displayed():

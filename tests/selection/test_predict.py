@@ -125,8 +125,7 @@ def test_the_grid_grows_when_its_edge_wins():
     assert found.best == (10, 3)
 
 
-@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("value", [0.0, 3.0])
+@pytest.mark.parametrize(("container", "value"), [(np.asarray, 3.0), (sparse.csr_array, 0.0)])
 def test_equal_rows_and_columns_make_one_cluster(value, container):
     assert suggest_n_clusters(container(np.full((7, 5), value)), random_state=0).best == (1, 1)
     X = np.tile(np.repeat([0.0, 1.0, 5.0], 8), (20, 1))

@@ -505,9 +505,8 @@ def test_copies_move_until_none_lowers_the_objective():
 # ------------------------------------------------------------------------------- whole solutions
 
 
-@pytest.mark.parametrize("make", FORMATS.values(), ids=FORMATS)
 @pytest.mark.parametrize("solver", LAGRANGIANS)
-@pytest.mark.parametrize("how", ROUNDINGS)
+@pytest.mark.parametrize(("make", "how"), list(zip(FORMATS.values(), ROUNDINGS, strict=True)))
 def test_planted_clusters_are_found(make, solver, how):
     """Every membership and every outlier, already before refinement."""
     X, U, counts = separated(0, n=40, k=3, overlap=5, outliers=2)
