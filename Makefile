@@ -42,7 +42,7 @@ test: lint
 ifneq ($(BROWSER),no)
 	@sh tests/browser/setup.sh
 endif
-	$(BIN)/python -m pytest -n $(WORKERS) $(if $(filter no,$(BROWSER)),--ignore=tests/browser)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) $(if $(filter no,$(BROWSER)),--ignore=tests/browser)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check
