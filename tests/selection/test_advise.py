@@ -101,10 +101,13 @@ def test_data_as_they_are_would_hide_it(kind):
 def test_genes_have_offsets():
     rng = np.random.default_rng(0)
     levels = rng.normal(size=(1000, 6))
-    for X, steps in ((levels, []), (np.exp2(9 + 2.5 * levels), ["log2"])):
+    for X, steps, objective in (
+        (levels, [], "mean"),
+        (np.exp2(9 + 2.5 * levels), ["log2"], "residue"),
+    ):
         advice = advise(X)
         assert steps_of(advice) == steps
-        assert advice.pipeline["neocc"].objective == "residue"
+        assert advice.pipeline["neocc"].objective == objective
     zeros = np.exp2(9 + 2.5 * levels) * (rng.random(levels.shape) < 0.9)
     assert steps_of(advise(zeros)) == ["log1p"]
     assert steps_of(advise(sparse.csr_array(zeros))) == ["log1p"]

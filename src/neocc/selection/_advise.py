@@ -218,8 +218,8 @@ def _of_units(facts: Facts) -> list[Reason]:
     return [Reason(_STANDARDIZE, why, "column-standardize"), _MEAN]
 
 
-def _of_ratios(facts: Facts) -> list[Reason]:
-    return [_nothing("the values have one scale"), *_of_levels(facts)[-1:]]
+def _of_ratios(facts: Facts) -> list[Reason]:  # noqa: ARG001
+    return [_nothing("the values have one scale"), _MEAN]
 
 
 def _of_levels(facts: Facts) -> list[Reason]:

@@ -18,7 +18,9 @@ __all__ = ["MISSING_REMEDY", "SMALLEST", "Contents", "finite", "real_numbers", "
 SMALLEST = 1e-150
 """The square of a smaller number is 0, or has lost its digits."""
 
-MISSING_REMEDY = 'Fill it in, or pass missing="zero" to read such cells as 0.'
+MISSING_REMEDY = (
+    'Fill it in, or pass missing="zero" to read such cells as 0, "ignore" to skip them.'
+)
 
 
 @dataclass(frozen=True)
