@@ -20,31 +20,9 @@ OVERLAPPING = (
 ONE_LABEL_PER_ROW = ("check_estimator_sparse_array", "check_estimator_sparse_matrix")
 
 
-# Numbers are chosen anew in each of some hundred fits; these tell whether that goes wrong.
-TELLING = ("check_fit_idempotent", "check_n_features_in", "check_estimators_pickle")
-TELLING += ("check_readonly_memmap_input", "check_dict_unchanged", "check_fit1d")
-
-
-@parametrize_with_checks([NEOCC()])
-@pytest.mark.slow
-def test_sklearn_check_of_numbers_that_are_chosen(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.parametrize("name", TELLING)
-def test_telling_checks_of_numbers_that_are_chosen(name):
-    found = [
-        (estimator, check)
-        for estimator, check in estimator_checks_generator(NEOCC(n_init=1, refine=False))
-        if getattr(check, "func", check).__name__ == name
-    ]
-    assert found
-    for estimator, check in found:
-        check(estimator)
-
-
 @parametrize_with_checks(
     [
+        NEOCC(),
         NEOCC(None, None),
         NEOCC(None, None, objective="residue", n_init=2),
         NEOKMeans(n_init=2),

@@ -6,14 +6,14 @@ import gzip
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 from neocc import NEOCC
 from neocc.io import Matrix, WouldOverwriteError, read_matrix, write_matrix
-from neocc.io.readers._ids import says_id
+from neocc.io.readers._headings import says_id
 
 ROWS = ("gene, one", 'gene "2"', "3", "NA")
 COLUMNS = ("a", "b\nc", " d;e", "x", "ö")
@@ -156,16 +156,15 @@ def test_any_matrix_is_read_back_without_options(tmp_path_factory, matrix, name,
     if name == "m.npy" and matrix.is_sparse:
         return
     path = tmp_path_factory.mktemp("any") / name
+    rows, columns = matrix.row_names or (), matrix.column_names or ()
+    if list(rows) in [[str(i + first) for i in range(len(rows))] for first in (0, 1)]:
+        # Rows that are only counted give way to a column of ids: such a table is refused.
+        assume(not any(map(says_id, columns)))
     write_matrix(matrix, path, layout=layout)
     found = read_matrix(path)
     if found.is_sparse and name in TEXT:
         assert layout != "table"
         assert by_name(found) == by_name(named(matrix))
-        return
-    if found.shape != matrix.shape:
-        # Columns of ids beside the names of rows are left out, and a note says so.
-        assert any(map(says_id, matrix.column_names or ()))
-        assert any(note.startswith("Left out") for note in found.notes)
         return
     np.testing.assert_array_equal(dense(found.data), dense(matrix.data))
     if name in NAMELESS:
@@ -269,3 +268,11 @@ def test_the_same_matrix_gives_the_same_file(tmp_path):
         write_matrix(HARD, tmp_path / name)
     assert (tmp_path / "a.csv.gz").read_bytes() == (tmp_path / "b.csv.gz").read_bytes()
     assert gzip.decompress((tmp_path / "a.csv.gz").read_bytes()).startswith(b"0.1,")
+
+
+def test_counted_rows_beside_a_column_of_ids_are_refused(tmp_path):
+    matrix = Matrix(np.eye(3), ("0", "1", "2"), ("a", "b", "user_id"))
+    matrix.data[:, 2] = [7, 5, 9]
+    with pytest.raises(ValueError, match="would not be recognised as names"):
+        write_matrix(matrix, tmp_path / "m.csv")
+    assert not (tmp_path / "m.csv").exists()

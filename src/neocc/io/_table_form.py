@@ -47,6 +47,7 @@ class TableForm:
         return (
             plan.layout == "table"
             and plan.ids == (() if self.rows is None else (0,))
+            and len(plan.numbers) == plan.width - len(plan.ids)
             and (plan.headings is None) == (headings is None)
             and (headings is None or plan.headings == [name.strip() for name in headings])
         )

@@ -102,12 +102,18 @@ def find_names(
         if later.place is not None:
             left_out = [] if found.place is None else [(0, "which counts the rows")]
             found = later
+    # A blank heading above the names says that all other numbers are data.
+    is_said = found.place == 0 and table.headings is not None and not table.heading(0)
+    doubts = list(found.doubts)
     for place in range(len(table.columns)) if found.place is not None else ():
         known = place in (found.place, *(one for one, _ in (*found.doubts, *left_out)))
-        names = table.is_whole(place) or table.kind(place) == "text"
-        if names and not known and says_id(table.heading(place)):
+        if known or not says_id(table.heading(place)):
+            continue
+        if table.is_whole(place) and is_said:
+            doubts.append((place, "has a heading of ids"))
+        elif table.is_whole(place) or table.kind(place) == "text":
             left_out.append((place, "with a heading of ids"))
-    return replace(found, left_out=tuple(left_out))
+    return replace(found, doubts=tuple(doubts), left_out=tuple(left_out))
 
 
 def _is_number_of_row(table: _Table) -> bool:
