@@ -57,6 +57,7 @@ class Choice:
     why: str  # a clause without a full stop
     options: dict[str, Any]  # the settings chosen
     n_items: int = 0  # what fractions among them are fractions of
+    unclear: tuple[str, ...] = ()  # sides for which other numbers are as plausible
 
 
 def choose(
@@ -220,8 +221,10 @@ def _numbers_chosen(found: SuggestedClusters | PredictedClusters, settings: FitS
     what = " and ".join([first.replace("of", groups, 1), *second])
     if isinstance(found, SuggestedClusters):
         return Choice(what, "the data allow no other number", options)
-    reasons = (f"{name}: {getattr(found, name).reason}" for name in asked)
-    return Choice(what, ". ".join(reasons).replace("cluster", "group"), options)
+    sides = [getattr(found, name) for name in asked]
+    why = ". ".join(f"{each.side}: {each.reason}" for each in sides).replace("cluster", "group")
+    unclear = tuple(each.side for each in sides if not each.is_clear and each.number > 1)
+    return Choice(what, why, options, unclear=unclear)
 
 
 def _fractions_chosen(

@@ -6,7 +6,6 @@ It is told once: on the terminal, as JSON, and in the record, from which the rep
 from __future__ import annotations
 
 import math
-import re
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -56,8 +55,7 @@ def tell_story(
 
 def _sure(seen: Seen, model: Any, choices: Sequence[Choice]) -> Iterator[str]:
     """Say what speaks for the result and against it."""
-    whys = " ".join(choice.why for choice in choices)
-    unclear = re.findall(r"(rows|columns): [^.]*?; unclear", whys)
+    unclear = [side for choice in choices for side in choice.unclear]
     if unclear:
         yield (
             f"How many groups of {' and of '.join(unclear)} there are is unclear: other numbers "
@@ -69,7 +67,9 @@ def _sure(seen: Seen, model: Any, choices: Sequence[Choice]) -> Iterator[str]:
         if share is not None:
             said = f"Groups explain {max(share, 0.0):.0%} of the variation of the values clustered"
             little = " little: take them for a summary, not for kinds that are there"
-            yield f"{said};{little}." if share < _LITTLE else f"{said}."
+            # Noise bounds the share of 0 and 1: even true groups of them explain little.
+            is_little = share < _LITTLE and seen.description.kind != "binary"
+            yield f"{said};{little}." if is_little else f"{said}."
     if seen.choices:
         yield (
             "What is done with the values follows from rules about kinds of data, measured in "

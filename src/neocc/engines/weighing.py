@@ -30,6 +30,10 @@ __all__ = ["WeighedSource", "read_cell_weights", "read_weights"]
 __all__ += ["read_weights_of_sides", "weighed"]
 
 
+# Products of weights and squares must be finite, and not 0.
+_LEAST, _LARGEST = 1e-100, 1e100
+
+
 def read_weights(name: str, weights: Any, n_items: int) -> FloatArray | None:
     """Check the weights of rows or columns; None if all are one."""
     if weights is None:
@@ -39,12 +43,15 @@ def read_weights(name: str, weights: Any, n_items: int) -> FloatArray | None:
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must hold numbers; got {weights!r}.") from error
     if found.shape != (n_items,):
-        raise ValueError(f"{name} must have a number for each of {n_items}; got {found.shape}.")
-    bad = np.flatnonzero(~(np.isfinite(found) & (found > 0.0)))
+        side = name.removesuffix("_weight")
+        raise ValueError(
+            f"{name} must have a number for each of the {n_items} {side}s; got {found.shape}."
+        )
+    bad = np.flatnonzero(~((found >= _LEAST) & (found <= _LARGEST)))
     if len(bad):
         raise ValueError(
-            f"{name} must be finite and positive; found {found[bad[0]]:g} at {bad[0]}. Leave out "
-            "what shall not count."
+            f"{name} must be positive, from {_LEAST:g} to {_LARGEST:g}; found {found[bad[0]]:g} at "
+            f"{bad[0]}. Leave out what shall not count."
         )
     return None if (found == 1.0).all() else found
 
