@@ -264,7 +264,7 @@ def test_wrong_weights_are_refused(wrong, message):
             model.fit(X, row_weight=wrong)
     with pytest.raises(ValueError, match=message):
         objective_value(X, *start(), row_weight=wrong)
-    with pytest.raises(ValueError, match="column_weight .* for each of the 15 columns"):
+    with pytest.raises(ValueError, match=r"column_weight .* for each of the 15 columns"):
         NEOCC(K, K).fit(X, column_weight=np.ones(3))
 
 
