@@ -411,3 +411,23 @@ def test_bad_options_are_refused(options, words, tmp_path):
     with pytest.raises(ValueError, match=words) as caught:
         read(tmp_path, "1,2\n3,4\n", **options)
     assert not isinstance(caught.value, ReadError)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_line_that_counts_the_columns_is_a_header(tmp_path, first):
+    """As pandas writes columns without names."""
+    path, rng = tmp_path / "m.csv", np.random.default_rng(0)
+    counted = ",".join(str(first + place) for place in range(8))
+    for rows in (rng.normal(size=(5, 8)), rng.integers(0, 9, size=(5, 8))):
+        lines = [",".join(map(str, row)) for row in rows.tolist()]
+        path.write_text("\n".join([counted, *lines]) + "\n")
+        found = read_matrix(path)
+        np.testing.assert_array_equal(found.data, rows)
+        assert found.column_names == tuple(counted.split(","))
+    # A table of places in order is no header above others; nor are a few numbers.
+    for table in (
+        np.arange(24).reshape(3, 8),
+        np.vstack([np.arange(5), rng.integers(9, size=(4, 5))]),
+    ):
+        path.write_text("\n".join(",".join(map(str, row)) for row in table.tolist()) + "\n")
+        np.testing.assert_array_equal(read_matrix(path).data, table)

@@ -141,7 +141,13 @@ def _stand_below(cells: Sequence[str], rest: Sequence[Record]) -> bool:
 def _has_numbers_as_headings(
     first: Sequence[str], rest: Sequence[Record], names: Sequence[str], decimal: str
 ) -> bool:
-    """Distinguish the header `gene,0,7,14` above `A,1,2,5` from a first row with a name."""
+    """Distinguish the header `gene,0,7,14` above `A,1,2,5` from a first row with a name.
+
+    Without a name before them, numbers are headings if they count the columns and no line below
+    does anything like it.
+    """
+    if _count(first):
+        return not any(_rise(record.cells, decimal) for record in rest)
     numbers = first[1:]
     if not numbers or not all(is_number(cell, decimal) for cell in numbers):
         return False
@@ -172,6 +178,16 @@ def _way_of_writing(name: str) -> str:
         for one in name
     )
     return re.sub(r"(.)\1+", r"\1", kinds)
+
+
+def _count(cells: Sequence[str]) -> bool:
+    """Whether cells are 0, 1, 2, ... or 1, 2, 3, ..., too many for a line of data by chance."""
+    if len(cells) < _RISING_NUMBERS:
+        return False
+    start = {"0": 0, "1": 1}.get(cells[0].strip())
+    return start is not None and all(
+        cell.strip() == str(start + place) for place, cell in enumerate(cells)
+    )
 
 
 def _rise(cells: Sequence[str], decimal: str) -> bool:
