@@ -76,7 +76,7 @@ $(VENV)/.created:
 
 $(VENV)/.installed: pyproject.toml $(VENV)/.created
 	@echo 'Installing neocc and what it needs into $(VENV) (once; a minute or so)'
-	@$(PIP) install -qq --editable .
+	@$(PIP) install -qq --editable '.[cli,plot]'
 	@touch $@
 
 $(VENV)/.installed-test: pyproject.toml $(VENV)/.created

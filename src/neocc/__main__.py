@@ -1,6 +1,25 @@
 """``python -m neocc`` is the ``neocc`` command."""
 
-from neocc.cli import main
+from __future__ import annotations
+
+import sys
+
+from neocc._extras import need
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the ``neocc`` command, or say what to install for it."""
+    try:
+        for package in ("typer", "rich"):
+            need(package)
+    except ImportError as error:
+        sys.exit(f"neocc: {error}")
+    from neocc.cli import app
+
+    app()
+
 
 if __name__ == "__main__":
     main()

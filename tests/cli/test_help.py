@@ -63,7 +63,7 @@ def test_the_shell_completes(words, expected):
         "COMP_WORDS": words,
         "COMP_CWORD": str(len(words.split()) - 1),
     }
-    code = "import sys; sys.argv[0] = 'neocc'; from neocc.cli import main; main()"
+    code = "import sys; sys.argv[0] = 'neocc'; from neocc.__main__ import main; main()"
     result = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )

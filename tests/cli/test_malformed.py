@@ -92,7 +92,7 @@ def test_a_full_disk(women, tmp_path):
     """The system refuses to write more than some bytes to a file, as a full disk does."""
     code = (
         "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000));"
-        "from neocc.cli import main; main()"
+        "from neocc.__main__ import main; main()"
     )
     command = [sys.executable, "-c", code, "fit", str(women), "--rows", "2", "--columns", "2"]
     before = contents(tmp_path)

@@ -10,9 +10,4 @@ from neocc.cli import fitting as _fitting  # noqa: F401 - its commands, in the o
 from neocc.cli import results as _results  # noqa: F401
 from neocc.cli._command import app
 
-__all__ = ["app", "main"]
-
-
-def main() -> None:
-    """Run the ``neocc`` command."""
-    app()
+__all__ = ["app"]

@@ -12,6 +12,7 @@ import numpy as np
 from rich.console import RenderableType
 from rich.text import Text
 
+from neocc._extras import need
 from neocc._typing import BoolArray
 from neocc.cli._command import Answer
 from neocc.cli._guard import Mistake, as_options, blaming_the_user, collected_warnings, printable
@@ -76,7 +77,7 @@ def predict_answer(
 
 def write_table(columns: dict[str, Any], output: Path, *, force: bool) -> None:
     """Write a line per membership, like rows.csv; as Parquet if the name ends so."""
-    from pyarrow import csv, parquet
+    csv, parquet = need("pyarrow.csv"), need("pyarrow.parquet")
 
     with whole_file(output, force=force) as partial:
         if output.suffix.lower() in (".parquet", ".pq"):

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
 import typer
 
 from neocc.cli._command import FORCE, Answer, Run, argument, command, flag, option, output
-from neocc.cli._guard import FAULT
+from neocc.cli._guard import FAULT, Mistake
 from neocc.cli._settings import READ_OPTIONS, Reading
 
 __all__ = ["paper", "predict", "report", "score"]
 
+_REPOSITORY = "https://github.com/neocc/neocc"
 _MODEL = argument("MODEL", "A folder that neocc fit wrote, or its model.neocc.")
 
 
@@ -137,8 +139,14 @@ def paper(
     Runs the eight systems of the paper and k-means on yeast, on MovieLens and on
     other data, five trials each, and writes a page (index.html) with the printed
     values beside what was found. Every trial is kept as soon as it is done. The
-    exit code is 1 if a trial failed; the page says which.
+    exit code is 1 if a trial failed; the page says which. It runs from a checkout
+    of the repository only.
     """
+    if find_spec("neocc.paper") is None:
+        raise Mistake(
+            "neocc paper is not part of the installed package, but runs from a checkout: "
+            f"git clone {_REPOSITORY}, and there: make demo, then .venv/bin/neocc paper."
+        )
     from neocc.paper import reproduce
 
     try:

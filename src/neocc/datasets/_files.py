@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from neocc._extras import need
+
 VARIABLE = "NEOCC_DATA"
 
 
@@ -117,7 +119,7 @@ def find_files(
     elif named:
         home = Path(named).expanduser()
     else:
-        home = Path(_import_pooch(collection).os_cache("neocc"))
+        home = Path(_pooch(collection).os_cache("neocc"))
     folder = home / collection.folder
     if not any((folder / name).exists() for name in collection.checksums):
         if data_home is None and named:
@@ -147,20 +149,13 @@ def _way_without_network(collection: Collection) -> str:
     )
 
 
-def _import_pooch(collection: Collection) -> Any:
-    try:
-        import pooch
-    except ImportError as error:
-        raise ImportError(
-            f'Downloading {collection.title} needs pooch: pip install "neocc[data]". Or '
-            f"{_way_without_network(collection)}."
-        ) from error
-    return pooch
+def _pooch(collection: Collection) -> Any:
+    return need("pooch", f"Or {_way_without_network(collection)}.")
 
 
 def _download(collection: Collection, folder: Path) -> None:
     """Store the checked download in `folder`; leave nothing there if it fails."""
-    pooch = _import_pooch(collection)
+    pooch = _pooch(collection)
     _require_writable(collection, folder)
     try:
         # pooch writes to a temporary file, and renames it once the checksum is right.

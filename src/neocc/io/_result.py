@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from neocc._extras import need
 from neocc.io._matrix import Matrix
 from neocc.io._model import save_model
 from neocc.io._record import RunRecord, write_record
@@ -138,8 +139,8 @@ def _is_ours(path: Path) -> bool:
 
 
 def _write_table(path: Path, columns: dict[str, Any], *, parquet: bool) -> None:
-    from pyarrow import csv
-    from pyarrow import parquet as pq
+    csv = need("pyarrow.csv")
+    pq = need("pyarrow.parquet")
 
     table = as_arrow(columns)
     csv.write_csv(table, path.with_suffix(".csv"))
@@ -149,13 +150,13 @@ def _write_table(path: Path, columns: dict[str, Any], *, parquet: bool) -> None:
 
 def as_arrow(columns: dict[str, Any]) -> Any:
     """Return a dict of columns as a table of pyarrow; masked values become nulls."""
-    import pyarrow as pa
+    pa = need("pyarrow")
 
     return pa.table({name: _as_arrow(values) for name, values in columns.items()})
 
 
 def _as_arrow(values: Any) -> Any:
-    import pyarrow as pa
+    pa = need("pyarrow")
 
     if isinstance(values, np.ma.MaskedArray):
         return pa.array(values.data, mask=np.ma.getmaskarray(values))

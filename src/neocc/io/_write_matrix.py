@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 from scipy import sparse
 
+from neocc._extras import need
 from neocc._typing import AnyArray
 from neocc.io._errors import FormatError
 from neocc.io._matrix import Matrix
@@ -129,7 +130,7 @@ def _write_text(delimiter: str) -> Callable[[Matrix, BinaryIO, Layout], None]:
 
 
 def _write_csv(file: BinaryIO, batches: Iterable[Any], delimiter: str, *, headed: bool) -> None:
-    from pyarrow import csv
+    csv = need("pyarrow.csv")
 
     options = csv.WriteOptions(include_header=headed, delimiter=delimiter)
     writer = None
@@ -142,7 +143,7 @@ def _write_csv(file: BinaryIO, batches: Iterable[Any], delimiter: str, *, headed
 
 
 def _write_parquet(matrix: Matrix, file: BinaryIO, layout: Layout) -> None:
-    from pyarrow import parquet
+    parquet = need("pyarrow.parquet")
 
     def recognise(form: TableForm) -> Plan:
         sample = next(iter(_table_batches(matrix, form, sample_size(matrix))))
@@ -165,7 +166,7 @@ def _write_parquet(matrix: Matrix, file: BinaryIO, layout: Layout) -> None:
 
 def _table_batches(matrix: Matrix, form: TableForm, most: int | None = None) -> Iterator[Any]:
     """Yield the rows of a table, or so many of them."""
-    import pyarrow as pa
+    pa = need("pyarrow")
 
     n_rows, n_columns = matrix.shape
     n_rows = n_rows if most is None else most
@@ -182,7 +183,7 @@ def _table_batches(matrix: Matrix, form: TableForm, most: int | None = None) -> 
 
 
 def _triplet_batches(matrix: Matrix) -> Iterator[Any]:
-    import pyarrow as pa
+    pa = need("pyarrow")
 
     data = matrix.data if matrix.is_sparse else sparse.csr_array(matrix.data)
     entries = data.tocoo()
@@ -228,8 +229,8 @@ def _exact(values: AnyArray) -> AnyArray:
 
 
 def _write_mtx(matrix: Matrix, file: BinaryIO, layout: Layout) -> None:  # noqa: ARG001
-    import pyarrow as pa
-    from pyarrow import csv
+    pa = need("pyarrow")
+    csv = need("pyarrow.csv")
 
     form = "coordinate" if matrix.is_sparse else "array"
     field = "real" if matrix.data.dtype.kind == "f" else "integer"

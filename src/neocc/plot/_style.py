@@ -6,11 +6,11 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from functools import partial
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from neocc._extras import need
 from neocc._typing import AnyArray, FloatArray
 from neocc.plot._limits import Kind, Limits, colour_limits
 
@@ -49,11 +49,8 @@ _SMALLEST_LEVEL = 6.5
 
 
 def matplotlib(name: str) -> Any:
-    """Import a part of matplotlib: by name, so that the package type-checks without it."""
-    try:
-        return import_module(f"matplotlib.{name}")
-    except ImportError as error:
-        raise ImportError('neocc.plot needs matplotlib: pip install "neocc[plot]"') from error
+    """Import a part of matplotlib."""
+    return need(f"matplotlib.{name}")
 
 
 def new_axes(ax: Any, size: tuple[float, float]) -> Any:

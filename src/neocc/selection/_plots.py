@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from neocc._extras import need
 
 if TYPE_CHECKING:
     from neocc.core.objectives import Side
@@ -22,15 +23,7 @@ def new_axes(ax: Any = None, **options: Any) -> Any:
     """Return the axes given, or those of a new figure."""
     if ax is not None:
         return ax
-    return _matplotlib("pyplot").subplots(layout="constrained", **options)[1]
-
-
-def _matplotlib(name: str) -> Any:
-    """Import a part of matplotlib: by name, so that the package type-checks without it."""
-    try:
-        return import_module(f"matplotlib.{name}")
-    except ImportError as error:
-        raise ImportError('plot needs matplotlib: pip install "neocc[plot]"') from error
+    return need("matplotlib.pyplot").subplots(layout="constrained", **options)[1]
 
 
 def plot_overlap(estimate: OverlapEstimate, ax: Any) -> Any:
@@ -174,4 +167,4 @@ def plot_stability(found: Stability, side: Side, ax: Any) -> Any:
 
 def _shade(value: int, highest: int) -> Any:
     """Return a colour from pale (0) to strong (`highest`)."""
-    return _matplotlib("pyplot").get_cmap("viridis_r")(0.1 + 0.85 * value / max(highest, 1))
+    return need("matplotlib.pyplot").get_cmap("viridis_r")(0.1 + 0.85 * value / max(highest, 1))

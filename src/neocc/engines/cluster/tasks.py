@@ -19,6 +19,7 @@ from weakref import WeakSet
 
 import numpy as np
 
+from neocc._extras import need
 from neocc.engines.cluster import remote
 
 # Sums of this many units are added at a time: a power of two, as the sizes of units are.
@@ -35,12 +36,7 @@ class ClusterLostError(RuntimeError):
 
 def find_client(where: Any) -> Any:
     """Return the client that an `engine` stands for: itself, or for "dask" the one in use."""
-    try:
-        from distributed import get_client
-    except ImportError as error:
-        raise ImportError(
-            'engine="dask" needs dask and distributed: pip install "neocc[dask]"'
-        ) from error
+    get_client = need("distributed").get_client
     client = where
     if where == "dask":
         try:

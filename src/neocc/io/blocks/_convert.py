@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from neocc._extras import need
 from neocc._typing import AnyArray
 from neocc.io._errors import FormatError, UnreadableFileError
 from neocc.io._options import Duplicates, Missing, ReadOptions
@@ -222,7 +223,7 @@ class _StoredTriplets:
         return Contents(None, notes=notes)
 
     def finish(self, notes: tuple[str, ...]) -> Converted | tuple[str, str]:
-        import pyarrow as pa
+        pa = need("pyarrow")
 
         rows, columns = (rank_names(pa.array(list(codes), pa.string())) for codes in self._codes)
         shape = (len(rows[1]), len(columns[1]))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from neocc._extras import need
 from neocc._typing import FloatArray, IntArray
 from neocc.io._errors import FormatError, UnreadableFileError, ValueInCellError
 
@@ -74,8 +75,8 @@ class ParquetRows:
         rows : ndarray
             Its rows.
         """
-        import pyarrow as pa
-        from pyarrow import parquet
+        pa = need("pyarrow")
+        parquet = need("pyarrow.parquet")
 
         path, group, n_rows = self.groups[index]
         try:
@@ -139,11 +140,7 @@ def open_parquet(path: str | PathLike[str], *, columns: Sequence[str] | None = N
     >>> rows.shape, model.objective_
     ((3, 2), 0.0)
     """
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ImportError as error:
-        raise ImportError('Parquet needs pyarrow: pip install "neocc[io]"') from error
+    pa, parquet = need("pyarrow"), need("pyarrow.parquet")
     folder = Path(path)
     files = sorted(folder.glob("*.parquet")) if folder.is_dir() else [folder]
     if not files:
@@ -178,7 +175,7 @@ def open_parquet(path: str | PathLike[str], *, columns: Sequence[str] | None = N
 
 def _kind(path: Path, schema: Any, name: str) -> Any:
     """Return the type of a column; an error if it does not hold numbers."""
-    import pyarrow as pa
+    pa = need("pyarrow")
 
     place = schema.get_field_index(name)
     if place < 0:

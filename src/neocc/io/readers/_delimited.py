@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO, cast
 
+from neocc._extras import need
 from neocc.io._options import Missing, ReadOptions
 from neocc.io._source import Source
 from neocc.io.readers._builders import IN_MEMORY, Builders
@@ -60,7 +61,7 @@ def batches(
     Memory is bounded by a few blocks of text, however large the file. With `n_expected`, a file
     may have no records at all.
     """
-    import pyarrow as pa
+    pa = need("pyarrow")
 
     if plan.dialect.thousands or plan.codes:
         yield from _from_text(source, plan, missing, 0)
@@ -94,7 +95,7 @@ def _from_text(source: Source, plan: Plan, missing: Missing, n_done: int) -> Ite
     It knows missing values without blanks around them, and no separators of thousands. Here it
     reads text, and numbers are made of that.
     """
-    import pyarrow as pa
+    pa = need("pyarrow")
 
     n_ids = len(plan.ids) + len(plan.integers)
     try:
@@ -115,8 +116,8 @@ def _from_text(source: Source, plan: Plan, missing: Missing, n_done: int) -> Ite
 
 
 def _as_numbers(text: Any, dialect: Dialect, codes: Mapping[str, float] | None) -> Any:
-    import pyarrow as pa
-    import pyarrow.compute as pc
+    pa = need("pyarrow")
+    pc = need("pyarrow.compute")
 
     trimmed = pc.utf8_trim_whitespace(text)
     is_missing = pc.is_in(trimmed, pa.array(MISSING))
@@ -138,8 +139,8 @@ def _as_numbers(text: Any, dialect: Dialect, codes: Mapping[str, float] | None) 
 def _open(
     file: BinaryIO, source: Source, plan: Plan, *, numbers_as_text: bool = False
 ) -> Iterator[Any]:
-    import pyarrow as pa
-    from pyarrow import csv
+    pa = need("pyarrow")
+    csv = need("pyarrow.csv")
 
     # Names of columns may repeat; their numbers do not.
     names = [str(place) for place in range(plan.width)]

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, cast
 
+from neocc._extras import need
 from neocc.io._errors import FormatError, ReadError
 from neocc.io._options import ReadOptions
 from neocc.io._source import Source, check_expansion
@@ -39,14 +40,7 @@ def read_excel(source: Source, options: ReadOptions, builders: Builders = IN_MEM
     if kind != EXCEL:
         said = f"This is {kind}." if kind else "The workbook is cut off or damaged."
         raise FormatError(source.path, said, "Save the matrix as CSV, or as .xlsx.")
-    try:
-        import openpyxl
-    except ImportError as error:
-        raise ImportError(
-            f'{source.path}: Excel workbooks need openpyxl: pip install "neocc[excel]". Or save '
-            "the sheet as CSV."
-        ) from error
-
+    openpyxl = need("openpyxl", "Or save the sheet as CSV.")
     try:
         with zipfile.ZipFile(source.path) as archive:
             n_bytes = sum(member.file_size for member in archive.infolist())

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from neocc._extras import need
 from neocc._typing import AnyArray
 from neocc.io._errors import FormatError, ReadError
 from neocc.io._options import ReadOptions
@@ -31,11 +32,7 @@ def is_hdf5(head: bytes) -> bool:
 
 def read_h5ad(source: Source, options: ReadOptions) -> Contents:
     """Read X, or the layer asked for, and the names of observations and variables."""
-    try:
-        import h5py
-    except ImportError as error:
-        raise ImportError('.h5ad files need h5py: pip install "neocc[io]"') from error
-
+    h5py = need("h5py")
     if not is_hdf5(source.head):
         raise FormatError(source.path, "This is no HDF5 file.", _AGAIN)
     try:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from neocc._extras import need
 from neocc.io._errors import FormatError, MissingValueError, ReadError, ValueInCellError
 from neocc.io._options import ReadOptions
 from neocc.io._source import Source, check_expansion
@@ -34,8 +35,8 @@ def is_parquet(head: bytes) -> bool:
 
 def read_parquet(source: Source, options: ReadOptions, builders: Builders = IN_MEMORY) -> Contents:
     """Read a table or triplets."""
-    import pyarrow as pa
-    from pyarrow import parquet
+    pa = need("pyarrow")
+    parquet = need("pyarrow.parquet")
 
     try:
         with source.guard(), parquet.ParquetFile(source.path) as file:
@@ -97,7 +98,7 @@ def _read(
 
 def _batches(source: Source, file: Any, plan: Plan) -> Iterator[Any]:
     """Yield record batches of dictionaries of text and of float64, as from delimited files."""
-    import pyarrow as pa
+    pa = need("pyarrow")
 
     known = file.schema_arrow.names
     names = [known[place] for place in (*plan.ids, *plan.numbers)]
@@ -116,7 +117,7 @@ def _batches(source: Source, file: Any, plan: Plan) -> Iterator[Any]:
 
 
 def _as_ids(source: Source, name: str, column: Any) -> Any:
-    import pyarrow as pa
+    pa = need("pyarrow")
 
     if not pa.types.is_dictionary(column.type):
         try:
@@ -147,7 +148,7 @@ def _check_types(source: Source, schema: Any, plan: Plan) -> None:
 
 
 def _is_numeric(kind: Any) -> bool:
-    from pyarrow import types
+    types = need("pyarrow.types")
 
     kind = kind.value_type if types.is_dictionary(kind) else kind
     numeric = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
@@ -155,7 +156,7 @@ def _is_numeric(kind: Any) -> bool:
 
 
 def _as_numbers(column: Any) -> Any:
-    import pyarrow as pa
+    pa = need("pyarrow")
 
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from neocc._extras import need
 from neocc._typing import AnyArray
 from neocc.io._options import Duplicates, Missing
 from neocc.io.readers._contents import Contents, missing_note
@@ -67,7 +68,7 @@ class TripletBuilder:
 
     def build(self, notes: tuple[str, ...]) -> Contents | tuple[str, str]:
         """Return the matrix; where duplicates are refused, names of the row and column of one."""
-        import pyarrow as pa
+        pa = need("pyarrow")
 
         rows, row_names = _number(self._ids[0])
         columns, column_names = _number(self._ids[1])
@@ -125,8 +126,8 @@ def sum_entries(entries: sparse.coo_array, duplicates: Duplicates) -> Any:
 
 def _number(chunks: list[Any]) -> tuple[AnyArray, tuple[str, ...]]:
     """Give ids the same numbers in all chunks; return the numbers, and the names in their order."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+    pa = need("pyarrow")
+    pc = need("pyarrow.compute")
 
     joined = pa.chunked_array(chunks).unify_dictionaries()
     chunks.clear()
@@ -142,8 +143,8 @@ def rank_names(names: Any) -> tuple[AnyArray, tuple[str, ...]]:
 
     Whole numbers are in numerical order, other names in that of their characters.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
+    pa = need("pyarrow")
+    pc = need("pyarrow.compute")
 
     whole = pc.all(pc.match_substring_regex(names, "^(0|-?[1-9][0-9]{0,17})$")).as_py()
     order = pc.sort_indices(names.cast(pa.int64()) if whole else names).to_numpy()
@@ -154,7 +155,7 @@ def rank_names(names: Any) -> tuple[AnyArray, tuple[str, ...]]:
 
 def with_ones(batch: Any) -> Any:
     """Return a batch of pairs as triplets whose values are 1."""
-    import pyarrow as pa
+    pa = need("pyarrow")
 
     arrays = [*batch.columns, pa.array(np.ones(batch.num_rows))]
     return pa.record_batch(arrays, names=[str(place) for place in range(len(arrays))])
@@ -165,7 +166,7 @@ def triplet_values(batch: Any, missing: Missing) -> tuple[AnyArray, int] | None:
 
     Missing ones are 0, or NaN where they are to be left out.
     """
-    import pyarrow.compute as pc
+    pc = need("pyarrow.compute")
 
     column, n_missing = batch.column(2), 0
     if column.null_count:
@@ -185,6 +186,6 @@ def triplet_values(batch: Any, missing: Missing) -> tuple[AnyArray, int] | None:
 
 
 def has_blank(names: Any) -> bool:
-    import pyarrow.compute as pc
+    pc = need("pyarrow.compute")
 
     return bool(pc.any(pc.equal(pc.utf8_trim_whitespace(names), "")).as_py())
