@@ -23,6 +23,10 @@ settings.register_profile(
     max_examples=60,
     suppress_health_check=[HealthCheck.too_slow],
 )
+# `make slow`: other examples each time, and what repeats one that fails.
+settings.register_profile(
+    "random", settings.get_profile("neocc"), derandomize=False, max_examples=200, print_blob=True
+)
 settings.load_profile("neocc")
 
 

@@ -270,6 +270,22 @@ def test_the_same_matrix_gives_the_same_file(tmp_path):
     assert gzip.decompress((tmp_path / "a.csv.gz").read_bytes()).startswith(b"0.1,")
 
 
+@pytest.mark.parametrize("columns", [("name", "b"), ("b", "name"), ("", "name 1")])
+def test_a_parquet_column_called_like_the_heading_of_row_names(columns, tmp_path):
+    matrix = Matrix(np.arange(6.0).reshape(3, 2), ("x", "name", "z"), columns)
+    write_matrix(matrix, tmp_path / "m.parquet")
+    found = read_matrix(tmp_path / "m.parquet")
+    np.testing.assert_array_equal(found.data, matrix.data)
+    assert (found.row_names, found.column_names) == (matrix.row_names, matrix.column_names)
+
+
+@pytest.mark.parametrize("columns", [("a", "a"), ("__index_level_0__", "b")])
+def test_parquet_columns_that_would_be_read_as_something_else_are_refused(columns, tmp_path):
+    with pytest.raises(ValueError, match="would not be recognised as names"):
+        write_matrix(Matrix(np.eye(2), None, columns), tmp_path / "m.parquet")
+    assert not list(tmp_path.iterdir())
+
+
 def test_counted_rows_beside_a_column_of_ids_are_refused(tmp_path):
     matrix = Matrix(np.eye(3), ("0", "1", "2"), ("a", "b", "user_id"))
     matrix.data[:, 2] = [7, 5, 9]

@@ -156,8 +156,6 @@ def _write_parquet(matrix: Matrix, file: BinaryIO, layout: Layout) -> None:
     writer = None
     for batch in batches:
         if writer is None:
-            if len(set(batch.schema.names)) < len(batch.schema.names):
-                raise ValueError("Parquet needs columns with different names.")
             writer = parquet.ParquetWriter(file, batch.schema)
         writer.write_batch(batch)
     assert writer is not None

@@ -55,21 +55,22 @@ def _plan(source: Source, file: Any, options: ReadOptions) -> Plan:
     n_rows = file.metadata.num_rows
     if not n_rows or not names:
         raise FormatError(source.path, "The file has no rows.", "Was it written to the end?")
-    if len(set(names)) < len(names):
-        raise FormatError(source.path, "Several columns have the same name.", "Rename them.")
     check_expansion(source.path, 8 * n_rows * len(names), source.size)
-    if options.row_names is None and options.layout in (None, "table") and _PANDAS_INDEX in names:
-        options = replace(options, row_names=_PANDAS_INDEX)
     return recognise_batch(source.path, next(file.iter_batches(_SAMPLE_ROWS)), options)
 
 
 def recognise_batch(path: Path, first: Any, options: ReadOptions) -> Plan:
     """Plan the reading of a file whose first rows are in a record batch."""
+    names = first.schema.names
+    if len(set(names)) < len(names):
+        raise FormatError(path, "Several columns have the same name.", "Rename them.")
+    if options.row_names is None and options.layout in (None, "table") and _PANDAS_INDEX in names:
+        options = replace(options, row_names=_PANDAS_INDEX)
     first = first.slice(0, _SAMPLE_ROWS)
     columns = [[_cell(value) for value in one.to_pylist()] for one in first.columns]
     data = [Record(0, 0, list(cells)) for cells in zip(*columns, strict=True)]
     known = replace(options, delimiter=",", decimal=".", header=True)
-    return recognise_records(path, Dialect(), Record(0, 0, first.schema.names), data, known)
+    return recognise_records(path, Dialect(), Record(0, 0, names), data, known)
 
 
 def _cell(value: Any) -> str:
