@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         NEOKMeans,
         RedundancyWarning,
         objective_value,
+        top_features,
     )
     from neocc.rivals.lowrank import LowRankNEOKMeans
     from neocc.rivals.plaid import InfinitePlaid
@@ -31,6 +32,7 @@ __all__ = [
     "RedundancyWarning",
     "__version__",
     "objective_value",
+    "top_features",
 ]
 
 _RIVALS = {

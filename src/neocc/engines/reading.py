@@ -7,16 +7,16 @@ so that the error can say where they are.
 
 from __future__ import annotations
 
-from os import PathLike
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from neocc._typing import AnyArray
+from neocc.engines.containers import in_memory
 from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix
 
-__all__ = ["READ_OPTIONS", "as_matrix", "canonical", "check_values", "refuse_types"]
+__all__ = ["READ_OPTIONS", "as_matrix", "canonical", "check_values", "readable"]
 
 READ_OPTIONS: dict[str, Any] = {
     "accept_sparse": ("csr", "csc", "coo", "lil", "dia", "dok", "bsr"),
@@ -26,16 +26,13 @@ READ_OPTIONS: dict[str, Any] = {
 _LARGEST = 1e140
 
 
-def refuse_types(X: Any) -> None:
-    """Refuse text, complex numbers and dates, naming the first such column or cell.
+def readable(X: Any) -> Any:
+    """Return data for `check_array`, brought into memory if they are a neighbour's.
 
-    Call it before `check_array`, whose messages do not say where.
+    Text, complex numbers and dates are refused, naming the first such column or cell: messages of
+    `check_array` do not say where.
     """
-    if isinstance(X, str | PathLike):
-        raise TypeError(
-            f"Input X is the path {str(X)!r}, not data. Open a store with "
-            "neocc.io.open_store(path), or read a file with neocc.io.read_matrix(path).data."
-        )
+    X = in_memory(X)
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         for name in X.columns:
             _refuse_values(np.asarray(X[name])[:, None], f" in column {str(name)!r}")
@@ -51,6 +48,7 @@ def refuse_types(X: Any) -> None:
                     "number of values."
                 ) from error
             raise
+    return X
 
 
 def _refuse_values(values: AnyArray, where: str = "") -> None:

@@ -15,7 +15,7 @@ from neocc.core.objectives import Objective
 from neocc.engines.gpu.matrix import is_on_card, read_card
 from neocc.engines.matrix import Matrix
 from neocc.engines.observed import open_observed, read_observed
-from neocc.engines.reading import READ_OPTIONS, as_matrix, refuse_types
+from neocc.engines.reading import READ_OPTIONS, as_matrix, readable
 from neocc.engines.stored import RowSource, StoredRows, open_source
 from neocc.engines.weighing import read_cell_weights, weighed
 from neocc.engines.workers import effective_n_jobs
@@ -66,7 +66,7 @@ def read_matrix(
             )
         _check_n_features(estimator, X, reset=reset)
         return read_card(X)
-    refuse_types(X)
+    X = readable(X)
     if estimator is None:
         X = check_array(X, **READ_OPTIONS)
     else:

@@ -11,6 +11,7 @@ from neocc.estimators._neocc import NEOCC
 from neocc.estimators._neokmeans import NEOKMeans
 from neocc.estimators._objective import objective_value
 from neocc.estimators._redundancy import RedundancyWarning
+from neocc.estimators._top_features import top_features
 
 __all__ = [
     "MSSR",
@@ -19,4 +20,5 @@ __all__ = [
     "NEOKMeans",
     "RedundancyWarning",
     "objective_value",
+    "top_features",
 ]

@@ -99,6 +99,9 @@ class BaseCoclusterer(BiclusterMixin, BaseNEO):
                 _per_weight(solution.V, problem.column_weights),
             )
         self.block_means_ = engine.effects.restore(means, solution.U, solution.V)
+        profiles = problem.objective.profiles(solution.features, solution.U, solution.V)
+        self._profiles = engine.effects.restore(profiles, solution.U, None)
+        self._margins = solution.features.squares if problem.objective.of_counts else None
 
     @property
     def rows_(self) -> BoolArray:

@@ -36,10 +36,14 @@ _ARRAYS: dict[str, tuple[str, str]] = {
     "block_means_": ("f", "kl"),
     "block_lifts_": ("f", "kl"),
     "cluster_centers_": ("f", "km"),
+    "_profiles": ("f", "km"),
+    "_margins": ("f", "m"),
     "history_": ("fV", "h"),
     "row_effects_": ("f", "n"),
     "column_effects_": ("f", "m"),
 }
+# Of these, what some models have none of.
+_OPEN = ("followed_", "block_lifts_", "_margins")
 _TERMS: dict[str, tuple[str, str]] = {
     "offset": ("f", "K"),
     "slope": ("f", "LK"),
@@ -152,7 +156,7 @@ def check_state(estimator: str, parameters: dict[str, Any], attributes: dict[str
     sizes = _Sizes(n_columns)
     _check_row_model(attributes["_row_model"], sizes)
     for name, (kind, letters) in _ARRAYS.items():
-        is_open = name in ("followed_", "block_lifts_") and attributes.get(name) is None
+        is_open = name in _OPEN and attributes.get(name) is None
         if name in attributes and not is_open:
             sizes.check(name, attributes[name], kind, letters)
     sizes.check_types(attributes["_row_model"].terms.single)

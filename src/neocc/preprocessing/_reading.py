@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import FLOAT_DTYPES, validate_data
 
-from neocc.engines.reading import check_values, refuse_types
+from neocc.engines.reading import check_values, readable
 
 
 class Preprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -16,7 +16,7 @@ class Preprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _read(self, X: Any, *, reset: bool, copy: bool = False) -> Any:
         """Return X as an array or a canonical CSR matrix of floats."""
-        refuse_types(X)
+        X = readable(X)
         X = validate_data(
             self,
             X,

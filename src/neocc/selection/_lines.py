@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array
 
 from neocc._typing import AnyArray, FloatArray
 from neocc.engines import RowSource
-from neocc.engines.reading import READ_OPTIONS, canonical, refuse_types
+from neocc.engines.reading import READ_OPTIONS, canonical, readable
 from neocc.engines.stored import StoredRows
 
 __all__ = ["Lines", "are_mixed", "id_columns", "is_list", "n_duplicates", "some_rows"]
@@ -37,7 +37,7 @@ def some_rows(
         names = getattr(X, "column_names", None) if names is None else names
         at = _some(shape[0], n_stored, most, seed)
         return shape, rows[:] if len(at) == shape[0] else rows.take(at), names
-    refuse_types(X)
+    X = readable(X)
     if names is None and hasattr(X, "columns"):
         names = [str(name) for name in X.columns]
     X = check_array(X, **READ_OPTIONS)

@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias
 import numpy as np
 
 from neocc._typing import FloatArray
-from neocc.core.objectives.virtual import followed_means
+from neocc.core.objectives.virtual import followed_lines, followed_means
 from neocc.kernels import Base, Features, Memberships, Terms
 
 __all__ = ["Centring", "Features", "Objective", "Rise", "Side", "Terms"]
@@ -156,6 +156,13 @@ class Objective(ABC):
     def block_means(self, features: Features, U: Memberships, V: Memberships) -> FloatArray:
         """Return the mean of each block, of shape (row clusters, column clusters)."""
         return block_means(features, U, V)
+
+    def profiles(self, features: Features, U: Memberships, V: Memberships) -> FloatArray:
+        """Return what row clusters have of each column: means, or for counts sums."""
+        assert features.sums is not None
+        if U.virtual is not None:
+            return followed_lines(features.sums.T, U, V)
+        return U.fitted(features.sums.T)
 
     def exact_value(
         self, engine: Any, features: Features, U: Memberships, V: Memberships

@@ -202,6 +202,11 @@ class CountObjective(Objective):
         sums = mixing(U).T @ self.blocks(features, V).observed @ mixing(V)
         return sums * np.multiply.outer(U.inverse_sizes, V.inverse_sizes)
 
+    def profiles(self, features: Features, U: Memberships, V: Memberships) -> FloatArray:
+        """Return the counts that row clusters have in each column, blends counted in halves."""
+        assert features.sums is not None
+        return mixing(U).T @ features.sums.T
+
     def lifts(self, features: Features, U: Memberships, V: Memberships) -> FloatArray:
         """Return the lift of each block."""
         return self.rates(self.blocks(features, V))

@@ -70,6 +70,13 @@ class Observed(Objective):
         found = np.linalg.lstsq(bend, (P.T @ sums @ Q).ravel(), rcond=_NOTHING)[0]
         return np.asarray(found).reshape(P.shape[1], Q.shape[1])
 
+    def profiles(self, features: Features, U: Memberships, V: Memberships) -> FloatArray:
+        """Return the shrunk means of observed cells; blends count in both of their clusters."""
+        assert features.sums is not None and features.counts is not None
+        P = mixing(U).T
+        found: FloatArray = P @ features.sums.T * inverse(P @ features.counts.T + self.shrinkage)
+        return found
+
     def _blocks(self, features: Features, V: Memberships) -> tuple[FloatArray, FloatArray]:
         """Return sums and weights of the observed cells of blocks, of types if items blend."""
         return features.blocks(V.summed), features.blocks(V.summed, "counts")

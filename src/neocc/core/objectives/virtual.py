@@ -11,7 +11,7 @@ import numpy as np
 from neocc._typing import FloatArray
 from neocc.kernels import Memberships, inverse
 
-__all__ = ["by_sums", "followed_means", "followers", "gathered"]
+__all__ = ["by_sums", "followed_lines", "followed_means", "followers", "gathered"]
 
 
 def by_sums(M: FloatArray, U: Memberships) -> FloatArray:
@@ -41,6 +41,20 @@ def followed_means(blocks: FloatArray, U: Memberships, V: Memberships) -> FloatA
     means = sums * inverse(numbers) * V.inverse_sizes
     overall = sums.sum(axis=0) * inverse(numbers.sum(axis=0)) * V.inverse_sizes
     return np.where((numbers == 0) & (U.sizes[:, None] > 0), overall, means)
+
+
+def followed_lines(sums: FloatArray, U: Memberships, V: Memberships) -> FloatArray:
+    """Return the mean of each column over the rows that follow a cluster there.
+
+    Columns have one cluster each, and those in none have 0, as clusters have that nobody follows.
+    """
+    followed, within = U.summed.stands_for, V.first >= 0
+    assert followed is not None
+    found = np.zeros((U.n_clusters + 1, len(within)))
+    clusters = V.first[within]
+    np.add.at(found, (followed[:, clusters], np.flatnonzero(within)), sums[:, within])
+    found[:-1, within] *= inverse(followers(U, V.n_clusters))[:, clusters]
+    return found[:-1]
 
 
 def gathered(table: FloatArray, U: Memberships) -> FloatArray:

@@ -41,9 +41,10 @@ def write_store(
         The folder to write. It appears whole or not at all.
     source : array, sparse matrix, Matrix, BlockStore, iterable of blocks, or path-like
         The rows. An iterable yields blocks of rows, arrays or sparse matrices, of any size; so
-        matrices that fit nowhere can be made and stored. A path names a file in any format of
-        `read_matrix`, or a folder of Parquet files, read in the order of their names. Text, Parquet
-        and Matrix Market files may be larger than memory; others are read as a whole.
+        matrices that fit nowhere can be made and stored. Arrays of Dask are computed chunk by chunk
+        of rows. A path names a file in any format of `read_matrix`, or a folder of Parquet files,
+        read in the order of their names. Text, Parquet and Matrix Market files may be larger than
+        memory; others are read as a whole.
     rows_per_block : int, default=None
         Number of rows of a block; by default as many as `block_size` holds.
     block_size : int or str, default="64MB"
@@ -114,6 +115,9 @@ def _blocks(source: Any) -> Iterator[Any]:
         yield from (source.load(index) for index in range(len(source.edges) - 1))
     elif sparse.issparse(source):
         yield source.tocsr()
+    elif hasattr(source, "numblocks"):  # an array of Dask, which need not fit into memory
+        for block in range(source.numblocks[0]):
+            yield source.blocks[block].compute()
     elif isinstance(source, np.ndarray) or hasattr(source, "__array__"):
         array = np.asarray(source)
         if array.ndim != 2:

@@ -14,7 +14,7 @@ from numpy.lib import format as npy
 from scipy import sparse
 
 from neocc._typing import AnyArray
-from neocc.engines.reading import as_matrix, refuse_types
+from neocc.engines.reading import as_matrix, readable
 from neocc.io.blocks._manifest import (
     MANIFEST,
     NAMES_FILES,
@@ -73,7 +73,7 @@ class StoreWriter:
         """Write a block of rows: an array, or any sparse matrix."""
         if rows.shape[0] == 0:
             return
-        refuse_types(rows)
+        rows = readable(rows)
         is_sparse = bool(sparse.issparse(rows))
         if self._n_columns is None:
             self._n_columns, self._is_sparse = int(rows.shape[1]), is_sparse

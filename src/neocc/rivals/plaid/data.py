@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from neocc._typing import FloatArray
-from neocc.engines.reading import READ_OPTIONS, check_values, refuse_types
+from neocc.engines.reading import READ_OPTIONS, check_values, readable
 
 
 def read_dense(
@@ -20,7 +20,7 @@ def read_dense(
 
     The second array is 1 where an entry was observed and else 0; None if all were.
     """
-    refuse_types(X)
+    X = readable(X)
     X = validate_data(estimator, X, reset=True, **READ_OPTIONS)
     if sparse.issparse(X):
         X = _densified(X, dense_limit)
