@@ -15,7 +15,7 @@ from neocc.report._explained import explained
 from neocc.report._html import Markup, element, joined
 from neocc.report._pieces import NOTHING, note, section, swatch, table
 from neocc.report._result import Result
-from neocc.report._scale import Scale, readable_on, scale_for
+from neocc.report._scale import LEVELS, Scale, scale_for, shade_rules
 from neocc.report._side import Side
 from neocc.report._story import means_before
 from neocc.report._words import figure, figure_of
@@ -23,7 +23,6 @@ from neocc.report._words import figure, figure_of
 __all__ = ["block_styles", "blocks", "composition", "convergence", "matrix"]
 
 _MOST_BLOCKS = 600
-_LEVELS = 10
 _KINDS = {"one group": "one", "several": "several", "none": "none"}
 
 
@@ -234,7 +233,7 @@ def _block_cell(
         counted = element("small", rows.cells.in_words(*at))
     if np.isnan(mean):
         return element("td", "empty" if rows.cells is None else "not observed", counted)
-    class_ = f"t{round(_LEVELS * scale.share(mean))}"
+    class_ = f"t{round(LEVELS * scale.share(mean))}"
     if measure.expected is None:
         return element("td", figure(mean), counted, class_=class_)
     words = measure.in_words(mean)
@@ -246,12 +245,7 @@ def block_styles(result: Result) -> str:
     means = _block_means(result)
     if means is None:
         return ""
-    scale = scale_for(means, kind=result.measure.limits)
-    colours = [scale.colour(level / _LEVELS) for level in range(_LEVELS + 1)]
-    return "\n".join(
-        f".t{level} {{ background: {colour}; color: {readable_on(colour)}; }}"
-        for level, colour in enumerate(colours)
-    )
+    return shade_rules("t", scale_for(means, kind=result.measure.limits))
 
 
 # ---------------------------------------------------------------------------------- convergence

@@ -1,5 +1,6 @@
 // The matrix as a picture.
 
+const cells = unpack(data.cells);
 const canvas = get("picture");
 const context = canvas.getContext("2d");
 
@@ -198,7 +199,7 @@ function paintBars(side) {
     const across = barAt(side, place);
     context.fillStyle = "#eef1f5";
     context.fillRect(...band(side, side.from, Math.min(side.to, side.end), across, thick));
-    context.fillStyle = isOut ? "#b6c0cb" : group.colour;
+    context.fillStyle = isOut ? "#b6c0cb" : fillOf(group);
     for (let bin = first, end; bin <= last; bin = end) {
       const share = side.share(bin, place);
       for (end = bin + 1; end <= last && side.share(end, place) === share; end++);
