@@ -81,15 +81,15 @@ def read_labels(given: Any, ids: Sequence[str], noun: str = "rows") -> Labels:
                     raise DuplicateEntryError(table.path, what, remedy, line=line)
                 labels.append(label)
         entries, notes = table.match(found)
-        return _gathered(entries, notes, table.path.name, noun, table.fault)
+        return _gathered(entries, notes, f" in {table.path.name}", noun, table.fault)
     if isinstance(given, Mapping):
         by_id = {str(key): _several(value) for key, value in given.items()}
         entries, notes = match_ids(by_id, ids, noun, "labels", ValueError)
-        return _gathered(entries, notes, "labels", noun, ValueError)
+        return _gathered(entries, notes, "", noun, ValueError)
     each = [_several(entry) for entry in given]
     if len(each) != len(ids):
         raise ValueError(f"{len(each)} labels for {len(ids)} {noun}: give one entry for each.")
-    return _gathered(each, [], "labels", noun, ValueError)
+    return _gathered(each, [], "", noun, ValueError)
 
 
 def _several(entry: Any) -> list[str]:
@@ -110,7 +110,7 @@ def _is_nothing(one: Any) -> bool:
 def _gathered(
     entries: Sequence[Sequence[str] | None],
     notes: list[str],
-    source: str,
+    where: str,
     noun: str,
     fault: Any,
 ) -> Labels:
@@ -122,15 +122,16 @@ def _gathered(
         for label in labels or ()
     ]
     if not places:
-        raise fault(f"None of the {noun} has a label in {source}.")
+        raise fault(f"None of the {noun} has a label{where}.")
     items, labels = np.array(places).T
     shape = (len(entries), len(numbers))
     members = sparse.csr_array((np.ones(len(items), np.int8), (items, labels)), shape=shape)
     n_without = len(entries) - len(np.unique(items))
     if n_without:
-        notes = [*notes, f"{n_without:,} of the {len(entries):,} {noun} have no label in {source}."]
+        has = "has" if n_without == 1 else "have"
+        notes = [*notes, f"{n_without:,} of the {len(entries):,} {noun} {has} no label{where}."]
     if len(numbers) == len(places) > 1:
-        alone = f"every label in {source} is that of one of the {noun} alone"
+        alone = f"every label{where} is that of one of the {noun} alone"
         notes = [*notes, f"{alone}: there is nothing to test. Are these names to show?"]
     return Labels(tuple(numbers), members, tuple(notes))
 
@@ -156,6 +157,6 @@ def read_names_table(
     entries, notes = table.match(found)
     n_without = sum(not name for name in entries)
     if n_without:
-        of_all = f"{n_without:,} of the {len(ids):,} {noun}"
-        notes.append(f"{of_all} have no name in {table.path.name} and keep their ids.")
+        of_all = f"{n_without:,} of the {len(ids):,} {noun} without a name in {table.path.name}"
+        notes.append(f"{of_all}: the id is shown.")
     return tuple(name or key for name, key in zip(entries, ids, strict=True)), tuple(notes)

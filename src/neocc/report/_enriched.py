@@ -168,12 +168,17 @@ def _remarks(facts: SideFacts, n_shown: int) -> list[str]:
 
 
 def _order(tested: Enrichment) -> IntArray:
-    """Return the labels to show: the surest, those of the same group side by side."""
+    """Return the labels to show: the surest, those of the same group side by side.
+
+    Labels that no group has more often than by chance stand last.
+    """
     least = tested.p_values.min(axis=1, initial=1.0)
     shown = np.lexsort((-tested.label_sizes, least))[:_MOST_LABELS]
     if not tested.p_values.shape[1]:
         return np.asarray(shown)
-    return np.asarray(shown[np.argsort(tested.p_values[shown].argmin(axis=1), kind="stable")])
+    group = tested.p_values[shown].argmin(axis=1)
+    last = tested.adjusted[shown].min(axis=1) > LEVEL
+    return np.asarray(shown[np.lexsort((group, last))])
 
 
 def _cell(tested: Enrichment, label: int, cluster: int) -> Markup:

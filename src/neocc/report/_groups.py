@@ -130,7 +130,7 @@ def _differences(
     for one in shown:
         at, base = (float(facts.side.measure.position(x)) for x in (one.mean, one.overall))
         cells = [
-            element("th", _other(result, facts, one), scope="row"),
+            element("th", _other(result, facts, one, briefly=True), scope="row"),
             element("td", difference_bar(at, base, ends)),
             element("td", figure_of(result.measure, one.mean), class_="number"),
         ]
@@ -139,7 +139,12 @@ def _differences(
         lines.append(element("tr", *cells))
     n_more = len(group.differences) - len(shown)
     less = "have lower lifts" if result.measure.is_ratio else "differ less"
-    heads = ("", "", result.measure.noun.split(" ")[0], *(() if last is None else last[:1]))
+    heads = (
+        _other_noun(result, facts),
+        "",
+        result.measure.noun.split(" ")[0],
+        *(() if last is None else last[:1]),
+    )
     return joined(
         element("h4", "What makes it different"),
         element("p", _strongest(result, facts, shown[0]), class_="different"),
@@ -187,12 +192,16 @@ def _frequent(result: Result, facts: SideFacts, group: Group) -> Markup:
     return joined(element("h4", title), element("ol", *lines, class_="typical frequent"))
 
 
-def _other(result: Result, facts: SideFacts, one: Difference) -> Markup:
+def _other(result: Result, facts: SideFacts, one: Difference, *, briefly: bool = False) -> Markup:
     """Name a group of the other side, or a column where columns are not clustered."""
     if result.columns is None:
         return name(result.column_name(one.other))
-    other = result.columns if facts.side is result.rows else result.rows
-    return joined(f"group {one.other + 1} of {other.noun}")
+    of_side = "" if briefly else f" of {_other_noun(result, facts)}"
+    return joined(f"group {one.other + 1}{of_side}")
+
+
+def _other_noun(result: Result, facts: SideFacts) -> str:
+    return result.nouns[1 if facts.side is result.rows else 0]
 
 
 def _typical(facts: SideFacts, group: Group) -> Markup:

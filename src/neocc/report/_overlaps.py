@@ -30,15 +30,14 @@ def overlaps(result: Result, sides: Sequence[SideFacts]) -> Markup:
 def _of_side(facts: SideFacts) -> list[Markup]:
     """Cross the groups of a side, list its closest pairs, and those who are in several."""
     side = facts.side
+    parts = [_crossed(facts) if side.n_clusters > 2 else NOTHING, *_pairs(side)]
     lines = [_combination_line(facts, one) for one in facts.combinations]
     caption = f"{count_of(side.n_in[1], side.noun)} in more than one group"
-    parts = [table(("In all of", side.noun, "Who"), lines, "list", caption)]
+    parts.append(table(("In all of", side.noun, "Who"), lines, "list", caption))
     n_kinds = sum(segment.is_overlap for segment in side.arrangement.segments)
     if n_kinds > len(lines):
         parts.append(note(f"The {len(lines)} most common of {n_kinds:,} combinations."))
-    if side.n_clusters > 2:
-        parts.append(_crossed(facts))
-    return [*parts, *_pairs(side)]
+    return parts
 
 
 def _crossed(facts: SideFacts) -> Markup:

@@ -22,7 +22,7 @@ from neocc.report._words import figure, figure_of
 
 __all__ = ["block_styles", "blocks", "composition", "convergence", "matrix"]
 
-_MOST_BLOCKS = 600
+_MOST_BLOCKS, _WIDE = 900, 14
 _KINDS = {"one group": "one", "several": "several", "none": "none"}
 
 
@@ -161,7 +161,8 @@ def blocks(result: Result, record: RunRecord | None = None) -> Markup:
     )
     if units is not None:
         text += " Below each, the mean of its values as they stand in the file."
-    shown = element("div", table(heads, lines, "blocks"), class_="scrolls", tabindex="0")
+    class_ = "blocks narrow" if columns.n_clusters > _WIDE else "blocks"
+    shown = element("div", table(heads, lines, class_), class_="scrolls", tabindex="0")
     return section("blocks", title, note(text, _about_blocks(result, means)), shown)
 
 

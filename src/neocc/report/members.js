@@ -79,11 +79,11 @@ function missing(side, { size }, members) {
 
 function listed({ name, id, distance }) {
   const item = make("li", "");
+  if (distance !== null) item.append(make("span", precise(distance, 3), "number"));
   const shown = make("bdi", short(name));
   if (short(name) !== name) shown.title = name;
   item.append(shown);
-  if (id !== undefined) item.append(" ", make("span", short(id), "id"));
-  if (distance !== null) item.append(" ", make("span", precise(distance, 3), "number"));
+  if (id !== undefined && id !== name) item.append(" ", make("bdi", short(id), "id"));
   return item;
 }
 
