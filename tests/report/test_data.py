@@ -9,8 +9,9 @@ from instances import any_membership, make_data
 from scipy import sparse
 
 from neocc.report import render_report
-from neocc.report._data import grid_shape, keep_names
+from neocc.report._data import grid_shape
 from neocc.report._html import script_json
+from neocc.report._names import keep_names
 
 
 def data_of(rows, columns, X, **options):

@@ -16,9 +16,11 @@ from neocc.plot._limits import Kind, Limits, colour_limits
 
 __all__ = [
     "DARK",
+    "HATCHES",
     "LIGHT",
     "NO_CLUSTER",
     "PALE",
+    "PALETTE",
     "SHADES",
     "bare",
     "cluster_style",
@@ -35,8 +37,8 @@ __all__ = [
 
 # The palette of Okabe and Ito, distinct for every kind of colour blindness, without its yellow:
 # it hardly shows on white paper, and not at all in print without colour.
-_PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#333333")
-_HATCHES = ("", "////", "....", "xxxx", "||||", "----", "oooo")
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#333333")
+HATCHES = ("", "////", "....", "xxxx", "||||", "----", "oooo")
 LIGHT, NO_CLUSTER = "0.92", "0.55"
 DARK, PALE = "#1f4e79", "#8fb4d9"
 SHADES = ("#ffffff", "#9fb0c3", "#1f2f43")
@@ -84,8 +86,8 @@ def bare(ax: Any, *keep: str) -> None:
 
 def cluster_style(cluster: int) -> dict[str, Any]:
     """Return the colour and, from the eighth cluster on, the hatching of a cluster."""
-    turn, place = divmod(cluster, len(_PALETTE))
-    return {"facecolor": _PALETTE[place], "hatch": _HATCHES[turn % len(_HATCHES)] or None}
+    turn, place = divmod(cluster, len(PALETTE))
+    return {"facecolor": PALETTE[place], "hatch": HATCHES[turn % len(HATCHES)] or None}
 
 
 def colour_scale(

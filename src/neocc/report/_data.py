@@ -6,34 +6,31 @@ All of it is bounded, however large the matrix is, so that the page is.
 from __future__ import annotations
 
 import base64
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from neocc._typing import FloatArray, IntArray
+from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.plot._binning import bin_means
 from neocc.plot._layout import Layout, once, plain
 from neocc.plot._style import cluster_style
 from neocc.report._facts import SideFacts
-from neocc.report._html import LONGEST_KEPT, LONGEST_NAME, script_json, shorten
+from neocc.report._html import script_json
+from neocc.report._names import keep_names, share_out
+from neocc.report._pieces import look
 from neocc.report._result import Result
 from neocc.report._scale import Scale, scale_for
 
-__all__ = ["Picture", "grid_shape", "keep_names", "make_picture", "page_data"]
+__all__ = ["Picture", "grid_shape", "make_picture", "page_data"]
 
 # A cell takes four characters. With at most so many bins along a side, and a byte for each bin and
 # group, cells and groups together stay below 1.4 million characters.
 _MOST_CELLS, _MOST_BINS, _USUAL_BINS = 260_000, 2_500, 500
 _NAME_BYTES = 600_000
-# A place, the number of a combination of groups, quotation marks and commas; the longest name, all
-# of its letters escaped, besides.
-_BYTES_PER_ITEM, _BYTES_PER_GROUP = 16, 4
-_MOST_BYTES = _BYTES_PER_ITEM + 6 * LONGEST_KEPT
-# Names are cut to fewer letters before any are left out.
-_LENGTHS = (LONGEST_KEPT, 240, 120, LONGEST_NAME)
+# A place, the number of a combination of groups, quotation marks and commas.
+_BYTES_PER_ITEM, _BYTES_PER_GROUP, _BYTES_PER_DISTANCE = 16, 4, 4
 _FULL = 255
 
 
@@ -98,25 +95,35 @@ def grid_shape(n_rows: int, n_columns: int) -> tuple[int, int]:
     return n_row_bins, min(n_columns, _MOST_BINS, _MOST_CELLS // n_row_bins)
 
 
-def page_data(result: Result, picture: Picture, facts: Sequence[SideFacts]) -> dict[str, Any]:
-    """Return what the script needs, as JSON knows it; `facts` are those of the clustered sides."""
-    rows, columns = facts[0], facts[1] if len(facts) > 1 else None
-    n_row_bins, n_column_bins = picture.cells.shape
-    budgets = _share_out(result.matrix.shape, _NAME_BYTES)
-    return {
-        "cells": _packed(picture.cells),
-        "scale": picture.scale.as_json(),
-        "rows": {
-            "noun": result.nouns[0],
-            "bins": n_row_bins,
-            **_side(rows, picture.rows, n_row_bins, rows.side.name, budgets[0]),
-        },
-        "columns": {
-            "noun": result.nouns[1],
-            "bins": n_column_bins,
-            **_side(columns, picture.columns, n_column_bins, result.column_name, budgets[1]),
-        },
+def page_data(
+    result: Result, picture: Picture | None, facts: Sequence[SideFacts]
+) -> dict[str, Any]:
+    """Return what the script needs, as JSON knows it; `facts` are those of the clustered sides.
+
+    Without a picture there are names and groups only.
+    """
+    budgets = share_out(result.matrix.shape, _NAME_BYTES)
+    layouts: Sequence[Layout] = (
+        [once(one.side.arrangement) for one in facts]
+        if picture is None
+        else (picture.rows, picture.columns)
+    )
+    shape = (None, None) if picture is None else picture.cells.shape
+    of_sides = {
+        key: {
+            "noun": result.nouns[at],
+            **_side(facts[at] if at < len(facts) else None, layouts[at], shape[at], name, budget),
+        }
+        for at, (key, name, budget) in enumerate(
+            (
+                ("rows", result.rows.name, budgets[0]),
+                ("columns", result.column_name, budgets[1]),
+            )[: len(layouts)]
+        )
     }
+    if picture is None:
+        return of_sides
+    return {"cells": _packed(picture.cells), "scale": picture.scale.as_json(), **of_sides}
 
 
 def _packed(cells: FloatArray) -> str:
@@ -135,14 +142,17 @@ def _base64(array: Any) -> str:
 
 
 def _side(
-    facts: SideFacts | None, layout: Layout, n_bins: int, name: Callable[[int], str], budget: int
+    facts: SideFacts | None,
+    layout: Layout,
+    n_bins: int | None,
+    name: Callable[[int], str],
+    budget: int,
 ) -> dict[str, Any]:
     """Describe one side: places, names, groups."""
     places = np.flatnonzero(layout.items >= 0)
     order = layout.items[places]
     first = [] if facts is None else _named_on_page(facts)
-    weights = np.zeros(len(order), np.intp) if facts is None else facts.side.weights
-    kept = keep_names(order, name, first, _BYTES_PER_ITEM + _BYTES_PER_GROUP * weights, budget)
+    kept = keep_names(order, name, first, _costs(facts, len(order)), budget)
     place_of = np.empty(len(order), dtype=np.intp)
     place_of[order] = places
     items = sorted(kept, key=place_of.__getitem__)
@@ -155,101 +165,75 @@ def _side(
         "groups": [],
         "more": 0,
     }
-    return data if facts is None else {**data, **_groups(facts, layout, n_bins, items)}
+    if n_bins is not None:
+        data["bins"] = n_bins
+    if facts is None:
+        return data
+    cut = any(text != name(item) for item, text in kept.items())
+    return {**data, "cut": cut, **_groups(facts, layout, n_bins, items)}
 
 
-def _groups(facts: SideFacts, layout: Layout, n_bins: int, items: Sequence[int]) -> dict[str, Any]:
+def _costs(facts: SideFacts | None, n_items: int) -> IntArray:
+    """Return the bytes that each item takes besides its name: memberships, distances, its id."""
+    if facts is None:
+        return np.full(n_items, _BYTES_PER_ITEM)
+    per_group = _BYTES_PER_GROUP + (0 if facts.side.distances is None else _BYTES_PER_DISTANCE)
+    costs = _BYTES_PER_ITEM + per_group * facts.side.weights
+    if facts.side.identify is None:
+        return costs
+    ids = (script_json(facts.side.identify(item)) for item in range(n_items))
+    return costs + np.array([len(text.encode()) + 1 for text in ids], dtype=np.intp)
+
+
+def _groups(
+    facts: SideFacts, layout: Layout, n_bins: int | None, items: Sequence[int]
+) -> dict[str, Any]:
     """Describe the groups, in the order in which they stand, and those of each item named."""
     side = facts.side
     listed = {group.cluster for group in facts.groups}
     clusters = [cluster for cluster in layout.bars if cluster in listed]
-    shares = bin_means(
-        side.members, layout.items, np.array(clusters, dtype=np.intp), (n_bins, len(clusters))
-    )
-    levels = np.ceil(np.nan_to_num(shares) * (_FULL - 1)) + (shares == 1)
     segments = side.arrangement.segments
     segment_of = np.empty(side.n_items, dtype=np.intp)
     lengths = [len(segment.items) for segment in segments]
     segment_of[side.arrangement.order] = np.repeat(np.arange(len(segments)), lengths)
     used, numbers = np.unique(segment_of[list(items)], return_inverse=True)
-    return {
+    data: dict[str, Any] = {
         "groups": [
             {
                 "number": cluster + 1,
                 "size": int(side.sizes[cluster]),
                 "colour": cluster_style(cluster)["facecolor"],
+                "look": look(cluster),
                 "frame": layout.boxes.get(cluster),
             }
             for cluster in clusters
         ],
         "more": side.n_clusters - len(clusters),
-        "shares": _base64(levels.astype(np.uint8)),
         "of": numbers.tolist(),
         "combinations": [[c + 1 for c in segments[number].clusters] for number in used],
     }
+    if n_bins is not None:
+        data["shares"] = _base64(_shares(side.members, layout, clusters, n_bins))
+    if side.identify is not None:
+        data["ids"] = [side.identify(item) for item in items]
+    if side.distances is not None:
+        # Those of each item named, in the order of its groups.
+        rows, columns = np.nonzero(side.members[list(items)])
+        found = side.distances[np.asarray(items, dtype=np.intp)[rows], columns]
+        data["distances"] = _packed(-found if side.gains else found)
+        data["measure"] = "gain" if side.gains else "distance"
+    return data
+
+
+def _shares(members: BoolArray, layout: Layout, clusters: Sequence[int], n_bins: int) -> Any:
+    """Return which share of each bin belongs to each group, from 0 to 255."""
+    at = np.array(clusters, dtype=np.intp)
+    shares = bin_means(members, layout.items, at, (n_bins, len(clusters)))
+    levels = np.ceil(np.nan_to_num(shares) * (_FULL - 1)) + (shares == 1)
+    return levels.astype(np.uint8)
 
 
 def _named_on_page(facts: SideFacts) -> list[int]:
     """Return the items whose names the page shows anyway: those a reader will look for."""
     typical = [item for group in facts.groups for item, _ in group.typical]
     return typical + [outlier.item for outlier in facts.outliers]
-
-
-def _share_out(counts: tuple[int, int], budget: int) -> tuple[int, int]:
-    """Give half to each side, and what one side cannot need to the other."""
-    rows, columns = (min(count * _MOST_BYTES, budget // 2) for count in counts)
-    return budget - columns, budget - rows
-
-
-def keep_names(
-    order: IntArray,
-    name: Callable[[int], str],
-    first: Sequence[int],
-    costs: IntArray,
-    budget: int,
-) -> dict[int, str]:
-    """Return names of items: of the first ones, and of as many others as the budget allows.
-
-    Names are kept whole where all fit, else cut in their middle. If even then not all fit, the
-    others are spread evenly over the order, so that there are names near every place.
-
-    Parameters
-    ----------
-    order : ndarray of int
-        All items, in order.
-    name : callable
-        The name of an item.
-    first : sequence of int
-        The items whose names are needed most.
-    costs : ndarray of int
-        Number of bytes that each item takes on the page besides its name.
-    budget : int
-        Number of bytes that there are.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from neocc.report._data import keep_names
-    >>> keep_names(np.arange(6), str, [4], np.full(6, 1), 16)
-    {4: '4', 0: '0', 2: '2'}
-    """
-    least = int(costs.sum())
-    if least <= budget:
-        whole = {item: name(item) for item in dict.fromkeys([*first, *order.tolist()])}
-        for longest in _LENGTHS:
-            kept = {item: shorten(text, longest) for item, text in whole.items()}
-            if _cost(kept, costs) <= budget:
-                return kept
-    step = max(1, math.ceil(least / max(budget, 1)))
-    while True:
-        chosen = dict.fromkeys([*first, *order[::step].tolist()])
-        kept = {item: shorten(name(item)) for item in chosen}
-        cost = _cost(kept, costs)
-        if cost <= budget or step >= len(order):
-            return kept
-        step = math.ceil(step * max(cost / budget, 1.01))
-
-
-def _cost(kept: dict[int, str], costs: IntArray) -> int:
-    """Return the bytes that items with names take on the page."""
-    return sum(int(costs[item]) + len(script_json(text).encode()) for item, text in kept.items())

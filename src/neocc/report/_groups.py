@@ -1,33 +1,25 @@
-"""The parts of the page about groups, and about those in several of them."""
+"""The part of the page about groups: a card for each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
-from neocc.estimators._redundancy import AlikePair, alike_pairs
 from neocc.plot._measure import LIFT
 from neocc.plot._words import join
 from neocc.report._charts import difference_bar
-from neocc.report._explained import overlap_model
-from neocc.report._facts import (
-    Combination,
-    Difference,
-    Group,
-    SideFacts,
-    lookalikes,
-)
+from neocc.report._enriched import labels_of_group
+from neocc.report._facts import Difference, Group, SideFacts, lookalikes
 from neocc.report._html import Markup, element, joined, name
 from neocc.report._pieces import NOTHING, note, section, swatch, table
 from neocc.report._result import Result
 from neocc.report._side import Side
 from neocc.report._words import count_of, figure, figure_of, in_words
 
-__all__ = ["groups", "overlaps"]
+__all__ = ["groups"]
 
-_MOST_DIFFERENCES, _MOST_PARTNERS, _MOST_NAMES = 6, 4, 6
-_MOST_ALIKE, _MOST_PAIRS = 40, 10
+_MOST_DIFFERENCES, _MOST_PARTNERS, _MOST_ALIKE = 6, 4, 40
 
 
 def groups(result: Result, facts: SideFacts, key: str) -> Markup:
@@ -51,8 +43,7 @@ def groups(result: Result, facts: SideFacts, key: str) -> Markup:
 
 
 def _alike(result: Result, side: Side) -> Markup:
-    """Point out groups with nearly the same members, and list the pairs that are most alike."""
-    found, pairs = lookalikes(side), alike_pairs(side.jaccard)
+    """Point out groups with nearly the same members."""
     remedy = "ask for fewer groups, or for less overlap"
     if result.can_average:
         remedy += ', or for overlap_model="average"'
@@ -61,28 +52,9 @@ def _alike(result: Result, side: Side) -> Markup:
             element("strong", in_words(clusters[:_MOST_ALIKE]).capitalize()),
             f" have nearly the same members: {remedy}.",
         )
-        for clusters in found[:_MOST_ALIKE]
+        for clusters in lookalikes(side)[:_MOST_ALIKE]
     ]
-    if not notes:
-        return NOTHING
-    lines = [_alike_line(side, pair) for pair in pairs[:_MOST_PAIRS]]
-    heads = ("Pair", "In both", "In either", "Jaccard index")
-    caption = f"Groups of {side.noun} with nearly the same members"
-    shown = table(heads, lines, "list alike", caption)
-    n_more = len(pairs) - len(lines)
-    more = note(f"The {len(lines)} most alike of {len(pairs):,} pairs.") if n_more else NOTHING
-    return joined(*notes, shown, more)
-
-
-def _alike_line(side: Side, pair: AlikePair) -> Markup:
-    both = int(side.shared[pair.one, pair.other])
-    either = int(side.sizes[[pair.one, pair.other]].sum()) - both
-    numbers = (f"{both:,}", f"{either:,}", f"{pair.jaccard:.3f}")
-    return element(
-        "tr",
-        element("th", in_words((pair.one, pair.other)).capitalize(), scope="row"),
-        *(element("td", text, class_="number") for text in numbers),
-    )
+    return joined(*notes)
 
 
 def _how_to_read(result: Result, facts: SideFacts) -> str:
@@ -138,8 +110,10 @@ def _card(
         element("p", f"{count_of(group.size, side.noun)}{shared}", class_="size"),
         _differences(result, facts, group, ends),
         _frequent(result, facts, group),
+        labels_of_group(side, group.cluster),
         _typical(facts, group),
         _partners(group),
+        _members(side, group, key),
         element("p", show, class_="action") if result.has_values else NOTHING,
         class_="card",
         id=f"{key}-{number}",
@@ -156,7 +130,7 @@ def _differences(
     for one in shown:
         at, base = (float(facts.side.measure.position(x)) for x in (one.mean, one.overall))
         cells = [
-            element("th", _other(result, facts, one), scope="row"),
+            element("th", _other(result, facts, one, briefly=True), scope="row"),
             element("td", difference_bar(at, base, ends)),
             element("td", figure_of(result.measure, one.mean), class_="number"),
         ]
@@ -165,7 +139,12 @@ def _differences(
         lines.append(element("tr", *cells))
     n_more = len(group.differences) - len(shown)
     less = "have lower lifts" if result.measure.is_ratio else "differ less"
-    heads = ("", "", result.measure.noun.split(" ")[0], *(() if last is None else last[:1]))
+    heads = (
+        _other_noun(result, facts),
+        "",
+        result.measure.noun.split(" ")[0],
+        *(() if last is None else last[:1]),
+    )
     return joined(
         element("h4", "What makes it different"),
         element("p", _strongest(result, facts, shown[0]), class_="different"),
@@ -213,12 +192,16 @@ def _frequent(result: Result, facts: SideFacts, group: Group) -> Markup:
     return joined(element("h4", title), element("ol", *lines, class_="typical frequent"))
 
 
-def _other(result: Result, facts: SideFacts, one: Difference) -> Markup:
+def _other(result: Result, facts: SideFacts, one: Difference, *, briefly: bool = False) -> Markup:
     """Name a group of the other side, or a column where columns are not clustered."""
     if result.columns is None:
         return name(result.column_name(one.other))
-    other = result.columns if facts.side is result.rows else result.rows
-    return joined(f"group {one.other + 1} of {other.noun}")
+    of_side = "" if briefly else f" of {_other_noun(result, facts)}"
+    return joined(f"group {one.other + 1}{of_side}")
+
+
+def _other_noun(result: Result, facts: SideFacts) -> str:
+    return result.nouns[1 if facts.side is result.rows else 0]
 
 
 def _typical(facts: SideFacts, group: Group) -> Markup:
@@ -237,6 +220,33 @@ def _typical(facts: SideFacts, group: Group) -> Markup:
     return joined(element("h4", title), element("ol", *lines, class_="typical"))
 
 
+def _members(side: Side, group: Group, key: str) -> Markup:
+    """Make the list of all members, which the script fills, and what copies and downloads it."""
+    number = group.cluster + 1
+    whose = f"the members of group {number} of {side.noun}"
+    copy, download = (
+        element("button", word, type="button", class_=word.split()[0].lower(), aria_label=label)
+        for word, label in (
+            ("Copy", f"Copy the names of {whose}"),
+            ("Download CSV", f"Download {whose} as CSV"),
+        )
+    )
+    if not group.size:
+        return NOTHING
+    return element(
+        "details",
+        element(
+            "summary", f"All {count_of(group.size, side.noun)}" if group.size > 1 else "Member"
+        ),
+        element("p", copy, " ", download, " ", element("span", class_="said", role="status")),
+        element("p", class_="more"),
+        element("ol", class_="typical"),
+        class_="members",
+        data_side=key,
+        data_group=number,
+    )
+
+
 def _partners(group: Group) -> Markup:
     if not group.partners:
         return NOTHING
@@ -244,35 +254,3 @@ def _partners(group: Group) -> Markup:
     n_more = len(group.partners) - len(shown)
     more = [f"some with {n_more:,} more"] if n_more else []
     return element("p", f"Shares {join(shown + more)}.", class_="partners")
-
-
-# ------------------------------------------------------------------------------------- overlaps
-
-
-def overlaps(result: Result, sides: Sequence[SideFacts]) -> Markup:
-    """List which groups share members, and whom."""
-    parts = []
-    for facts in sides:
-        side = facts.side
-        if not facts.combinations:
-            continue
-        lines = [_combination_line(facts, one) for one in facts.combinations]
-        caption = f"{count_of(side.n_in[1], side.noun)} in more than one group"
-        parts.append(table(("In all of", side.noun, "Who"), lines, "list", caption))
-        n_kinds = sum(segment.is_overlap for segment in side.arrangement.segments)
-        if n_kinds > len(lines):
-            parts.append(note(f"The {len(lines)} most common of {n_kinds:,} combinations."))
-    if not parts:
-        return NOTHING
-    return section("overlaps", "In more than one group", overlap_model(result), *parts)
-
-
-def _combination_line(facts: SideFacts, one: Combination) -> Markup:
-    names = [name(facts.side.name(int(item))) for item in one.items[:_MOST_NAMES]]
-    n_more = len(one.items) - len(names)
-    return element(
-        "tr",
-        element("th", in_words(one.clusters), scope="row"),
-        element("td", f"{len(one.items):,}", class_="number"),
-        element("td", Markup(", ".join(names)), f" and {n_more:,} more" if n_more else ""),
-    )

@@ -15,15 +15,14 @@ from neocc.report._explained import explained
 from neocc.report._html import Markup, element, joined
 from neocc.report._pieces import NOTHING, note, section, swatch, table
 from neocc.report._result import Result
-from neocc.report._scale import Scale, readable_on, scale_for
+from neocc.report._scale import LEVELS, Scale, scale_for, shade_rules
 from neocc.report._side import Side
 from neocc.report._story import means_before
 from neocc.report._words import figure, figure_of
 
 __all__ = ["block_styles", "blocks", "composition", "convergence", "matrix"]
 
-_MOST_BLOCKS = 600
-_LEVELS = 10
+_MOST_BLOCKS, _WIDE = 900, 14
 _KINDS = {"one group": "one", "several": "several", "none": "none"}
 
 
@@ -162,7 +161,8 @@ def blocks(result: Result, record: RunRecord | None = None) -> Markup:
     )
     if units is not None:
         text += " Below each, the mean of its values as they stand in the file."
-    shown = element("div", table(heads, lines, "blocks"), class_="scrolls", tabindex="0")
+    class_ = "blocks narrow" if columns.n_clusters > _WIDE else "blocks"
+    shown = element("div", table(heads, lines, class_), class_="scrolls", tabindex="0")
     return section("blocks", title, note(text, _about_blocks(result, means)), shown)
 
 
@@ -234,7 +234,7 @@ def _block_cell(
         counted = element("small", rows.cells.in_words(*at))
     if np.isnan(mean):
         return element("td", "empty" if rows.cells is None else "not observed", counted)
-    class_ = f"t{round(_LEVELS * scale.share(mean))}"
+    class_ = f"t{round(LEVELS * scale.share(mean))}"
     if measure.expected is None:
         return element("td", figure(mean), counted, class_=class_)
     words = measure.in_words(mean)
@@ -246,12 +246,7 @@ def block_styles(result: Result) -> str:
     means = _block_means(result)
     if means is None:
         return ""
-    scale = scale_for(means, kind=result.measure.limits)
-    colours = [scale.colour(level / _LEVELS) for level in range(_LEVELS + 1)]
-    return "\n".join(
-        f".t{level} {{ background: {colour}; color: {readable_on(colour)}; }}"
-        for level, colour in enumerate(colours)
-    )
+    return shade_rules("t", scale_for(means, kind=result.measure.limits))
 
 
 # ---------------------------------------------------------------------------------- convergence

@@ -16,12 +16,15 @@ from neocc.io import RunRecord
 from neocc.io._whole import whole_file
 from neocc.report import _overview
 from neocc.report._data import make_picture, page_data
+from neocc.report._enriched import labels as labels_part
 from neocc.report._facts import gather
-from neocc.report._groups import groups, overlaps
+from neocc.report._groups import groups
 from neocc.report._html import Markup, element, joined, script_json, shorten, without_whole_names
 from neocc.report._outliers import outliers
-from neocc.report._pieces import NOTHING, note
+from neocc.report._overlaps import overlaps
+from neocc.report._pieces import look_rules, note
 from neocc.report._result import Result, read_result
+from neocc.report._scale import shade_rules
 from neocc.report._settings import settings as settings_part
 from neocc.report._story import story
 from neocc.report._words import headline
@@ -37,13 +40,15 @@ _LIMITS = {
 _LONGEST_TITLE = 120
 _MOST_BYTES = 3_000_000
 _MARK, _HEAD_BYTES = b'<meta name="generator" content="neocc ', 4096
-_SCRIPTS = ("sides.js", "picture.js", "controls.js")
+_SCRIPTS = ("sides.js", "patterns.js", "picture.js", "controls.js", "members.js")
+_WITHOUT_PICTURE = ("sides.js", "members.js")
 _NO_MATRIX = "This page was made without the matrix: it shows what the model knows by itself."
 _TITLES = {
     "matrix": "Matrix",
     "blocks": "Blocks",
     "story": "Choices",
     "groups": "Groups",
+    "labels": "Labels",
     "overlaps": "Overlaps",
     "outliers": "Outliers",
     "convergence": "Objective",
@@ -62,6 +67,8 @@ def render_report(
     title: str | None = None,
     settings: Mapping[str, Any] | None = None,
     record: RunRecord | None = None,
+    labels: Any = None,
+    labels_of_columns: Any = None,
 ) -> str:
     """Describe a fit on one page of HTML.
 
@@ -78,7 +85,8 @@ def render_report(
         and no reasons for outliers.
     row_names, column_names : sequence, default=None
         Names; by default those of the matrix, those that the model was fitted with, or numbers.
-        They are shown as text, whatever they contain.
+        They are shown as text, whatever they contain. If a `Matrix` has other names, these are the
+        ids, and are downloaded beside the names.
     row_noun, column_noun : str, default="rows" and "columns"
         What rows and columns are, many of them: "genes", "conditions".
     title : str, default=None
@@ -87,6 +95,13 @@ def render_report(
         Settings to show instead of the parameters of the model.
     record : RunRecord, default=None
         The record of the run: its file, versions and time are shown too.
+    labels, labels_of_columns : path-like, mapping or sequence, default=None
+        What is known of rows, and of columns, besides the matrix: classes, genres, tissues. The
+        page then tells which labels each group has more often than by chance
+        (`neocc.metrics.enrichment`). A mapping from names, or a sequence with an entry for each
+        row: a label, a list of labels, or None. Or a file: a column of names, then one of labels;
+        ``"films.csv:genres"`` says which column. In a file several labels stand in several lines,
+        or in one cell with ``|`` between them.
 
     Returns
     -------
@@ -105,7 +120,8 @@ def render_report(
     True
     """
     nouns = (row_noun, column_noun)
-    result = read_result(model, matrix, row_names, column_names, nouns)
+    known = (labels, labels_of_columns)
+    result = read_result(model, matrix, row_names, column_names, nouns, known)
     sides = [gather(side, result.other_sizes(side), **_LIMITS) for side in result.sides]
     picture = make_picture(result) if result.has_values else None
     title = shorten(title or _default_title(result), _LONGEST_TITLE)
@@ -119,17 +135,16 @@ def render_report(
                 for facts, key in zip(sides, ("rows", "columns"), strict=False)
             )
         ),
+        "labels": labels_part(sides),
         "overlaps": overlaps(result, sides),
         "outliers": outliers(result, sides),
         "convergence": _overview.convergence(result),
         "settings": settings_part(result, settings, record),
     }
-    style = _file("report.css") + _overview.block_styles(result)
-    script = "\n".join(map(_file, _SCRIPTS)) if picture else ""
-    data = NOTHING
-    if picture:
-        content = script_json(page_data(result, picture, sides))
-        data = element("script", content, type="application/json", id="data")
+    rules = (look_rules(), shade_rules("e"), _overview.block_styles(result))
+    style = "\n".join([_file("report.css"), *rules])
+    script = "\n".join(_file(name) for name in (_SCRIPTS if picture else _WITHOUT_PICTURE))
+    content = script_json(page_data(result, picture, sides))
     page = Template(_file("template.html")).substitute(
         title=element("title", title),
         policy=_policy(script, style),
@@ -139,7 +154,7 @@ def render_report(
         answer=joined(headline(result.sides)),
         composition=_overview.composition(result.sides),
         contents=_contents(parts),
-        data=data,
+        data=element("script", content, type="application/json", id="data"),
         parts=joined(*parts.values()),
         version=joined(__version__),
     )
@@ -158,6 +173,8 @@ def write_report(
     title: str | None = None,
     settings: Mapping[str, Any] | None = None,
     record: RunRecord | None = None,
+    labels: Any = None,
+    labels_of_columns: Any = None,
     force: bool = False,
 ) -> None:
     """Write a page about a fit; the file appears whole or not at all.
@@ -168,7 +185,8 @@ def write_report(
         What to describe.
     path : path-like
         Where; `.html` is the usual extension.
-    matrix, row_names, column_names, row_noun, column_noun, title, settings, record
+    matrix, row_names, column_names, row_noun, column_noun, title, settings, record, labels, \
+    labels_of_columns
         As in `render_report`.
     force : bool, default=False
         Whether to replace an existing file.
@@ -197,6 +215,8 @@ def write_report(
         title=title,
         settings=settings,
         record=record,
+        labels=labels,
+        labels_of_columns=labels_of_columns,
     )
     with whole_file(path, force=force) as partial:
         partial.write_text(page, encoding="utf-8", newline="\n")

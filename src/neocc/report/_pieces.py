@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from neocc.plot._style import cluster_style
+from neocc.plot._style import HATCHES, PALETTE
 from neocc.report._html import Markup, element
+from neocc.report._scale import readable_on
 
-__all__ = ["NOTHING", "note", "section", "swatch", "table"]
+__all__ = ["NOTHING", "look", "look_rules", "note", "section", "swatch", "table"]
 
 NOTHING = Markup()
 
@@ -24,11 +25,23 @@ def note(*children: Markup | str) -> Markup:
 
 
 def swatch(cluster: int) -> Markup:
-    """Draw the colour of a group."""
-    colour = cluster_style(cluster)["facecolor"]
-    box = element("rect", width="10", height="10", rx="2", fill=colour)
-    size = {"width": "10", "height": "10", "viewBox": "0 0 10 10"}
-    return element("svg", box, class_="swatch", **size, aria_hidden="true")
+    """Draw the colour and the pattern of a group."""
+    return element("span", class_=f"swatch {look(cluster)}", aria_hidden="true")
+
+
+def look(cluster: int) -> str:
+    """Return the style classes of a group: its colour and, from the eighth on, its pattern."""
+    turn, place = divmod(cluster, len(PALETTE))
+    pattern = turn % len(HATCHES)
+    return f"c{place} p{pattern}" if pattern else f"c{place}"
+
+
+def look_rules() -> str:
+    """Return the style rules of the colours; patterns are drawn in what stands out on them."""
+    return "\n".join(
+        f".c{place} {{ background-color: {colour}; --mark: {readable_on(colour)}; }}"
+        for place, colour in enumerate(PALETTE)
+    )
 
 
 def table(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from neocc.core.overlap import REPEAT, OverlapModel, compared_models
 from neocc.engines import RowSource
 from neocc.estimators._fitted import asked_objective, used_overlap_model
 from neocc.io import Matrix, column_distances
+from neocc.io._labels import read_labels
 from neocc.plot._measure import Measure, is_observed
 from neocc.plot._source import Clusters, read_clusters, read_names, read_values
 from neocc.report._cells import associate, count_observed
@@ -113,13 +114,17 @@ def read_result(
     row_names: Sequence[Any] | None,
     column_names: Sequence[Any] | None,
     nouns: tuple[str, str],
+    labels: tuple[Any, Any] = (None, None),
 ) -> Result:
     """Read a model that was fitted to a matrix; without one, what the model knows by itself.
 
-    The rows of a block store stay on disk: one pass over them measures distances.
+    The rows of a block store stay on disk: one pass over them measures distances. Names that are
+    given stand for those of the matrix, which are ids then; labels are by ids.
     """
     nouns = (shorten(nouns[0], _LONGEST_NOUN), shorten(nouns[1], _LONGEST_NOUN))
+    ids: tuple[tuple[str, ...] | None, tuple[str, ...] | None] = (None, None)
     if isinstance(matrix, Matrix):
+        ids = matrix.row_names, matrix.column_names
         row_names = matrix.row_names if row_names is None else row_names
         column_names = matrix.column_names if column_names is None else column_names
         matrix = matrix.data
@@ -134,6 +139,14 @@ def read_result(
         "measure": clusters.measure,
         "gains": _is_relative(model),
     }
+    if labels[1] is not None and clusters.columns is None:
+        raise ValueError("Labels of columns need groups of columns; this model has none.")
+    known = [
+        _known(of_side, named_, own, n, noun)
+        for of_side, named_, own, n, noun in zip(
+            labels, (named.name_of_row, named.name_of_column), ids, named.shape, nouns, strict=True
+        )
+    ]
     of_rows, of_columns = _counted(model, clusters, named.data if has_values else None)
     rows = Side(
         nouns[0],
@@ -145,6 +158,7 @@ def read_result(
         _max_outliers(model, ("row_outliers", "outliers"), len(clusters.rows)),
         **shared,
         **of_rows,
+        **known[0],
     )
     columns = None
     if clusters.columns is not None:
@@ -158,8 +172,22 @@ def read_result(
             _max_outliers(model, ("column_outliers",), len(clusters.columns)),
             **shared,
             **of_columns,
+            **known[1],
         )
     return Result(model, clusters, named, has_values, nouns, rows, columns)
+
+
+def _known(
+    labels: Any, name: Callable[[int], str], ids: tuple[str, ...] | None, n_items: int, noun: str
+) -> dict[str, Any]:
+    """Return ids where they are others than the names, and labels in the order of the items."""
+    found: dict[str, Any] = {}
+    names = [name(item) for item in range(n_items)]
+    if ids is not None and list(ids) != names:
+        found["identify"] = lambda item: shorten(ids[item], LONGEST_KEPT)
+    if labels is not None:
+        found["labels"] = read_labels(labels, names if ids is None else ids, noun)
+    return found
 
 
 def _read_matrix(

@@ -12,7 +12,7 @@ from neocc._typing import FloatArray
 from neocc.plot._limits import Kind, Limits, colour_limits
 from neocc.plot._style import SHADES
 
-__all__ = ["Scale", "readable_on", "scale_for"]
+__all__ = ["LEVELS", "Scale", "readable_on", "scale_for", "shade_rules"]
 
 # Eleven colours of matplotlib's cividis (blue over grey to yellow), evenly spaced.
 _SIGNED = (
@@ -29,6 +29,8 @@ _SIGNED = (
     "#fee838",
 )
 _FINEST = 255
+LEVELS = 10
+"""Shades of the cells of a table, but for the lightest."""
 _INK, _PAPER = "#14202e", "#ffffff"
 
 
@@ -91,6 +93,16 @@ def scale_for(
 ) -> Scale:
     """Choose colours for numbers, or for the more important of them (`main`)."""
     return Scale(colour_limits(values, main, kind))
+
+
+def shade_rules(letter: str, scale: Scale | None = None) -> str:
+    """Return the style rules of cells called by a letter and a level; by default, white to dark."""
+    scale = scale or Scale(Limits(0.0, 1.0, "up", 1.0, cut_low=False, cut_high=False))
+    colours = [scale.colour(level / LEVELS) for level in range(LEVELS + 1)]
+    return "\n".join(
+        f".{letter}{level} {{ background: {colour}; color: {readable_on(colour)}; }}"
+        for level, colour in enumerate(colours)
+    )
 
 
 def _rgb(colour: str) -> FloatArray:

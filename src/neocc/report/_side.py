@@ -10,6 +10,8 @@ import numpy as np
 
 from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.estimators._redundancy import member_jaccard
+from neocc.io._labels import Labels
+from neocc.metrics import Enrichment, enrichment
 from neocc.plot._measure import MEAN, Measure
 from neocc.plot.arrange import Arrangement
 from neocc.report._cells import Associations, BlockCells
@@ -49,6 +51,10 @@ class Side:
         Of counts: how often members have each item of the other side.
     cells : BlockCells or None
         Over observed cells: how many there are in each block.
+    identify : callable or None
+        The id of an item, where names stand for ids.
+    labels : Labels or None
+        What is known of the items besides the matrix.
     """
 
     noun: str
@@ -63,6 +69,8 @@ class Side:
     gains: bool = False
     associations: Associations | None = None
     cells: BlockCells | None = None
+    identify: Callable[[int], str] | None = None
+    labels: Labels | None = None
 
     @property
     def n_items(self) -> int:
@@ -102,6 +110,11 @@ class Side:
     def jaccard(self) -> FloatArray:
         """Jaccard index of the members of each pair of clusters."""
         return member_jaccard(self.members)
+
+    @cached_property
+    def enrichment(self) -> Enrichment | None:
+        """Labels of the members of clusters against chance; None without labels."""
+        return None if self.labels is None else enrichment(self.labels.members, self.members)
 
     @cached_property
     def overall(self) -> FloatArray:

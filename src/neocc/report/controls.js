@@ -8,13 +8,6 @@ const MOST_FOUND = 6;
 const tooltip = get("tooltip");
 const say = (text) => (get("status").textContent = text);
 
-function make(tag, text, className = "") {
-  const node = document.createElement(tag);
-  node.textContent = text;
-  node.className = className;
-  return node;
-}
-
 function showTooltip(x, y, ...nodes) {
   tooltip.replaceChildren(...nodes);
   tooltip.hidden = false;
@@ -170,14 +163,12 @@ function showChoice() {
   paint();
 }
 
-function makeChip(side, { number, size, colour }, group) {
+function makeChip(side, { number, size, look }, group) {
   const button = make("button", "");
   button.type = "button";
   button.setAttribute("aria-pressed", "false");
   button.setAttribute("aria-label", `Group ${number} of ${side.noun}, ${size} members`);
-  const swatch = make("span", "", "chip-colour");
-  swatch.style.background = colour;
-  button.append(swatch, String(number), make("span", ` (${count(size)})`, "size"));
+  button.append(make("span", "", `swatch ${look}`), ` ${number}`, make("span", ` (${count(size)})`, "size"));
   button.addEventListener("click", () => choose(side, group));
   buttons.push({ button, side, group });
   return button;
@@ -259,6 +250,5 @@ search.addEventListener("keydown", (event) => {
   if (event.key === "Enter") get("results").querySelector("button")?.click();
 });
 
-document.documentElement.classList.add("live");
 new ResizeObserver(layOut).observe(canvas.parentElement);
 layOut();

@@ -1,5 +1,6 @@
 // The matrix as a picture.
 
+const cells = unpack(data.cells);
 const canvas = get("picture");
 const context = canvas.getContext("2d");
 
@@ -8,6 +9,7 @@ const INK = "#14202e", SOFT = "#4a5868", LINE = "#dde3ea", FOUND = "#c2410c";
 const SPACE = 8; // between the matrix and the bars of its groups
 const OUTSET = 3; // of the frames of one side over those of the other
 const BEYOND = 20; // the sight: what is drawn there is cut off
+const NUMBERED = 14; // pixels of a bar with its number at its end
 const MOST_FRAMES = 20, MOST_LETTERS = 24;
 
 // ---------------------------------------------------------------------------------------- geometry
@@ -23,7 +25,8 @@ function layOut() {
   const names = sides.map((side) =>
     side.isExact ? Math.max(0, ...side.names.map((text) => context.measureText(label(text)).width)) : 0
   );
-  const bars = sides.map((side) => Math.max(3, Math.min(16, 240 / (side.groups.length || 1))));
+  const most = [Math.min(240, 0.35 * canvas.clientWidth), 240]; // of the bars of a side together
+  const bars = sides.map((side, at) => Math.max(3, Math.min(16, most[at] / (side.groups.length || 1))));
   const left = Math.max(30, names[0] + 12), bottom = Math.max(24, names[1] + 12);
   const top = columns.groups.length * bars[1] + SPACE + 16;
   const right = Math.max(rows.groups.length * bars[0], rows.outliers ? 50 : 0) + SPACE + 6;
@@ -193,27 +196,47 @@ function paintBars(side) {
   context.textBaseline = "alphabetic";
   context.textAlign = side === rows ? "center" : "right";
   context.save();
-  side.groups.forEach((group, place) => {
+  const pieces = side.groups.map((group, place) => {
     const isOut = side.chosen.size && !side.chosen.has(place);
     const across = barAt(side, place);
     context.fillStyle = "#eef1f5";
     context.fillRect(...band(side, side.from, Math.min(side.to, side.end), across, thick));
-    context.fillStyle = isOut ? "#b6c0cb" : group.colour;
+    context.fillStyle = isOut ? "#b6c0cb" : fillOf(group);
+    let longest = [0, 0];
     for (let bin = first, end; bin <= last; bin = end) {
       const share = side.share(bin, place);
       for (end = bin + 1; end <= last && side.share(end, place) === share; end++);
       context.globalAlpha = share && Math.max(0.25, share);
       const [from, to] = [Math.max(side.from, side.edge(bin)), Math.min(side.to, side.edge(end))];
       context.fillRect(...band(side, from, to, across, thick));
+      if (share && to - from > longest[1] - longest[0]) longest = [from, to];
     }
     context.globalAlpha = 1;
-    context.fillStyle = isOut ? "#77828e" : INK;
-    if (step < 12) return;
-    if (side === rows) context.fillText(group.number, across + thick / 2, frame.top - 5);
-    else context.fillText(group.number, frame.left - 6, across + thick - 2);
+    return longest;
+  });
+  side.groups.forEach(({ number }, place) => {
+    context.fillStyle = side.chosen.size && !side.chosen.has(place) ? "#77828e" : INK;
+    const across = barAt(side, place);
+    if (step < NUMBERED) paintNumber(side, place, pieces[place]);
+    else if (side === rows) context.fillText(number, across + thick / 2, frame.top - 5);
+    else context.fillText(number, frame.left - 6, across + thick - 2);
   });
   context.restore();
   if (side.outliers) paintOutside(side);
+}
+
+// The number of a group beside the longest piece of its narrow bar, where there is room.
+function paintNumber(side, place, [from, to]) {
+  const { number } = side.groups[place];
+  if ((to - from) * scale(side) < 11) return;
+  const isFirst = place < side.groups.length / 2; // then there is room after it, else before
+  const across = barAt(side, place) + (isFirst ? frame.bars[sides.indexOf(side)] : -2);
+  const along = pixel(side, (from + to) / 2);
+  context.save();
+  context.textBaseline = side === rows ? "middle" : isFirst ? "top" : "bottom";
+  context.textAlign = side === columns ? "center" : isFirst ? "left" : "right";
+  context.fillText(number, ...(side === rows ? [across, along] : [along, across]));
+  context.restore();
 }
 
 // Words beside those in no group, where they fit.

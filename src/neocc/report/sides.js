@@ -24,6 +24,13 @@ function short(text, most = 60) {
   return `${letters.slice(0, most - 1 - tail).join("")}…${letters.slice(-tail).join("")}`;
 }
 
+function make(tag, text, className = "") {
+  const node = document.createElement(tag);
+  node.textContent = text;
+  node.className = className;
+  return node;
+}
+
 function inGroups(numbers) {
   if (!numbers.length) return "in no group";
   const list = [numbers.slice(0, -1).join(", "), numbers.at(-1)].filter((part) => part !== "");
@@ -124,7 +131,5 @@ class Side {
   }
 }
 
-const rows = new Side("rows", data.rows);
-const columns = new Side("columns", data.columns);
-const sides = [rows, columns];
-const cells = unpack(data.cells);
+const sides = ["rows", "columns"].filter((key) => data[key]).map((key) => new Side(key, data[key]));
+const [rows, columns] = sides;

@@ -1,0 +1,163 @@
+"""Tables about the rows or columns of a matrix: a column of ids, and one of what is wanted.
+
+Ids are the names in the matrix. The first column has them; a first line whose first cell is no id
+is a header.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from neocc.io._errors import FormatError
+from neocc.io._source import Source
+
+__all__ = ["ItemTable", "match_ids"]
+
+_MOST_COLUMNS_NAMED = 12
+
+
+@dataclass(frozen=True, eq=False)
+class ItemTable:
+    """A text file with a column of ids and one of what is wanted for them."""
+
+    source: Source
+    ids: Sequence[str]
+    noun: str
+    kind: str
+    delimiter: str
+    at: int  # the column wanted; ids are in the first
+    width: int
+    has_header: bool
+    known: frozenset[str] = field(repr=False)
+
+    @property
+    def path(self) -> Path:
+        return self.source.path
+
+    @classmethod
+    def look_at(
+        cls,
+        path: str | PathLike[str],
+        ids: Sequence[str],
+        noun: str,
+        kind: str,
+        headings: Sequence[str],
+    ) -> ItemTable:
+        """Look at a table: its first line, and where the column is that is wanted."""
+        file, column = _split(fspath(path))
+        source, known = Source.at(file), frozenset(ids)
+        line = source.head.decode("utf-8-sig", "replace").lstrip("\r\n").splitlines()[:1]
+        text = line[0] if line else ""
+        delimiter = max(",\t;", key=text.count)
+        first = [cell.strip() for cell in next(csv.reader([text], delimiter=delimiter), [])]
+        has_header = not first or first[0] not in known
+        at = _column_of(
+            source.path, first if has_header else None, len(first), column, kind, headings
+        )
+        return cls(source, ids, noun, kind, delimiter, at, len(first), has_header, known)
+
+    def lines(self) -> Iterator[tuple[int, str, str]]:
+        """Yield number, id and what is wanted of every line."""
+        with self.source.open_text("utf-8-sig", "strict") as text:
+            reader = csv.reader(text, delimiter=self.delimiter, strict=True)
+            is_header = self.has_header
+            for cells in self._guarded(reader):
+                if not any(cells):
+                    continue
+                if is_header:
+                    is_header = False
+                    continue
+                if len(cells) != self.width:
+                    what = f"{len(cells)} cells, but the first line has {self.width}."
+                    remedy = f"Quote cells that contain {self.delimiter!r}."
+                    raise FormatError(self.path, what, remedy, line=reader.line_num)
+                key = cells[0] if cells[0] in self.known else cells[0].strip()
+                if not key:
+                    remedy = "Fill it in, or leave out the line."
+                    raise FormatError(self.path, "The id is blank.", remedy, line=reader.line_num)
+                yield reader.line_num, key, cells[self.at].strip()
+
+    def _guarded(self, reader: Any) -> Iterator[list[str]]:
+        try:
+            yield from reader
+        except csv.Error as error:
+            what = f"This is no table ({error})."
+            raise FormatError(self.path, what, "Correct it.", line=reader.line_num) from error
+        except UnicodeDecodeError as error:
+            raise FormatError(self.path, "It is not UTF-8.", "Save it as UTF-8.") from error
+
+    def fault(self, problem: str) -> FormatError:
+        """Return what to raise about the table as a whole."""
+        remedy = f"Give it a line with an id and a {self.kind} for each of the {self.noun}."
+        return FormatError(self.path, problem, remedy)
+
+    def match(self, found: Mapping[str, Any]) -> tuple[list[Any], list[str]]:
+        """Bring what was found into the order of the items."""
+        return match_ids(found, self.ids, self.noun, self.path.name, self.fault)
+
+
+def _split(path: str) -> tuple[str, str | None]:
+    """Take FILE:COLUMN apart, unless there is a file of that name."""
+    file, sign, column = path.rpartition(":")
+    return (
+        (file, column)
+        if sign and not Path(path).exists() and Path(file).is_file()
+        else (path, None)
+    )
+
+
+def _column_of(
+    path: Path,
+    header: Sequence[str] | None,
+    width: int,
+    wanted: str | None,
+    kind: str,
+    headings: Sequence[str],
+) -> int:
+    """Return where the column is: as the caller says, the only one, or one with a usual heading."""
+    lower = [heading.lower() for heading in header or ()]
+    if width < 2:
+        what = f"It has one column; one of ids and one of {kind}s are needed."
+        raise FormatError(path, what, f"Give each line an id and a {kind}, with a comma between.")
+    if wanted is not None:
+        if header is not None and wanted in header:
+            return list(header).index(wanted)
+        if wanted.isdecimal() and 1 <= int(wanted) <= width:
+            return int(wanted) - 1
+    elif width == 2:
+        return 1
+    else:
+        for heading in headings:
+            if heading in lower[1:]:
+                return lower.index(heading, 1)
+    columns = [str(at + 1) for at in range(width)] if header is None else list(header)
+    named = ", ".join(columns[:_MOST_COLUMNS_NAMED])
+    named += ", ..." if width > _MOST_COLUMNS_NAMED else ""
+    what = f"Its columns are {named}"
+    what += f"; there is no {wanted!r}." if wanted is not None else "."
+    remedy = f"Say which has the {kind}s: {path.name}:{columns[-1]}, for example."
+    raise FormatError(path, what, remedy)
+
+
+def match_ids(
+    found: Mapping[str, Any], ids: Sequence[str], noun: str, source: str, fault: Any
+) -> tuple[list[Any], list[str]]:
+    """Bring what was found by id into the order of the items, None where there is nothing.
+
+    A table may be about more items than these if it has all of them. Where it lacks some, an id
+    that is not among them is more likely misspelt, and refused.
+    """
+    known = set(ids)
+    unknown = [key for key in found if key not in known]
+    absent = [key for key in ids if key not in found]
+    said = f"{len(unknown):,} of the {len(found):,} ids in {source} are not among the {noun}"
+    if unknown and absent:
+        others = f"{len(absent):,} of the {len(ids):,} {noun} are not in it"
+        raise fault(f"{said}, such as {unknown[0]!r}, while {others}, such as {absent[0]!r}.")
+    notes = [f"{said}, such as {unknown[0]!r}, and left out."] if unknown else []
+    return [found.get(key) for key in ids], notes
