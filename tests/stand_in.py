@@ -12,6 +12,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from neocc.core.histograms import ordered_keys
+from neocc.core.overlap import OverlapModel, Scores
+from neocc.core.overlap.blend import Blend
 from neocc.engines.gpu.device import Device
 from neocc.kernels import Features, Memberships, SparseBlock, numpy_
 
@@ -25,10 +27,18 @@ class CardArray(np.ndarray):
         return foreign(getattr(ufunc, method)(*inputs, **targets, **options))
 
     def __array_function__(self, func, types, args, kwargs):
+        if func is np.asarray:  # as CuPy does where it is asked for one of its own
+            return np.array(args[0], **kwargs).view(CardArray)
         return foreign(func(*plain(args), **plain(kwargs)))
 
     def dot(self, other):
         return foreign(self.view(np.ndarray).dot(plain(other)))
+
+    def nonzero(self):
+        return foreign(self.view(np.ndarray).nonzero())
+
+    def take(self, at):
+        return foreign(self.view(np.ndarray).take(plain(at)))
 
     def __getitem__(self, at):
         found = self.view(np.ndarray)[plain(at)]
@@ -59,6 +69,17 @@ def foreign(value):
     if isinstance(value, tuple):
         return tuple(foreign(each) for each in value)
     return value.view(CardArray) if isinstance(value, np.ndarray) and value.ndim else value
+
+
+@dataclass(frozen=True)
+class OfCosts(OverlapModel):
+    """A model whose sets have given costs."""
+
+    given: object = None
+    name = "given"
+
+    def costs(self, sizes, gram):
+        return self.given
 
 
 class Module:
@@ -119,8 +140,22 @@ class StandInKernels:
         values = block.block.data if isinstance(block.block, SparseBlock) else block.block
         return values.min(initial=0.0)
 
+    def set_curves(self, d, squares, members, costs, curves, sets, steps, present):
+        d, squares, before = plain(d), plain(squares), here(members)
+        model = Blend(curves.shape[1]) if costs is None else OfCosts(curves.shape[1], costs)
+        k = len(costs.own) if costs is not None else int(np.sqrt(2 * d.shape[1]))
+        scores = Scores(d, None, None, k, 0.0, before, squares, None)
+        found = model.choices(scores, numpy_)
+        given = (curves, sets, steps) if before is None else (curves, sets, steps, present)
+        for there, table in zip(given, ("curves", "sets", "steps", "present"), strict=False):
+            plain(there)[...] = getattr(found, table)
+        return found.scores.objective
+
     def sizes(self, lists):
-        return here(lists).sums_of(None)
+        return here(lists).sizes
+
+    def gram(self, lists):
+        return here(lists).gram
 
     def blocks(self, table, lists):
         self.crossed.append(lists.n_clusters * table[0].size)
@@ -157,7 +192,8 @@ def here(lists):
     if lists is None:
         return None
     arrays = map(plain, (lists.first, lists.extra_items, lists.extra_clusters))
-    return Memberships(*arrays, lists.n_clusters, plain(lists.scale), lists.mixed)
+    rest = (plain(lists.scale), lists.mixed, None, None, plain(lists.item_weights))
+    return Memberships(*arrays, lists.n_clusters, *rest)
 
 
 def stand_in(free=None):

@@ -20,7 +20,9 @@ from scipy import sparse
 from neocc import MSSR, NEOCC, NEOKMeans
 from neocc.core.initialise import random_pair, random_start
 from neocc.core.objectives import OBJECTIVES
-from neocc.core.overlap import OVERLAP_MODELS, bounded_model
+from neocc.core.overlap import OVERLAP_MODELS, Scores, bounded_model
+from neocc.core.overlap.average import Average
+from neocc.core.overlap.blend import Blend
 from neocc.core.problem import Counts, Problem
 from neocc.core.solve import solve
 from neocc.engines import GpuError, Workers, on_gpu, open_engine
@@ -212,6 +214,76 @@ def test_sums_over_blocks(k, l, scaled):  # noqa: E741
     assert np.allclose(found, np.einsum("tj,tj->j", square, members.indicator), atol=1e-12)
 
 
+SETS = {name: OVERLAP_MODELS[name] for name in ("repeat", "share", "average", "sum")} | {
+    "blend": Blend
+}
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("size", some([(4, 4), (14, 4), (20, 2), (5, 1)], [(4, 4), (14, 4)]))
+def test_curves(name, size):
+    k, most = size
+    rng = np.random.default_rng([k, most, len(name)])
+    n = 150 if MISSING else 5000
+    model = SETS[name](min(most, 2) if name == "blend" else most)
+    Z = rng.normal(size=(k, 3))
+    points = Z[rng.integers(k, size=n)] + rng.normal(size=(n, 3))
+    squares = np.square(points).sum(axis=1)
+    d = np.square(points[:, None] - Z).sum(axis=2)
+    if model.blends:
+        one, other = np.triu_indices(k, 1)
+        between = np.square(points[:, None] - (Z[one] + Z[other]) / 2.0).sum(axis=2)
+        d = np.hstack([d, between])
+    else:
+        d[:, 1] = np.inf  # an empty cluster
+        # Ties.
+        d[: n // 3] = np.round(d[: n // 3])
+    sets = make_sets(rng, n, k, min(2, k) if model.blends else min(5, k))
+    weights = None if model.blends else rng.integers(1, 4, size=n) / 2.0
+    for present in (None, sets.weighing(weights)):
+        scores = Scores(d, None, None, k, 0.0, present, squares * model.needs_squares, Z @ Z.T)
+        with np.errstate(invalid="ignore"):
+            expected = model.choices(scores, numpy_)
+        costs = None if model.blends else model.costs(np.arange(1.0, k + 1), scores.gram)
+        shapes = [each.shape for each in (expected.curves, expected.sets, expected.steps)]
+        types = (xp.float64, xp.int32, xp.float64)
+        tables = [xp.empty(*each) for each in zip(shapes, types, strict=True)]
+        tables.append(None if present is None else xp.empty(n))
+        there = xp.asarray(squares) if model.needs_squares else None
+        lists = CARD.lists(present)
+        beside = KERNELS.set_curves(xp.asarray(d), there, lists, costs, *tables)
+        assert beside == pytest.approx(expected.scores.objective, rel=1e-12, abs=1e-12)
+        for table, attribute in zip(tables, ("curves", "sets", "steps", "present"), strict=True):
+            if table is not None:
+                found, wanted = KERNELS.fetch(table), getattr(expected, attribute)
+                assert np.allclose(found, wanted, rtol=1e-11, atol=1e-9)
+
+
+def make_sets(rng, n, k, largest):
+    """Return items in up to so many clusters."""
+    order, numbers = rng.random((n, k)).argsort(axis=1), rng.integers(0, largest + 1, size=n)
+    inside = order < numbers[:, None]
+    return Memberships.from_dense(inside)
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize("largest", [1, 3])
+def test_inner_products_of_memberships(largest, scaled):
+    rng = np.random.default_rng(largest)
+    members = make_sets(rng, 1300, 6, largest)
+    if scaled:
+        members = Average().weighted(members.weighing(rng.random(1300) + 0.5))
+    lists = CARD.lists(members)
+    held = CARD.memberships(lists)
+    assert np.allclose(held.gram, members.gram, rtol=1e-12, atol=1e-12)
+    assert np.allclose(held.sizes, members.sizes, rtol=1e-12)
+    assert np.array_equal(KERNELS.fetch(lists.weights), members.weights)
+    assert "first" not in vars(held)
+    copied = replace(held, mixed=held.mixed)
+    assert np.array_equal(copied.dense, members.dense)
+    assert scaled == (held.scale is not None)
+
+
 @pytest.mark.parametrize("kind", some(["positive", "signed", "tied", "empty", "zeros"], ["zeros"]))
 def test_histograms(kind):
     n = 3000 if MISSING else 300_000
@@ -326,13 +398,15 @@ def test_fits_of_counts(objective):
     same_fit(X, problem, random_pair(problem, rng))
 
 
+@pytest.mark.parametrize("name", some(["repeat", "share", "average"], ["repeat"]))
 @pytest.mark.parametrize("objective", some(["mean", "residue"], ["mean"]))
-def test_small_fits(objective):
+def test_small_fits(objective, name):
     rng = np.random.default_rng(2)
     X = make_sparse(rng, (100, 30), mean=6.0)
     rows = Counts.from_fractions(100, 4, overlap=0.2, outliers=0.1)
     columns = Counts.from_fractions(30, 3, overlap=0.1, outliers=0.1)
-    problem = Problem(OBJECTIVES[objective], rows, columns, 4, 0.0)
+    model = bounded_model(name, None if name == "repeat" else 4, objective)
+    problem = Problem(OBJECTIVES[objective], rows, columns, 4, 0.0, model)
     same_fit(X, problem, random_pair(problem, rng))
 
 

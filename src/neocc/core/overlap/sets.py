@@ -17,7 +17,7 @@ import numpy as np
 from neocc._typing import BoolArray, FloatArray, IntArray, LabelArray
 from neocc.core.assign import Applied
 from neocc.core.changes import Changes, offered
-from neocc.core.histograms import BlockCounts, Histogram, Query
+from neocc.core.histograms import BlockCounts, Histogram, Query, Window
 from neocc.core.overlap.scores import Scores, Spread, at_once
 from neocc.core.sizes import Moves, Wanted
 from neocc.core.thresholds import ANY, Thresholds, taken
@@ -33,7 +33,7 @@ _ROUNDING = 1e-12
 
 @dataclass
 class SetChoices:
-    """The curves of a block of items.
+    """The curves of a block of items: arrays of NumPy, or of a module that answers in its place.
 
     Attributes
     ----------
@@ -107,28 +107,32 @@ class SetChoices:
         An item that is not covered may come in for its value, with all memberships worth that.
         """
         if thresholds.nearest == np.inf:
-            return np.ones(len(self.curves), dtype=bool), self.steps
+            return np.ones(len(self.curves), dtype=bool, like=self.curves), self.steps
         key = (thresholds.nearest, thresholds.n_nearest_ties, thresholds.price)
         if self._last is None or self._last[0] != key:
             values = self.values(thresholds.price)
             inside = taken(values, thresholds.nearest, thresholds.n_nearest_ties)
             outside = np.flatnonzero(~inside)
-            steps = np.empty(self.curves.shape)
+            steps = np.empty(self.curves.shape, like=self.curves)
             steps[:, 0], steps[:, 1:] = np.inf, self.steps
             steps[outside, 0] = values[outside]
-            steps[outside, 1:] = np.maximum(self.steps[outside], values[outside, None])
+            steps[outside, 1:] = np.maximum(self.steps[outside], values[outside][:, None])
             self._last = key, inside, steps
         return self._last[1:]
+
+    def histogram(self, values: FloatArray, window: Window, query: Query) -> Histogram:
+        """Count values by bin."""
+        return Histogram.of(values, window, query)
 
     def count(self, query: Query) -> BlockCounts:
         """Count values, or the costs of extra memberships, by bin."""
         if query.nearest is not None:
-            values = Histogram.of(self.values(query.price), query.nearest, query)
+            values = self.histogram(self.values(query.price), query.nearest, query)
             return BlockCounts(values, Histogram(), Histogram())
         assert query.extra is not None
         price = query.covered.price
         _, steps = self._taken(query.covered)
-        extra = Histogram.of(steps, query.extra, query)
+        extra = self.histogram(steps, query.extra, query)
         if query.covered == ANY:
             return BlockCounts(Histogram(), Histogram(), extra)
         compared = int(np.count_nonzero(steps < price)), int(np.count_nonzero(steps == price))
@@ -158,8 +162,8 @@ class SetChoices:
 
     def _chosen(self, sizes: IntArray) -> FloatArray:
         """Return the cost of each item at its size, 0 for none."""
-        at = np.arange(0, self.curves.size, self.curves.shape[1]) + sizes - 1
-        costs: FloatArray = self.curves.take(at, mode="clip")
+        begins = np.arange(0, self.curves.size, self.curves.shape[1], like=self.curves)
+        costs: FloatArray = self.curves.take(begins + np.maximum(sizes, 1) - 1)
         costs[sizes == 0] = 0.0
         return costs
 
@@ -170,8 +174,9 @@ class SetChoices:
         if np.isinf(thresholds.extra):
             return n_left_out, 0.0
         prices = self._prices(thresholds)
-        chosen, least = self._chosen(sizes) - prices[sizes], np.full(len(sizes), -prices[0])
-        for costs, worth in zip(self.curves.T, prices[1:], strict=True):
+        chosen = self._chosen(sizes) - np.asarray(prices, like=self.curves)[sizes]
+        least = np.full(len(sizes), -prices[0], like=self.curves)
+        for costs, worth in zip(self.curves.T, prices[1:].tolist(), strict=True):
             np.minimum(least, costs - worth, out=least)
         gains = chosen - least
         return n_left_out, float(gains[gains > _ROUNDING * np.abs(chosen)].sum())

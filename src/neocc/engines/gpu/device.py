@@ -43,17 +43,17 @@ class Device:
         if known is None:
             put = self.kernels.put
             arrays = (put(members.first), put(members.extra_items), put(members.extra_clusters))
-            rest = (members.n_clusters, put(members.scale), members.mixed)
-            known = members.__dict__["held"] = Lists(self.kernels.xp, *arrays, *rest)
+            weights = put(members.scale), members.mixed, put(members.item_weights)
+            known = members.__dict__["held"] = Lists(
+                self.kernels.xp, *arrays, members.n_clusters, *weights
+            )
             self._held[id(members)] = members
         found: Lists = known
         return found
 
     def memberships(self, lists: Lists) -> Memberships:
         """Return memberships that stay on the card until somebody looks at them."""
-        sizes = self.kernels.sizes(lists)
-        whole = not lists.n_extra and int(sizes.sum()) == lists.n_items
-        members = HeldMemberships.of(lists, self.kernels.fetch, sizes, is_partition=whole)
+        members = HeldMemberships.of(lists, self.kernels)
         self._held[id(members)] = members
         return members
 

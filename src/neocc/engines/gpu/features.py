@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,13 @@ from neocc._counts import Counts
 from neocc._typing import FloatArray
 from neocc.core.assign import Applied, Choices
 from neocc.core.histograms import BlockCounts, Histogram, Query, Window
-from neocc.core.objectives.blends import in_types
 from neocc.core.overlap import OverlapModel, Scores
 from neocc.core.overlap.distances import DistanceChoices
 from neocc.core.overlap.scores import Spread, at_once
 from neocc.core.sizes import Moves, Wanted
 from neocc.core.thresholds import ANY, EVERY, Thresholds
 from neocc.engines.gpu.device import Device
+from neocc.engines.gpu.sets import fetched, histogram_of, set_choices
 from neocc.kernels import Features, Kernels, Memberships, Parts, Terms
 from neocc.kernels.gpu import Lists
 
@@ -96,16 +96,30 @@ def scored_choices(
 ) -> Choices:
     """Return the choices of items whose features are on a card.
 
-    Where each membership has a price of its own, distances stay there; other models are given them.
+    Distances stay there, unless a model compares their parts: that is given them.
     """
     scores = scored(device, features, terms, members, distances=distances)
-    if not model.prices_first:
-        return HeldChoices(device, scores)
+    lists = device.lists(members)
+    several = lists is not None and lists.n_extra > 0
+    if not model.prices_first or not (distances or several):
+        return HeldChoices(device, weighed(scores, lists))
+    if distances and not (model.needs_sums and other is not None):
+        return set_choices(device, scores, model)
     parts = None
     if model.needs_sums and other is not None:
-        sums = device.kernels.fetch(features.sums)
-        parts = Parts.of(sums, terms, other.sizes)
-    return model.choices(fetched(device, scores, features, terms, parts), kernels, spread)
+        parts = Parts.of(device.kernels.fetch(features.sums), terms, other.sizes)
+    return model.choices(fetched(device, scores, parts), kernels, spread)
+
+
+def weighed(scores: Scores, lists: Lists | None) -> Scores:
+    """Return distances times the weights of items: what memberships cost, in place."""
+    weights = None if lists is None else lists.item_weights
+    if weights is None:
+        return scores
+    d: Any = scores.d
+    if d is not None:
+        d *= weights[:, None]
+    return scores._replace(minima=scores.minima * weights)
 
 
 def scored(
@@ -120,25 +134,14 @@ def scored(
     xp, n, k = device.kernels.xp, len(features.squares), terms.n_clusters
     labels, minima = xp.empty(n, dtype=xp.int32), xp.empty(n)
     d = xp.empty((n, k)) if distances else None
-    compared = in_types(members, k) if terms.single and members is not None else members
-    lists = device.lists(compared)
+    of_types = members is not None and terms.single and members.virtual is not None
+    lists = device.lists(members.virtual if of_types and members is not None else members)
+    if lists is not None and lists.n_clusters < k:
+        lists = replace(lists, n_clusters=k)
     total = device.kernels.score(features, terms, lists, d, labels, minima)
-    return Scores(d, labels, minima, terms.single or k, total, members, gram=terms.gram)
-
-
-def fetched(
-    device: Device, scores: Scores, features: Features, terms: Terms, parts: Parts | None = None
-) -> Scores:
-    """Return scores in this process, with the squares of the items."""
-    fetch = device.kernels.fetch
-    squares = fetch(features.squares) if terms.rate is None else np.zeros(len(scores.labels))
-    return scores._replace(
-        d=None if scores.d is None else fetch(scores.d),
-        labels=fetch(scores.labels),
-        minima=fetch(scores.minima),
-        squares=squares,
-        parts=parts,
-    )
+    squares = features.squares if terms.rate is None else xp.zeros(n)
+    single = terms.single or k
+    return Scores(d, labels, minima, single, total, members, squares, gram=terms.gram)
 
 
 @dataclass(frozen=True)
@@ -165,11 +168,7 @@ class HeldChoices:
         return BlockCounts(nearest, extra_nearest, extra_all)
 
     def _histogram(self, values: Any, window: Window, query: Query) -> Histogram:
-        flat = values.reshape(-1)
-        found = self.device.kernels.histogram(flat, *window, query.shift, query.most)
-        if isinstance(found, int):
-            return Histogram(below=found, counted=False)
-        return Histogram(*found)
+        return histogram_of(self.device, values, window, query)
 
     def _selected(self, counts: Counts) -> Thresholds:
         """Return the thresholds that give the items here their memberships."""
@@ -209,7 +208,10 @@ class HeldChoices:
                     costs = d[items, clusters]
                     taken = self._taken(costs, thresholds.extra, thresholds.n_extra_ties)
                     items, clusters, ends = items[taken], clusters[taken], None
-        lists = Lists(xp, first, items, clusters, self.scores.n_clusters)
+        before = self.device.lists(self.scores.members)
+        weights = None if before is None else before.item_weights
+        k = self.scores.n_clusters
+        lists = Lists(xp, first, items, clusters, k, weights, item_weights=weights)
         if ends is not None:
             lists.extra_ptr = ends
         return Applied(self.device.memberships(lists), self.scores.objective)
@@ -224,11 +226,7 @@ class HeldChoices:
 
     def _here(self) -> DistanceChoices:
         """Return the same in this process."""
-        scores, fetch = self.scores, self.device.kernels.fetch
-        d = None if scores.d is None else fetch(scores.d)
-        return DistanceChoices(
-            scores._replace(d=d, labels=fetch(scores.labels), minima=fetch(scores.minima))
-        )
+        return DistanceChoices(fetched(self.device, self.scores))
 
     def costs(self, applied: Applied) -> FloatArray:
         """Return the distance of each membership, item by item."""

@@ -11,8 +11,9 @@ from neocc.core.engine import Engine
 from neocc.core.objectives import Side
 from neocc.core.overlap import OverlapModel, Scores
 from neocc.engines.gpu.device import Device, open_card
-from neocc.engines.gpu.features import HeldFeatures, fetched, scored, scored_choices
+from neocc.engines.gpu.features import HeldFeatures, scored, scored_choices
 from neocc.engines.gpu.matrix import DenseCard, SparseCard
+from neocc.engines.gpu.sets import fetched
 from neocc.engines.local import LocalShards
 from neocc.engines.matrix import DenseMatrix, Matrix
 from neocc.engines.shard import Shard
@@ -194,7 +195,7 @@ class GpuShard(Shard):
         parts = None
         if sums and V is not None:
             parts = Parts.of(self.device.kernels.fetch(features.sums), terms, V.sizes)
-        return fetched(self.device, scores, features, terms, parts)
+        return fetched(self.device, scores, parts)
 
     def row_distances(self, terms: Terms, V: Memberships | None) -> FloatArray:
         """Return the distance of every row to every row cluster, not rounded."""

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from neocc._typing import FloatArray
 from neocc.kernels.gpu.lists import HeldMemberships, Lists
-from neocc.kernels.inputs import Block, Features, Terms
+from neocc.kernels.inputs import Block, Features, SetCosts, Terms
 
 __all__ = ["DeviceKernels", "HeldMemberships", "Lists"]
 
@@ -68,11 +68,32 @@ class DeviceKernels(Protocol):
         Features are on the device, terms are not.
         """
 
+    def set_curves(
+        self,
+        d: Any,
+        squares: Any,
+        members: Lists | None,
+        costs: SetCosts | None,
+        curves: Any,
+        sets: Any,
+        steps: Any,
+        present: Any,
+    ) -> float:
+        """Write the best set of each size, its cost, the price of each step, and present costs.
+
+        Present sets compete with those that are found greedily. Without `costs` lines of `d` go on
+        with the distances to pairs of clusters. Returns what the objective has beside the distances
+        of present memberships.
+        """
+
     def least(self, block: Any) -> float:
         """Return the smallest entry, 0 if there are none."""
 
     def sizes(self, lists: Lists) -> FloatArray:
-        """Return the number of members of each cluster."""
+        """Return the total weight of the members of each cluster."""
+
+    def gram(self, lists: Lists) -> FloatArray:
+        """Return the inner products of clusters, U'U of weighted memberships."""
 
     def blocks(self, table: Any, lists: Lists) -> FloatArray:
         """Return the sums of the lines of a table, or of numbers, over clusters: S' V."""

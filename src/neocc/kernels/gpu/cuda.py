@@ -10,26 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from neocc._typing import FloatArray
 from neocc.kernels.gpu.card import FLOAT, INT, LONG
 from neocc.kernels.gpu.lines import SparseOnCard
 from neocc.kernels.gpu.lists import Lists
-from neocc.kernels.gpu.sums import CardSums
+from neocc.kernels.gpu.sets import ADDED, SCORED, CardSets
 from neocc.kernels.inputs import Features, Terms
 
 __all__ = ["CudaKernels"]
 
-# Threads of a block that scores items, and of the one that adds up what blocks found.
-_SCORED, _ADDED = 128, 1024
 # A histogram of so few bins is counted within blocks; one of more than the latter is sorted.
 _CLOSE_BINS, _MOST_COUNTED = 1 << 13, 1 << 21
-# Items whose lines are summed by one block of threads (as in `scores.cu`).
-_SUMMED_ITEMS = 512
 # Bins by which values are selected (as in `select.cu`), and rounds until they are single keys.
 _SELECTED_BINS, _SELECTING = 1 << 13, 5
 
 
-class CudaKernels(CardSums):
+class CudaKernels(CardSets):
     """Kernels of the current card; see `neocc.kernels.gpu.DeviceKernels`."""
 
     def score(
@@ -49,16 +44,16 @@ class CudaKernels(CardSums):
         l = 0 if sums is None else sums.shape[1]  # noqa: E741
         slope = None if sums is None else terms.slope
         small = (slope, terms.offset, scale, shrink, terms.rate, terms.magnitude)
-        slope, offset, scale, shrink, rate, magnitude = self._put_together(*small)
-        n_blocks = -(-n // _SCORED)
+        slope, offset, scale, shrink, rate, magnitude = self.put_together(*small)
+        n_blocks = -(-n // SCORED)
         partial = xp.empty(n_blocks + 1)
-        shared = 8 * (_SCORED * (l | 1) + l * k)
-        tiled = sums is not None and shared <= self.shared - 8 * _SCORED
+        shared = 8 * (SCORED * (l | 1) + l * k)
+        tiled = sums is not None and shared <= self.shared - 8 * SCORED
         extra = members is not None and members.n_extra > 0
         self.call(
             self.function("scores.cu", "score"),
             (n_blocks,),
-            _SCORED,
+            SCORED,
             (
                 LONG(n),
                 INT(k),
@@ -84,11 +79,7 @@ class CudaKernels(CardSums):
             ),
             shared if tiled else 0,
         )
-        if members is None:
-            return 0.0
-        add_up = self.function("scores.cu", "add_up")
-        self.call(add_up, (1,), _ADDED, (LONG(n_blocks), partial, partial[n_blocks:]))
-        return float(partial[n_blocks])
+        return 0.0 if members is None else self.added(partial, n_blocks)
 
     def _simplified(self, features: Features, terms: Terms) -> tuple[Any, Any, Any, Any]:
         """Return sums, products and their scale, and what sums are shrunk by, as lines.
@@ -112,49 +103,10 @@ class CudaKernels(CardSums):
             products, scale = self.xp.ascontiguousarray(more), None
         return sums, products, scale, shrink if sums is not None else None
 
-    def _put_together(self, *tables: FloatArray | None) -> list[Any]:
-        """Put small tables there at once, one after the other; None stays None."""
-        there = self.put(np.concatenate([each.ravel() for each in tables if each is not None]))
-        found: list[Any] = []
-        begin = 0
-        for each in tables:
-            size = 0 if each is None else each.size
-            found.append(None if each is None else there[begin : begin + size])
-            begin += size
-        return found
-
     def least(self, block: Any) -> float:
         """Return the smallest entry, 0 if there are none."""
         values = block.data if isinstance(block, SparseOnCard) else block
         return float(values.min()) if values.size else 0.0
-
-    def sizes(self, lists: Lists) -> FloatArray:
-        """Return the number of members of each cluster."""
-        k, counts = lists.n_clusters, self.xp.zeros(lists.n_clusters, dtype=self.xp.int64)
-        for labels in (lists.first, lists.extra_clusters):
-            some = (LONG(len(labels)), labels, INT(k), counts)
-            self.launch("count_labels", len(labels), *some, shared=4 * k, blocks=self.few_blocks)
-        return np.asarray(self.fetch(counts), dtype=np.float64)
-
-    def blocks(self, table: Any, lists: Lists) -> FloatArray:
-        """Return the sums of the lines of a table over clusters: S' V."""
-        n, k = lists.n_items, lists.n_clusters
-        l = 1 if table.ndim == 1 else table.shape[1]  # noqa: E741
-        n_warps = min(8, self.shared // (8 * k * l))
-        if not n_warps or not n:
-            return np.asarray(self.fetch(table.T.dot(lists.indicator)))
-        n_parts = -(-n // _SUMMED_ITEMS)
-        partial, total = self.xp.empty((n_parts, l * k)), self.xp.empty(table.shape[1:] + (k,))
-        extra = (lists.extra_ptr, lists.extra_clusters) if lists.n_extra else (None, None)
-        given = (LONG(n), INT(l), INT(k), table, lists.first, *extra, lists.scale, partial)
-        sums = self.function("scores.cu", "block_sums")
-        self.call(sums, (n_parts,), 32 * n_warps, given, 8 * k * l * n_warps)
-        self.launch("add_tables", l * k, INT(n_parts), INT(l * k), partial, total)
-        return np.asarray(self.fetch(total))
-
-    def diagonal(self, table: Any, lists: Lists) -> FloatArray:
-        """Return the diagonal of S' V."""
-        return np.diag(self.blocks(table, lists)).copy()
 
     def histogram(
         self, values: Any, low: int, high: int, shift: int, most: int
@@ -202,7 +154,7 @@ class CudaKernels(CardSums):
         pick, shared = self.function("select.cu", "pick_bin"), 4 * (_SELECTED_BINS + 1)
         for i in range(_SELECTING):
             self.walk("count_bins", n, *given, few, state, counts, shared=shared)
-            self.call(pick, (1,), _ADDED, (LONG(rank), state, counts))
+            self.call(pick, (1,), ADDED, (LONG(rank), state, counts))
             if i == 0:
                 self.walk("copy_bin", n, *given, LONG(room), few, state)
         below, _, key, _, equal, _ = self.fetch(state).tolist()

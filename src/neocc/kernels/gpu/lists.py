@@ -23,6 +23,8 @@ class Lists:
     n_clusters: int
     scale: Any = None
     mixed: bool = False
+    item_weights: Any = None
+    virtual: Lists | None = None
     # What kernels make of the lists, by what they made it for.
     codes: dict[Any, Any] = field(default_factory=dict)
 
@@ -50,7 +52,8 @@ class Lists:
         if self.n_extra:
             numbers += self.xp.diff(self.extra_ptr)
         if self.mixed:
-            return (numbers > 0).astype(self.xp.float64)
+            covered = (numbers > 0).astype(self.xp.float64)
+            return covered if self.item_weights is None else covered * self.item_weights
         weights = numbers.astype(self.xp.float64)
         return weights if self.scale is None else weights * self.scale
 
@@ -68,36 +71,61 @@ class HeldMemberships(Memberships):
     """Memberships whose lists are on a device; they are fetched when somebody looks at them."""
 
     held: Any
-    fetch: Any
+    kernels: Any
 
     @classmethod
-    def of(cls, lists: Lists, fetch: Any, sizes: FloatArray, *, is_partition: bool) -> Memberships:
-        """Wrap lists whose clusters have known sizes."""
+    def of(cls, lists: Lists, kernels: Any) -> Memberships:
+        """Wrap lists; the sizes of clusters are counted at once."""
+        sizes: FloatArray = kernels.sizes(lists)
+        whole = lists.scale is None and not lists.n_extra
         members = cls.__new__(cls)
         members.__dict__.update(
             held=lists,
-            fetch=fetch,
+            kernels=kernels,
             n_clusters=lists.n_clusters,
-            scale=None,
-            mixed=False,
-            virtual=None,
+            mixed=lists.mixed,
+            virtual=None if lists.virtual is None else cls.of(lists.virtual, kernels),
             stands_for=None,
             sizes=sizes,
-            is_partition=is_partition,
+            is_partition=whole and int(sizes.sum()) == lists.n_items,
         )
+        for name in ("scale", "item_weights"):
+            if getattr(lists, name) is None:
+                members.__dict__[name] = None
         return members
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("first", "extra_items", "extra_clusters") and "held" in self.__dict__:
-            found = self.__dict__[name] = self.fetch(getattr(self.held, name))
+        if name in _FETCHED and "kernels" in self.__dict__:
+            found = self.__dict__[name] = self.kernels.fetch(getattr(self.held, name))
             return found
         raise AttributeError(name)
 
+    @cached_property
+    def scale(self) -> FloatArray | None:  # type: ignore[override]
+        """Weight of each membership of an item."""
+        return self.__getattr__("scale")  # type: ignore[no-any-return]
+
+    @cached_property
+    def item_weights(self) -> FloatArray | None:  # type: ignore[override]
+        """How many items each of them counts as."""
+        return self.__getattr__("item_weights")  # type: ignore[no-any-return]
+
+    @cached_property
+    def gram(self) -> FloatArray:
+        """U'U of the weighted memberships."""
+        if "kernels" not in self.__dict__:
+            return Memberships.gram.func(self)  # type: ignore[attr-defined,no-any-return]
+        found: FloatArray = self.kernels.gram(self.held)
+        return found
+
     def land(self) -> None:
         """Keep the lists here, and nothing on the device."""
-        _ = self.first, self.extra_items, self.extra_clusters
+        for name in _FETCHED:
+            getattr(self, name)
         self.__dict__.pop("held", None)
-        self.__dict__.pop("fetch", None)
+        self.__dict__.pop("kernels", None)
+        if isinstance(self.virtual, HeldMemberships):
+            self.virtual.land()
 
     def __reduce__(self) -> Any:
         return Memberships, tuple(getattr(self, name) for name in self.__dataclass_fields__)
@@ -106,3 +134,7 @@ class HeldMemberships(Memberships):
     def n_items(self) -> int:
         """Number of items."""
         return self.held.n_items if "held" in self.__dict__ else len(self.first)
+
+
+# What has a number for each item, or each membership.
+_FETCHED = ("first", "extra_items", "extra_clusters", "scale", "item_weights")

@@ -1,0 +1,134 @@
+"""Curves of items on a card: what a price makes of them there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from neocc._typing import FloatArray, IntArray
+from neocc.core.assign import Applied
+from neocc.core.changes import Changes, offered
+from neocc.core.histograms import Histogram, Query, Window, key_of
+from neocc.core.overlap import OverlapModel, Scores
+from neocc.core.overlap.repeat import Repeat
+from neocc.core.overlap.sets import SetChoices
+from neocc.core.sizes import Moves, Wanted
+from neocc.core.thresholds import Thresholds
+from neocc.engines.gpu.device import Device
+from neocc.kernels import Memberships
+from neocc.kernels.gpu import Lists
+
+__all__ = ["HeldSets", "fetched", "histogram_of", "set_choices"]
+
+
+def set_choices(device: Device, scores: Scores, model: OverlapModel) -> HeldSets:
+    """Find the best sets of all items, given scores whose tables are on the card."""
+    d, k, xp = scores.d, scores.n_clusters, device.kernels.xp
+    assert d is not None
+    in_pairs = model.blends and d.shape[1] > k
+    if (model.blends or model.needs_sums) and not in_pairs:
+        # Sets of several have no costs here.
+        model = Repeat(1)
+    n, largest = len(d), k if model.most is None else min(k, model.most)
+    curves, steps = xp.empty((n, largest)), xp.empty((n, largest - 1))
+    sets = xp.empty((n, largest, largest), dtype=xp.int32)
+    lists = device.lists(scores.members)
+    present = None if lists is None else xp.empty(n)
+    costs = None if in_pairs else model.costs(np.arange(1.0, k + 1), scores.gram)
+    squares = scores.squares if model.needs_squares else None
+    tables = (curves, sets, steps, present)
+    beside = device.kernels.set_curves(d, squares, lists, costs, *tables)
+    scores = scores._replace(objective=scores.objective + beside)
+    return HeldSets(scores, model, *tables, device=device)
+
+
+def histogram_of(device: Device, values: Any, window: Window, query: Query) -> Histogram:
+    """Count values on the card by bin, or find the bin of a rank."""
+    flat = values.reshape(-1)
+    if not query.rank:
+        found = device.kernels.histogram(flat, *window, query.shift, query.most)
+        return (
+            Histogram(below=found, counted=False) if isinstance(found, int) else Histogram(*found)
+        )
+    if query.rank > flat.size:
+        return Histogram()
+    value, below, equal = device.kernels.select(flat, query.rank, None)
+    return Histogram(np.array([key_of(value)]), np.array([equal]), below)
+
+
+def fetched(device: Device, scores: Scores, parts: Any = None) -> Scores:
+    """Return scores in this process."""
+    fetch = device.kernels.fetch
+    return scores._replace(
+        d=None if scores.d is None else fetch(scores.d),
+        labels=fetch(scores.labels),
+        minima=fetch(scores.minima),
+        squares=None if scores.squares is None else fetch(scores.squares),
+        parts=parts,
+    )
+
+
+@dataclass
+class HeldSets(SetChoices):
+    """The curves of items on a card; see `SetChoices`."""
+
+    device: Any = None
+
+    def histogram(self, values: FloatArray, window: Window, query: Query) -> Histogram:
+        """Count values by bin."""
+        return histogram_of(self.device, values, window, query)
+
+    def changes(self, thresholds: Thresholds, n_items: int, gain: float) -> Changes:
+        """Offer changes of single items; those that may be worth it come here."""
+        xp, fetch = self.device.kernels.xp, self.device.kernels.fetch
+        sizes, prices = self._sizes(thresholds), self._prices(thresholds)
+        paid = self._chosen(sizes) - self.device.kernels.put(prices)[sizes]
+        near = (-prices[0] - paid <= gain) & (sizes != 0)
+        for size, worth in enumerate(prices[1:].tolist(), 1):
+            rises = self.curves[:, size - 1] - worth - paid
+            # Compared again here, where sums may round otherwise.
+            near |= (rises <= gain + 1e-9 * xp.abs(paid)) & (sizes != size)
+        some = xp.flatnonzero(near)
+        few = HeldSets(self.scores, self.model, fetch(self.curves[some]), *(None,) * 3)  # type: ignore[arg-type]
+        found = offered(few._with_nothing(), fetch(sizes[some]), n_items, prices, gain)
+        return found._replace(items=fetch(some)[found.items])
+
+    def _members(self, sizes: IntArray) -> Memberships:
+        xp, k = self.device.kernels.xp, self.scores.n_clusters
+        several = xp.flatnonzero(sizes > 1)
+        first = xp.where(sizes > 0, self.sets[:, 0, 0], xp.int32(-1))
+        items, clusters = xp.empty(0, dtype=xp.int64), xp.empty(0, dtype=xp.int32)
+        virtual = None
+        if len(several):
+            chosen = self.sets[several, sizes[several] - 1]
+            first[several] = chosen[:, 0]
+            at, place = xp.nonzero(chosen[:, 1:] >= 0)
+            items, clusters = several[at], chosen[at, place + 1]
+            if self.model.blends:
+                low, high = chosen[:, 0], chosen[:, 1]
+                types = first.copy()
+                types[several] = k + low * (2 * k - low - 1) // 2 + high - low - 1
+                none = items[:0], clusters[:0]
+                virtual = Lists(xp, types, *none, k + k * (k - 1) // 2)
+        before = self.device.lists(self.scores.members)
+        weights = scale = None if before is None else before.item_weights
+        if len(several) and self.model.divides:
+            scale = (1.0 if weights is None else weights) / xp.maximum(sizes, 1)
+        mixed = len(several) > 0 and self.model.mixed
+        lists = Lists(xp, first, items, clusters, k, scale, mixed, weights, virtual)
+        members: Memberships = self.device.memberships(lists)
+        return members
+
+    def costs(self, applied: Applied) -> FloatArray:
+        """Return the cost of the item of each membership, item by item."""
+        sizes, kernels = applied.members.numbers, self.device.kernels
+        return np.repeat(kernels.fetch(self._chosen(kernels.put(sizes))), sizes)
+
+    def moves(self, members: Memberships, wanted: Wanted) -> Moves:
+        """Offer the cheapest moves of memberships to clusters that are too small."""
+        present = None if self.present is None else self.device.kernels.fetch(self.present)
+        nothing: Any = None
+        here = SetChoices(fetched(self.device, self.scores), self.model, *(nothing,) * 3, present)
+        return here.moves(members, wanted)

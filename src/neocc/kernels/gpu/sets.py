@@ -1,0 +1,156 @@
+"""Sets of clusters on a card: the curves of items, and inner products of memberships."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from neocc._typing import FloatArray
+from neocc.kernels.gpu.card import INT, LONG
+from neocc.kernels.gpu.lists import Lists
+from neocc.kernels.gpu.sums import CardSums
+from neocc.kernels.inputs import SetCosts
+from neocc.kernels.numpy_sets import largest_exact
+
+__all__ = ["CardSets"]
+
+# Threads of a block whose items are scored, and of the one that adds up what blocks found.
+SCORED, ADDED = 128, 1024
+# Items whose lines are summed by one block of threads (as in `scores.cu`).
+_SUMMED_ITEMS = 512
+
+
+class CardSets(CardSums):
+    """Curves of items, and tables of clusters."""
+
+    def set_curves(
+        self,
+        d: Any,
+        squares: Any,
+        members: Lists | None,
+        costs: SetCosts | None,
+        curves: Any,
+        sets: Any,
+        steps: Any,
+        present: Any,
+    ) -> float:
+        """Write best sets, their costs, and what present sets cost."""
+        (n, width), largest, xp = d.shape, curves.shape[1], self.xp
+        if n == 0:
+            return 0.0
+        pairs = None if costs is None else costs.pairs
+        k = self._n_single(width) if costs is None else len(costs.own)
+        own, fixed, joint, pairs = self.put_together(*(costs or (None, None, None, None)))
+        n_blocks = -(-n // SCORED)
+        partial = xp.empty(n_blocks + 1)
+        shared = 8 * SCORED * (width | 1)
+        tiled = shared <= self.shared - 8 * SCORED
+        several = members is not None and members.n_extra > 0
+        self.call(
+            self.function("sets.cu", "set_curves", "--fmad=false"),
+            (n_blocks,),
+            SCORED,
+            (
+                LONG(n),
+                INT(k),
+                INT(width),
+                INT(largest),
+                INT(1 if pairs is None else largest_exact(k)),
+                INT(tiled),
+                d,
+                squares,
+                own,
+                fixed,
+                joint,
+                pairs,
+                None if members is None else members.first,
+                members.extra_ptr if members is not None and several else None,
+                members.extra_clusters if members is not None and several else None,
+                None if members is None else members.item_weights,
+                curves,
+                sets,
+                steps,
+                present,
+                partial,
+            ),
+            shared if tiled else 0,
+        )
+        return 0.0 if members is None else self.added(partial, n_blocks)
+
+    def added(self, partial: Any, n_blocks: int) -> float:
+        """Return the sum of what blocks found; it is put behind that of the last."""
+        add_up = self.function("scores.cu", "add_up")
+        self.call(add_up, (1,), ADDED, (LONG(n_blocks), partial, partial[n_blocks:]))
+        return float(partial[n_blocks])
+
+    def put_together(self, *tables: FloatArray | None) -> list[Any]:
+        """Put small tables there at once, one after the other; None stays None."""
+        given = [each.ravel() for each in tables if each is not None]
+        there: Any = self.put(np.concatenate(given)) if given else None
+        found: list[Any] = []
+        begin = 0
+        for each in tables:
+            size = 0 if each is None else each.size
+            found.append(None if each is None else there[begin : begin + size])
+            begin += size
+        return found
+
+    def _n_single(self, n_types: int) -> int:
+        """Return of how many clusters so many are these and all pairs of them."""
+        return int((np.sqrt(8.0 * n_types + 1.0) - 1.0) / 2.0 + 0.5)
+
+    def gram(self, lists: Lists) -> FloatArray:
+        """Return U'U of weighted memberships."""
+        xp, ones = self.xp, self.xp.ones(lists.n_items)
+        shares = ones if lists.scale is None else lists.scale
+        if lists.item_weights is not None:
+            shares = shares / lists.item_weights
+        if not lists.n_extra:
+            return np.diag(self.blocks(shares, lists))
+        several = xp.diff(lists.extra_ptr) > 0
+        nowhere, nobody = xp.empty(0, dtype=xp.int64), xp.empty(0, dtype=xp.int32)
+        first = xp.where(several, xp.int32(-1), lists.first)
+        k, scale = lists.n_clusters, lists.scale
+        alone = Lists(xp, first, nowhere, nobody, k, scale)
+        place, at = xp.cumsum(several) - 1, xp.flatnonzero(several)
+        some = Lists(
+            xp,
+            lists.first[at],
+            place[lists.extra_items],
+            lists.extra_clusters,
+            k,
+            None if scale is None else scale[at],
+        )
+        inside = Lists(xp, some.first, some.extra_items, some.extra_clusters, k).indicator
+        return np.diag(self.blocks(shares, alone)) + self.blocks(inside * shares[at, None], some)
+
+    def sizes(self, lists: Lists) -> FloatArray:
+        """Return the total weight of the members of each cluster."""
+        if lists.scale is not None:
+            return self.blocks(self.xp.ones(lists.n_items), lists)
+        k, counts = lists.n_clusters, self.xp.zeros(lists.n_clusters, dtype=self.xp.int64)
+        for labels in (lists.first, lists.extra_clusters):
+            some = (LONG(len(labels)), labels, INT(k), counts)
+            self.launch("count_labels", len(labels), *some, shared=4 * k, blocks=self.few_blocks)
+        return np.asarray(self.fetch(counts), dtype=np.float64)
+
+    def blocks(self, table: Any, lists: Lists) -> FloatArray:
+        """Return the sums of the lines of a table over clusters: S' V."""
+        n, k = lists.n_items, lists.n_clusters
+        l = 1 if table.ndim == 1 else table.shape[1]  # noqa: E741
+        n_warps = min(8, self.shared // (8 * k * l))
+        if not n_warps or not n:
+            return np.asarray(self.fetch(table.T.dot(lists.indicator)))
+        n_parts = -(-n // _SUMMED_ITEMS)
+        partial, total = self.xp.empty((n_parts, l * k)), self.xp.empty(table.shape[1:] + (k,))
+        extra = (lists.extra_ptr, lists.extra_clusters) if lists.n_extra else (None, None)
+        given = (LONG(n), INT(l), INT(k), table, lists.first, *extra, lists.scale, partial)
+        sums = self.function("scores.cu", "block_sums")
+        self.call(sums, (n_parts,), 32 * n_warps, given, 8 * k * l * n_warps)
+        self.launch("add_tables", l * k, INT(n_parts), INT(l * k), partial, total)
+        return np.asarray(self.fetch(total))
+
+    def diagonal(self, table: Any, lists: Lists) -> FloatArray:
+        """Return the diagonal of S' V."""
+        return np.diag(self.blocks(table, lists)).copy()
