@@ -45,7 +45,7 @@ def test_the_page_gives_reasons(run, women):
     ran = run("suggest", women)
     assert ran.code == 0, ran.err
     assert "held-out cells" in ran.words
-    assert "halves agree" in ran.words
+    assert "parts agree" in ran.words
     assert max(map(len, ran.out.splitlines()[:-1])) <= 80
 
 

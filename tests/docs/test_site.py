@@ -118,7 +118,9 @@ def test_an_example_has_a_title_and_ends_with_what_it_tells(path):
 PACKAGES = ("selection", "preprocessing", "plot", "report", "metrics", "io", "datasets")
 # Records, errors and helpers of the command line, described where they are used.
 UNLISTED = {
-    "selection": {"Asked", "Wanted", "choose_numbers", "completed", "estimate_sides"},
+    "selection": {
+        *("Asked", "Wanted", "choose_numbers", "completed", "estimate_sides", "is_estimated"),
+    },
     "preprocessing": {"PREPROCESSORS"},
     "datasets": {"DatasetError"},
 }

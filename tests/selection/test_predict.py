@@ -13,8 +13,9 @@ from neocc.core.objectives import OBJECTIVES
 from neocc.core.problem import Problem
 from neocc.datasets import make_coclusters
 from neocc.selection import suggest_n_clusters
+from neocc.selection._curves import Curve
 from neocc.selection._data import counts_of, opened, read
-from neocc.selection._heldout import Curve, Folds
+from neocc.selection._heldout import Folds
 from neocc.selection._predict import Tried, judged
 
 ANY = Tried(None, 100)
@@ -188,10 +189,17 @@ def test_progress_and_an_early_end(caplog):
     assert "(interrupted)" in str(found)
 
 
-def test_what_cannot_be_held_out_is_ranked_by_icl():
-    found = suggest_n_clusters(np.array([[1.0, 2.0, 9.0, 9.5]]), random_state=0)
-    assert found.criteria == ("icl",)
-    assert "two rows and two columns" in str(found)
+@pytest.mark.parametrize("objective", ["mean", "poisson"])
+def test_one_row_or_column_makes_one_cluster(objective):
+    """Nothing can be held out: the library, its estimator and the command say the same."""
+    X = np.array([[1.0, 2.0, 9.0, 9.0, 1.0, 9.0]])
+    for data in (X, X.T):
+        found = suggest_n_clusters(data, objective=objective, random_state=0)
+        assert found.best == (1, 1)
+        assert "too few rows or columns" in str(found)
+        model = NEOCC(objective=objective, n_init=1, random_state=0).fit(data)
+        assert model.block_means_.shape == (1, 1)
+    assert suggest_n_clusters(X, None, [3], random_state=0).best == (1, 3)
 
 
 def test_prediction_stands_alone():
@@ -204,5 +212,3 @@ def test_an_estimator_without_numbers_chooses_them_and_keeps_the_reasons():
     model = NEOCC(n_init=1, refine=False, random_state=0).fit(X)
     assert model.numbers_choice_.best == model.block_means_.shape == (3, 2)
     assert NEOCC(3, 2, n_init=1, refine=False).fit(X).numbers_choice_ is None
-    with pytest.raises(ValueError, match="give n_row_clusters"):
-        NEOCC(objective="poisson").fit(np.abs(X))

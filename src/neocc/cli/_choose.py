@@ -15,17 +15,21 @@ import numpy as np
 
 from neocc._counts import round_half_away
 from neocc.cli._guard import collected_warnings
-from neocc.cli._models import asked_model, can_rank, stand_in
+from neocc.cli._kinds import AUTO
+from neocc.cli._models import asked_model
 from neocc.cli._sample import Sample
 from neocc.cli._settings import FitSettings
-from neocc.core.objectives import COUNTS
+from neocc.core.objectives import make_objective
 from neocc.estimators import NEOCC
 from neocc.plot._words import plural
 from neocc.selection import (
+    Asked,
     OverlapEstimate,
     PredictedClusters,
     SuggestedClusters,
+    completed,
     estimate_overlap_and_outliers,
+    is_estimated,
     suggest_n_clusters,
 )
 
@@ -45,8 +49,6 @@ CRITERIA = {
 
 # Two groups count as one made twice if so many of those in either are in both.
 _TOO_ALIKE = 0.6
-# Outliers are far from all groups, however many there are; these many are asked first.
-_SOME_CLUSTERS = 5
 
 
 @dataclass(frozen=True)
@@ -75,22 +77,18 @@ def choose(
     """
     choices, notes = list[Choice](), list[str]()
     sizes = (X.shape[0] if sample is None else sample.n_rows, X.shape[1])
-    if settings.objective in COUNTS or settings.is_observed:
-        kind = "observed cells" if settings.is_observed else "counts"
-        if can_rank(settings) and not {"rows", "columns"}.isdisjoint(settings.left_open):
-            choices.append(_numbers_chosen(_suggest(X, settings, callback), settings))
-            settings = replace(settings, **choices[0].options)
-        settings, others, notes = _given_numbers(settings, sizes, kind)
-        return settings, [*choices, *others], notes
     if not {"rows", "columns"}.isdisjoint(settings.left_open):
         suggested = _suggest(X, settings, callback)
         choices.append(_numbers_chosen(suggested, settings))
         notes += suggested.notes
         settings = replace(settings, **choices[0].options)
     estimates: dict[Side, Choice] = {}
+    why = _not_estimated(settings)
     for side, n_items in zip(SIDES, sizes, strict=True):
         asked = [name for name in settings.left_open if name.startswith(side[:-1])]
-        if asked:
+        if asked and why:
+            estimates[side] = _none_of_it(settings, side, asked, n_items, why)
+        elif asked:
             k = int(getattr(settings, side))
             if k > n_items:
                 too_many = f"n_{side[:-1]}_clusters={k} is more than the {n_items} {side}."
@@ -110,27 +108,30 @@ def choose(
     return settings, choices, notes
 
 
-def _given_numbers(
-    settings: FitSettings, sizes: tuple[int, int], kind: str
-) -> tuple[FitSettings, list[Choice], list[str]]:
-    """Leave out nobody and overlap nothing where data are not looked at: numbers must be given."""
-    absent = [f"n_{side[:-1]}_clusters" for side in SIDES if side in settings.left_open]
-    if absent:
-        given = " and ".join(absent)
-        raise ValueError(f"Numbers of groups are not chosen for {kind} yet. Give {given}.")
-    choices = []
-    for side, n_items in zip(SIDES, sizes, strict=True):
-        asked = [name for name in settings.left_open if name.startswith(side[:-1])]
-        options: dict[str, Any] = dict.fromkeys(asked, 0.0)
-        overlap, outliers = f"{side[:-1]}_overlap", f"{side[:-1]}_outliers"
-        if overlap in options:
-            # Whoever is left out leaves room for another membership; take that away too.
-            options[overlap] = 0.0 - options.get(outliers, getattr(settings, outliers))
-        if asked:
-            what = _in_words(options, side, n_items)
-            choices.append(Choice(what, f"not estimated for {kind}", options, n_items))
-            settings = replace(settings, **options)
-    return settings, choices, []
+def _not_estimated(settings: FitSettings) -> str:
+    """Say why overlap and outliers are not estimated, or nothing."""
+    objective = make_objective(settings.objective, missing=_cells(settings))
+    if is_estimated(objective):
+        return ""
+    return f"not estimated for {'observed cells' if settings.is_observed else 'counts'}"
+
+
+def _none_of_it(
+    settings: FitSettings, side: Side, asked: list[str], n_items: int, why: str
+) -> Choice:
+    """Leave out nobody and overlap nothing."""
+    word = side[:-1]
+    names = ("overlap", "outliers")
+    given = {n: getattr(settings, f"{word}_{n}") for n in names if f"{word}_{n}" not in asked}
+    found = completed(Asked(1, **given), None)
+    options: dict[str, Any] = {
+        name: getattr(found, name.removeprefix(f"{word}_")) for name in asked
+    }
+    return Choice(_in_words(options, side, n_items), why, options, n_items)
+
+
+def _cells(settings: FitSettings) -> str:
+    return "ignore" if settings.is_observed else "zero"
 
 
 def rank_numbers(
@@ -144,17 +145,16 @@ def rank_numbers(
 
     A few outliers that had to be in a group would ask for many groups of their own.
     """
-    X, objective = stand_in(X, settings)
-    for side, n_items in zip(SIDES, X.shape, strict=True):
-        word = side[:-1]
+    for word in ("row", "column"):
         outliers = getattr(settings, f"{word}_outliers")
-        if f"{word}_outliers" in settings.left_open:
-            outliers = _estimate(X, min(_SOME_CLUSTERS, n_items), settings, side).outliers
-        options |= {f"{word}_outliers": outliers, f"{word}_overlap": 0.0 - outliers}
+        options[f"{word}_outliers"] = outliers
+        options[f"{word}_overlap"] = 0.0 if outliers == AUTO else 0.0 - outliers
     return suggest_n_clusters(
         X,
         *numbers,
-        objective=objective,
+        objective=settings.objective,
+        missing=_cells(settings),
+        remove_effects=settings.remove_effects,
         random_state=settings.seed,
         n_jobs=settings.jobs,
         callback=callback,
@@ -162,11 +162,12 @@ def rank_numbers(
     )
 
 
-def _suggest(X: Any, settings: FitSettings, callback: Callback) -> Ranked:
+def _suggest(X: Any, settings: FitSettings, callback: Callback) -> PredictedClusters:
     rows, columns = (
         None if side in settings.left_open else [int(getattr(settings, side))] for side in SIDES
     )
     found = rank_numbers(X, settings, (rows, columns), callback)
+    assert isinstance(found, PredictedClusters)
     if not found.complete:
         k, l = found.best  # noqa: E741
         said = "Interrupted while looking for the numbers of groups; nothing was written. Best of"
@@ -211,7 +212,7 @@ def _twins(X: Any, settings: FitSettings, estimates: dict[Side, Choice]) -> list
 # ------------------------------------------------------------------------------- reasons in words
 
 
-def _numbers_chosen(found: SuggestedClusters | PredictedClusters, settings: FitSettings) -> Choice:
+def _numbers_chosen(found: PredictedClusters, settings: FitSettings) -> Choice:
     """Say which numbers of groups were chosen, and why."""
     asked = [name for name in SIDES if name in settings.left_open]
     best = dict(zip(SIDES, found.best, strict=True))
@@ -219,8 +220,6 @@ def _numbers_chosen(found: SuggestedClusters | PredictedClusters, settings: FitS
     first, *second = (f"{number} of {name}" for name, number in options.items())
     groups = "group of" if options[asked[0]] == 1 else "groups of"
     what = " and ".join([first.replace("of", groups, 1), *second])
-    if isinstance(found, SuggestedClusters):
-        return Choice(what, "the data allow no other number", options)
     sides = [getattr(found, name) for name in asked]
     why = ". ".join(f"{each.side}: {each.reason}" for each in sides).replace("cluster", "group")
     unclear = tuple(each.side for each in sides if not each.is_clear and each.number > 1)

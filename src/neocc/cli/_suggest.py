@@ -112,7 +112,7 @@ def _json(
 
 def _errors(ranked: PredictedClusters) -> Table:
     """Return errors and agreement for the number chosen, its neighbours, and the largest."""
-    made = table("groups of", "number", "error", "halves agree", right=(1, 2, 3))
+    made = table("groups of", "number", "error", "parts agree", right=(1, 2, 3))
     for side in ranked.sides:
         for at in side.shown:
             error = f"{side.errors[at - 1]:.4g}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import astuple, dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -25,6 +26,7 @@ from neocc.selection import (
     choose_numbers,
     completed,
     estimate_sides,
+    is_estimated,
 )
 
 __all__ = ["SIDES", "SIDE_CONSTRAINTS", "counts_of_sides"]
@@ -60,7 +62,7 @@ def counts_of_sides(
     numbers = _numbers(model, matrix)
     asked = _asked(model, matrix, numbers)
     found = _estimates(model, matrix, asked)
-    asked |= {side: completed(asked[side], each) for side, each in found.items()}
+    asked = {side: completed(asked[side], found.get(side)) for side in SIDES}
     sides = []
     for side, n_items in zip(SIDES, matrix.shape, strict=True):
         k, overlap, outliers = astuple(asked[side])
@@ -76,22 +78,15 @@ def _numbers(model: Any, matrix: Matrix) -> PredictedClusters | None:
     given = (model.n_row_clusters, model.n_column_clusters)
     if "auto" not in given:
         return None
-    objective = asked_objective(model)
-    if objective.of_counts or objective.needs_counts:
-        kind = "observed cells" if objective.needs_counts else f"objective={objective.name!r}"
-        raise ValueError(
-            f"Numbers of clusters are not chosen for {kind} yet: give n_row_clusters and "
-            "n_column_clusters."
-        )
-    if min(matrix.shape) < 2:
-        return None
     asked = [
         None if k == "auto" else [n if k is None else min(k, n)]
         for k, n in zip(given, matrix.shape, strict=True)
     ]
-    fractions = (model.row_outliers, model.column_outliers)
-    outliers = [0.0 if share == "auto" else float(share) for share in fractions]
-    wanted = Wanted(objective, asked[0], asked[1], (outliers[0], outliers[1]))
+    rows, columns = (
+        None if share == "auto" else float(share)
+        for share in (model.row_outliers, model.column_outliers)
+    )
+    wanted = Wanted(asked_objective(model), asked[0], asked[1], (rows, columns))
     rng = np.random.default_rng(check_random_state(model.random_state).randint(2**31 - 1))
     return choose_numbers(matrix, wanted, rng, model.n_jobs)
 
@@ -119,11 +114,16 @@ def _estimates(model: Any, matrix: Matrix, asked: dict[Side, Asked]) -> dict[Sid
     if not any(each.is_open for each in asked.values()):
         return {}
     objective = asked_objective(model)
-    if objective.of_counts:
-        raise ValueError(
-            "Overlap and outliers are estimated for squared differences only: give numbers in the "
-            f"place of 'auto' with objective={objective.name!r}."
+    if not is_estimated(objective):
+        kind = "observed cells" if objective.needs_counts else "counts"
+        names = [f"{side[:-1]}_{one}" for side, each in asked.items() for one in each.open]
+        warnings.warn(
+            f'Overlap and outliers are not estimated for {kind}: {" and ".join(names)} "auto" '
+            "means none. Give a fraction if there are any.",
+            UserWarning,
+            stacklevel=2,
         )
+        return {}
     rng = np.random.default_rng(check_random_state(model.random_state).randint(2**31 - 1))
     both = asked["rows"], asked["columns"]
     with Workers(model.n_jobs) as workers:

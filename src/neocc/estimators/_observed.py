@@ -28,9 +28,6 @@ OBSERVED_CONSTRAINTS: dict[str, Any] = {
 """Rules for the parameters of those that can leave out cells."""
 
 
-_ESTIMATED = ("row_overlap", "row_outliers", "column_overlap", "column_outliers")
-
-
 class ObservedMixin:
     """What estimators do that can leave out cells which were not observed."""
 
@@ -54,13 +51,6 @@ class ObservedMixin:
                     f'{given} is for observed cells: give missing="ignore" with it, so that only '
                     "stored entries of sparse data (or cells that are not NaN) count."
                 )
-            return
-        names = ("row_overlap", "row_outliers", "column_overlap", "column_outliers")
-        if "auto" in [str(getattr(self, name)) for name in names]:
-            raise ValueError(
-                'missing="ignore" does not estimate overlap and outliers yet: the rule of "auto" '
-                "takes missing cells for zeros. Give the fractions."
-            )
 
     def _read_data(
         self, X: Any, cell_weight: Any, row_weight: Any, column_weight: Any

@@ -12,7 +12,7 @@ from neocc.selection._stability import stability
 from neocc.selection._stability_result import Stability
 from neocc.selection._suggest import suggest_n_clusters
 from neocc.selection._suggested import SuggestedClusters
-from neocc.selection._together import Asked, completed, estimate_sides
+from neocc.selection._together import Asked, completed, estimate_sides, is_estimated
 
 __all__ = [
     "Advice",
@@ -31,6 +31,7 @@ __all__ = [
     "describe_data",
     "estimate_overlap_and_outliers",
     "estimate_sides",
+    "is_estimated",
     "stability",
     "suggest_n_clusters",
 ]

@@ -10,9 +10,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from neocc._counts import Counts
+from neocc.core.biases import find_biases
 from neocc.core.engine import Engine
 from neocc.core.objectives import Side
 from neocc.engines import Matrix, Workers, open_engine
+from neocc.engines.observed import ObservedMatrix
 from neocc.engines.validation import make_counts, read_matrix
 from neocc.kernels import get_kernels
 
@@ -20,9 +22,17 @@ from neocc.kernels import get_kernels
 _ITERATIONS = 1000
 
 
-def read(X: Any) -> Matrix:
+def read(X: Any, *, observed: bool = False) -> Matrix:
     """Check X and wrap it, as the estimators do; a store stays on disk."""
-    return read_matrix(None, X, reset=True)
+    return read_matrix(None, X, reset=True, observed=observed)
+
+
+def without_biases(matrix: Matrix, n_jobs: int | None, *, effects: bool) -> Matrix:
+    """Subtract from observed cells their mean, and the effects of rows and columns if asked to."""
+    assert isinstance(matrix, ObservedMatrix)
+    with opened(matrix, n_jobs) as engine:
+        mean, rows, columns = find_biases(engine, effects=effects)
+    return matrix.without(mean + rows, columns)
 
 
 @contextmanager

@@ -19,8 +19,8 @@ from neocc.core.search import run_starts
 from neocc.core.solve import Solution, solve
 from neocc.core.steps import make_features, with_side
 from neocc.kernels import Memberships
+from neocc.selection._curves import SIDES, holds_out_cells, with_clusters
 from neocc.selection._grid import merged
-from neocc.selection._heldout import SIDES, with_clusters
 from neocc.selection._predicted import SidePrediction
 
 __all__ = ["with_enough"]
@@ -41,19 +41,43 @@ def with_enough(
     """Return what was found, with more clusters on the side that does not lead if it needs them.
 
     A side whose number was `given` keeps it. Offsets of single items, as "residue" has, tell items
-    apart however few clusters there are.
+    apart however few clusters there are. Where cells are held out, a side that shows no structure
+    by itself gets as many as the leading one.
     """
-    rows, columns = found
-    lead = int(rows.number == 1 or (given[1] and not given[0]))
-    other = 1 - lead
+    lead = _leading(found, given)
+    other, number = 1 - lead, found[lead].number
     most = min(_MOST, found[other].n_items)
-    if found[lead].number == 1 or given[other] or problem.objective.per_item:
+    if number == 1 or given[other] or problem.objective.per_item:
         return found
-    problem = with_clusters(problem, SIDES[lead], found[lead].number)
     least = found[other].number
-    wanted = _enough(engine, problem, SIDES[lead], SIDES[other], least, most, rng, n_init)
-    raised = replace(found[other], wanted=max(wanted, least))
-    return (rows, raised) if other else (raised, columns)
+    if holds_out_cells(problem.objective):
+        # Noise would ask for more and more of them.
+        wanted = min(number, most) if least == 1 else least
+    else:
+        problem = with_clusters(problem, SIDES[lead], number)
+        wanted = _enough(engine, problem, SIDES[lead], SIDES[other], least, most, rng, n_init)
+    return _with(found, other, replace(found[other], wanted=max(wanted, least)))
+
+
+def as_many(
+    found: tuple[SidePrediction, SidePrediction], given: tuple[bool, bool]
+) -> tuple[SidePrediction, SidePrediction]:
+    """Return what was found, with as many clusters on both sides as the leading one has."""
+    lead = _leading(found, given)
+    other = found[1 - lead]
+    number = min(found[lead].number, other.n_items)
+    found = _with(found, lead, replace(found[lead], number=number))
+    return _with(found, 1 - lead, replace(other, wanted=number, paired=True))
+
+
+def _leading(found: tuple[SidePrediction, SidePrediction], given: tuple[bool, bool]) -> int:
+    return int(found[0].number == 1 or (given[1] and not given[0]))
+
+
+def _with(
+    found: tuple[SidePrediction, SidePrediction], at: int, side: SidePrediction
+) -> tuple[SidePrediction, SidePrediction]:
+    return (found[0], side) if at else (side, found[1])
 
 
 def _enough(

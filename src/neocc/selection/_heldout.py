@@ -23,11 +23,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import combinations
+from math import prod
 from typing import TypeAlias
 
 import numpy as np
-from sklearn.metrics import adjusted_rand_score
 
 from neocc._typing import FloatArray, IntArray
 from neocc.core.engine import Engine
@@ -37,30 +36,18 @@ from neocc.core.search import run_starts
 from neocc.core.solve import Solution, solve
 from neocc.core.steps import join, make_features, make_terms
 from neocc.kernels import Features, Memberships
+from neocc.selection._curves import SIDES, Curve, stability_of, with_clusters
 from neocc.selection._grid import merged
 
-__all__ = ["Curve", "Folds", "held_out_curves"]
+__all__ = ["Blocks", "Folds", "held_out_curves"]
 
-SIDES: tuple[Side, Side] = ("rows", "columns")
 Both: TypeAlias = tuple[Memberships, Memberships]
 _SHORT_TOL = 1e-3
 _ROUNDING = 1e-12
-
-
-@dataclass(frozen=True)
-class Curve:
-    """What one side shows for every number of clusters, from 1 on.
-
-    Attributes
-    ----------
-    errors : array of shape (n_numbers, n_items)
-        Mean squared error of the cells of each item while they were held out.
-    stability : array of shape (n_numbers,)
-        Mean adjusted Rand index of the clusters that different halves give to all items.
-    """
-
-    errors: FloatArray
-    stability: FloatArray
+# Tables of few cells are cut more often, into thirds: what one cut shows of them is mostly chance,
+# and half of their rows and columns are too few to learn from.
+_CUTS, _CUTS_OF_FEW, _FEW_CELLS = 3, 4, 1000
+_PARTS, _PARTS_OF_FEW = 2, 3
 
 
 @dataclass(frozen=True)
@@ -194,6 +181,34 @@ class Part:
         return _drawn(A, u @ M, V, self.new_rows.row_squares()), v.T
 
 
+@dataclass(frozen=True)
+class Blocks:
+    """Data of which blocks of rows and columns are held out."""
+
+    engine: Engine
+
+    # How many clusters to begin with.
+    first = 16
+
+    @property
+    def _few(self) -> bool:
+        shape = self.engine.shape
+        return prod(shape) < _FEW_CELLS and min(shape) > _PARTS_OF_FEW
+
+    @property
+    def n_cuts(self) -> int:
+        """Number of cuts that tell enough."""
+        return _CUTS_OF_FEW if self._few else _CUTS
+
+    def curves(
+        self, problem: Problem, rng: np.random.Generator, n_init: int
+    ) -> tuple[Curve, Curve]:
+        """Return the curves of rows and of columns from one cut."""
+        n_parts = _PARTS_OF_FEW if self._few else _PARTS
+        folds = Folds.draw(self.engine.shape, rng, n_parts)
+        return held_out_curves(self.engine, problem, folds, rng, n_init)
+
+
 def held_out_curves(
     engine: Engine, problem: Problem, folds: Folds, rng: np.random.Generator, n_init: int
 ) -> tuple[Curve, Curve]:
@@ -217,24 +232,8 @@ def held_out_curves(
                 labels[s][k - 1, i, j, part.known[s]] = own.first
                 labels[s][k - 1, i, j, part.held[s]] = new[s].first
     n, m = engine.shape
-    rows = Curve(errors[0] / m, _stability(labels[0]))
-    return rows, Curve(errors[1] / n, _stability(labels[1].swapaxes(1, 2)))
-
-
-def with_clusters(problem: Problem, side: Side, n_clusters: int) -> Problem:
-    """Return a problem with another number of clusters on one side, if it has that many items."""
-    counts = problem.counts(side)
-    return problem.with_counts(side, replace(counts, n_clusters=n_clusters))
-
-
-def _stability(labels: IntArray) -> FloatArray:
-    """Compare clusters of all items when different ones of their side were held out."""
-
-    def agreement(each: IntArray) -> float:
-        pairs = [pair for runs in each.swapaxes(0, 1) for pair in combinations(runs, 2)]
-        return float(np.mean([adjusted_rand_score(*pair) for pair in pairs]))
-
-    return np.array([agreement(each) for each in labels])
+    rows = Curve(errors[0] / m, stability_of(labels[0]))
+    return rows, Curve(errors[1] / n, stability_of(labels[1].swapaxes(1, 2)))
 
 
 def _drawn(

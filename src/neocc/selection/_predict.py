@@ -12,36 +12,36 @@ plausible too; if there are any, or if halves disagree, the number is said to be
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from math import prod
 from typing import Any
 
 import numpy as np
 
 from neocc.core.engine import Engine
-from neocc.core.objectives import Objective, Side
+from neocc.core.objectives import MEAN, POISSON, Objective, Side
 from neocc.core.overlap import REPEAT, OverlapModel
 from neocc.core.problem import Problem
 from neocc.engines import Matrix
 from neocc.engines.validation import make_counts
+from neocc.selection._cells import Cells
+from neocc.selection._curves import SIDES, Curve, holds_out_cells, with_clusters
 from neocc.selection._data import is_true, opened
-from neocc.selection._described import with_enough
-from neocc.selection._heldout import SIDES, Curve, Folds, held_out_curves, with_clusters
+from neocc.selection._described import as_many, with_enough
+from neocc.selection._heldout import Blocks
 from neocc.selection._predicted import PredictedClusters, SidePrediction
+from neocc.selection._together import Asked, estimate_sides, other_side
 
 __all__ = ["Wanted", "choose_numbers", "sampled"]
 
 logger = logging.getLogger("neocc")
 
-# Tables of few cells are cut more often, into thirds: what one cut shows of them is mostly chance,
-# and half of their rows and columns are too few to learn from.
-_CUTS, _CUTS_OF_FEW, _FEW_CELLS = 3, 4, 1000
-_PARTS, _PARTS_OF_FEW = 2, 3
 _MOST_ENTRIES = 5_000_000
 # A sample of the rows must still show clusters.
 _ROWS_PER_CLUSTER = 20
-_FIRST, _LARGEST = 16, 32
+_LARGEST = 32
+# Outliers are far from all groups, however many there are; these many are asked first.
+_SOME_CLUSTERS = 5
 # Clusters found in a half of the items must be large enough to be found again.
 _ITEMS_PER_CLUSTER, _FEW_ITEMS = 4, 20
 _ITEMS_PER_PATTERN = 8
@@ -64,13 +64,10 @@ class Tried:
         limit = max(1, n_items // (_ITEMS_PER_PATTERN if per_item else each))
         return cls(None if numbers is None else tuple(numbers), limit)
 
-    @property
-    def first(self) -> int:
-        """The largest number to begin with."""
-        if self.numbers is None:
-            return min(_FIRST, self.limit)
+    def first(self, most: int) -> int:
+        """Return the largest number to begin with: so many, or more if these are asked for."""
         # The other side sees its items through at least some clusters.
-        return min(self.limit, max(2 * self.numbers[-1], _FIRST))
+        return min(self.limit, most if self.numbers is None else max(2 * self.numbers[-1], most))
 
     def grown(self, found: SidePrediction) -> int:
         """Return how many to try next: as many again if these may not be enough."""
@@ -83,24 +80,55 @@ class Tried:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What numbers are chosen for; of each side some to choose from, None for any."""
+    """What numbers are chosen for; of each side some to choose from, None for any.
+
+    Outliers that are None are estimated first: a few that had to be in a cluster would ask for many
+    clusters of their own.
+    """
 
     objective: Objective
     rows: list[int] | None = None
     columns: list[int] | None = None
-    outliers: tuple[float, float] = (0.0, 0.0)
+    outliers: tuple[float | None, float | None] = (0.0, 0.0)
     overlap_model: OverlapModel = REPEAT
 
-    def problem(self, shape: tuple[int, int]) -> Problem:
+    def problem(self, engine: Engine, rng: np.random.Generator) -> Problem:
         """Return the problem of one block, of which those of more clusters are made.
 
-        Clusters do not overlap; outliers are left out.
+        Clusters do not overlap; outliers are left out. Where cells are held out nobody is: costs
+        are relative to a background, so that outliers ask for no clusters.
         """
+        if holds_out_cells(self.objective):
+            rows, columns = (make_counts(s[:-1], n, 1) for s, n in _sized(engine))
+            # Diagonal blocks are some of those that all pairs of clusters make.
+            objective = POISSON if self.objective.paired else self.objective
+            return Problem(objective, rows, columns)
         rows, columns = (
             make_counts(side[:-1], n, 1, 0.0 - outliers, outliers)
-            for side, n, outliers in zip(SIDES, shape, self.outliers, strict=True)
+            for (side, n), outliers in zip(_sized(engine), self._outliers(engine, rng), strict=True)
         )
         return Problem(self.objective, rows, columns, overlap_model=self.overlap_model)
+
+    def _outliers(self, engine: Engine, rng: np.random.Generator) -> list[float]:
+        found = []
+        for at, ((side, n), given) in enumerate(zip(_sized(engine), self.outliers, strict=True)):
+            if given is None:
+                own = Asked(min(_SOME_CLUSTERS, n))
+                others = other_side(own.n_clusters, engine.shape[1 - at])
+                asked = (own, others) if side == "rows" else (others, own)
+                (source,) = rng.spawn(1)
+                given = estimate_sides(engine, MEAN, asked, source)[side].outliers  # noqa: PLW2901
+            found.append(given)
+        return found
+
+    @property
+    def given(self) -> tuple[bool, bool]:
+        """Whether there is something to choose from on each side."""
+        return self.rows is not None, self.columns is not None
+
+
+def _sized(engine: Engine) -> Iterator[tuple[Side, int]]:
+    return zip(SIDES, engine.shape, strict=True)
 
 
 def choose_numbers(
@@ -112,30 +140,39 @@ def choose_numbers(
     n_init: int = 2,
     callback: Callable[[int, int], Any] | None = None,
 ) -> PredictedClusters:
-    """Predict held-out blocks and choose; the grid grows while more clusters may be better.
+    """Predict what is held out and choose; the grid grows while more clusters may be better.
 
     A matrix of more than `max_entries` is represented by some of its rows.
     """
     largest = max((each[-1] for each in (wanted.rows, wanted.columns) if each), default=1)
     matrix, notes = sampled(matrix, max_entries, largest, rng)
-    problem = wanted.problem(matrix.shape)
-    per_item = wanted.objective.per_item
     numbers = zip((wanted.rows, wanted.columns), matrix.shape, strict=True)
-    tried = [Tried.of(each, n, per_item=per_item) for each, n in numbers]
-    seed = int(rng.integers(2**31))
-    most = [each.first for each in tried]
+    tried = [Tried.of(each, n, per_item=wanted.objective.per_item) for each, n in numbers]
+    if min(matrix.shape) < 2:
+        rows, columns = (
+            judged(Curve(np.zeros((1, n)), np.ones(1)), side, each)
+            for n, side, each in zip(matrix.shape, SIDES, tried, strict=True)
+        )
+        return PredictedClusters(rows, columns, wanted.objective.name, True, tuple(notes))
     with opened(matrix, n_jobs) as engine:
+        wanted.objective.check(engine)
+        problem = wanted.problem(engine, rng)
+        seed = int(rng.integers(2**31))
+        source = Cells(matrix, n_jobs) if holds_out_cells(wanted.objective) else Blocks(engine)
+        most = [each.first(source.first) for each in tried]
         while True:
-            search = _Search(engine, problem, most, tried, seed, n_init)
+            search = _Search(source, problem, most, tried, seed, n_init)
             rows, columns, complete = search.run(callback)
             more = [tried[0].grown(rows), tried[1].grown(columns)]
             if more == most or not complete:
                 break
             most = more
-        if complete:
-            given = wanted.rows is not None, wanted.columns is not None
-            rows, columns = with_enough(engine, problem, (rows, columns), rng, n_init, given)
-    return PredictedClusters(rows, columns, wanted.objective.name, complete, tuple(notes))
+        found = rows, columns
+        if wanted.objective.paired:
+            found = as_many(found, wanted.given)
+        elif complete:
+            found = with_enough(engine, problem, found, rng, n_init, wanted.given)
+    return PredictedClusters(*found, wanted.objective.name, complete, tuple(notes))
 
 
 def sampled(
@@ -155,7 +192,7 @@ def sampled(
 class _Search:
     """Several cuts of the data, with up to so many clusters."""
 
-    engine: Engine
+    source: Blocks | Cells
     problem: Problem
     largest: list[int]
     tried: list[Tried]
@@ -170,13 +207,10 @@ class _Search:
         for side, k in zip(SIDES, self.largest, strict=True):
             problem = with_clusters(problem, side, k)
         curves: list[tuple[Curve, Curve]] = []
-        shape, complete = self.engine.shape, True
-        few = prod(shape) < _FEW_CELLS and min(shape) > _PARTS_OF_FEW
-        cuts, n_parts = (_CUTS_OF_FEW, _PARTS_OF_FEW) if few else (_CUTS, _PARTS)
+        cuts, complete = self.source.n_cuts, True
         try:
             while len(curves) < cuts and not (len(curves) == cuts - 1 and self.is_sure(curves)):
-                folds = Folds.draw(self.engine.shape, rng, n_parts)
-                curves.append(held_out_curves(self.engine, problem, folds, rng, self.n_init))
+                curves.append(self.source.curves(problem, rng, self.n_init))
                 done = len(curves)
                 logger.info("cut %d/%d: up to %d and %d clusters", done, cuts, *self.largest)
                 if callback is not None and is_true(callback(done, cuts)) and done < cuts:

@@ -1,4 +1,4 @@
-"""Numbers of clusters that predict held-out blocks best: a result that prints and plots itself."""
+"""Numbers of clusters that predict held-out cells best: a result that prints and plots itself."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ class SidePrediction:
     n_items : int
         How many there are.
     errors, standard_errors : ndarray of shape (n_numbers,)
-        Mean squared error of held-out cells with 1, 2, ... clusters, and the standard error of its
-        difference from the lowest one.
+        Mean squared error of held-out cells (of counts: their deviance, per thing counted) with 1,
+        2, ... clusters, and the standard error of its difference from the lowest one.
     stability : ndarray of shape (n_numbers,)
-        Mean adjusted Rand index of the clusters that two halves of the items give.
+        Mean adjusted Rand index of the clusters that two halves of the items, or four of five
+        parts of the cells, give.
     within_error : int
         The smallest number within one standard error of the best.
     at_limit : bool
@@ -42,6 +43,8 @@ class SidePrediction:
     wanted : int or None
         How many it takes to tell the clusters of the other side apart, if these lead; at least
         `number`.
+    paired : bool
+        Whether these must be as many as the leading side has.
     """
 
     number: int
@@ -54,6 +57,7 @@ class SidePrediction:
     within_error: int
     at_limit: bool
     wanted: int | None = None
+    paired: bool = False
 
     @property
     def taken(self) -> int:
@@ -74,12 +78,12 @@ class SidePrediction:
 
     @property
     def agreement(self) -> float:
-        """How well two halves of the items agree on the clusters chosen."""
+        """How well clusters of different parts of the data agree."""
         return float(self.stability[min(self.number, self.largest) - 1])
 
     @property
     def is_clear(self) -> bool:
-        """Whether no other number is plausible and halves agree to some extent."""
+        """Whether no other number is plausible and parts agree to some extent."""
         if self.number == 1:
             return int(self.errors.argmin()) == 0
         return len(self.plausible) == 1 and self.agreement >= _UNSURE
@@ -96,12 +100,14 @@ class SidePrediction:
         if self.taken == self.number:
             return self._reason
         other = "columns" if self.side == "rows" else "rows"
+        if self.paired:
+            return f"{self._reason}; {self.taken} are taken, as many as of {other}"
         return f"{self._reason}; {self.taken} are taken to tell clusters of {other} apart"
 
     @property
     def _reason(self) -> str:
         if self.largest == 1:
-            return f"{self.n_items} {self.side} are too few to hold out any"
+            return "there are too few rows or columns to hold out any"
         if not self.errors.any():
             return f"all {self.side} are equal, or held-out cells follow from the others exactly"
         if self.number == 1:
@@ -113,10 +119,10 @@ class SidePrediction:
         elif self.within_error > self.number:
             more = "and perhaps more" if self.at_limit else "clusters"
             said.append(f"the knee of the error, up to {self.within_error} {more} predict better")
-        said.append(f"halves of the {self.side} agree on them to {self.agreement:.2f}")
+        said.append(f"parts of the data agree on them to {self.agreement:.2f}")
         if not self.is_clear:
             others = f"{self.plausible[0]} to {self.plausible[-1]} are as plausible"
-            said.append(f"unclear: {others if len(self.plausible) > 1 else 'halves disagree'}")
+            said.append(f"unclear: {others if len(self.plausible) > 1 else 'parts disagree'}")
         return "; ".join(said)
 
 
@@ -130,7 +136,7 @@ class PredictedClusters:
     ----------
     rows, columns : SidePrediction
         The choice for each side, with errors and stability by number of clusters.
-    objective : {"mean", "residue"}
+    objective : str
         What was minimised.
     complete : bool
         False if the search was interrupted.

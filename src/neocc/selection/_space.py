@@ -53,9 +53,14 @@ class Asked:
     outliers: float | None = None
 
     @property
+    def open(self) -> list[str]:
+        """The fractions that are not given."""
+        return [name for name in ("overlap", "outliers") if getattr(self, name) is None]
+
+    @property
     def is_open(self) -> bool:
         """Whether a fraction is not given."""
-        return self.overlap is None or self.outliers is None
+        return bool(self.open)
 
     def n_generous(self, n_items: int) -> int:
         """Return a number of clusters that leaves room for some that are means of others."""

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from neocc.core.objectives import COCLUSTERING, OBJECTIVES, Side
+from neocc.core.objectives import COCLUSTERING, COUNTS, OBJECTIVES, Side, make_objective
 from neocc.core.overlap import bounded_model
 from neocc.core.solve import Solution
 from neocc.engines import Matrix
@@ -22,6 +22,7 @@ from neocc.selection._data import (
     make_rng,
     opened,
     read,
+    without_biases,
 )
 from neocc.selection._distances import all_equal
 from neocc.selection._grid import Effort
@@ -29,6 +30,7 @@ from neocc.selection._predict import Wanted, choose_numbers, sampled
 from neocc.selection._predicted import PredictedClusters
 from neocc.selection._search import Search
 from neocc.selection._suggested import SuggestedClusters, make_table
+from neocc.selection._together import is_estimated
 
 __all__ = ["suggest_n_clusters"]
 
@@ -39,6 +41,8 @@ Callback: TypeAlias = Callable[[int, int], Any]
 PREDICTION = "prediction"
 _PATIENCE = 3
 _LARGEST_DEFAULT = 8
+# As in `NEOCC`.
+_SHRINKAGE = 10.0
 
 
 def suggest_n_clusters(
@@ -51,9 +55,11 @@ def suggest_n_clusters(
     max_memberships: int | None = None,
     criteria: str | Iterable[str] = PREDICTION,
     row_overlap: float = 0.0,
-    row_outliers: float = 0.0,
+    row_outliers: float | str = 0.0,
     column_overlap: float = 0.0,
-    column_outliers: float = 0.0,
+    column_outliers: float | str = 0.0,
+    missing: str = "zero",
+    remove_effects: bool = False,
     n_init: int = 4,
     max_entries: int | None = 5_000_000,
     random_state: Any = None,
@@ -80,8 +86,10 @@ def suggest_n_clusters(
     row_clusters, column_clusters : iterable of int, optional
         Numbers to try. By default prediction tries 1 to 16, and more while these may be better;
         a grid has 2 to 8, or up to the number of rows or columns if that is less.
-    objective : {"mean", "residue"}, default="mean"
-        NEO-CC-M or NEO-CC-RCM.
+    objective : str, default="mean"
+        As in `NEOCC`: "mean", "residue", or "poisson", "diagonal" or "modularity" for counts, of
+        which cells are held out in the place of rows and columns. The last two have one number for
+        both sides.
     overlap_model, max_memberships : default="repeat" and None
         What several memberships cost, as in `NEOCC`. Where rows are planted as means of prototypes
         only "average" finds their numbers.
@@ -90,7 +98,10 @@ def suggest_n_clusters(
         Gaussian latent block model, "hull" the elbow of the objective over the number of clusters,
         "pseudo_f" the two-mode ratio of Calinski and Harabasz, which leans towards few clusters.
     row_overlap, row_outliers, column_overlap, column_outliers : float, default=0.0
-        Fractions as in `NEOCC`, the same for the whole grid.
+        Fractions as in `NEOCC`, the same for the whole grid. Outliers "auto" are estimated first,
+        for prediction; of counts and observed cells nobody is left out.
+    missing, remove_effects : default="zero" and False
+        As in `NEOCC`: whether only observed cells count ("ignore"), and what they lose first.
     n_init : int, default=4
         Short runs per pair; prediction takes half as many in each part of the data.
     max_entries : int or None, default=5_000_000
@@ -121,28 +132,39 @@ def suggest_n_clusters(
     >>> suggest_n_clusters(X, range(2, 5), range(2, 5), criteria="icl", random_state=0).best
     (2, 3)
     """
-    check_choice("objective", objective, COCLUSTERING)
+    check_choice("objective", objective, [*COCLUSTERING, *COUNTS])
+    check_choice("missing", missing, ("zero", "ignore"))
     check_jobs(n_jobs)
     wanted = tuple(dict.fromkeys([criteria] if isinstance(criteria, str) else criteria))
     predicts = wanted == (PREDICTION,)
     for name in () if predicts else wanted or ("",):
         check_choice("criteria", name, CRITERIA)
-    matrix, rng = read(X), make_rng(random_state)
-    model = bounded_model(overlap_model, max_memberships, objective, (row_overlap, column_overlap))
-    fractions = (row_overlap, row_outliers, column_overlap, column_outliers)
+    asked = make_objective(objective, missing=missing, shrinkage=_SHRINKAGE)
+    matrix, rng = read(X, observed=asked.needs_counts), make_rng(random_state)
+    if asked.needs_counts:
+        matrix = without_biases(matrix, n_jobs, effects=remove_effects)
+    overlaps = (row_overlap, column_overlap)
+    model = bounded_model(overlap_model, max_memberships, asked.kind, overlaps)
+    outliers = _fraction(row_outliers), _fraction(column_outliers)
     n_init = check_positive("n_init", n_init)
-    if predicts and min(matrix.shape) > 1:
+    if predicts:
         numbers = tuple(
             None if given is None else _sorted_numbers(f"{word}_clusters", given, n_items)
             for word, given, n_items in zip(
                 ("row", "column"), (row_clusters, column_clusters), matrix.shape, strict=True
             )
         )
-        _check_fractions(matrix, numbers, fractions)
-        outliers = (row_outliers, column_outliers)
-        asked = Wanted(OBJECTIVES[objective], numbers[0], numbers[1], outliers, model)
+        known = [each or 0.0 for each in outliers]
+        _check_fractions(matrix, numbers, (row_overlap, known[0], column_overlap, known[1]))
+        goal = Wanted(asked, numbers[0], numbers[1], outliers, model)
         n_runs = (n_init + 1) // 2
-        return choose_numbers(matrix, asked, rng, n_jobs, max_entries, n_runs, callback)
+        return choose_numbers(matrix, goal, rng, n_jobs, max_entries, n_runs, callback)
+    if not is_estimated(asked) or outliers[0] is None or outliers[1] is None:
+        raise ValueError(
+            f"criteria={wanted[0]!r} compares squared differences over all cells, and fractions "
+            "that are given: take criteria='prediction'."
+        )
+    fractions = (row_overlap, outliers[0], column_overlap, outliers[1])
     row_clusters = _sorted_numbers("row_clusters", row_clusters, matrix.shape[0])
     column_clusters = _sorted_numbers("column_clusters", column_clusters, matrix.shape[1])
     matrix, notes = sampled(matrix, max_entries, row_clusters[-1], rng)
@@ -159,9 +181,6 @@ def suggest_n_clusters(
     )
     search.problems()
     notes += _simplify(search)
-    if predicts:
-        notes.append("prediction needs two rows and two columns at least: ranked by icl.")
-        wanted = ("icl",)
     whole = search.one_block()
     complete = _collect(search, callback)
     if not complete:
@@ -169,6 +188,11 @@ def suggest_n_clusters(
             "the largest numbers are tried first: pairs that are missing here may be better."
         )
     return _result(search, whole, wanted, complete, notes)
+
+
+def _fraction(given: float | str) -> float | None:
+    """Return a fraction, None for one that is to be estimated."""
+    return None if given == "auto" else float(given)
 
 
 def _check_fractions(

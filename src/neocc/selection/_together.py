@@ -12,7 +12,7 @@ from neocc.selection._overlap_estimate import OverlapEstimate
 from neocc.selection._sharing import Sharing, shared
 from neocc.selection._space import SIDES, Asked, Place, find_places
 
-__all__ = ["Asked", "completed", "estimate_sides", "other_side"]
+__all__ = ["Asked", "completed", "estimate_sides", "is_estimated", "other_side"]
 
 _MOST_MEMBERSHIPS = 4
 # So many items make a group; outliers are none if so many of them are in groups.
@@ -94,13 +94,21 @@ def _grouped(place: Place, again: Place) -> bool:
     return bool(np.mean(explained & (sizes[home[out]] >= _GROUP)) > _MOST_IN_GROUPS)
 
 
-def completed(asked: Asked, estimate: OverlapEstimate) -> Asked:
-    """Return what was asked for, with the fractions that were open.
+def is_estimated(objective: Objective) -> bool:
+    """Return whether overlap and outliers are estimated: where all cells have squared errors."""
+    return not (objective.of_counts or objective.needs_counts)
+
+
+def completed(asked: Asked, estimate: OverlapEstimate | None) -> Asked:
+    """Return what was asked for, with the fractions that were open; none without an estimate.
 
     Where overlap was said to be none, memberships that outliers found here leave free are nobody's.
     """
-    overlap = estimate.overlap if asked.overlap is None else asked.overlap
-    outliers = estimate.outliers if asked.outliers is None else asked.outliers
+    overlap, outliers = asked.overlap, asked.outliers
+    if outliers is None:
+        outliers = 0.0 if estimate is None else estimate.outliers
+    if overlap is None:
+        overlap = 0.0 - outliers if estimate is None else estimate.overlap
     if asked.overlap == 0 and asked.outliers is None:
         overlap = 0.0 - outliers
     return replace(asked, overlap=overlap, outliers=outliers)

@@ -22,6 +22,7 @@ __all__ = [
     "MODULARITY",
     "OBJECTIVES",
     "OUTLIER_COSTS",
+    "POISSON",
     "Centring",
     "CountObjective",
     "Features",

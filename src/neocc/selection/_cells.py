@@ -1,0 +1,161 @@
+"""Held-out cells: how well clusters of counts, or of observed cells, predict the others.
+
+No rows or columns need be left out of such data. Observed cells are cut into parts at random.
+Counts are thinned: each of the things counted falls into one of the parts, and parts of a Poisson
+variable are independent (Neufeld, Dharamshi, Gao and Witten, "Data thinning for
+convolution-closed distributions", 2024). Clusters are found in all parts but one, and what the
+objective would charge for the cells of that one, in the same clusters and at the same rates or
+means, is the error: squares of observed cells, and the deviance of counts.
+
+As in `_heldout`, data are clustered once with many clusters on both sides; those of one side are
+then merged one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from neocc._typing import FloatArray, IntArray
+from neocc.core.engine import Engine
+from neocc.core.objectives import Objective, Side
+from neocc.core.problem import Problem
+from neocc.core.search import run_starts
+from neocc.core.solve import solve
+from neocc.core.steps import make_features, make_terms
+from neocc.engines import Matrix
+from neocc.engines.observed import ObservedMatrix
+from neocc.engines.reading import as_matrix
+from neocc.kernels import numpy_
+from neocc.selection._curves import SIDES, Curve, stability_of, with_clusters
+from neocc.selection._data import opened
+from neocc.selection._grid import merged
+
+__all__ = ["Cells"]
+
+_PARTS = 5
+_SHORT_TOL = 1e-3
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Data whose cells are held out."""
+
+    matrix: Matrix
+    n_jobs: int | None
+
+    n_cuts = 2
+    # With more clusters than these sparse data tell mostly of noise, on the other side too.
+    first = 8
+
+    def curves(
+        self, problem: Problem, rng: np.random.Generator, n_init: int
+    ) -> tuple[Curve, Curve]:
+        """Return the curves of rows and of columns from one cut into parts."""
+        problem = replace(problem, objective=_squared(problem.objective), tol=_SHORT_TOL)
+        cells = _in_memory(self.matrix)
+        largest = [problem.counts(side).n_clusters for side in SIDES]
+        sizes = list(zip(largest, self.matrix.shape, strict=True))
+        errors = [np.zeros((k, n)) for k, n in sizes]
+        labels = [np.zeros((k, _PARTS, 1, n), dtype=np.intp) for k, n in sizes]
+        for part, (known, held) in enumerate(_cut(cells, problem.objective, rng)):
+            with opened(known, self.n_jobs) as data, opened(held, self.n_jobs) as unseen:
+                runs = run_starts(data, problem, "neo-kmeans", rng.spawn(n_init))
+                most = min(runs, key=lambda run: run.objective)
+                for s, side in enumerate(SIDES):
+                    least, found = _saturated(held, problem.objective, side), most
+                    for k in range(largest[s], 0, -1):
+                        each = with_clusters(problem, side, k)
+                        found = solve(data, each, merged(data, each, found))
+                        own = found.pair[s]
+                        assert own is not None
+                        costs = _distances(unseen, data, each, side, found.pair)
+                        errors[s][k - 1] += least + costs[np.arange(len(own.first)), own.first]
+                        labels[s][k - 1, part, 0] = own.first
+        rows, columns = (
+            Curve(each * (each.shape[1] / _size(cells, problem.objective)), stability_of(runs))
+            for each, runs in zip(errors, labels, strict=True)
+        )
+        return rows, columns
+
+
+def _squared(objective: Objective) -> Objective:
+    """Return an objective of observed cells with their squares; counts have none."""
+    return replace(objective, background=False) if objective.needs_counts else objective
+
+
+def _distances(unseen: Engine, data: Engine, problem: Problem, side: Side, pair: Any) -> FloatArray:
+    """Return what items of unseen cells would cost in the clusters that the data have."""
+    terms = make_terms(problem, side, make_features(data, problem, pair), pair)
+    if side == "rows":
+        return unseen.row_distances(terms, pair[1])
+    return numpy_.distances(make_features(unseen, problem, pair), terms)
+
+
+def _in_memory(matrix: Matrix) -> Any:
+    """Return the cells as CSR; the imaginary part of those that have weights is the weight."""
+    block = matrix.block(0, matrix.shape[0])
+    if isinstance(block, np.ndarray):
+        return sparse.csr_array(block)
+    data = block.data[block.stored()].astype(np.float64)
+    if block.weights is None:
+        return block.matrix(data)
+    return block.matrix(data + 1j * block.weights[block.stored()])
+
+
+def _cut(
+    cells: Any, objective: Objective, rng: np.random.Generator
+) -> Iterator[tuple[Matrix, Matrix]]:
+    """Yield what is known and what is held out, part by part."""
+    if objective.needs_counts:
+        parts = rng.integers(_PARTS, size=len(cells.data))
+        for part in range(_PARTS):
+            known, held = (_some(cells, own) for own in (parts != part, parts == part))
+            yield ObservedMatrix.of_rows(known), ObservedMatrix.of_rows(held)
+        return
+    thinned = _thinned(cells.data, rng)
+    for part in range(_PARTS):
+        both = (cells.data - thinned[:, part], thinned[:, part])
+        known, held = (_some(cells, data != 0, data) for data in both)
+        yield as_matrix(known), as_matrix(held)
+
+
+def _thinned(counts: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Let each of the things counted fall into a part; what is left of a whole falls as one."""
+    whole = np.floor(np.maximum(counts, 0.0))
+    parts = rng.multinomial(whole.astype(np.int64), np.full(_PARTS, 1.0 / _PARTS)).astype(float)
+    parts[np.arange(len(counts)), rng.integers(_PARTS, size=len(counts))] += counts - whole
+    return np.asarray(parts)
+
+
+def _some(cells: Any, own: Any, data: FloatArray | None = None) -> Any:
+    """Return a matrix of some of the stored cells, with other data if these are given."""
+    indptr = np.concatenate([[0], np.cumsum(own)])[cells.indptr].astype(cells.indptr.dtype)
+    kept = (cells.data if data is None else data)[own]
+    return sparse.csr_array((kept, cells.indices[own], indptr), shape=cells.shape)
+
+
+def _saturated(held: Matrix, objective: Objective, side: Side) -> FloatArray | float:
+    """Return what counts of items cost against independence if each had a rate of its own.
+
+    The objective charges relative to independence; with this the error is a deviance.
+    """
+    if objective.needs_counts:
+        return 0.0
+    X = held.values.tocoo()
+    rows, columns = X.coords
+    margins = [np.bincount(at, X.data, n) for at, n in zip(X.coords, X.shape, strict=True)]
+    expected = margins[0][rows] * margins[1][columns] / max(X.data.sum(), 1e-300)
+    at: IntArray = rows if side == "rows" else columns
+    n = X.shape[0 if side == "rows" else 1]
+    return np.asarray(np.bincount(at, X.data * np.log(X.data / expected), n), dtype=np.float64)
+
+
+def _size(cells: Any, objective: Objective) -> float:
+    """Return how many cells were observed, or things counted, to tell an error by."""
+    total = len(cells.data) if objective.needs_counts else float(cells.data.sum())
+    return max(float(total), 1e-300)
