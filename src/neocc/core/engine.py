@@ -6,7 +6,7 @@ are, nor on when each of them answers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from neocc.core.objectives import Centring, Side
 from neocc.core.overlap import Scores
 from neocc.core.prices import find_thresholds
 from neocc.core.problem import Problem
-from neocc.core.shards import Effects, Reads, Shards
+from neocc.core.shards import Effects, Reads, Result, Shards, Task
 from neocc.core.thresholds import Guess
 from neocc.kernels import Base, Features, Kernels, Memberships, Terms
 
@@ -92,6 +92,16 @@ class Engine:
     def sample(self, side: Side, items: IntArray) -> Engine:
         """Return an engine over a copy of some of the rows or columns, in this process."""
         return Engine(self.shards.sample(side, items))
+
+    def each(
+        self, function: Callable[[Engine, Task], Result], tasks: Sequence[Task]
+    ) -> Iterator[Result]:
+        """Yield a function of an engine and each task, in order; several are made at a time."""
+
+        def run(shards: Shards, task: Task) -> Result:
+            return function(self if shards is self.shards else Engine(shards), task)
+
+        return self.shards.run_each(run, tasks)
 
     def take_rows(self, rows: IntArray) -> FloatArray:
         """Return a few rows, centred, as a dense table."""

@@ -8,9 +8,9 @@ process and one for clusters.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -18,7 +18,10 @@ from neocc._typing import FloatArray, IntArray
 from neocc.core.objectives import Centring, Side
 from neocc.kernels import Kernels, Memberships
 
-__all__ = ["NO_EFFECTS", "Effects", "Reads", "Shards"]
+__all__ = ["NO_EFFECTS", "Effects", "Reads", "Result", "Shards", "Task"]
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -132,3 +135,11 @@ class Shards(Protocol):
 
     def refresh(self) -> bool:
         """Drop what is kept to spare passes; whether features may have rounded differently."""
+
+    def run_each(
+        self, function: Callable[[Shards, Task], Result], tasks: Sequence[Task]
+    ) -> Iterator[Result]:
+        """Yield a function of shards of these rows and each task, in the order of the tasks.
+
+        Several may be under way at a time. What they read counts when a result is taken.
+        """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from neocc._typing import FloatArray, IntArray
 from neocc.core.engine import Engine
 from neocc.core.objectives import Centring, Side
-from neocc.core.shards import Effects
+from neocc.core.shards import Effects, Result, Shards, Task
 from neocc.engines.following import FollowingShard
 from neocc.engines.matrix import DenseMatrix, Matrix
 from neocc.engines.passes import DEFAULTS, PassOptions
@@ -98,6 +98,33 @@ class LocalShards:
     def over(self, matrix: Matrix) -> LocalShards:
         """Return other rows, in memory, with the same kernels and threads."""
         return LocalShards(self.shard.over(matrix))
+
+    def run_each(
+        self, function: Callable[[Shards, Task], Result], tasks: Sequence[Task]
+    ) -> Iterator[Result]:
+        """Call a function of these rows and each task, in several threads where rows are few.
+
+        The first task is done here: what it keeps, all share.
+        """
+        for task in tasks[:1]:
+            yield function(self, task)
+        others, n_runs = tasks[1:], min(self.shard.n_runs, len(tasks) - 1)
+        if n_runs <= 1:
+            yield from (function(self, task) for task in others)
+            return
+        free = [LocalShards(self.shard.twin()) for _ in range(n_runs)]
+
+        def run(task: Task) -> tuple[Result, float, float]:
+            own = free.pop()
+            passes, asked = own.reads.passes, own.reads.asked
+            found = function(own, task)
+            free.append(own)
+            return found, own.reads.passes - passes, own.reads.asked - asked
+
+        for found, passes, asked in self.shard.workers.ordered(run, others):
+            self.reads.passes += passes
+            self.reads.asked += asked
+            yield found
 
     def refresh(self) -> bool:
         """Drop updated sums; return whether there were any."""

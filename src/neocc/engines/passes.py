@@ -63,6 +63,9 @@ class PassOptions:
     max_updates: int = 20
     # Above this share of changed rows, all rows are summed: changed ones are copied and read twice.
     max_changed: float = 0.1
+    # Threads make a run each, of sparse matrices of so many entries: runs of smaller ones wait for
+    # the interpreter, and larger ones are cut into blocks that threads share.
+    own_runs: tuple[int, int] = (1 << 15, 1 << 19)
     # Row sums are kept if there are this many times fewer of them than stored entries.
     entries_per_sum: float = 10
 

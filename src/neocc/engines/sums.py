@@ -6,8 +6,9 @@ The matrix knows whether its rows are in memory or on disk; `passes` says how th
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -47,12 +48,24 @@ class RowSums:
         block: Callable[[int, int], Block] = matrix.block
         self._block = cache(block) if is_light else block
         self._passes = Passes(matrix, workers, self.reads, options)
+        # Runs that threads make at a time, where they would not share the rows.
+        least, most = options.own_runs
+        is_alone = are_views and least <= matrix.n_stored <= most
+        self.n_runs = workers.n_jobs if is_alone else 1
         # The table of distances is overwritten in every row step, unless results must outlive it.
         self._rewrites = rewrites
         self._distances: FloatArray | None = None
         self._row_squares: FloatArray | None = None
         self._column_squares: FloatArray | None = None
         self._margins: dict[Side, FloatArray] = {}
+
+    def twin(self) -> Self:
+        """Return the same rows for a run of another thread, with tables and counts of its own."""
+        twin, workers, reads = copy(self), Workers(1), Reads()
+        passes = Passes(self.matrix, workers, reads, self.options)
+        vars(twin).update(workers=workers, reads=reads, scratch=Scratch(), n_runs=1)
+        vars(twin).update(_passes=passes, _distances=None)
+        return twin
 
     def row_squares(self, weights: FloatArray | None = None) -> FloatArray:
         """Return the squared norm of every row, with a weight for each column.

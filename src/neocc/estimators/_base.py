@@ -168,7 +168,7 @@ class BaseNEO(
             progress = Progress(self, "start", n_starts, problem.max_iter, self.verbose)
             options |= {"begin": progress.begin}
             first, rngs = self._first_problem(problem), rng.spawn(n_starts)
-            starts = run_starts(engine, first, init, rngs, progress.iteration, **options)
+            starts = run_starts(engine, first, init, rngs, progress.report, **options)
             data = engine.centred(problem.centring)
             steps = (self._finished(data, problem, each) for each in starts)
         for found in progress.around(steps):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from neocc.core.solve import Solution
+from neocc.core.solve import Report, Solution
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -76,6 +76,11 @@ class Progress:
         if self._root is not None:
             self._step = self._root.subcontext(task_name=self.word, max_subtasks=self.max_iter)
             self._step.call_on_fit_task_begin(estimator=self.estimator)
+
+    @property
+    def report(self) -> Report | None:
+        """What to call after each iteration; None if nobody hears of it."""
+        return self.iteration if self._is_heard or self.verbose > 1 else None
 
     def iteration(self, iteration: int, objective: float) -> bool:
         """Report an iteration; True when a callback asks for no further ones."""

@@ -19,13 +19,15 @@ from neocc.core.problem import Problem
 from neocc.core.search import rounds, run_starts
 from neocc.core.solve import Solution, solve
 from neocc.core.steps import Pair, assigned, distances, with_side
-from neocc.engines import Matrix, Workers, open_engine
+from neocc.engines import Matrix, SparseMatrix, Workers, open_engine
+from neocc.engines.passes import DEFAULTS
 from neocc.kernels import Memberships, get_kernels
 
 # Above this many entries the threads share the rows of one cell; below, each has a cell of its own.
 _LARGE = 1 << 21
-# Below this many they would wait for each other: the interpreter takes longer than the sums.
-_SMALL = 1 << 18
+# Below so many, of dense and of sparse data, they would wait for each other: the interpreter takes
+# longer than the sums.
+_SMALL, _SMALL_SPARSE = 1 << 18, DEFAULTS.own_runs[0]
 _SHORT_TOL = 1e-3
 # About how many iterations a grid takes.
 _ITERATIONS = 1000
@@ -55,19 +57,21 @@ def solve_grid(
     effort: Effort,
     rng: np.random.Generator,
     n_jobs: int | None,
-    small: int = _SMALL,
+    small: int | None = None,
 ) -> Iterator[tuple[tuple[int, int], Solution]]:
     """Yield the position and the solution of every cell, from the last one down to (0, 0).
 
     `problems[i][j]` grows in k with i and in l with j. The solutions depend on the generator, not
     on the number of threads. Cells of a matrix with fewer than `small` entries are solved one
-    after the other.
+    after the other; by default that depends on its kind.
     """
     height, width = len(problems), len(problems[0])
     rngs = rng.spawn(height * width)
     kernels = get_kernels("auto", matrix.n_stored, _ITERATIONS)
     solved: dict[tuple[int, int], Solution] = {}
     with Workers(n_jobs) as workers:
+        if small is None:
+            small = _SMALL_SPARSE if isinstance(matrix, SparseMatrix) else _SMALL
         share_rows = matrix.n_stored >= _LARGE
         one_by_one = share_rows or matrix.n_stored < small
 

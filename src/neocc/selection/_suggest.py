@@ -109,8 +109,8 @@ def suggest_n_clusters(
     random_state : int, RandomState or None, default=None
         Seed.
     n_jobs : int or None, default=None
-        Number of threads, all by default; matrices of less than 2^18 entries are searched on one,
-        which is faster. The result does not depend on it.
+        Number of threads, all by default; dense matrices of less than 2^18 entries and sparse ones
+        of less than 2^15 are searched on one, which is faster. The result does not depend on it.
     callback : callable, optional
         Called after each pair (or cut of the data) with the number done and to do; returning True
         ends the search as an interrupt does. Each is also logged (logger "neocc", level INFO).

@@ -96,7 +96,8 @@ def test_a_contest_is_part_of_a_search(case, monkeypatch):
         made.append(given[3])
         return make(*given, **options)
 
-    monkeypatch.setattr("neocc.core.search.budget.make_start", counted)
+    for module in ("budget", "contest"):
+        monkeypatch.setattr(f"neocc.core.search.{module}.make_start", counted)
     problem, ends = make_problem(case, ROWS, COLUMNS), []
     for X in (few_entries(), sparse.csr_array(few_entries())):
         made.clear()
@@ -131,8 +132,8 @@ def test_a_spectral_start_that_sees_no_blocks_decides_nothing(monkeypatch):
     monkeypatch.setattr(contest, "_NEAR", -1.0)
     X, engine = few_entries(), make_engine(few_entries())
     found = list(budgeted_search(engine, PROBLEM, "neo-kmeans", 4, np.random.default_rng(0)))
-    pairs = [random_pair(PROBLEM, np.random.default_rng(seed)) for seed in range(3)]
-    assert len(contest.run_rivals(engine, PROBLEM, pairs)) == 1
+    others = np.random.default_rng(0).spawn(len(contest.RIVALS))
+    assert len(contest.run_rivals(engine, PROBLEM, others)) == 1
     rngs = np.random.default_rng(0).spawn(4)
     plain = list(starts.run_starts(make_engine(X), PROBLEM, "neo-kmeans", rngs))
     values = [each.objective for each in found]

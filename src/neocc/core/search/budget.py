@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import numpy as np
 
@@ -32,10 +31,10 @@ from neocc.core.samples import (
     extend_to_all,
     side_to_sample,
 )
-from neocc.core.search.contest import LOOSE, RIVALS, is_contested, is_decided, run_rivals
+from neocc.core.search.contest import ENOUGH, LOOSE, RIVALS, is_contested, is_decided, run_rivals
 from neocc.core.search.local import SAME_BASIN, Loose, attempt, least_gain, swapped
 from neocc.core.search.perturb import Resumable, perturb
-from neocc.core.search.starts import Begin, Init, make_start
+from neocc.core.search.starts import COSTLY_SHARE, Begin, Init, make_start
 from neocc.core.search.tournament import ranked, short_run
 from neocc.core.solve import Solution, continued, improved, solve
 from neocc.core.steps import Pair, assigned, with_side
@@ -70,8 +69,6 @@ _COMPARED = 4
 _PASSES = 20
 # What may follow these starts at least, as a multiple of their work.
 _LEAST_SHARE = 0.7
-# Starts that are functions cost as much as hundreds of others.
-_COSTLY_SHARE = 50
 
 
 def budgeted_search(
@@ -101,9 +98,7 @@ def budgeted_search(
         journal.note(search=state.noted(rng))
         return stopped()
 
-    for _ in _make_starts(
-        engine, data, problem, init, (rngs, others), warm, sampling, begin, state
-    ):
+    for _ in _make_starts(engine, problem, init, (rngs, others), warm, sampling, begin, state):
         yield state.best
         if ended():
             return
@@ -111,8 +106,8 @@ def budgeted_search(
     if engine.n_stored > sampling.largest_searched and not isinstance(init, tuple):
         sample = draw_sample(engine, data, problem, sampler, sampling)
     where = sample or Sample(engine, data, problem)
-    # In questions about the sample.
     multiple = _MULTIPLE if sample is None else _ON_SAMPLE
+    # In questions about the sample.
     limit = multiple * state.work * _cost(engine, problem) / _cost(where.engine, problem)
     n_new = 0 if isinstance(init, tuple) else n_starts
     if state.is_settled:
@@ -135,7 +130,6 @@ def budgeted_search(
 
 def _make_starts(
     engine: Engine,
-    data: Engine,
     problem: Problem,
     init: Init,
     rngs: tuple[list[np.random.Generator], list[np.random.Generator]],
@@ -145,27 +139,33 @@ def _make_starts(
     state: _State,
 ) -> Iterator[None]:
     """Run the plain starts that are needed, on sparse data after their rivals; yield after each."""
-    start = partial(make_start, engine, data, problem, sampling=sampling)
     own, others = rngs
     is_large = side_to_sample(engine, problem, sampling) is not None
-    begins = state.n_starts == 0 and not state.rivals and len(own) > 1
+    begins = not (state.n_starts or state.rivals) and len(own) > 1
     if begins and is_contested(engine, problem, init, sampling):
         begin()
-        asked, kinds = engine.reads.asked, zip(RIVALS, others, strict=True)
-        state.rivals = run_rivals(data, problem, [start(*each) for each in kinds])
+        asked = engine.reads.asked
+        state.rivals = run_rivals(engine, problem, others)
         state.starts, state.work = state.rivals, engine.reads.asked - asked
         yield
-    while state.n_starts < len(own) and not state.is_settled:
-        begin()
-        asked, i = engine.reads.asked, state.n_starts
-        kind = "random" if callable(init) and i % _COSTLY_SHARE else init
-        pair = start(kind, own[i], COLD if i else warm)
+
+    def one_start(engine: Engine, i: int) -> tuple[Solution, float]:
+        asked, data = engine.reads.asked, engine.centred(problem.centring)
+        kind = "random" if callable(init) and i % COSTLY_SHARE else init
+        pair = make_start(engine, data, problem, kind, own[i], COLD if i else warm, sampling)
         if is_large and i:
             found = attempt(data, problem, pair, state.best, _FAR_BEHIND)
         else:
             found = solve(data, problem, pair)
-        state.add_start(found, engine.reads.asked - asked)
-        yield
+        return found, engine.reads.asked - asked
+
+    while state.n_starts < len(own) and not state.is_settled:
+        n_next = 1 if is_large else state.n_certain(len(own))
+        runs = engine.each(one_start, range(state.n_starts, state.n_starts + n_next))
+        for _ in range(n_next):
+            begin()
+            state.add_start(*next(runs))
+            yield
 
 
 def _cost(engine: Engine, problem: Problem) -> float:
@@ -209,10 +209,16 @@ class _State(Resumable):
         elif self.n_starts == _ENOUGH_ALIKE:
             self.is_settled = self._n_alike() == _ENOUGH_ALIKE
 
+    def n_certain(self, n_starts: int) -> int:
+        """Return how many of the starts that are left are made whatever the next ones find."""
+        decisive = range(1, ENOUGH + 1) if len(self.rivals) > 1 else (_ENOUGH_ALIKE,)
+        then = next((number for number in decisive if number > self.n_starts), n_starts)
+        return min(then, n_starts) - self.n_starts
+
     def _n_alike(self) -> int:
         """Return how many starts ended where the best did."""
-        near = self.best.objective + SAME_BASIN * abs(self.best.objective)
-        return sum(each.objective <= near for each in self.starts)
+        best = self.best.objective
+        return sum(each.objective <= best + SAME_BASIN * abs(best) for each in self.starts)
 
     def make_rounds(
         self, where: Sample, limit: float, n_new: int, rng: np.random.Generator

@@ -17,12 +17,11 @@ from neocc.core.engine import Engine
 from neocc.core.problem import Problem
 from neocc.core.samples import Sampling, side_to_sample
 from neocc.core.search.local import SAME_BASIN, Loose, attempt
-from neocc.core.search.starts import Init
+from neocc.core.search.starts import Init, make_start
 from neocc.core.search.tournament import ranked
 from neocc.core.solve import Solution, solve
-from neocc.core.steps import Pair
 
-__all__ = ["LOOSE", "RIVALS", "is_contested", "is_decided", "run_rivals"]
+__all__ = ["ENOUGH", "LOOSE", "RIVALS", "is_contested", "is_decided", "run_rivals"]
 
 RIVALS: tuple[Init, ...] = ("spectral", "random", "random", "random")
 """The starts that compete with a one-way start."""
@@ -30,13 +29,14 @@ RIVALS: tuple[Init, ...] = ("spectral", "random", "random", "random")
 LOOSE = Loose(1e-3, 2e-3)
 """When trials of the default search are abandoned."""
 
+ENOUGH = 3
+"""So many one-way starts are enough if none of them has won."""
+
 # Numbers of entries that are not zero, at least, and their share of all cells, at most.
 _LEAST_ENTRIES = 1 << 16
 _SPARSE = 0.25
 # A start has lost if it ends this share above the best of its rivals.
 _BEHIND = 5e-3
-# So many starts are enough if none of them has won.
-_ENOUGH = 3
 # A spectral start that sees blocks begins at most this share above where it ends.
 _NEAR = 1e-2
 
@@ -51,18 +51,23 @@ def is_contested(engine: Engine, problem: Problem, init: Init, sampling: Samplin
     return _LEAST_ENTRIES <= engine.n_nonzero() <= _SPARSE * float(np.prod(engine.shape))
 
 
-def run_rivals(data: Engine, problem: Problem, pairs: Sequence[Pair]) -> list[Solution]:
+def run_rivals(
+    engine: Engine, problem: Problem, rngs: Sequence[np.random.Generator]
+) -> list[Solution]:
     """Run starts, ranked by where they end; those that are clearly behind are abandoned.
 
     If the first, the spectral one, begins far above its end, it is the only one.
     """
-    first, *others = pairs
-    found = [solve(data, problem, first)]
-    end = found[0].objective
-    if found[0].history[0] > end + _NEAR * abs(end):
-        return found
-    for pair in others:
-        found = ranked([*found, attempt(data, problem, pair, found[0], LOOSE)])
+    data, found = engine.centred(problem.centring), list[Solution]()
+    for kind, rng in zip(RIVALS, rngs, strict=True):
+        pair = make_start(engine, data, problem, kind, rng)
+        if found:
+            found = ranked([*found, attempt(data, problem, pair, found[0], LOOSE)])
+            continue
+        found = [solve(data, problem, pair)]
+        end = found[0].objective
+        if found[0].history[0] > end + _NEAR * abs(end):
+            break
     return found
 
 
@@ -75,4 +80,4 @@ def is_decided(rival: Solution, best: Solution, last: Solution, n_starts: int) -
     scale, gap = abs(rival.objective), last.objective - rival.objective
     if best.objective < rival.objective - SAME_BASIN * scale:
         return False
-    return abs(gap) <= SAME_BASIN * scale or gap > _BEHIND * scale or n_starts >= _ENOUGH
+    return abs(gap) <= SAME_BASIN * scale or gap > _BEHIND * scale or n_starts >= ENOUGH

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -16,7 +17,7 @@ from neocc.core.samples import SAMPLING, Sampling, draw_sample, sampled_start
 from neocc.core.solve import Report, Solution, solve
 from neocc.core.steps import Pair
 
-__all__ = ["Begin", "Init", "Start", "make_start", "run_starts"]
+__all__ = ["COSTLY_SHARE", "Begin", "Init", "Start", "make_start", "run_starts"]
 
 Start: TypeAlias = Callable[[Engine, Problem, np.random.Generator], Pair]
 """A start that looks at both sides at once, on centred data."""
@@ -25,6 +26,10 @@ Init: TypeAlias = Literal["neo-kmeans", "random", "spectral", "sketch", "modular
 """How a run starts: by name, by a function, or from given memberships."""
 
 Begin: TypeAlias = Callable[[], None]
+
+COSTLY_SHARE = 50
+"""Starts that are functions (semidefinite ones) cost as much as hundreds of others and hardly
+differ: one in so many will do."""
 
 _STARTS: dict[str, Start] = {
     "random": lambda _, problem, rng: random_pair(problem, rng),
@@ -52,15 +57,22 @@ def run_starts(
     iteration. The first one-way start begins with the `warm` clusters. Starts that `journal` knows
     to be done are not made again.
     """
-    data = engine.centred(problem.centring)
     n_done = journal.found("n_starts") or 0
-    for i, rng in enumerate(rngs[n_done:], start=n_done):
-        begin()
-        pair = COLD
+    # Iterations are reported and noted one by one, by one thread.
+    watched = report is not None or journal is not NO_JOURNAL
+
+    def one_start(engine: Engine, i: int) -> Solution:
+        data, pair = engine.centred(problem.centring), COLD
         if journal.found("run") is None:
             first = warm if i == 0 else COLD
-            pair = make_start(engine, data, problem, init, rng, first, sampling)
-        found = solve(data, problem, pair, report, journal)
+            pair = make_start(engine, data, problem, init, rngs[i], first, sampling)
+        return solve(data, problem, pair, report, journal)
+
+    left = range(n_done, len(rngs))
+    runs = map(partial(one_start, engine), left) if watched else engine.each(one_start, left)
+    for i in left:
+        begin()
+        found = next(runs)
         journal.hold(run=None)
         yield found
         journal.note(n_starts=i + 1)

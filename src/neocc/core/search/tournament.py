@@ -18,7 +18,7 @@ from neocc.core.problem import Problem
 from neocc.core.samples import SAMPLING, Sample, Sampling, draw_sample, extend_to_all
 from neocc.core.search.local import SAME_BASIN, local_search, rounds
 from neocc.core.search.perturb import Resumable
-from neocc.core.search.starts import Begin, Init, make_start
+from neocc.core.search.starts import COSTLY_SHARE, Begin, Init, make_start
 from neocc.core.solve import Solution, continued, solve
 from neocc.core.steps import Pair
 
@@ -27,9 +27,6 @@ __all__ = ["Schedule", "n_search_steps", "ranked", "search", "short_run"]
 # Short runs per start; every second one uses the chosen `init`, the others are random.
 _SHORT_RUNS = 5
 _CHOSEN_SHARE = 2
-# Starts that are functions (semidefinite ones) cost as much as hundreds of others and hardly
-# differ: one in fifty will do.
-_COSTLY_SHARE = 50
 _SHORT_TOL = 1e-3
 # Patience of the rounds on all of the data that follow a search on a sample.
 _LAST_PATIENCE = 6
@@ -141,7 +138,7 @@ class _Tournament(Resumable):
         problem, data, stages = where.problem, where.data, schedule.stages
         given = isinstance(init, tuple)
         n_init = 1 if given else n_init
-        every = _COSTLY_SHARE if callable(init) else _CHOSEN_SHARE
+        every = COSTLY_SHARE if callable(init) else _CHOSEN_SHARE
         short = replace(problem, tol=max(problem.tol, _SHORT_TOL))
         while self.n_runs < (1 if given else _SHORT_RUNS * n_init):
             begin()

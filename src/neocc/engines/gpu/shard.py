@@ -41,7 +41,7 @@ class GpuShard(Shard):
 
     def __init__(self, *arguments: Any, device: Device, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.device = device
+        self.device, self.n_runs = device, 1
         self._held: Any = None
         # Of rows and of columns, by what the base of items is.
         self._bases: dict[tuple[Side, Base], Any] = {}
