@@ -140,7 +140,7 @@ def test_an_installed_command_without_the_paper_says_where_it_is(monkeypatch):
 def test_all_is_every_extra_for_users_but_the_one_that_needs_a_card():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = extras["optional-dependencies"]
-    tools = {"all", "docs", "gpu", "test", "test-cdlib"}
+    tools = {"all", "docs", "gpu", "release", "test", "test-cdlib"}
     assert extras["all"] == [f"neocc[{','.join(sorted(set(extras) - tools))}]"]
 
 
