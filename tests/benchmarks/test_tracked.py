@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from benchmarks.tracked.fits import Fits, Iterations
@@ -13,7 +15,7 @@ def test_iterations(case, monkeypatch):
     one = Iterations()
     one.setup(case)
     one.time_iterations(case)
-    assert one.track_objective(case) > 0
+    assert math.isfinite(one.track_objective(case))
 
 
 def test_fits(monkeypatch):
