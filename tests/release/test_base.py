@@ -72,7 +72,14 @@ REFUSED = {
 
 def python(code: str, *blocked: str, cwd: Path) -> str:
     """Run code where these packages cannot be imported; return what it printed."""
-    head = f"import sys\nfor name in {blocked!r}:\n    sys.modules[name] = None\n"
+    head = f"""
+import sys
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name in {blocked!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Absent())
+"""
     done = subprocess.run(
         [sys.executable, "-c", head + code], cwd=cwd, capture_output=True, text=True, check=False
     )

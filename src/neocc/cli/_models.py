@@ -65,7 +65,7 @@ def _without_levels(X: Any) -> Any:
         seen = ~np.isnan(X)
         X = sparse.csr_array((X[seen], np.nonzero(seen)), shape=X.shape)
     cells = sparse.csr_array(X, dtype=np.float64, copy=True).tocoo()
-    for at, size in ((cells.coords[1], X.shape[1]), (cells.coords[0], X.shape[0])):
+    for at, size in ((cells.col, X.shape[1]), (cells.row, X.shape[0])):
         numbers = np.maximum(np.bincount(at, minlength=size), 1)
         cells.data = cells.data - (np.bincount(at, cells.data, minlength=size) / numbers)[at]
     return cells.tocsr()
