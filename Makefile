@@ -5,7 +5,10 @@
 #   make test    formatting, lint, types, import rules and tests, exactly what CI runs; as root on
 #                Debian it also installs Chromium by apt, unless you say make test BROWSER=no
 #   make docs    the site, in docs/_build/html: every example run, every link checked
-#   make slow    the tests that take longer
+#   make slow    the tests that take longer, and random examples of the others
+#   make lowest  the tests with the lowest versions of all packages, in .venv-lowest (Python 3.11)
+#   make coverage  the tests, and the lines that they miss
+#   make dist    wheel and sdist, and what is in them
 #   make chaos   the tests that kill workers and processes in the middle of a fit
 #   make clean   remove .venv and every cache
 #
@@ -26,7 +29,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo bench test lint slow chaos docs clean
+.PHONY: help demo bench test lint slow lowest coverage chaos docs dist clean
 .DELETE_ON_ERROR:
 
 help:
@@ -52,6 +55,17 @@ lint: $(VENV)/.installed-test
 
 slow: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -m slow
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) -m hypothesis --hypothesis-profile=random
+
+# Examples in docstrings show what newest versions print. Old packages call what newer ones, which
+# they bring along, deprecate: no fault of ours.
+lowest: .venv-lowest/.installed
+	OPENBLAS_NUM_THREADS=1 .venv-lowest/bin/python -m pytest -n $(WORKERS) -W ignore::DeprecationWarning \
+	  --ignore=tests/browser tests
+
+coverage: $(VENV)/.installed-test
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/browser \
+	  --cov --cov-report=term:skip-covered --cov-report=xml
 
 chaos: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -m chaos
@@ -60,9 +74,16 @@ docs: $(VENV)/.installed-docs
 	$(BIN)/python -m sphinx -W --keep-going -q -d docs/_build/doctrees docs docs/_build/html
 	$(BIN)/python -m docs.check_site docs/_build/html
 
+dist: $(VENV)/.installed-test
+	@$(PIP) install -qq --editable '.[release]'
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python -m pytest -q -m slow tests/release
+
 clean:
 	rm -rf docs/_build docs/api docs/gallery docs/sg_execution_times.rst
-	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .venv-lowest build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(VENV)/.created:
@@ -83,6 +104,14 @@ $(VENV)/.installed-test: pyproject.toml $(VENV)/.created
 	@echo 'Installing neocc and its test tools into $(VENV) (once; a minute or so)'
 	@$(PIP) install -qq --editable '.[test]'
 	@touch $(VENV)/.installed $@
+
+.venv-lowest/.installed: pyproject.toml tests/lowest.py
+	@rm -rf .venv-lowest
+	@$(PYTHON) -m venv .venv-lowest
+	@$(PYTHON) tests/lowest.py > .venv-lowest/lowest.txt
+	@.venv-lowest/bin/python -m pip --disable-pip-version-check install -qq \
+	  --constraint .venv-lowest/lowest.txt --editable '.[test]'
+	@touch $@
 
 $(VENV)/.installed-docs: pyproject.toml docs/data-requirements.txt $(VENV)/.created
 	@echo 'Installing neocc and what the site needs into $(VENV) (once; a minute or so)'

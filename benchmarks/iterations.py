@@ -70,7 +70,9 @@ class Size:
         if self.n_entries is None:
             return rng.normal(size=(self.n, self.m))
         density = self.n_entries / self.n / self.m
-        return sparse.random_array((self.n, self.m), density=density, format="csr", rng=rng)
+        return sparse.random_array(
+            (self.n, self.m), density=density, format="csr", random_state=rng
+        )
 
 
 SMALL_DENSE = Size(100, 80, None, 4, 4, 12.0)

@@ -122,7 +122,7 @@ def look_lines(n_seeds: int, console: Console) -> Iterator[Line]:
     rng = np.random.default_rng(0)
     dense = rng.normal(size=(60, 20_000))
     tall = rng.normal(size=(200_000, 50))
-    thin = sparse.random_array((800, 1500), density=0.05, rng=rng, format="csr")
+    thin = sparse.random_array((800, 1500), density=0.05, random_state=rng, format="csr")
     for name, X in {"wide": dense, "tall": tall, "sparse": thin}.items():
         plain = NEOCC(4, 5, n_init=1, refine=False, random_state=0)
         look = min(_seconds(lambda X=X: describe_data(X)) for _ in range(n_seeds))

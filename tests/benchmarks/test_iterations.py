@@ -49,7 +49,9 @@ def test_models_are_compared_with_and_without_outliers_on_one_thread_and_two() -
 
 
 def test_objectives_are_compared_with_mean_on_matrices_that_are_there() -> None:
-    X = sparse.random_array((60, 50), density=0.3, format="csr", rng=np.random.default_rng(0))
+    X = sparse.random_array(
+        (60, 50), density=0.3, format="csr", random_state=np.random.default_rng(0)
+    )
     cases = (costs.Case("none", lambda: None, 3), costs.Case("small", lambda: X, 3))
     header, *rest = costs.lines(1, cases)
     kinds = [(f"{overlap:g}", model) for model, overlap in costs.KINDS]

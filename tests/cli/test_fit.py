@@ -203,7 +203,10 @@ def test_preprocessing_is_applied_in_order(run, tmp_path):
 
 
 def test_centring_a_sparse_matrix_names_the_remedy(run, tmp_path):
-    sparse.save_npz(tmp_path / "m.npz", sparse.random_array((30, 20), density=0.2, rng=0).tocsr())
+    sparse.save_npz(
+        tmp_path / "m.npz",
+        sparse.random_array((30, 20), density=0.2, random_state=np.random.default_rng(0)).tocsr(),
+    )
     command = ("fit", tmp_path / "m.npz", *QUICK, "--preprocess", "column-center")
     ran = run(*command)
     assert ran.code == 2
@@ -221,7 +224,7 @@ def test_centring_a_sparse_matrix_names_the_remedy(run, tmp_path):
 @pytest.mark.parametrize("shape", [(12, 12), (12, 7)])
 def test_tfidf_of_a_sparse_matrix(run, tmp_path, shape):
     """A square one has a product with itself that its blocks must not be measured by."""
-    X = sparse.random_array(shape, density=0.5, rng=0).tocsr()
+    X = sparse.random_array(shape, density=0.5, random_state=np.random.default_rng(0)).tocsr()
     write_matrix(X, tmp_path / "m.npz")
     ran = run("fit", "m.npz", *QUICK, "--preprocess", "tfidf", "-o", "out")
     assert ran.code == 0, ran.err

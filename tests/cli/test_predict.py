@@ -116,7 +116,7 @@ def test_every_step_travels_with_the_model(run, tmp_path, name):
 
 
 def test_a_sparse_file_is_filled_if_that_of_the_fit_was(run, tmp_path):
-    X = sparse.random_array((30, 8), density=0.4, rng=0).tocsr()
+    X = sparse.random_array((30, 8), density=0.4, random_state=np.random.default_rng(0)).tocsr()
     sparse.save_npz(tmp_path / "m.npz", X)
     options = ("--rows", 2, "--columns", 2, "--no-report", "--preprocess", "column-center")
     assert run("fit", "m.npz", "--dense", *options, "-o", "out").code == 0

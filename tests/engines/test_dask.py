@@ -358,7 +358,9 @@ def test_blocks_of_a_store_are_read_by_the_workers(client, tmp_path, kind, rows_
 
 
 def test_rows_of_a_store_travel_as_the_way_to_get_them(tmp_path):
-    X = sparse.random_array((2000, 50), density=0.5, rng=0, format="csr")
+    X = sparse.random_array(
+        (2000, 50), density=0.5, random_state=np.random.default_rng(0), format="csr"
+    )
     write_store(tmp_path / "store", X, rows_per_block=500)
     store = open_store(tmp_path / "store")
     [held] = remote.hold([2], store, kernel="numpy", kind=SparseMatrix)
@@ -372,7 +374,9 @@ def test_rows_of_a_store_travel_as_the_way_to_get_them(tmp_path):
 
 
 def test_a_damaged_block_is_named(client, tmp_path):
-    X = sparse.random_array((60, 20), density=0.5, rng=0, format="csr")
+    X = sparse.random_array(
+        (60, 20), density=0.5, random_state=np.random.default_rng(0), format="csr"
+    )
     write_store(tmp_path / "store", X, rows_per_block=20)
     store = open_store(tmp_path / "store")
     damaged = next(path for path in sorted((tmp_path / "store").rglob("*data*")) if path.is_file())

@@ -95,7 +95,7 @@ def test_counts(objective):
 )
 def test_nothing_with_a_line_per_row_crosses(overlap, name):
     rng = np.random.default_rng(0)
-    X = sparse.random_array((3000, 40), density=0.2, rng=rng, format="csr")
+    X = sparse.random_array((3000, 40), density=0.2, random_state=rng, format="csr")
     device = stand_in()
     engine = on_stand_in(X, device)
     sides = [Counts.from_fractions(n, 3, overlap=overlap, outliers=overlap / 3) for n in X.shape]
@@ -175,7 +175,7 @@ def test_estimators(card, model, monkeypatch):
     # Samples and tables of starts are on the card too.
     monkeypatch.setattr(gpu_shard.GpuShard, "least_held", 0)
     rng = np.random.default_rng(0)
-    X = sparse.random_array((60, 40), density=0.3, rng=rng, format="csr")
+    X = sparse.random_array((60, 40), density=0.3, random_state=rng, format="csr")
     expected = model.fit(X)
     found = type(model)(**{**model.get_params(), "engine": "gpu"}).fit(X)
     assert card.kernels.crossed

@@ -130,7 +130,10 @@ def least_of(problem, source, n_jobs=2, **options):
 
 
 def test_what_a_fit_needs_grows_with_all_that_takes_room(tmp_path):
-    store = write_store(tmp_path / "a", sparse.random_array((40_000, 500), density=0.01, rng=0))
+    store = write_store(
+        tmp_path / "a",
+        sparse.random_array((40_000, 500), density=0.01, random_state=np.random.default_rng(0)),
+    )
     rows, columns = Counts(40_000, 20, 40_000, 0), Counts(500, 10, 500, 0)
     plain = least_of(Problem(MEAN, rows, columns), store)
     assert least_of(Problem(MEAN, Counts(40_000, 40, 40_000, 0), columns), store) > plain

@@ -41,7 +41,7 @@ def count_calls(function):
 def setting():
     """A sparse matrix of the size of a small study, four clusters on each side."""
     rng = np.random.default_rng(0)
-    X = sparse.random_array((475, 1000), density=0.05, rng=rng, format="csr")
+    X = sparse.random_array((475, 1000), density=0.05, random_state=rng, format="csr")
     engine = make_engine(X, "numba")
     sides = [np.arange(size) % 4 for size in X.shape]
     pair = tuple(members(labels[:, None] == np.arange(4)) for labels in sides)

@@ -99,7 +99,9 @@ def test_a_fit_in_pieces_has_the_bits_of_one_in_one_go(tmp_path, objective, refi
 def test_a_contest_of_starts_survives(tmp_path, monkeypatch, near):
     monkeypatch.setattr(contest, "_LEAST_ENTRIES", 20)
     monkeypatch.setattr(contest, "_NEAR", near)
-    X = sparse.random_array((40, 30), density=0.2, rng=np.random.default_rng(0), format="csr")
+    X = sparse.random_array(
+        (40, 30), density=0.2, random_state=np.random.default_rng(0), format="csr"
+    )
 
     def make(**more):
         return NEOCC(3, 2, n_init=4, random_state=0, **more)

@@ -63,7 +63,9 @@ TYPES = some([np.float32, np.float64], [np.float32])
 def make_sparse(rng, shape, dtype=np.float32, mean=20.0):
     n, m = shape
     density = min(0.6, mean / min(n, m), (1e5 if MISSING else 1e6) / (n * m))
-    X = sparse.random_array(shape, density=density, rng=rng, format="csr", dtype=np.float64)
+    X = sparse.random_array(
+        shape, density=density, random_state=rng, format="csr", dtype=np.float64
+    )
     X.data -= 0.3
     return X.astype(dtype)
 

@@ -128,7 +128,7 @@ def test_large_matrices_are_averaged():
     assert image.get_array().shape == (500, 500)
     assert image.get_extent() == [0, 700, 1200, 0]
     np.testing.assert_allclose(image.get_array()[0, 0], X[:2, :1].mean())
-    sparse_one = sparse.random_array((4000, 3000), density=1e-3, rng=rng, format="csr")
+    sparse_one = sparse.random_array((4000, 3000), density=1e-3, random_state=rng, format="csr")
     assert plot.matrix(sparse_one).images[0].get_array().shape == (150, 150)
 
 

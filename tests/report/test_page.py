@@ -288,7 +288,7 @@ def test_no_matrix_makes_a_page_too_large(name):
     U[rng.integers(0, n, 300), rng.integers(0, k, 300)] = True
     U[:500] = False
     V[:500] = False
-    X = sparse.random_array((n, m), density=1e-4, rng=rng, format="csr")
+    X = sparse.random_array((n, m), density=1e-4, random_state=rng, format="csr")
     page = render_report(
         Found(U, V),
         matrix=X,

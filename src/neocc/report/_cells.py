@@ -88,7 +88,7 @@ def root_mean_squares(
     squares = np.zeros(2)
     for start in range(0, cells.nnz, cells_at_once):
         some = slice(start, start + cells_at_once)
-        rows, columns = (at[some] for at in cells.coords)
+        rows, columns = (at[some] for at in (cells.row, cells.col))
         effects = model.overall_mean_ + model.row_effects_[rows] + model.column_effects_[columns]
         for at, predicted in enumerate((model.predict_cells(rows, columns), effects)):
             squares[at] += np.square(cells.data[some] - predicted).sum()

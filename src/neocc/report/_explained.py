@@ -114,7 +114,7 @@ def squares_about_mean(
         part, here = X[start : start + step], rows[start : start + step]
         if sparse.issparse(part):
             entries = sparse.coo_array(part)
-            at, t = entries.coords
+            at, t = entries.row, entries.col
             from_mean = np.square(entries.data.astype(np.float64) - means[t])
             squares += float((here[at] * weights[t]) @ from_mean)
             seen += np.bincount(t, here[at], minlength=len(seen))

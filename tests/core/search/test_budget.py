@@ -43,7 +43,7 @@ def kinds_of_data():
     yield noise()
     yield planted(rng, 60, 40, 4, 3, noise=1.5)
     yield rng.poisson(0.3, size=(60, 40)).astype(float)
-    yield sparse.random_array((60, 40), density=0.1, rng=rng, format="csr")
+    yield sparse.random_array((60, 40), density=0.1, random_state=rng, format="csr")
     yield np.repeat(noise(2, (6, 40)), 10, axis=0)
 
 
