@@ -82,7 +82,7 @@ def test_rows_of_the_fit_get_their_own_memberships(make, name, seed):
 
 
 @pytest.mark.parametrize("name", DISJOINT)
-def test_without_overlap_and_outliers_predictions_are_labels(name):
+def test_without_overlap_and_outliers_labels_are_the_nearest_clusters(name):
     X, new = make_data()
     model = fit(name, X)
     np.testing.assert_array_equal(model.predict(X), row_members(model).argmax(axis=1))

@@ -136,7 +136,8 @@ def test_a_warning_that_is_an_error_leaves_a_whole_fit():
         warnings.simplefilter("error")
         with pytest.raises(RedundancyWarning):
             model.fit(X)
-    assert model.predict(X).shape == (len(X), 2)
+    assert model.predict_membership(X).shape == (len(X), 2)
+    assert model.row_labels_.shape == (len(X),)
     assert model.row_estimate_ is None
 
 

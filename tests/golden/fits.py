@@ -75,22 +75,23 @@ def result(case: Case, model: Any, X: Any = None) -> dict[str, Any]:
     }
     if case.n_new:
         new = X[X.shape[0] - case.n_new :]
-        predicted = model.predict(new)
         found["new_rows"] = packed(model.predict_membership(new))
-        found["new_labels"] = predicted.tolist() if predicted.ndim == 1 else None
+        fractions = ("row_overlap", "row_outliers", "overlap", "outliers")
+        disjoint = not any(case.options.get(name) for name in fractions)
+        found["new_labels"] = model.predict(new).tolist() if disjoint else None
         found["new_distances"] = [[float(d).hex() for d in row] for row in model.transform(new)]
     return found
 
 
 def memberships(model: Any) -> tuple[np.ndarray, np.ndarray | None]:
     """Return row and column memberships under whatever names an estimator has for them."""
-    if hasattr(model, "row_labels_"):
-        k, width = model.block_means_.shape
-        rows = model.row_labels_[:, None] == np.arange(k)
-        return rows, model.column_labels_[:, None] == np.arange(width)
     if hasattr(model, "row_membership_"):
         return model.row_membership_, model.column_membership_
-    return model.membership_, None
+    if hasattr(model, "membership_"):
+        return model.membership_, None
+    k, width = model.block_means_.shape
+    rows = model.row_labels_[:, None] == np.arange(k)
+    return rows, model.column_labels_[:, None] == np.arange(width)
 
 
 def squares(X: Any) -> float:

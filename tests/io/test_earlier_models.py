@@ -34,7 +34,8 @@ def version_of(path):
 def assert_predicts_as_then(model, X, path):
     with np.load(path.with_suffix(".npz")) as then:
         np.testing.assert_array_equal(model.predict_membership(X), then["membership"])
-        np.testing.assert_array_equal(model.predict(X), then["prediction"])
+        if then["prediction"].ndim == 1:  # once a matrix, where rows might overlap
+            np.testing.assert_array_equal(model.predict(X), then["prediction"])
         scale = np.abs(then["distances"]).max()
         np.testing.assert_allclose(
             model.transform(X), then["distances"], rtol=1e-12, atol=1e-12 * scale

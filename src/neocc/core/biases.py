@@ -20,7 +20,7 @@ from neocc._typing import FloatArray
 from neocc.core.engine import Engine
 from neocc.kernels import Features, Memberships
 
-__all__ = ["Biases", "find_biases", "row_biases"]
+__all__ = ["Biases", "column_biases", "find_biases", "row_biases"]
 
 _ROW_SHRINKAGE, _COLUMN_SHRINKAGE = 15.0, 10.0
 _MOST_TURNS = 10
@@ -75,6 +75,13 @@ def row_biases(
     sums, counts = _over_columns(engine, np.ones(len(columns)))
     left = sums - mean * counts - _over_columns(engine, columns)[1]
     return np.asarray(left / (_ROW_SHRINKAGE * (1.0 if weights is None else weights) + counts))
+
+
+def column_biases(engine: Engine, mean: float, rows: FloatArray) -> FloatArray:
+    """Return the effects of columns, given those of the rows."""
+    sums, counts = _over_rows(engine, np.ones(len(rows)))
+    left = sums - mean * counts - _over_rows(engine, rows)[1]
+    return np.asarray(left / (_COLUMN_SHRINKAGE + counts))
 
 
 def _over_columns(engine: Engine, values: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -205,6 +205,13 @@ class Engine:
         parts = self.shards.call("score", self.shards.each, self._cut(None), common=common)
         return Scores.joined(self.shards.gather(parts))
 
+    def nearest_rows(self, terms: Terms, U: Memberships, V: Memberships | None) -> IntArray:
+        """Return the nearest cluster of every row among its own, -1 for a row in none."""
+        self.reads.asked += 1
+        shards = self.shards
+        parts = shards.gather(shards.call("nearest", shards.each, self._cut(U), common=(terms, V)))
+        return np.concatenate(parts)
+
     def assign_rows(
         self, problem: Problem, terms: Terms, U: Memberships | None, V: Memberships | None
     ) -> Step:

@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from neocc._typing import FloatArray
+from neocc._typing import FloatArray, IntArray
 from neocc.core.assign import Applied, Choices
 from neocc.core.objectives.blends import in_types
-from neocc.core.overlap import OverlapModel, Scores
+from neocc.core.overlap import OverlapModel, Scores, nearest_among
 from neocc.core.thresholds import Thresholds
 from neocc.engines.matrix import Matrix
 from neocc.engines.passes import Rows
@@ -107,6 +107,20 @@ class Shard(RowSums):
         parts = None if V is None or kept is None else Parts.of(kept, terms, V.sizes)
         k, gram = terms.single or len(terms.offset), terms.gram
         return Scores(d, labels, minima, k, total, members, norms, gram, parts)
+
+    def nearest(self, members: Memberships, terms: Terms, V: Memberships | None) -> IntArray:
+        """Return the nearest cluster of every row among its own, -1 for none; keep no table."""
+        labels = np.empty(self.shape[0], dtype=np.intp)
+
+        def one_block(rows: Rows, features: Features) -> None:
+            n, at = rows[1] - rows[0], slice(*rows)
+            d = self.scratch.take(n, terms.n_clusters)
+            self.kernels.score(features, terms, None, d, np.empty(n, np.int32), np.empty(n))
+            labels[at] = nearest_among(members.dense[at], d)
+            self.scratch.give_back(d)
+
+        self._over_features(terms, V, one_block)
+        return labels
 
     def row_distances(self, terms: Terms, V: Memberships | None) -> FloatArray:
         """Return the distance of every row to every row cluster, not rounded."""

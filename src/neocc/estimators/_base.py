@@ -46,6 +46,7 @@ from neocc.engines import ENGINE_NAMES, ClusterLostError, Matrix, Workers
 from neocc.engines.space import EVERYTHING
 from neocc.estimators._checkpoints import open_journal
 from neocc.estimators._engines import make_engine, planned_space, running, runs_on_cluster
+from neocc.estimators._labels import only_labels, row_labels
 from neocc.estimators._overlap import OverlapChoice, choose_overlap_model
 from neocc.estimators._progress import CallbackSupportMixin, Progress
 from neocc.estimators._rows import RowModel, RowsMixin
@@ -132,11 +133,13 @@ class BaseNEO(
             except (KeyboardInterrupt, ClusterLostError) as error:
                 interrupt = error
             if best is not None:
-                data = engine.centred(problem.centring)
+                data, labels = engine.centred(problem.centring), self._first_labels(best)
                 if not isinstance(interrupt, ClusterLostError):
                     best, off = checked(data, problem, best)
                     warn_if_inexact(off)
+                    labels = self._find_labels(data, problem, best, matrix)
                 self._publish(data, problem, best)
+                self.__dict__.update(labels)
                 self.n_passes_ = engine.reads.passes
                 self._published = True
             if interrupt is not None:
@@ -240,6 +243,21 @@ class BaseNEO(
             model.most,
             self._weights[1] if problem.objective.weighs_data else None,
         )
+
+    def _first_labels(self, solution: Solution) -> dict[str, Any]:
+        """Return labels without the data: of several clusters the first."""
+        assert solution.U is not None
+        return {"labels_": only_labels(solution.U)}
+
+    def _find_labels(
+        self,
+        engine: Engine,
+        problem: Problem,
+        solution: Solution,
+        matrix: Matrix,
+    ) -> dict[str, Any]:
+        """Return the attributes that label items by the nearest of their clusters."""
+        return {"labels_": row_labels(engine, problem, solution)}
 
     @contextmanager
     def _keeping_earlier_fit(self) -> Iterator[None]:

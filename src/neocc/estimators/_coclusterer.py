@@ -6,7 +6,6 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import BiclusterMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,6 +18,8 @@ from neocc.core.solve import Solution
 from neocc.engines import Matrix
 from neocc.engines.validation import check_feasible, read_memberships
 from neocc.estimators._base import BaseNEO
+from neocc.estimators._columns import ColumnsMixin, column_side
+from neocc.estimators._labels import BiclusterLabelsMixin, only_labels, row_labels
 from neocc.kernels import Memberships
 
 INIT_NAMES = {"neo-kmeans", "random", "spectral", "sketch", "sdp", "modularity"}
@@ -60,7 +61,7 @@ def _per_weight(members: Memberships, weights: FloatArray | None) -> FloatArray:
     return np.asarray(members.sizes * members.weighing(weights).inverse_sizes)
 
 
-class BaseCoclusterer(BiclusterMixin, BaseNEO):
+class BaseCoclusterer(BiclusterLabelsMixin, ColumnsMixin, BaseNEO):
     """Base of the two-sided estimators."""
 
     _column_members: BoolArray
@@ -102,6 +103,19 @@ class BaseCoclusterer(BiclusterMixin, BaseNEO):
         profiles = problem.objective.profiles(solution.features, solution.U, solution.V)
         self._profiles = engine.effects.restore(profiles, solution.U, None)
         self._margins = solution.features.squares if problem.objective.of_counts else None
+
+    def _first_labels(self, solution: Solution) -> dict[str, Any]:
+        assert solution.U is not None and solution.V is not None
+        labels = {"row_labels_": solution.U, "column_labels_": solution.V}
+        found: dict[str, Any] = {name: only_labels(each) for name, each in labels.items()}
+        return {**found, "_column_model": None}
+
+    def _find_labels(
+        self, engine: Engine, problem: Problem, solution: Solution, matrix: Matrix
+    ) -> dict[str, Any]:
+        rows = row_labels(engine, problem, solution)
+        columns, model = column_side(engine, problem, solution, matrix)
+        return {"row_labels_": rows, "column_labels_": columns, "_column_model": model}
 
     @property
     def rows_(self) -> BoolArray:

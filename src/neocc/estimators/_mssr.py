@@ -199,8 +199,3 @@ class MSSR(BaseCoclusterer):
         if self.refine != "chains":
             return start
         return ping_pong(data, problem, start, self.chain_length, _ROUNDS)
-
-    def _publish(self, engine: Engine, problem: Problem, solution: Solution) -> None:
-        super()._publish(engine, problem, solution)
-        self.row_labels_ = self._row_members.argmax(axis=1)
-        self.column_labels_ = self._column_members.argmax(axis=1)

@@ -118,6 +118,8 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
     ----------
     row_membership_, column_membership_ : ndarray of bool, shape (n_rows, n_row_clusters), ...
         Which row (column) belongs to which row (column) clusters: U and V in the paper.
+    row_labels_, column_labels_ : ndarray of int
+        Of the clusters of each row (column) the nearest; -1 for an outlier.
     row_outliers_, column_outliers_ : ndarray of bool
         Rows and columns that belong to no cluster.
     followed_ : ndarray of int, shape (n_rows, n_column_clusters), or None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-from sklearn.base import _fit_context
+from sklearn.base import ClusterMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from neocc.core.engine import Engine
@@ -30,7 +30,7 @@ from neocc.estimators._progress import with_callbacks
 from neocc.estimators._redundancy import RedundancyMixin
 
 
-class NEOKMeans(RedundancyMixin, BaseNEO):
+class NEOKMeans(RedundancyMixin, ClusterMixin, BaseNEO):
     r"""Non-exhaustive, overlapping k-means (NEO-K-Means).
 
     Minimises :math:`\sum_c \sum_{i \in C_c} \|x_i - \mu_c\|^2` over clusters that may overlap and
@@ -99,6 +99,8 @@ class NEOKMeans(RedundancyMixin, BaseNEO):
     ----------
     membership_ : ndarray of bool, shape (n_points, n_clusters)
         Which point belongs to which clusters.
+    labels_ : ndarray of int, shape (n_points,)
+        Of the clusters of each point the nearest; -1 for an outlier.
     outliers_ : ndarray of bool, shape (n_points,)
         Points that belong to no cluster.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)

@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from neocc._typing import BoolArray, FloatArray
-from neocc.core.biases import find_biases, row_biases
+from neocc.core.biases import column_biases, find_biases, row_biases
 from neocc.engines import Matrix, Workers
 from neocc.engines.observed import ObservedMatrix
 from neocc.engines.validation import read_matrix
@@ -98,6 +98,16 @@ class ObservedMixin:
             engine = make_engine(matrix, self.kernel, workers)
             rows = row_biases(engine, self.overall_mean_, self.column_effects_, weights)
         return matrix.without(self.overall_mean_ + rows, self.column_effects_)
+
+    def _without_known_rows(self, matrix: Matrix, workers: Workers) -> Matrix:
+        """Subtract the effects of the rows from new columns, and their own, found likewise."""
+        if not isinstance(matrix, ObservedMatrix):
+            return matrix
+        columns = np.zeros(matrix.shape[1])
+        if self.remove_effects:
+            engine = make_engine(matrix, self.kernel, workers)
+            columns = column_biases(engine, self.overall_mean_, self.row_effects_)
+        return matrix.without(self.overall_mean_ + self.row_effects_, columns)
 
     @property
     def _level(self) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import TransformerMixin
@@ -14,16 +14,16 @@ from sklearn.utils.validation import check_is_fitted
 from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.core.engine import Engine
 from neocc.core.objectives import Centring, Terms
-from neocc.core.overlap import REPEAT, STORED_MODELS
+from neocc.core.overlap import REPEAT, OverlapModel, Scores, nearest_among
 from neocc.core.thresholds import Thresholds
 from neocc.engines import DenseMatrix, Matrix, SparseMatrix, Workers
 from neocc.engines.validation import read_matrix
 from neocc.engines.weighing import weighed
 from neocc.estimators._engines import make_engine
-from neocc.estimators._fitted import asked_objective
-from neocc.kernels import Memberships
+from neocc.estimators._fitted import asked_objective, used_overlap_model, weights_of
+from neocc.kernels import Kernels, Memberships
 
-__all__ = ["RowModel", "RowsMixin"]
+__all__ = ["RowModel", "RowsMixin", "decided"]
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,37 @@ class RowModel:
     max_memberships: int | None = None
     # Where the weights of columns are a matter of the data.
     column_weights: FloatArray | None = None
+
+
+class _Decided(NamedTuple):
+    """Memberships of rows, their comparable distances and total cost, and the number of cells."""
+
+    members: BoolArray
+    distances: FloatArray
+    cost: float
+    n_cells: int
+
+
+def decided(
+    rule: OverlapModel,
+    scores: Scores,
+    kernels: Kernels,
+    thresholds: tuple[float, float],
+    counted: BoolArray | None = None,
+) -> Memberships:
+    """Return the memberships of items by the thresholds of a fit, each decided by itself.
+
+    Items that are not `counted`, counts without any, are as far from every cluster.
+    """
+    nearest, extra = thresholds
+    choices = rule.choices(scores, kernels)
+    members = choices.apply(Thresholds(nearest, extra, price=extra)).members
+    if counted is None or counted.all():
+        return members
+    dense = members.dense.copy()
+    dense[~counted] = False
+    dense[~counted, 0] = nearest == np.inf
+    return rule.weighted(Memberships.from_dense(dense))
 
 
 class RowsMixin(TransformerMixin):
@@ -109,26 +140,10 @@ class RowsMixin(TransformerMixin):
         membership : ndarray of bool, shape (n_rows, n_row_clusters)
             Memberships; a row without any is an outlier.
         """
-        with self._engine_of(X) as engine:
-            model = self._row_model
-            rule = STORED_MODELS[model.overlap_model](model.max_memberships)
-            scores = engine.row_scores(model.terms, model.V, sums=rule.needs_sums)
-            kernels = engine.kernels
-            counted = engine.row_margins() != 0 if model.terms.base == "margins" else None
-        nearest, extra = model.nearest_threshold, model.extra_threshold
-        choices = rule.choices(scores, kernels)
-        members = choices.apply(Thresholds(nearest, extra, price=extra)).members.dense
-        if counted is not None:
-            members[~counted] = False
-            members[~counted, 0] = nearest == np.inf
-        return members
+        return self._decide(X).members
 
-    def predict(self, X: Any) -> BoolArray | IntArray:
-        """Return the clusters of rows, seen or new, in the form that fits the model.
-
-        As with scikit-learn's classifiers, whose prediction is a vector of labels or, for
-        multi-label problems, an indicator matrix: labels where every row has exactly one cluster
-        (no overlap and no outliers asked for), else what `predict_membership` returns.
+    def predict(self, X: Any) -> IntArray:
+        """Return a label for each row, seen or new: the nearest of the clusters it belongs to.
 
         Parameters
         ----------
@@ -137,37 +152,59 @@ class RowsMixin(TransformerMixin):
 
         Returns
         -------
-        clusters : ndarray of int, shape (n_rows,), or of bool, shape (n_rows, n_row_clusters)
-            Labels or memberships.
+        labels : ndarray of int, shape (n_rows,)
+            Of the clusters that `predict_membership` gives, the nearest by `transform`; -1 for an
+            outlier.
         """
-        return self._as_prediction(self.predict_membership(X))
+        found = self._decide(X)
+        return nearest_among(found.members, found.distances)
 
-    def fit_predict(self, X: Any, y: Any = None) -> BoolArray | IntArray:
-        """Fit and return the clusters of the rows of X, in the form of `predict`.
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return minus the objective of rows, seen or new, for each of their cells.
+
+        Rows are given clusters as by `predict_membership`, and cost what they do there: clusters
+        stay those of the fit. On the data of a converged fit this is minus `objective_` over the
+        number of cells; where only observed cells count, over theirs. New rows count as one.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_columns)
-            The data.
+            Rows over the columns of the fit.
         y : None
             Ignored.
 
         Returns
         -------
-        clusters : ndarray of int, shape (n_rows,), or of bool, shape (n_rows, n_row_clusters)
-            Labels or memberships.
+        score : float
+            Larger is better, so that `GridSearchCV` needs no scorer. Outliers cost nothing, unless
+            costs are relative to a background.
         """
-        self.fit(X, y)
-        return self._as_prediction(self._row_members)
+        found, objective = self._decide(X), asked_objective(self)
+        share = len(found.members) / len(self._row_members)
+        cost = found.cost + self._row_model.terms.constant * share
+        if not objective.background:
+            cost = max(cost, 0.0)
+        return -cost / max(found.n_cells, 1)
 
-    def _as_prediction(self, members: BoolArray) -> BoolArray | IntArray:
-        if (
-            self._row_model.extra_threshold == -np.inf
-            and self._row_model.nearest_threshold == np.inf
-        ):
-            labels: IntArray = members.argmax(axis=1)
-            return labels
-        return members
+    def _decide(self, X: Any) -> _Decided:
+        """Decide where rows belong, by the thresholds of the fit."""
+        with self._engine_of(X) as engine:
+            model, objective, rule = (
+                self._row_model,
+                asked_objective(self),
+                used_overlap_model(self),
+            )
+            scores = engine.row_scores(model.terms, model.V, sums=rule.needs_sums)
+            counted = engine.row_margins() != 0 if model.terms.base == "margins" else None
+            columns = None if objective.weighs_data else weights_of(self)[1]
+            constant = objective.constant(engine, None, columns)
+            n_cells = engine.n_stored if objective.needs_counts else int(np.prod(engine.shape))
+            kernels = engine.kernels
+        thresholds = model.nearest_threshold, model.extra_threshold
+        members = decided(rule, scores, kernels, thresholds, counted)
+        cost = rule.present(scores, members)
+        assert scores.d is not None
+        return _Decided(members.dense, scores.d, float(cost.sum()) + constant, n_cells)
 
     def transform(self, X: Any) -> FloatArray:
         """Return the distance of each row to each row cluster.

@@ -16,6 +16,7 @@ from scipy import sparse
 from neocc._typing import AnyArray
 from neocc.core.objectives import Features, Terms
 from neocc.core.solve import Solution
+from neocc.estimators._columns import ColumnModel
 from neocc.estimators._overlap import OverlapChoice
 from neocc.estimators._rows import RowModel
 from neocc.kernels import Memberships
@@ -26,6 +27,7 @@ __all__ = ["Decoder", "Encoder", "Undecodable"]
 _CLASSES: dict[str, type] = {
     kind.__name__: kind
     for kind in (
+        ColumnModel,
         Features,
         Memberships,
         OverlapChoice,

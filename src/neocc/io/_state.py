@@ -13,6 +13,7 @@ import numpy as np
 
 from neocc.core.objectives import Centring, Terms
 from neocc.core.overlap import STORED_MODELS
+from neocc.estimators._columns import ColumnModel
 from neocc.estimators._rows import RowModel
 from neocc.io._codec import Undecodable
 from neocc.kernels import Base, Memberships
@@ -30,6 +31,7 @@ _ARRAYS: dict[str, tuple[str, str]] = {
     "row_outliers_": ("b", "n"),
     "column_outliers_": ("b", "m"),
     "outliers_": ("b", "n"),
+    "labels_": ("i", "n"),
     "row_labels_": ("i", "n"),
     "column_labels_": ("i", "m"),
     "followed_": ("i", "nl"),
@@ -160,6 +162,7 @@ def check_state(estimator: str, parameters: dict[str, Any], attributes: dict[str
         if name in attributes and not is_open:
             sizes.check(name, attributes[name], kind, letters)
     sizes.check_types(attributes["_row_model"].terms.single)
+    _check_column_model(attributes)
     _check_followed(attributes)
     _check_weights(attributes.get("_weights", (None, None)), sizes)
     if attributes["_n_features_out"] != attributes["_row_members"].shape[1]:
@@ -245,6 +248,27 @@ def _check_row_model(model: Any, sizes: _Sizes) -> None:
         raise Undecodable("its 'gram' is missing")
     if model.centring not in get_args(Centring):
         raise Undecodable("its '_row_model' is centred in an unknown way")
+
+
+def _check_column_model(attributes: dict[str, Any]) -> None:
+    """Check all that a comparison of new columns will use; older files know nothing of these."""
+    model = attributes.get("_column_model")
+    if model is None:
+        return
+    if not isinstance(model, ColumnModel) or not isinstance(model.terms, Terms):
+        raise Undecodable("its '_column_model' is not one")
+    if "_column_members" not in attributes or model.terms.slope is None:
+        raise Undecodable("its '_column_model' does not fit")
+    n, l = len(attributes["_row_members"]), attributes["_column_members"].shape[1]  # noqa: E741
+    sizes, single = _Sizes(n), model.terms.single
+    _check_terms(model.terms, sizes)
+    if single not in (0, l) or len(model.terms.offset) != (l * (l + 1) // 2 if single else l):
+        raise Undecodable("its '_column_model' has other clusters than the fit")
+    if model.row_effects is not None:
+        sizes.check("row_effects", model.row_effects, "f", "m")
+    limits: tuple[Any, ...] = (model.nearest_threshold, model.extra_threshold)
+    if not all(isinstance(limit, float) for limit in limits):
+        raise Undecodable("its thresholds are not numbers")
 
 
 def _check_terms(terms: Terms, sizes: _Sizes) -> None:

@@ -75,7 +75,8 @@ def test_a_solved_relaxation_is_feasible_and_below_the_memberships(X):
 
 def test_refined_fits_predict_their_own_rows(X):
     model = make_model(**OVERLAP).fit(X)
-    np.testing.assert_array_equal(model.predict(X), model.membership_)
+    np.testing.assert_array_equal(model.predict_membership(X), model.membership_)
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
     labels = make_model().fit(X)
     np.testing.assert_array_equal(labels.predict(X), labels.membership_.argmax(axis=1))
 

@@ -12,7 +12,7 @@ from neocc.core.overlap.blend import Blend, BlendedSum
 from neocc.core.overlap.either import Either, followed_clusters, following
 from neocc.core.overlap.model import OverlapModel
 from neocc.core.overlap.repeat import REPEAT, Repeat
-from neocc.core.overlap.scores import Scores
+from neocc.core.overlap.scores import Scores, nearest_among
 from neocc.core.overlap.share import Share
 from neocc.core.overlap.sum import Sum
 
@@ -28,6 +28,7 @@ __all__ = [
     "followed_clusters",
     "following",
     "make_overlap_model",
+    "nearest_among",
 ]
 
 OVERLAP_MODELS: dict[str, type[OverlapModel]] = {

@@ -7,10 +7,10 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from neocc._typing import FloatArray, LabelArray
+from neocc._typing import BoolArray, FloatArray, IntArray, LabelArray
 from neocc.kernels import Memberships, Parts
 
-__all__ = ["Scores", "Spread", "at_once"]
+__all__ = ["Scores", "Spread", "at_once", "nearest_among"]
 
 Spread: TypeAlias = Callable[[Callable[[slice], None], int], None]
 """Call a function of ranges of so many items, in whatever order."""
@@ -19,6 +19,16 @@ Spread: TypeAlias = Callable[[Callable[[slice], None], int], None]
 def at_once(function: Callable[[slice], None], n_items: int) -> None:
     """Call it of all items."""
     function(slice(0, n_items))
+
+
+def nearest_among(members: BoolArray, d: FloatArray) -> IntArray:
+    """Return the nearest of the clusters of each item, given distances; -1 for an item in none."""
+    labels: IntArray = np.where(members.any(axis=1), members.argmax(axis=1), -1)
+    several = np.flatnonzero(np.count_nonzero(members, axis=1) > 1)
+    # Columns beyond the clusters are those of pairs of them.
+    some = np.where(members[several], d[several, : members.shape[1]], np.inf)
+    labels[several] = some.argmin(axis=1)
+    return labels
 
 
 class Scores(NamedTuple):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from neocc._typing import FloatArray
+from neocc._typing import FloatArray, IntArray
 from neocc.core.assign import Applied, Choices
 from neocc.core.engine import Engine
 from neocc.core.objectives import Side
-from neocc.core.overlap import OverlapModel, Scores
+from neocc.core.overlap import OverlapModel, Scores, nearest_among
 from neocc.engines.gpu.device import Device, open_card
 from neocc.engines.gpu.features import HeldFeatures, scored, scored_choices
 from neocc.engines.gpu.matrix import DenseCard, SparseCard
@@ -196,6 +196,12 @@ class GpuShard(Shard):
         if sums and V is not None:
             parts = Parts.of(self.device.kernels.fetch(features.sums), terms, V.sizes)
         return fetched(self.device, scores, parts)
+
+    def nearest(self, members: Memberships, terms: Terms, V: Memberships | None) -> IntArray:
+        """Return the nearest cluster of every row among its own, -1 for none."""
+        d = self.score(None, terms, V).d
+        assert d is not None
+        return nearest_among(members.dense, d)
 
     def row_distances(self, terms: Terms, V: Memberships | None) -> FloatArray:
         """Return the distance of every row to every row cluster, not rounded."""

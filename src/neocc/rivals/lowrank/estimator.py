@@ -91,6 +91,8 @@ class LowRankNEOKMeans(NEOKMeans):
     ----------
     membership_ : ndarray of bool, shape (n_points, n_clusters)
         Which point belongs to which clusters.
+    labels_ : ndarray of int, shape (n_points,)
+        Of the clusters of each point the nearest; -1 for an outlier.
     outliers_ : ndarray of bool, shape (n_points,)
         Points that belong to no cluster.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)

@@ -89,6 +89,8 @@ class ROCC(CoclusterResults):
         Which row belongs to which co-clusters; the co-clusters are ordered by size, largest first.
     column_membership_ : ndarray of bool, shape (n_columns, n_coclusters)
         Which column belongs to which co-clusters.
+    row_labels_, column_labels_ : ndarray of int
+        Of the co-clusters of each row (column) the one of smallest error; -1 for none.
     row_outliers_, column_outliers_ : ndarray of bool
         Rows and columns that belong to no co-cluster.
     n_coclusters_ : int

@@ -6,14 +6,15 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BiclusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.core.engine import Engine
+from neocc.core.overlap import nearest_among
 from neocc.core.problem import Problem
 from neocc.core.solve import Solution
 from neocc.estimators._base import BaseNEO
+from neocc.estimators._labels import BiclusterLabelsMixin, only_labels
 from neocc.estimators._progress import logger
 from neocc.rivals.rocc.grid import Grid
 from neocc.rivals.rocc.members import Fitted, without_nested
@@ -24,7 +25,7 @@ class FewerCoclustersWarning(UserWarning):
     """Fewer co-clusters were found than asked for."""
 
 
-class CoclusterResults(BiclusterMixin, BaseNEO):
+class CoclusterResults(BiclusterLabelsMixin, BaseNEO):
     """Co-clusters with rows and columns of their own, and no grid."""
 
     _fitted: list[Fitted]
@@ -46,10 +47,20 @@ class CoclusterResults(BiclusterMixin, BaseNEO):
         if self.n_coclusters is None:
             found = without_nested(found)
         fitted = [each.fitted(engine, problem, noise) for each in found]
+        errors = np.column_stack([each.row_errors(engine) for each in fitted])
+        of_columns = [each.column_errors(engine, problem, noise) for each in found]
         super()._publish(engine, problem, solution)
         self._publish_grid(merged, solution)
         self._publish_coclusters(fitted)
+        self.row_labels_ = nearest_among(self.row_membership_, errors)
+        self.column_labels_ = nearest_among(self.column_membership_, np.column_stack(of_columns))
         self._report_merging(merged)
+
+    def _first_labels(self, solution: Solution) -> dict[str, Any]:  # noqa: ARG002
+        return {}  # those of the grid say nothing of the co-clusters
+
+    def _find_labels(self, *_: Any) -> dict[str, Any]:
+        return {}
 
     def _publish_coclusters(self, fitted: list[Fitted]) -> None:
         """Set the attributes of the co-clusters."""
@@ -69,8 +80,8 @@ class CoclusterResults(BiclusterMixin, BaseNEO):
     def _publish_grid(self, merged: Merged, solution: Solution) -> None:
         """Set the attributes of the first step."""
         assert solution.U is not None and solution.V is not None
-        self.grid_row_labels_ = only_cluster(solution.U.dense)
-        self.grid_column_labels_ = only_cluster(solution.V.dense)
+        self.grid_row_labels_ = only_labels(solution.U)
+        self.grid_column_labels_ = only_labels(solution.V)
         self.grid_errors_ = merged.block_errors
         self.error_cutoff_ = merged.cutoff
         self.merge_distances_ = merged.coclusters.distances
@@ -158,38 +169,27 @@ class CoclusterResults(BiclusterMixin, BaseNEO):
             outlier.
         """
         errors = self.transform(X)
-        return _best(errors, self._within_limits(errors))
+        return nearest_among(self._within_limits(errors), errors)
 
-    def fit_predict(self, X: Any, y: Any = None) -> IntArray:
-        """Fit and return the co-cluster that each row of X fits best.
+    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
+        """Return minus the squared errors of rows in the co-clusters they fit, for each cell of X.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_columns)
-            The data.
+            Rows over the columns of the fit.
         y : None
             Ignored.
 
         Returns
         -------
-        labels : ndarray of int, shape (n_rows,)
-            Of the co-clusters of a row, the one of smallest error; -1 for an outlier.
+        score : float
+            Larger is better. A row in no co-cluster costs nothing.
         """
-        self.fit(X, y)
-        return _best(self.transform(X), self.row_membership_)
+        errors, sizes = self.transform(X), self.column_membership_.sum(axis=0)
+        total = (errors * sizes)[self._within_limits(errors)].sum()
+        return -float(total) / (len(errors) * len(self.column_membership_))
 
     def _within_limits(self, errors: FloatArray) -> BoolArray:
         within: BoolArray = errors <= self._row_limits
         return within
-
-
-def _best(errors: FloatArray, members: BoolArray) -> IntArray:
-    """Return the cluster of smallest error among those of each row, -1 for none."""
-    best = np.where(members, errors, np.inf).argmin(axis=1)
-    labels: IntArray = np.where(members.any(axis=1), best, -1)
-    return labels
-
-
-def only_cluster(members: BoolArray) -> IntArray:
-    """Return the only cluster of each item, -1 for none."""
-    return _best(np.zeros(members.shape), members)
