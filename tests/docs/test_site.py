@@ -115,7 +115,10 @@ def test_an_example_has_a_title_and_ends_with_what_it_tells(path):
 
 # ---------------------------------------------------------------------------------- the reference
 
-PACKAGES = ("selection", "preprocessing", "plot", "report", "metrics", "io", "datasets")
+PACKAGES = (
+    *("selection", "preprocessing", "plot", "report", "metrics", "io", "datasets"),
+    "scverse",
+)
 # Records, errors and helpers of the command line, described where they are used.
 UNLISTED = {
     "selection": {

@@ -147,8 +147,8 @@ def _saturated(held: Matrix, objective: Objective, side: Side) -> FloatArray | f
     if objective.needs_counts:
         return 0.0
     X = held.values.tocoo()
-    rows, columns = X.coords
-    margins = [np.bincount(at, X.data, n) for at, n in zip(X.coords, X.shape, strict=True)]
+    rows, columns = X.row, X.col
+    margins = [np.bincount(at, X.data, n) for at, n in zip((X.row, X.col), X.shape, strict=True)]
     expected = margins[0][rows] * margins[1][columns] / max(X.data.sum(), 1e-300)
     at: IntArray = rows if side == "rows" else columns
     n = X.shape[0 if side == "rows" else 1]
