@@ -547,10 +547,10 @@ def test_groups_that_are_nearly_the_same_are_listed(driver, folder):
     write_report((members, None), path, matrix=np.zeros((40, 4)), force=True)
     browser = Browser(driver)
     browser.open(path)
-    assert browser.one("#groups-rows .alike").is_displayed()
-    assert browser.text("#groups-rows .alike tbody").split() == [
+    assert browser.one("#overlaps .related").is_displayed()
+    assert browser.text("#overlaps .related tbody").split() == [
         *("Groups", "1", "and", "2"),
-        *("19", "20", "0.950"),
+        *("19", "20", "0.950", "100%", "nearly", "the", "same"),
     ]
     width = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert browser.script(f"return {width}") <= 0

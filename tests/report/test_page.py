@@ -298,6 +298,8 @@ def test_no_matrix_makes_a_page_too_large(name):
         column_noun=name,
         title=name,
         settings={f"{at} {name}": name for at in range(500)},
+        labels=[f"{at % 200} {name}" for at in range(n)],
+        labels_of_columns=[f"{at % 200} {name}" for at in range(m)],
     )
     assert len(page.encode()) <= 3_000_000
     data = pages.read(page).data

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -14,6 +14,7 @@ from neocc.cli._advise import Seen, look, look_again
 from neocc.cli._checkpoint import Resources, interrupts_wait_for
 from neocc.cli._choose import Choice, choose
 from neocc.cli._guard import Mistake, blaming_the_user, collected_warnings
+from neocc.cli._known import Known, KnownFiles
 from neocc.cli._load import Loaded, attach, load_again
 from neocc.cli._models import asked_model
 from neocc.cli._sample import draw_to_choose, page_of
@@ -37,6 +38,7 @@ class Plan:
     settings: FitSettings
     folder: Path
     recorded: Recorded | None = None  # the run that is repeated
+    known: KnownFiles = field(default_factory=KnownFiles)  # what is shown beside
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class FitOutcome:
     interrupted: bool
     notes: list[str]
     checkpoint: Path | None  # what an interrupted fit goes on from
+    known: Known  # labels, and names to show
     page_is_sample: bool  # whether the report is about some of the rows only
 
 
@@ -62,8 +65,10 @@ def make_plan(
     output: Path | None,
     config: Path | None,
     from_record: Path | None,
+    known: KnownFiles | None = None,
 ) -> Plan:
     """Join what the command line says, which wins, with a settings file; or repeat a record."""
+    known = known or KnownFiles()
     if from_record is None:
         values = {} if config is None else read_settings(config)
         values.update(given)
@@ -71,7 +76,8 @@ def make_plan(
         path = file or named
         if path is None:
             raise Mistake("No file is named. Try: neocc fit FILE, or neocc fit --help.")
-        return Plan(path, FitSettings(**values), output or folder or _default_output(path))
+        folder = output or folder or _default_output(path)
+        return Plan(path, FitSettings(**values), folder, known=known)
     changes = [option_of(name) for name in given] + (["--config"] if config else [])
     if changes:
         raise Mistake(
@@ -79,7 +85,7 @@ def make_plan(
         )
     recorded = read_recorded(from_record)
     path = file or Path(recorded.input.path)
-    return Plan(path, recorded.settings, output or _default_output(path), recorded)
+    return Plan(path, recorded.settings, output or _default_output(path), recorded, known)
 
 
 def _default_output(path: Path) -> Path:
@@ -117,6 +123,7 @@ def _fit(
     from neocc.report import render_report
 
     loaded = seen.loaded
+    known = plan.known.read(loaded.matrix)
     with progress("Choosing settings") as tick, blaming_the_user(loaded.matrix):
         settings, choices, notes = _chosen(loaded, seen.settings, resources, tick)
     choices = [*seen.choices, *choices]
@@ -143,7 +150,7 @@ def _fit(
     with progress("Writing the results"):
         if settings.report:
             limit = resources.memory_limit
-            page, page_notes = page_of(model, loaded.matrix, settings, limit)
+            page, page_notes = page_of(model, loaded.matrix, settings, limit, known=known)
             files["report.html"] = render_report(record=record, **page)
         write_result(
             model,
@@ -166,8 +173,9 @@ def _fit(
         model,
         plan.folder,
         interrupted,
-        notes + page_notes,
+        [*notes, *known.notes, *page_notes],
         checkpoint=Path(kept.path) if kept is not None and kept.exists else None,
+        known=known,
         page_is_sample=bool(page_notes),
     )
 

@@ -21,6 +21,7 @@ from neocc.cli._terminal import section, table
 from neocc.estimators._fitted import used_overlap_model
 from neocc.plot._measure import LIFT
 from neocc.plot._words import fall, plural
+from neocc.report._enriched import LEVEL, enriched, p_text
 from neocc.report._facts import group_facts
 from neocc.report._result import Result, read_result
 from neocc.report._side import Side
@@ -63,6 +64,9 @@ def _page(outcome: FitOutcome) -> Iterator[RenderableType]:
     yield section("Found", Text(printable(found), "bold green"), *_overlap(outcome, result))
     for side in result.sides:
         yield section(f"Groups of {printable(side.noun)}", _group_table(result, side))
+        if side.labels is not None:
+            title = f"Labels of {printable(side.noun)} more often than by chance"
+            yield section(f"{title} (adjusted p up to {LEVEL:g})", _label_table(side))
     if result.clusters.means is not None and len(result.clusters.means[0]) <= _MOST_BLOCK_COLUMNS:
         yield section(_block_title(result), _block_table(result, result.clusters.means))
         if outcome.story["block_means"] is not None:
@@ -76,6 +80,7 @@ def _page(outcome: FitOutcome) -> Iterator[RenderableType]:
 def _json(outcome: FitOutcome) -> dict[str, Any]:
     file, model = outcome.loaded.file, outcome.model
     sides = _result_of(outcome, None).sides
+    tested = outcome.known.tested((outcome.model.row_membership_, outcome.model.column_membership_))
     return {
         "input": {
             "path": str(file.source),
@@ -99,6 +104,7 @@ def _json(outcome: FitOutcome) -> dict[str, Any]:
                 side: {
                     **dict(zip(_COUNTS, facts.n_in, strict=True)),
                     "group_sizes": [int(size) for size in facts.sizes],
+                    **({"enrichment": tested[side]} if side in tested else {}),
                 }
                 for side, facts in zip(("rows", "columns"), sides, strict=True)
             },
@@ -145,8 +151,10 @@ def file_line(file: Any) -> RenderableType:
 def _result_of(outcome: FitOutcome, X: Any) -> Result:
     """Return what the page is about; with the data, distances tell who is typical."""
     nouns = (outcome.settings.row_noun, outcome.settings.column_noun)
-    names = outcome.loaded.matrix
-    return read_result(outcome.model, X, names.row_names, names.column_names, nouns)
+    known, ids = outcome.known, outcome.loaded.matrix
+    names = known.row_names or ids.row_names, known.column_names or ids.column_names
+    labels = known.labels, known.labels_of_columns
+    return read_result(outcome.model, X, *names, nouns, labels)
 
 
 def _group_table(result: Result, side: Side) -> Table:
@@ -170,6 +178,22 @@ def _group_table(result: Result, side: Side) -> Table:
     if outliers:
         names = [printable(side.name(item)) for item in outliers[:_N_TYPICAL]]
         made.add_row("none", f"{len(outliers):,}", "", _in_one_line(names))
+    return made
+
+
+def _label_table(side: Side) -> Table:
+    tested, known = side.enrichment, side.labels
+    assert tested is not None and known is not None
+    made = table("group", "labels (members, by chance, adjusted p)", right=[0])
+    for cluster in range(min(side.n_clusters, _MOST_GROUPS)):
+        found = [
+            f"{printable(known.names[label])} ({tested.counts[label, cluster]:,}, "
+            f"{tested.expected[label, cluster]:.3g}, {p_text(tested.adjusted[label, cluster])})"
+            for label in enriched(tested, cluster)[:_N_TYPICAL].tolist()
+        ]
+        made.add_row(str(cluster + 1), _in_one_line(found or ["none"]))
+    if side.n_clusters > _MOST_GROUPS:
+        made.add_row("", f"and {side.n_clusters - _MOST_GROUPS} more groups")
     return made
 
 

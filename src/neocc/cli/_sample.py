@@ -14,6 +14,7 @@ import numpy as np
 
 from neocc._sizes import as_bytes
 from neocc._typing import BoolArray, IntArray
+from neocc.cli._known import Known
 from neocc.cli._settings import FitSettings
 from neocc.engines import RowSource
 from neocc.engines.stored import StoredRows
@@ -98,6 +99,7 @@ def page_of(
     settings: FitSettings,
     limit: str | None = None,
     most: int | None = None,
+    known: Known | None = None,
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the arguments of `render_report`, with rows in memory, and what to say of the page.
 
@@ -105,7 +107,8 @@ def page_of(
     bytes that a fit may take, `most` the entries that a page may show.
     """
     nouns = {"row_noun": settings.row_noun, "column_noun": settings.column_noun}
-    page = {"model": model, "matrix": matrix, **nouns}
+    known = known or Known()
+    page = {"model": model, "matrix": matrix, **nouns, **known.on_page}
     title = "Groups"
     if matrix is not None and matrix.source is not None:
         page["title"] = title = f"Groups in {matrix.source.name}"
@@ -128,6 +131,7 @@ def page_of(
         "matrix": replace(matrix, data=drawn.data, row_names=names),
         "title": f"{title}: {words}",
         "row_noun": f"sampled {settings.row_noun}",
+        **known.take_rows(drawn.at).on_page,
         "settings": {**shown, **model.get_params(deep=False)},
     }
     return page, [f"the report shows {words}; rows.csv lists them all."]

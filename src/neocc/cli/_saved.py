@@ -16,6 +16,7 @@ from neocc._extras import need
 from neocc._typing import BoolArray
 from neocc.cli._command import Answer
 from neocc.cli._guard import Mistake, as_options, blaming_the_user, collected_warnings, printable
+from neocc.cli._known import KnownFiles
 from neocc.cli._load import load_again, read_as_it_is, refuse_other_order, rows_for
 from neocc.cli._sample import page_of
 from neocc.cli._settings import FitSettings, Reading, option_of
@@ -111,9 +112,15 @@ def _page(
 
 
 def report_file(
-    model: Path, data: Path | None, output: Path | None, given: dict[str, Any], *, force: bool
-) -> tuple[Path, list[str]]:
-    """Write the report of a model again; return where it is, and what is missing in it.
+    model: Path,
+    data: Path | None,
+    output: Path | None,
+    given: dict[str, Any],
+    files: KnownFiles,
+    *,
+    force: bool,
+) -> tuple[Path, list[str], dict[str, Any]]:
+    """Write the report of a model again; return where it is, what to note, and tests of labels.
 
     The record beside a model says which file it was fitted to, and how that was read; `data` is
     where that file is now, if it has moved, or the file, if there is no record. The report replaces
@@ -139,15 +146,22 @@ def report_file(
     else:
         notes.append("without the matrix, which --data names, the page has no picture of it.")
     names: dict[str, Any] = {"row_names": saved.row_names, "column_names": saved.column_names}
-    if matrix is not None:
+    members = memberships(saved.estimator)
+    if matrix is None:
+        shape = len(members[0]), saved.estimator.n_features_in_
+        named = Matrix(np.broadcast_to(0.0, shape), **names)
+    else:
         matrix = replace(matrix, **{side: one for side, one in names.items() if one is not None})
-        names = {}
-    page, remarks = page_of(saved.estimator, matrix, settings)
+        named = matrix
+    known = files.read(named)
+    page, remarks = page_of(saved.estimator, matrix, settings, known=known)
+    if matrix is None:
+        page |= {side: page[side] or one for side, one in names.items()}
     target = output or path.with_name("report.html")
     force = force or (output is None and is_report(target))
     with blaming_the_user():
-        write_report(path=target, record=record, force=force, **names, **page)
-    return target, [*notes, *remarks]
+        write_report(path=target, record=record, force=force, **page)
+    return target, [*notes, *known.notes, *remarks], known.tested(members)
 
 
 def _matrix_of(saved: SavedModel, data: Path, settings: FitSettings) -> Matrix:

@@ -20,6 +20,7 @@ _LARGEST = 1 << 20
 # Options about one run alone.
 _RUN = {"force", "quiet", "json", "config", "from", "traceback", "memory_limit"}
 _RUN |= {"checkpoint", "checkpoint_every"}
+_RUN |= {"labels", "labels_of_columns", "row_labels", "column_labels"}
 # What a record says about a run besides its settings.
 _ABOUT_THE_RUN = ("interrupted", "chosen", "overlap_model_used", "story")
 # What fits did before there were these settings, whatever their defaults are now.

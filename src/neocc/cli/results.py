@@ -10,6 +10,7 @@ import typer
 
 from neocc.cli._command import FORCE, Answer, Run, argument, command, flag, option, output
 from neocc.cli._guard import FAULT, Mistake
+from neocc.cli._known import COLUMN_LABELS, LABELS, LABELS_OF_COLUMNS, ROW_LABELS, KnownFiles
 from neocc.cli._settings import READ_OPTIONS, Reading
 
 __all__ = ["paper", "predict", "report", "score"]
@@ -83,6 +84,8 @@ def score(
 @command(
     ("The report of a result again", "neocc report groups"),
     ("With words for rows and columns", "neocc report groups --row-noun genes"),
+    ("Titles for the numbers of films", "neocc report groups --row-labels films.csv:title"),
+    ("What groups have in common", "neocc report groups --labels films.csv:genres"),
     ("The matrix has moved", "neocc report groups --data elsewhere/ratings.csv"),
     ("A model alone", "neocc report model.neocc --data ratings.csv -o page.html"),
     settings=(*READ_OPTIONS, "row_noun", "column_noun"),
@@ -98,6 +101,10 @@ def report(
         "FILE", "Page to write; the report.html beside the model if not given."
     ),
     force: bool = FORCE,
+    labels: str | None = LABELS,
+    labels_of_columns: str | None = LABELS_OF_COLUMNS,
+    row_labels: str | None = ROW_LABELS,
+    column_labels: str | None = COLUMN_LABELS,
 ) -> Answer:
     """Write the report of a saved model again.
 
@@ -106,11 +113,12 @@ def report(
     """
     from neocc.cli._saved import report_file
 
+    known = KnownFiles(labels, labels_of_columns, row_labels, column_labels)
     with run.terminal.progress("Writing the report"):
-        path, notes = report_file(model, data, output, run.given, force=force)
+        path, notes, tested = report_file(model, data, output, run.given, known, force=force)
     return Answer(
         lambda: [f"Written to {path}: open it in a browser."],
-        lambda: {"report": str(path), "notes": notes},
+        lambda: {"report": str(path), "notes": notes, "enrichment": tested},
         notes,
     )
 

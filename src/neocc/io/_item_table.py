@@ -73,7 +73,7 @@ class ItemTable:
                     is_header = False
                     continue
                 if len(cells) != self.width:
-                    what = f"{len(cells)} cells, but the first line has {self.width}."
+                    what = f"{self.width} cells are expected, as above; found {len(cells)}."
                     remedy = f"Quote cells that contain {self.delimiter!r}."
                     raise FormatError(self.path, what, remedy, line=reader.line_num)
                 key = cells[0] if cells[0] in self.known else cells[0].strip()
@@ -93,7 +93,7 @@ class ItemTable:
 
     def fault(self, problem: str) -> FormatError:
         """Return what to raise about the table as a whole."""
-        remedy = f"Give it a line with an id and a {self.kind} for each of the {self.noun}."
+        remedy = f"Each line needs a name of the matrix and a {self.kind}; leave out the others."
         return FormatError(self.path, problem, remedy)
 
     def match(self, found: Mapping[str, Any]) -> tuple[list[Any], list[str]]:
@@ -155,9 +155,11 @@ def match_ids(
     known = set(ids)
     unknown = [key for key in found if key not in known]
     absent = [key for key in ids if key not in found]
-    said = f"{len(unknown):,} of the {len(found):,} ids in {source} are not among the {noun}"
+    said = f"{len(unknown):,} of {len(found):,} ids in {source} are not among the {noun}"
     if unknown and absent:
-        others = f"{len(absent):,} of the {len(ids):,} {noun} are not in it"
-        raise fault(f"{said}, such as {unknown[0]!r}, while {others}, such as {absent[0]!r}.")
-    notes = [f"{said}, such as {unknown[0]!r}, and left out."] if unknown else []
+        raise fault(
+            f"{said}, such as {unknown[0]!r}; {len(absent):,} of {len(ids):,} {noun} are not in "
+            f"{source}, such as {absent[0]!r}."
+        )
+    notes = [f"{said}, such as {unknown[0]!r}: left out."] if unknown else []
     return [found.get(key) for key in ids], notes

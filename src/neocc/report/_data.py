@@ -17,7 +17,7 @@ from neocc.plot._binning import bin_means
 from neocc.plot._layout import Layout, once, plain
 from neocc.plot._style import cluster_style
 from neocc.report._facts import SideFacts
-from neocc.report._html import script_json
+from neocc.report._html import LONGEST_KEPT, script_json
 from neocc.report._names import keep_names, share_out
 from neocc.report._pieces import look
 from neocc.report._result import Result
@@ -28,7 +28,7 @@ __all__ = ["Picture", "grid_shape", "make_picture", "page_data"]
 # A cell takes four characters. With at most so many bins along a side, and a byte for each bin and
 # group, cells and groups together stay below 1.4 million characters.
 _MOST_CELLS, _MOST_BINS, _USUAL_BINS = 260_000, 2_500, 500
-_NAME_BYTES = 600_000
+_NAME_BYTES = 500_000
 # A place, the number of a combination of groups, quotation marks and commas.
 _BYTES_PER_ITEM, _BYTES_PER_GROUP, _BYTES_PER_DISTANCE = 16, 4, 4
 _FULL = 255
@@ -169,7 +169,7 @@ def _side(
         data["bins"] = n_bins
     if facts is None:
         return data
-    cut = any(text != name(item) for item, text in kept.items())
+    cut = any(len(text) >= LONGEST_KEPT or text != name(item) for item, text in kept.items())
     return {**data, "cut": cut, **_groups(facts, layout, n_bins, items)}
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from neocc._typing import IntArray
+from neocc.io._labels import Labels
 from neocc.metrics import Enrichment
 from neocc.report._facts import SideFacts
 from neocc.report._html import Markup, element, joined, name
@@ -22,6 +23,7 @@ __all__ = ["LEVEL", "as_json", "enriched", "labels", "labels_of_group", "p_text"
 LEVEL = 0.05
 """Adjusted p-values up to this are called enriched."""
 _MOST_ON_CARD, _MOST_LABELS = 5, 30
+_LONGEST = 40  # letters of a label
 _SMALLEST = 1e-300
 
 
@@ -45,12 +47,10 @@ def enriched(tested: Enrichment, cluster: int) -> IntArray:
     return np.asarray(order[tested.adjusted[order, cluster] <= LEVEL])
 
 
-def as_json(side: Side) -> dict[str, Any] | None:
-    """Return all tests of a side as JSON knows them; None without labels."""
-    tested, known = side.enrichment, side.labels
-    if tested is None or known is None:
-        return None
-    pairs = [(label, c) for c in range(side.n_clusters) for label in range(len(known.names))]
+def as_json(known: Labels, tested: Enrichment) -> dict[str, Any]:
+    """Return all tests of a side as JSON knows them."""
+    n_labels, n_clusters = tested.counts.shape
+    pairs = [(label, cluster) for cluster in range(n_clusters) for label in range(n_labels)]
     return {
         "labelled": tested.n_items,
         "unlabelled": tested.n_unlabelled,
@@ -85,7 +85,7 @@ def labels_of_group(side: Side, cluster: int) -> Markup:
     lines = [
         element(
             "tr",
-            element("th", name(known.names[label]), scope="row"),
+            element("th", name(known.names[label], _LONGEST), scope="row"),
             element("td", f"{tested.counts[label, cluster]:,}", class_="number"),
             element("td", figure(tested.expected[label, cluster]), class_="number faint"),
             element("td", p_text(tested.adjusted[label, cluster]), class_="number"),
@@ -127,7 +127,7 @@ def _contingency(facts: SideFacts) -> Markup:
     lines = [
         element(
             "tr",
-            element("th", name(known.names[label]), scope="row"),
+            element("th", name(known.names[label], _LONGEST), scope="row"),
             *(_cell(tested, label, cluster) for cluster in clusters),
             element("td", f"{with_label[label]:,}", class_="faint") if side.n_in[2] else NOTHING,
             element("td", f"{tested.label_sizes[label]:,}", class_="faint"),
@@ -183,8 +183,8 @@ def _order(tested: Enrichment) -> IntArray:
 
 def _cell(tested: Enrichment, label: int, cluster: int) -> Markup:
     count, fold = int(tested.counts[label, cluster]), float(tested.folds[label, cluster])
-    if math.isnan(fold):
-        return element("td", "0", class_="faint")
+    if not count:
+        return element("td", "0", class_="e0")
     p = float(tested.adjusted[label, cluster])
     largest = max(2.0, float(np.nanmax(tested.folds)))
     level = round(LEVELS * math.log(max(fold, 1.0)) / math.log(largest))

@@ -22,7 +22,7 @@ __all__ = [
 # Control characters, halves of characters, and those that turn the direction of all that follows.
 _UNWANTED = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
-_WHOLE_NAME = re.compile(r'<bdi title="[^"]*">')
+_TITLED = re.compile(r'<(bdi|td class="e[^"]*") title="[^"]*">')
 _VOID = frozenset({"br", "circle", "input", "meta", "polyline", "rect", "stop"})
 LONGEST_NAME = 60
 """Letters of a name that are shown."""
@@ -66,7 +66,7 @@ def joined(*children: Any) -> Markup:
     return Markup("".join(parts))
 
 
-def name(text: str) -> Markup:
+def name(text: str, most: int = LONGEST_NAME) -> Markup:
     """Write the name of a row or a column, which may be of any script and direction.
 
     A long one is cut in its middle, and whole where the pointer rests on it.
@@ -77,13 +77,13 @@ def name(text: str) -> Markup:
     >>> name("ann")
     '<bdi>ann</bdi>'
     """
-    short = shorten(text)
+    short = shorten(text, most)
     return element("bdi", short, title=None if short == text else text)
 
 
 def without_whole_names(page: str) -> str:
-    """Leave out the names that `name` has put where the pointer rests."""
-    return _WHOLE_NAME.sub("<bdi>", page)
+    """Leave out what stands where the pointer rests: whole names, and words about counts."""
+    return _TITLED.sub(r"<\1>", page)
 
 
 def shorten(text: str, most: int = LONGEST_NAME) -> str:

@@ -66,10 +66,10 @@ def _shared_cell(side: Side, one: int, other: int) -> Markup:
     both, jaccard = int(side.shared[one, other]), float(side.jaccard[one, other])
     if not both:
         return element("td", class_="e0")
-    words = f"{in_words((one, other))}: {both:,} in both, Jaccard index {jaccard:.3f}"
+    words = f"{in_words((one, other)).capitalize()}: {both:,} in both, Jaccard index {jaccard:.3f}"
     # What there is at all shall be seen.
     level = max(1, round(LEVELS * jaccard))
-    return element("td", f"{both:,}", class_=f"e{level}", title=words.capitalize())
+    return element("td", f"{both:,}", class_=f"e{level}", title=words)
 
 
 def _pairs(side: Side) -> list[Markup]:
