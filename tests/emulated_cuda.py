@@ -32,6 +32,19 @@ class EmulatedArray(CardArray):
     def get(self):
         return np.array(self.view(np.ndarray))
 
+    def set(self, array, stream):
+        assert stream is not None
+        assert array.dtype == self.dtype
+        assert array.flags.c_contiguous
+        self.view(np.ndarray)[...] = array
+
+
+class Waiting:
+    """A stream or an event; nothing is under way."""
+
+    def __init__(self, **_):
+        self.synchronize = self.record = self.wait_event = lambda *_: None
+
 
 class RawKernel:
     """A kernel of some source, compiled when it is first called."""
@@ -131,7 +144,13 @@ class EmulatedModule(Module):
             "MultiProcessorCount": n_multiprocessors,
             "MaxSharedMemoryPerBlockOptin": SHARED_BYTES,
         }
-        self.cuda = SimpleNamespace(Device=lambda: SimpleNamespace(attributes=attributes))
+        self.cuda = SimpleNamespace(
+            Device=lambda: SimpleNamespace(attributes=attributes),
+            Event=Waiting,
+            Stream=Waiting,
+            get_current_stream=Waiting,
+            alloc_pinned_memory=lambda size: memoryview(bytearray(size)),
+        )
         self._library = cache(partial(Library, folder))
 
     def __getattr__(self, name):

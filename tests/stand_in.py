@@ -34,6 +34,9 @@ class CardArray(np.ndarray):
     def dot(self, other):
         return foreign(self.view(np.ndarray).dot(plain(other)))
 
+    def get(self):
+        return np.array(self.view(np.ndarray))
+
     def nonzero(self):
         return foreign(self.view(np.ndarray).nonzero())
 
@@ -111,7 +114,19 @@ class StandInKernels:
 
     def hold(self, block):
         # Wrapped, so that nobody takes it for what is here.
-        return SimpleNamespace(block=block)
+        if isinstance(block, SparseBlock):
+            weights = None if block.weights is None else np.asarray(block.weights)
+            arrays = map(np.asarray, block[:3])
+            return SimpleNamespace(block=SparseBlock(*arrays, block.n_columns, weights))
+        return SimpleNamespace(block=np.array(block).view(np.ndarray))
+
+    def feed(self, blocks):
+        held = None
+        for block in blocks:
+            if held is not None:
+                held.block = None
+            held = self.hold(block)
+            yield held
 
     def gather(self, block, columns, weights, sums, squares):
         numpy_.gather(block.block, here(columns), *map(plain, (weights, sums, squares)))

@@ -88,7 +88,8 @@ def test_labels_follow_the_papers_distances(objective):
     X = make_data({})
     model = fit({"objective": objective, **OVERLAP}, X)
     U, V = model.row_membership_, model.column_membership_
-    assert (U.sum(axis=1) > 1).any() and (V.sum(axis=1) > 1).any()
+    assert (U.sum(axis=1) > 1).any()
+    assert (V.sum(axis=1) > 1).any()
     d = oracle.distances_rows(X, U, V, objective)
     np.testing.assert_array_equal(model.row_labels_, literal_labels(U, d))
     d = oracle.distances_rows(X.T, V, U, objective)
@@ -112,7 +113,8 @@ def test_predictions_are_labels_whatever_the_memberships(name):
 
 
 def test_neo_k_means_is_a_clusterer():
-    assert is_clusterer(NEOKMeans()) and is_clusterer(LowRankNEOKMeans())
+    assert is_clusterer(NEOKMeans())
+    assert is_clusterer(LowRankNEOKMeans())
     X = make_data({})
     model = NEOKMeans(3, overlap=0.3, outliers=0.1, random_state=0).fit(X)
     assert set(model.labels_) == {-1, 0, 1, 2}
@@ -124,7 +126,8 @@ def test_rocc_labels_are_the_best_of_its_coclusters():
     X[:20, :25] += 3.0
     X[15:40, 20:35] -= 3.0
     model = ROCC(n_coclusters=2, random_state=0).fit(X)
-    assert model.row_membership_.all(axis=1).any() and model.column_membership_.all(axis=1).any()
+    assert model.row_membership_.all(axis=1).any()
+    assert model.column_membership_.all(axis=1).any()
     expected = literal_labels(model.row_membership_, model.transform(X))
     np.testing.assert_array_equal(model.row_labels_, expected)
     np.testing.assert_array_equal(model.column_labels_ == -1, model.column_outliers_)

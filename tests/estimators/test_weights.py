@@ -266,8 +266,3 @@ def test_wrong_weights_are_refused(wrong, message):
         objective_value(X, *start(), row_weight=wrong)
     with pytest.raises(ValueError, match=r"column_weight .* for each of the 15 columns"):
         NEOCC(K, K).fit(X, column_weight=np.ones(3))
-
-
-def test_a_gpu_takes_none():
-    with pytest.raises(ValueError, match='engine="gpu" does not take weights of rows or columns'):
-        NEOCC(2, 2, engine="gpu").fit(np.eye(4), row_weight=[1.0, 2.0, 1.0, 1.0])

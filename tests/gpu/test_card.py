@@ -28,6 +28,7 @@ from neocc.core.solve import solve
 from neocc.engines import GpuError, Workers, on_gpu, open_engine
 from neocc.engines.gpu import open_card
 from neocc.engines.gpu.device import Device
+from neocc.engines.gpu.rows import bytes_on_card
 from neocc.engines.reading import as_matrix
 from neocc.kernels import Features, Memberships, SparseBlock, Terms, numpy_
 from neocc.kernels.gpu.cuda import CudaKernels
@@ -147,6 +148,58 @@ def test_observed_cells(weighted):
         getattr(numpy_, name)(block, members, *expected)
         getattr(KERNELS, name)(held, CARD.lists(members), *found)
         close(found, expected)
+
+
+@pytest.mark.parametrize("kind", ["sparse", "weighted", "dense"])
+def test_blocks_that_pass_through(kind):
+    rng = np.random.default_rng(0)
+    n = 200 if MISSING else 200_000
+    X = make_sparse(rng, (n, 30), np.float64, mean=6.0)
+    members = make_members(rng, 30, 4, 0.2, 0.1)
+    matrix = as_matrix(X.toarray() + 1.0 if kind == "dense" else X)
+    weights = rng.random(X.nnz) + 0.5 if kind == "weighted" else None
+    edges = np.sort(rng.integers(n, size=9)).tolist()
+    blocks = [matrix.block(*rows) for rows in zip([0, *edges], [*edges, n], strict=True)]
+    if weights is not None:
+        blocks = [each._replace(weights=weights) for each in blocks]
+    expected, found, start = np.zeros((n, 4)), xp.zeros((n, 4)), 0
+    lists = CARD.lists(members)
+    for block, held in zip(blocks, KERNELS.feed(iter(blocks)), strict=True):
+        rows = len(block) if kind == "dense" else block.n_rows
+        at = slice(start, start + rows)
+        if weights is None:
+            numpy_.gather(block, members, None, expected[at], None)
+            KERNELS.gather(held, lists, None, found[at], None)
+        else:
+            counts = np.zeros((rows, 4)), xp.zeros((rows, 4))
+            numpy_.gather_observed(block, members, expected[at], counts[0])
+            KERNELS.gather_observed(held, lists, found[at], counts[1])
+            close(*counts[::-1])
+        start += rows
+    close(found, expected)
+
+
+@on_card
+@pytest.mark.parametrize("name", ["repeat", "average"])
+@pytest.mark.parametrize("objective", ["mean", "residue"])
+def test_data_larger_than_the_card(objective, name):
+    rng = np.random.default_rng(0)
+    X = make_sparse(rng, (20_000, 300), np.float32)
+    model = bounded_model(name, None if name == "repeat" else 3, objective)
+    sides = [Counts.from_fractions(n, 4, overlap=0.1, outliers=0.05) for n in X.shape]
+    problem = Problem(OBJECTIVES[objective], *sides, 6, 0.0, model)
+    start = random_pair(problem, rng)
+    matrix = as_matrix(X)
+    with Workers(2) as workers:
+        expected = solve(on_gpu(matrix, numpy_, workers, CARD), problem, start)
+        budget = bytes_on_card(matrix) // 2
+        small = Device(KERNELS, lambda: budget)
+        found = solve(on_gpu(matrix, numpy_, workers, small), problem, start)
+        again = solve(on_gpu(matrix, numpy_, workers, small), problem, start)
+    assert found.history.tobytes() == again.history.tobytes()
+    assert np.allclose(found.history, expected.history, rtol=1e-9, atol=1e-9)
+    for mine, others in zip(found.pair, expected.pair, strict=True):
+        assert np.array_equal(mine.dense, others.dense)
 
 
 @pytest.mark.parametrize("width", [33] if MISSING else [1, 20, 33, 80])

@@ -30,8 +30,8 @@ def read_matrix(
     """Check X and wrap it without copying, but for one conversion of sparse formats other than CSR.
 
     With an estimator, its `n_features_in_` and `feature_names_in_` are set (`reset`) or checked.
-    A store of blocks on disk stays there, unless the estimator's engine is "memory" or "gpu". If
-    the estimator ignores missing cells, or `observed` says so, a matrix of the observed ones is
+    A store of blocks on disk stays there, unless the estimator's engine is "memory". If the
+    estimator ignores missing cells, or `observed` says so, a matrix of the observed ones is
     returned.
     """
     engine = getattr(estimator, "engine", "auto")
@@ -42,7 +42,7 @@ def read_matrix(
 
     if isinstance(X, RowSource):
         _read_names(estimator, X, reset=reset)
-        if engine in ("memory", "gpu"):
+        if engine == "memory":
             names = getattr(estimator, "feature_names_in_", None)
             if isinstance(cell_weight, RowSource):
                 cell_weight = StoredRows(cell_weight)[:]
@@ -58,14 +58,11 @@ def read_matrix(
             '"auto".'
         )
     if is_on_card(X):
-        if engine != "gpu" or observed:
-            raise ValueError(
-                "X is on the GPU: "
-                + ("observed cells are read from the CPU; " if observed else "")
-                + 'pass X.get(), or take engine="gpu" for data without missing cells.'
-            )
+        if engine != "gpu":
+            raise ValueError('X is on the GPU: pass X.get(), or take engine="gpu".')
         _check_n_features(estimator, X, reset=reset)
-        return read_card(X)
+        found: Matrix = read_card(X, None, cell_weight, observed=observed)
+        return found
     X = readable(X)
     if estimator is None:
         X = check_array(X, **READ_OPTIONS)

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from neocc._typing import FloatArray, IntArray
+from neocc.engines.gpu.matrix import DenseCard, ObservedCard, SparseCard
 from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix, slice_rows
 from neocc.engines.observed import (
     ObservedMatrix,
@@ -95,6 +96,8 @@ def weighed(
         if isinstance(matrix, DenseMatrix):
             return DenseMatrix(stored)
         return type(matrix)(stored, matrix.indptr)
+    if isinstance(matrix, SparseCard | ObservedCard | DenseCard):
+        return matrix.weighed(rows, columns)
     if isinstance(matrix, ObservedMatrix):
         return weighed_cells(matrix, rows, columns)
     scaled = _scaled(matrix.values, rows, columns)

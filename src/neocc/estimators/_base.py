@@ -115,7 +115,7 @@ class BaseNEO(
         """Run all starts and publish the best; an interrupted fit keeps the best start it has."""
         seed, space = check_random_state(self.random_state).randint(2**31 - 1), EVERYTHING
         rng = np.random.default_rng(seed)
-        with running(self.engine, problem), Workers(self.n_jobs) as workers:
+        with running(self.engine), Workers(self.n_jobs) as workers:
             if not runs_on_cluster(self.engine):
                 space = planned_space(self, matrix, problem, init, workers)
             n_iterations = self.n_init * (_SEARCH if self._searches else _START) * problem.n_sums
@@ -198,7 +198,7 @@ class BaseNEO(
         space = EVERYTHING
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         rng = np.random.default_rng(seed)
-        with running(self.engine, problem), Workers(self.n_jobs) as workers:
+        with running(self.engine), Workers(self.n_jobs) as workers:
             if not runs_on_cluster(self.engine):
                 space = planned_space(self, matrix, problem, init, workers)
             engine = make_engine(matrix, self.kernel, workers, space, self.engine)

@@ -32,7 +32,7 @@ class Device:
     def __init__(self, kernels: DeviceKernels, free: Any = None) -> None:
         self.kernels = kernels
         # Returns the bytes that are free, None where nobody counts.
-        self._free = free
+        self._counted = free
         self._held: WeakValueDictionary[int, Memberships] = WeakValueDictionary()
 
     def lists(self, members: Memberships | None) -> Lists | None:
@@ -57,9 +57,13 @@ class Device:
         self._held[id(members)] = members
         return members
 
+    def free(self) -> int | None:
+        """Return how many bytes are free, None where nobody counts."""
+        return None if self._counted is None else int(self._counted())
+
     def require(self, n_bytes: int, what: str) -> None:
         """Refuse what needs more memory than is free."""
-        free = None if self._free is None else self._free()
+        free = self.free()
         if free is not None and n_bytes > free:
             raise GpuMemoryError(
                 f"The memory of the GPU does not suffice: {what} takes {in_words(n_bytes)}, and "

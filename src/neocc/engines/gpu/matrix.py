@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,11 @@ from scipy import sparse
 
 from neocc._typing import FloatArray, IntArray
 from neocc.engines.matrix import DenseMatrix, SparseMatrix
+from neocc.engines.observed import ObservedMatrix, read_observed
 from neocc.engines.reading import check_values
 from neocc.kernels import SparseBlock
 
-__all__ = ["DenseCard", "SparseCard", "is_on_card", "read_card"]
+__all__ = ["DenseCard", "ObservedCard", "SparseCard", "is_on_card", "read_card"]
 
 
 def is_on_card(X: Any) -> bool:
@@ -21,13 +23,19 @@ def is_on_card(X: Any) -> bool:
     return type(X).__module__.split(".")[0] in ("cupy", "cupyx")
 
 
-def read_card(X: Any, names: Any = None) -> SparseCard | DenseCard:
-    """Wrap X without copying, but for one conversion of sparse formats other than CSR."""
+def read_card(X: Any, names: Any = None, cell_weight: Any = None, *, observed: bool = False) -> Any:
+    """Wrap X without copying, but for one conversion of sparse formats other than CSR.
+
+    `observed` are the stored cells alone, or those of an array that are not NaN.
+    """
     if X.ndim != 2:
         raise ValueError(f"Expected a matrix; got an array of {X.ndim} dimensions on the GPU.")
     if X.dtype.kind not in "fiub":
         raise ValueError(f"Input X on the GPU holds {X.dtype}; real numbers are wanted.")
     if not hasattr(X, "nnz"):
+        if observed:
+            here = read_observed(X.get(), names, _here(cell_weight))
+            return ObservedCard.of(here)
         _check(X, X, names)
         return DenseCard(X)
     if X.format != "csr" or not X.has_canonical_format:
@@ -36,8 +44,14 @@ def read_card(X: Any, names: Any = None) -> SparseCard | DenseCard:
         X.sum_duplicates()
     if X.dtype.name not in ("float32", "float64"):
         X = X.astype("float64")
+    if observed and (cell_weight is not None or bool((X.data != X.data).any())):
+        return ObservedCard.of(read_observed(sparse.csr_array(X.get()), names, _here(cell_weight)))
     _check(X.data, X, names)
-    return SparseCard.from_cupy(X)
+    return ObservedCard.from_cupy(X) if observed else SparseCard.from_cupy(X)
+
+
+def _here(weights: Any) -> Any:
+    return weights.get() if is_on_card(weights) else weights
 
 
 def _check(values: Any, X: Any, names: Any) -> None:
@@ -73,19 +87,119 @@ class SparseCard(SparseMatrix):
 
     def take(self, rows: IntArray) -> SparseMatrix:
         """Return a copy of some rows."""
-        import cupy
-
-        X, starts = self.values, self.indptr[rows]
-        lengths = self.indptr[rows + 1] - starts
-        ptr = np.concatenate([[0], np.cumsum(lengths)])
-        at = np.arange(ptr[-1]) + np.repeat(starts - ptr[:-1], lengths)
-        there = cupy.asarray(at)
-        parts = (X.data[there].get(), X.indices[there].get(), ptr)
-        return SparseMatrix.from_scipy(sparse.csr_array(parts, shape=(len(rows), self.shape[1])))
+        return SparseMatrix.from_scipy(_taken(self, rows)[0])
 
     def take_columns(self, columns: IntArray) -> SparseMatrix:
         """Return a copy of some columns."""
         return SparseMatrix.from_scipy(sparse.csr_array(self.values.get())).take_columns(columns)
+
+    def weighed(self, rows: FloatArray | None, columns: FloatArray | None) -> SparseCard:
+        """Return the matrix times weights of its rows and columns."""
+        X = self.values
+        return type(self)(_with_data(X, X.data * _weights(X, rows, columns)), self.indptr)
+
+
+@dataclass(frozen=True, eq=False)
+class ObservedCard(ObservedMatrix):
+    """A CSR matrix of CuPy of which the stored cells are observed; weights are there too."""
+
+    @classmethod
+    def from_cupy(cls, X: Any, weights: Any = None) -> ObservedCard:
+        """Wrap a matrix whose values are weighed already."""
+        return cls(X, X.indptr.get(), weights=weights)
+
+    @classmethod
+    def of(cls, here: ObservedMatrix) -> ObservedCard:
+        """Put observed cells on the card: where some are left out, or weigh more than others."""
+        import cupy
+
+        X, csr_matrix = here.values, import_module("cupyx.scipy.sparse").csr_matrix
+        arrays = [cupy.asarray(each) for each in (X.data, X.indices, X.indptr)]
+        if arrays[0].dtype.name not in ("float32", "float64"):
+            arrays[0] = arrays[0].astype("float64")
+        weights = None if here.weights is None else cupy.asarray(here.weights)
+        return cls(csr_matrix(tuple(arrays), shape=X.shape), X.indptr, weights=weights)
+
+    def on_card(self) -> SparseBlock:
+        """Return all rows, where they are."""
+        X = self.values
+        return SparseBlock(X.indptr, X.indices, X.data, self.shape[1], self.weights)
+
+    def block(self, start: int, stop: int) -> SparseBlock:
+        """Return a copy of rows `start` to `stop`."""
+        ptr = self.indptr[start : stop + 1]
+        at = slice(int(ptr[0]), int(ptr[-1]))
+        X, weights = self.values, self.weights
+        some = None if weights is None else weights[at].get()  # type: ignore[attr-defined]
+        arrays = (X.indices[at].get(), X.data[at].get())
+        return SparseBlock(ptr - ptr[0], *arrays, self.shape[1], some)
+
+    def _here(self) -> ObservedMatrix:
+        X, weights = sparse.csr_array(self.values.get()), self.weights
+        there = None if weights is None else weights.get()  # type: ignore[attr-defined]
+        return ObservedMatrix(X, X.indptr, weights=there)
+
+    def take(self, rows: IntArray) -> ObservedMatrix:
+        """Return a copy of some rows."""
+        X, weights = _taken(self, rows, self.weights)
+        return ObservedMatrix(X, X.indptr, weights=weights)
+
+    def take_columns(self, columns: IntArray) -> ObservedMatrix:
+        """Return a copy of some columns."""
+        return self._here().take_columns(columns)
+
+    def without(self, rows: FloatArray, columns: FloatArray) -> ObservedCard:
+        """Return the matrix minus effects of rows and columns, in every observed cell."""
+        import cupy
+
+        X = self.values
+        expected = cupy.asarray(rows)[_rows_of(X)] + cupy.asarray(columns)[X.indices]
+        if self.weights is not None:
+            expected = expected * cupy.sqrt(self.weights)
+        return replace(self, values=_with_data(X, X.data.astype(np.float64) - expected))
+
+    def weighed(self, rows: FloatArray | None, columns: FloatArray | None) -> ObservedCard:
+        """Return the same cells with those of rows and columns as further weights."""
+        import cupy
+
+        X, more = self.values, _weights(self.values, rows, columns)
+        weights = more if self.weights is None else more * self.weights
+        return replace(self, values=_with_data(X, X.data * cupy.sqrt(more)), weights=weights)
+
+
+def _taken(matrix: SparseCard | ObservedCard, rows: IntArray, weights: Any = None) -> Any:
+    """Return a copy of some rows, and of the weights of their entries if there are any."""
+    import cupy
+
+    X, starts = matrix.values, matrix.indptr[rows]
+    lengths = matrix.indptr[rows + 1] - starts
+    ptr = np.concatenate([[0], np.cumsum(lengths)])
+    at = cupy.asarray(np.arange(ptr[-1]) + np.repeat(starts - ptr[:-1], lengths))
+    parts = (X.data[at].get(), X.indices[at].get(), ptr)
+    found = sparse.csr_array(parts, shape=(len(rows), matrix.shape[1]))
+    return found, None if weights is None else weights[at].get()
+
+
+def _rows_of(X: Any) -> Any:
+    """Return the row of each entry."""
+    import cupy
+
+    return cupy.searchsorted(X.indptr, cupy.arange(len(X.data)), side="right") - 1
+
+
+def _weights(X: Any, rows: FloatArray | None, columns: FloatArray | None) -> Any:
+    """Return the weight of each entry, given those of rows and of columns."""
+    import cupy
+
+    found = cupy.ones(len(X.data))
+    if rows is not None:
+        found = found * cupy.asarray(rows)[_rows_of(X)]
+    return found if columns is None else found * cupy.asarray(columns)[X.indices]
+
+
+def _with_data(X: Any, data: Any) -> Any:
+    """Return a CSR matrix of the same cells with other values."""
+    return type(X)((data, X.indices, X.indptr), shape=X.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,3 +235,11 @@ class DenseCard(DenseMatrix):
 
     def _raw(self, at: slice) -> FloatArray:
         return np.ascontiguousarray(self.values[at].get(), dtype=np.float64)
+
+    def weighed(self, rows: FloatArray | None, columns: FloatArray | None) -> DenseCard:
+        """Return the matrix times weights of its rows and columns."""
+        import cupy
+
+        X = self.values.astype(np.float64)
+        X = X if columns is None else X * cupy.asarray(columns)
+        return DenseCard(X if rows is None else X * cupy.asarray(rows)[:, None])

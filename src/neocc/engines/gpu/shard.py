@@ -12,10 +12,10 @@ from neocc.core.objectives import Side
 from neocc.core.overlap import OverlapModel, Scores, nearest_among
 from neocc.engines.gpu.device import Device, open_card
 from neocc.engines.gpu.features import HeldFeatures, scored, scored_choices
-from neocc.engines.gpu.matrix import DenseCard, SparseCard
+from neocc.engines.gpu.rows import HeldRows
 from neocc.engines.gpu.sets import fetched
 from neocc.engines.local import LocalShards
-from neocc.engines.matrix import DenseMatrix, Matrix
+from neocc.engines.matrix import Matrix
 from neocc.engines.shard import Shard
 from neocc.engines.workers import Workers
 from neocc.kernels import Base, Features, Kernels, Memberships, Parts, Terms, numpy_
@@ -42,7 +42,7 @@ class GpuShard(Shard):
     def __init__(self, *arguments: Any, device: Device, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.device, self.n_runs = device, 1
-        self._held: Any = None
+        self._rows = HeldRows(self.matrix, device)
         # Of rows and of columns, by what the base of items is.
         self._bases: dict[tuple[Side, Base], Any] = {}
 
@@ -60,18 +60,8 @@ class GpuShard(Shard):
 
     @property
     def held(self) -> Any:
-        """The rows on the card."""
-        if self._held is None:
-            n_bytes = bytes_on_card(self.matrix)
-            n, m = self.shape
-            what = f"a matrix of {n} rows, {m} columns and {self.matrix.n_stored} entries"
-            self.device.require(n_bytes, what)
-            matrix = self.matrix
-            if isinstance(matrix, SparseCard | DenseCard):
-                self._held = self.device.kernels.hold(matrix.on_card())
-            else:
-                self._held = self.device.kernels.hold(matrix.block(0, n))
-        return self._held
+        """The rows on the card, where all of them are."""
+        return self._rows.whole
 
     def row_squares(self, weights: FloatArray | None = None) -> FloatArray:
         """Return the squared norm of every row, with a weight for each column."""
@@ -80,7 +70,9 @@ class GpuShard(Shard):
         device = self.device.kernels
         found = device.xp.empty(self.shape[0])
         self.reads.passes += 1.0
-        device.gather(self.held, None, device.put(weights), None, found)
+        put = device.put(weights)
+        for at, held in self._rows.parts():
+            device.gather(held, None, put, None, found[at])
         squares: FloatArray = device.fetch(found)
         if weights is None:
             self._row_squares = squares
@@ -91,13 +83,19 @@ class GpuShard(Shard):
         if weights is None and self._column_squares is not None:
             return self._column_squares
         device = self.device.kernels
-        found = device.xp.zeros(self.shape[1])
-        self.reads.passes += 1.0
-        device.scatter(self.held, None, device.put(weights), None, found)
-        squares: FloatArray = device.fetch(found)
+        squares: FloatArray = device.fetch(self._weighed_columns(device.put(weights)))
         if weights is None:
             self._column_squares = squares
         return squares
+
+    def _weighed_columns(self, weights: Any) -> Any:
+        """Return the same on the card."""
+        found = self.device.kernels.xp.zeros(self.shape[1])
+        self.reads.passes += 1.0
+        for at, held in self._rows.parts():
+            some = None if weights is None else weights[at]
+            self.device.kernels.scatter(held, None, some, None, found)
+        return found
 
     def _base(self, side: Side, base: Base) -> Any:
         """Return the base of items, where it depends on the data alone; it is put there once."""
@@ -114,7 +112,9 @@ class GpuShard(Shard):
         device = self.device.kernels
         out = device.xp.empty((self.shape[0], table.shape[1]))
         self.reads.passes += 1.0
-        device.multiply(self.held, device.put(table), out)
+        there = device.put(table)
+        for at, held in self._rows.parts():
+            device.multiply(held, there, out[at])
         products: FloatArray = device.fetch(out)
         return products
 
@@ -123,13 +123,15 @@ class GpuShard(Shard):
         device = self.device.kernels
         out = device.xp.zeros((self.shape[1], table.shape[1]))
         self.reads.passes += 1.0
-        device.multiply_transposed(self.held, device.put(table), out)
+        there = device.put(table)
+        for at, held in self._rows.parts():
+            device.multiply_transposed(held, there[at], out)
         products: FloatArray = device.fetch(out)
         return products
 
     def first_negative(self) -> tuple[int, int, float] | None:
         """Return row, column and value of the first negative entry; None if there is none."""
-        if self.device.kernels.least(self.held) >= 0:
+        if all(self.device.kernels.least(held) >= 0 for _, held in self._rows.parts()):
             self.reads.passes += 1.0
             return None
         return super().first_negative()
@@ -139,7 +141,7 @@ class GpuShard(Shard):
         if V is not None and V.virtual is not None:
             V = V.virtual
         device, n = self.device.kernels, self.shape[0]
-        held, columns = self.held, self.device.lists(V)
+        columns = self.device.lists(V)
         sums = products = counts = None
         weights = wanted = None
         if terms.base in ("margins", "plain") or V is None or V.is_partition:
@@ -151,15 +153,21 @@ class GpuShard(Shard):
         self.reads.passes += 1.0
         if columns is not None:
             sums = device.xp.empty((n, columns.n_clusters))
-            if terms.curve is None:
-                device.gather(held, columns, weights, sums, wanted)
-            else:
+            if terms.curve is not None:
                 counts = device.xp.empty((n, columns.n_clusters))
-                device.gather(held, None, weights, None, wanted)
-                device.gather_observed(held, columns, sums, counts)
-        if terms.table is not None:
+        table = device.put(terms.table)
+        if table is not None:
             products = device.xp.empty((n, terms.n_clusters))
-            device.multiply(held, device.put(terms.table), products)
+        for at, held in self._rows.parts():
+            some = None if wanted is None else wanted[at]
+            if columns is not None and sums is not None:
+                if counts is None:
+                    device.gather(held, columns, weights, sums[at], some)
+                else:
+                    device.gather(held, None, weights, None, some)
+                    device.gather_observed(held, columns, sums[at], counts[at])
+            if products is not None:
+                device.multiply(held, table, products[at])
         return Features(sums, squares, products, counts)
 
     def choices(
@@ -223,45 +231,44 @@ class GpuShard(Shard):
         summed = U if U is None or U.virtual is None else U.virtual
         rows, columns = self.device.lists(summed), self.device.lists(V)
         plain = base != "weighted" or U is None or U.is_partition
-        weights = None
-        if U is not None and not U.is_partition:
-            whole = self.device.lists(U)
-            weights = None if whole is None else whole.weights
+        whole = None if U is None or U.is_partition else self.device.lists(U)
+        weights = None if whole is None else whole.weights
         k = 0 if rows is None else rows.n_clusters
         sums = device.xp.zeros((m, k)) if k else None
         squares = device.xp.zeros(m)
         counted = device.xp.zeros((m, k)) if counts else None
-        wanted, held = None if plain else squares, self.held
-        self.reads.passes += 1.0
-        if counted is None:
-            device.scatter(held, rows, weights, sums, wanted)
-        else:
-            assert rows is not None and sums is not None
-            device.scatter(held, None, weights, None, wanted)
-            device.scatter_observed(held, rows, sums, counted)
+        wanted = None if plain else squares
         products = None
         if columns is not None:
             products = device.xp.zeros((m, columns.n_clusters))
-            S = device.xp.empty((self.shape[0], columns.n_clusters))
-            device.gather(held, columns, None, S, None)
-            if weights is not None:
-                S *= weights[:, None]
-            device.multiply_transposed(held, S, products)
+        self.reads.passes += 1.0
+        for at, held in self._rows.parts():
+            some = None if rows is None else rows.slice(at.start, at.stop)
+            counting = weights
+            if weights is not None and rows is not None and some is not None:
+                # The same array tells kernels that squares count as memberships do.
+                counting = some.weights if weights is rows.weights else weights[at]
+            if counted is None:
+                device.scatter(held, some, counting, sums, wanted)
+            else:
+                assert some is not None and sums is not None
+                device.scatter(held, None, counting, None, wanted)
+                device.scatter_observed(held, some, sums, counted)
+            if columns is not None:
+                S = device.xp.empty((at.stop - at.start, columns.n_clusters))
+                device.gather(held, columns, None, S, None)
+                if counting is not None:
+                    S *= counting[:, None]
+                device.multiply_transposed(held, S, products)
         found = Features(sums, squares, products, counted)
         if base is None or not plain:
             return HeldFeatures(self.device, found, self.kernels)
         known: Base = "margins" if base == "margins" else "plain"
+        if known == "plain" and whole is not None and whole.item_weights is not None:
+            found.squares = self._weighed_columns(whole.item_weights)
+            return HeldFeatures(self.device, found, self.kernels)
         found.squares = self._base("columns", known)
         features = HeldFeatures(self.device, found, self.kernels)
         # These are known here already.
         features.squares = self.margins("columns") if known == "margins" else self.column_squares()
         return features
-
-
-def bytes_on_card(matrix: Matrix) -> int:
-    """Return what a matrix takes there: rows, and columns for sparse data."""
-    if isinstance(matrix, DenseMatrix):
-        return 8 * matrix.n_stored
-    # Indices of four bytes and of two; the columns are made a part at a time.
-    size = int(matrix.values.dtype.itemsize)
-    return (2 * size + 6) * matrix.n_stored + 16 * sum(matrix.shape)

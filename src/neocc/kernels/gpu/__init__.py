@@ -6,6 +6,7 @@ what `hold` made of them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
 from neocc._typing import FloatArray
@@ -31,6 +32,12 @@ class DeviceKernels(Protocol):
 
     def hold(self, block: Block) -> Any:
         """Put rows on the device."""
+
+    def feed(self, blocks: Iterable[Block]) -> Iterator[Any]:
+        """Put rows on the device one block after the other, the next while one is worked on.
+
+        What is yielded is gone when the next one is asked for.
+        """
 
     def gather(
         self, block: Any, columns: Lists | None, weights: Any, sums: Any, squares: Any

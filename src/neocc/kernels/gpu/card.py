@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
+from neocc.kernels.gpu.feeding import feed
 from neocc.kernels.gpu.lines import SparseOnCard
 from neocc.kernels.inputs import Block, SparseBlock
 
@@ -52,6 +54,17 @@ class Card:
         indices = indices.astype(xp.int32, copy=False)
         weights = None if block.weights is None else xp.asarray(block.weights[at])
         return SparseOnCard(xp, self.launch, indptr, indices, data, block.n_columns, weights)
+
+    def feed(self, blocks: Iterable[Block]) -> Iterator[Any]:
+        """Put rows on the card one block after the other, the next while one is worked on."""
+        return feed(self.xp, self._wrapped, blocks)
+
+    def _wrapped(self, block: Block, arrays: dict[str, Any]) -> Any:
+        """Return the arrays of a block as kernels take them."""
+        if not isinstance(block, SparseBlock):
+            return arrays["cells"]
+        lines = (arrays["indptr"], arrays["indices"], arrays["data"], block.n_columns)
+        return SparseOnCard(self.xp, self.launch, *lines, arrays["weights"])
 
     def _aligned(self, array: Any) -> Any:
         return array.copy() if array.data.ptr % 16 else array

@@ -45,6 +45,17 @@ class Lists:
         ends = xp.arange(self.n_items + 1, dtype=xp.int64)
         return xp.searchsorted(self.extra_items, ends).astype(xp.int64)
 
+    def slice(self, start: int, stop: int) -> Lists:
+        """Return the memberships of items `start` to `stop`, renumbered from zero."""
+        if (start, stop) == (0, self.n_items):
+            return self
+        low, high = (int(self.extra_ptr[at]) for at in (start, stop)) if self.n_extra else (0, 0)
+        items, clusters = self.extra_items[low:high] - start, self.extra_clusters[low:high]
+        lines = (self.scale, self.item_weights)
+        scale, weights = (None if line is None else line[start:stop] for line in lines)
+        some = (self.xp, self.first[start:stop], items, clusters, self.n_clusters)
+        return Lists(*some, scale, self.mixed, weights)
+
     @cached_property
     def weights(self) -> Any:
         """How often the squares of each item count."""
@@ -119,13 +130,14 @@ class HeldMemberships(Memberships):
         return found
 
     def land(self) -> None:
-        """Keep the lists here, and nothing on the device."""
+        """Become memberships like others, with nothing on the device."""
         for name in _FETCHED:
             getattr(self, name)
         self.__dict__.pop("held", None)
         self.__dict__.pop("kernels", None)
         if isinstance(self.virtual, HeldMemberships):
             self.virtual.land()
+        self.__class__ = Memberships  # type: ignore[assignment]
 
     def __reduce__(self) -> Any:
         return Memberships, tuple(getattr(self, name) for name in self.__dataclass_fields__)

@@ -1,0 +1,97 @@
+"""Blocks of rows that pass through a card: one is copied there while another is worked on.
+
+Two slots take turns. Rows are copied into memory of the process that the card can read by itself,
+and from there by a stream of its own. Neither copy waits for the kernels of the block before, only
+for those that read the same slot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from neocc.kernels.inputs import Block, SparseBlock
+
+__all__ = ["feed"]
+
+
+class _Slot:
+    """Arrays on the card, each beside one here from which it is filled."""
+
+    def __init__(self, xp: Any, stream: Any) -> None:
+        self.xp, self.stream = xp, stream
+        self.copied, self.used = xp.cuda.Event(), xp.cuda.Event()
+        self.used.record()
+        self._pairs: dict[str, tuple[Any, Any]] = {}
+
+    def fill(self, **arrays: Any) -> dict[str, Any]:
+        """Copy arrays, which may be converted on the way; return those on the card."""
+        # What is here may still be on its way there, what is there still be read.
+        self.copied.synchronize()
+        for name, array in arrays.items():
+            if array is not None and self._size(name) < array.size:
+                self.used.synchronize()
+                self._pairs[name] = self._pair(array.size, array.dtype)
+        self.stream.wait_event(self.used)
+        found: dict[str, Any] = {}
+        for name, array in arrays.items():
+            if array is None:
+                found[name] = None
+                continue
+            here, there = (each[: array.size] for each in self._pairs[name])
+            here[...] = array.reshape(-1)
+            there.set(here, stream=self.stream)
+            found[name] = there.reshape(array.shape)
+        self.copied.record(self.stream)
+        return found
+
+    def _size(self, name: str) -> int:
+        return len(self._pairs[name][0]) if name in self._pairs else -1
+
+    def _pair(self, size: int, dtype: Any) -> tuple[Any, Any]:
+        n_bytes = max(1, size) * np.dtype(dtype).itemsize
+        pinned = self.xp.cuda.alloc_pinned_memory(n_bytes)
+        here = np.frombuffer(pinned, dtype=dtype, count=size)
+        return here, self.xp.empty(size, dtype=dtype)
+
+
+def feed(xp: Any, make: Any, blocks: Iterable[Block]) -> Iterator[Any]:
+    """Yield what `make` makes of the arrays of each block, which the next but one overwrites."""
+    stream = xp.cuda.Stream(non_blocking=True)
+    slots = [_Slot(xp, stream), _Slot(xp, stream)]
+    waiting: Any = None
+    try:
+        for number, block in enumerate(blocks):
+            slot = slots[number % 2]
+            arrays = slot.fill(**_arrays(block))
+            if waiting is not None:
+                yield _ready(*waiting)
+                waiting[0].used.record()
+            waiting = slot, make, block, arrays
+        if waiting is not None:
+            yield _ready(*waiting)
+    finally:
+        # Nobody else may have this memory while copies or kernels use it.
+        stream.synchronize()
+        xp.cuda.get_current_stream().synchronize()
+
+
+def _ready(slot: _Slot, make: Any, block: Block, arrays: dict[str, Any]) -> Any:
+    slot.xp.cuda.get_current_stream().wait_event(slot.copied)
+    return make(block, arrays)
+
+
+def _arrays(block: Block) -> dict[str, Any]:
+    """Return the arrays of a block as kernels read them."""
+    if not isinstance(block, SparseBlock):
+        return {"cells": np.asarray(block, dtype=np.float64)}
+    at = block.stored()
+    indptr = np.asarray(block.indptr, dtype=np.int64)
+    return {
+        "indptr": indptr - indptr[0],
+        "indices": np.asarray(block.indices[at], dtype=np.int32),
+        "data": block.data[at],
+        "weights": None if block.weights is None else block.weights[at],
+    }

@@ -1,0 +1,214 @@
+"""Weights, stores and observed cells on a card that is not there (`stand_in`)."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from instances import make_engine
+from scipy import sparse
+from stand_in import CardArray, Module, foreign, stand_in
+from stores import planted, same_bits, same_fit
+
+from neocc import NEOCC, NEOKMeans
+from neocc.core.initialise import random_pair
+from neocc.core.objectives import OBJECTIVES
+from neocc.core.problem import Counts, Problem
+from neocc.core.solve import solve
+from neocc.engines import GpuMemoryError, Workers, on_gpu
+from neocc.engines.gpu import shard as gpu_shard
+from neocc.engines.gpu.rows import HeldRows, bytes_on_card
+from neocc.engines.reading import as_matrix
+from neocc.io import write_store
+from neocc.kernels import numpy_
+
+pytestmark = pytest.mark.filterwarnings("ignore::neocc.estimators._redundancy.RedundancyWarning")
+OPTIONS = {"n_init": 1, "refine": False, "max_iter": 4, "random_state": 0, "kernel": "numpy"}
+OPTIONS |= {"row_overlap": 0.2, "row_outliers": 0.05}
+CASES = {
+    "mean": {},
+    "average": {"overlap_model": "average"},
+    "either": {"overlap_model": "either"},
+    "residue": {"objective": "residue", "overlap_model": "share"},
+    "poisson": {"objective": "poisson"},
+    "observed": {"missing": "ignore", "remove_effects": True},
+}
+
+
+def data(case, container="sparse"):
+    X = planted(container)
+    return abs(X.astype(int)).astype(float) if case == "poisson" else X
+
+
+def weights(case):
+    rng = np.random.default_rng(2)
+    found = {"row_weight": rng.random(160) + 0.5, "column_weight": rng.random(40) + 0.5}
+    if case == "observed":
+        found["cell_weight"] = rng.random((160, 40)) + 0.5
+    return found
+
+
+@pytest.fixture
+def use(monkeypatch):
+    """Let fits take a card with so much free memory."""
+
+    def run(free=None):
+        device = stand_in(None if free is None else lambda: free)
+        monkeypatch.setattr(gpu_shard, "open_card", lambda: device)
+        monkeypatch.setattr(gpu_shard.GpuShard, "least_held", 0)
+        return device
+
+    return run
+
+
+BOTH = [(case, "sparse") for case in CASES] + [("mean", "dense"), ("observed", "dense")]
+
+
+@pytest.mark.parametrize(("case", "container"), BOTH)
+def test_weights(use, case, container):
+    card = use()
+    X, model = data(case, container), NEOCC(4, 3, **OPTIONS, **CASES[case])
+    expected = model.fit(X, **weights(case))
+    found = NEOCC(**{**model.get_params(), "engine": "gpu"}).fit(X, **weights(case))
+    assert card.kernels.crossed
+    assert same_bits(found, expected)
+    unweighted = NEOCC(**model.get_params()).fit(X)
+    assert unweighted.objective_ != expected.objective_
+
+
+def test_weights_of_one_side(use):
+    use()
+    X, model = planted("sparse"), NEOKMeans(4, n_init=1, overlap=0.1, random_state=0)
+    weight = weights("mean")["row_weight"]
+    found = NEOKMeans(**{**model.get_params(), "engine": "gpu"}).fit(X, row_weight=weight)
+    assert np.array_equal(found.membership_, model.fit(X, row_weight=weight).membership_)
+
+
+@pytest.mark.parametrize(
+    ("case", "container", "kept"),
+    [(*both, "some") for both in BOTH] + [("average", "sparse", kept) for kept in ("all", "none")],
+)
+def test_stores_pass_through_a_card_that_is_too_small(
+    use, monkeypatch, tmp_path, case, container, kept
+):
+    X, model = data(case, container), NEOCC(4, 3, **OPTIONS, **CASES[case])
+    store = write_store(tmp_path / "data", X, rows_per_block=23)
+    monkeypatch.setattr(HeldRows, "part_entries", 300)
+    share = {"all": 3.0, "some": 1.0, "none": 0.25}[kept]
+    card = use(int(share * bytes_on_card(as_matrix(X))))
+    held, fed = [], []
+    hold, feed = card.kernels.hold, card.kernels.feed
+    monkeypatch.setattr(card.kernels, "feed", lambda blocks: noted(feed(blocks), fed))
+    monkeypatch.setattr(card.kernels, "hold", lambda block: held.append(1) or hold(block))
+    # The same on a card that has room for all.
+    assert same_fit(NEOCC(**{**model.get_params(), "engine": "gpu"}).fit(store), model.fit(X))
+    assert bool(fed) == (kept != "all")
+    assert len(held) > len(fed) or kept == "none"
+
+
+def noted(fed, notes):
+    for each in fed:
+        notes.append(1)
+        yield each
+
+
+def test_data_in_memory_that_do_not_fit_pass_through_too():
+    rng = np.random.default_rng(0)
+    X = sparse.csr_array(planted("sparse"))
+    sides = [Counts.from_fractions(n, 3, overlap=0.2, outliers=0.1) for n in X.shape]
+    problem = Problem(OBJECTIVES["residue"], *sides, 6)
+    start = random_pair(problem, rng)
+    expected = solve(make_engine(X), problem, start)
+    small = stand_in(lambda: 20_000)
+    found = solve(on_gpu(as_matrix(X), numpy_, Workers(1), small), problem, start)
+    np.testing.assert_allclose(found.history, expected.history, rtol=1e-12)
+    assert np.array_equal(found.U.dense, expected.U.dense)
+
+
+def test_even_parts_may_be_too_large(use, tmp_path):
+    use(1500)
+    store = write_store(tmp_path / "data", planted("sparse"), rows_per_block=23)
+    with pytest.raises(GpuMemoryError, match="the longest part of a matrix of 160 rows") as error:
+        NEOCC(2, 2, engine="gpu", refine=False).fit(store)
+    assert error.value.needed > 1500
+
+
+class csr_matrix:  # noqa: N801
+    """What cupyx has, as far as it is needed."""
+
+    format, has_canonical_format, ndim = "csr", True, 2
+
+    def __init__(self, arrays, shape):
+        self.data, self.indices, self.indptr = arrays
+        self.shape, self.nnz, self.dtype = shape, len(self.data), self.data.dtype
+
+    def get(self):
+        arrays = (each.get() for each in (self.data, self.indices, self.indptr))
+        return sparse.csr_matrix(tuple(arrays), shape=self.shape)
+
+
+csr_matrix.__module__ = "cupyx.scipy.sparse"
+
+
+class Given(CardArray):
+    """An array that users have."""
+
+
+Given.__module__ = "cupy"
+
+
+class Cupy(Module):
+    """What stands for the module; hosts' arrays may be put there."""
+
+    def asarray(self, array):
+        return np.array(array).view(Given)
+
+    def __getattr__(self, name):
+        found = super().__getattr__(name)
+        if not callable(found):
+            return found
+        return lambda *args, **options: foreign(found(*args, **options)).view(Given)
+
+
+@pytest.fixture
+def cupy(monkeypatch):
+    found = Cupy()
+    monkeypatch.setitem(sys.modules, "cupy", found)
+    monkeypatch.setitem(sys.modules, "cupyx", SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "cupyx.scipy", SimpleNamespace())
+    names = SimpleNamespace(csr_matrix=csr_matrix)
+    monkeypatch.setitem(sys.modules, "cupyx.scipy.sparse", names)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("case", "kind", "weighs"),
+    [
+        ("mean", "sparse", True),
+        ("mean", "dense", True),
+        ("poisson", "sparse", True),
+        ("poisson", "dense", True),
+        ("observed", "sparse", False),
+        ("effects", "sparse", True),
+        ("effects", "dense", True),
+        ("effects", "nan", False),
+        ("effects", "nan", True),
+    ],
+)
+def test_input_on_the_card(use, cupy, case, kind, weighs):
+    use()
+    how = {"effects": CASES["observed"], "observed": {"missing": "ignore"}}.get(case) or CASES[case]
+    X = data(case, "dense" if kind == "dense" else "sparse")
+    if kind == "nan":
+        X.data[::7] = np.nan
+    if kind == "dense":
+        there = cupy.asarray(X)
+    else:
+        there = csr_matrix([cupy.asarray(each) for each in (X.data, X.indices, X.indptr)], X.shape)
+    given = weights("observed" if "missing" in how else case) if weighs else {}
+    model = NEOCC(4, 3, **OPTIONS, **how)
+    expected = model.fit(X, **given)
+    found = NEOCC(**{**model.get_params(), "engine": "gpu"}).fit(there, **given)
+    assert same_fit(found, expected)
