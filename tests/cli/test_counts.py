@@ -51,11 +51,13 @@ def test_outliers_that_are_given_leave_no_overlap(run, women, tmp_path):
     assert (~found.any(axis=1)).sum() == 2
 
 
-def test_numbers_of_groups_must_be_given(run, women):
-    ran = run("fit", women, "--objective", "diagonal", "--rows", 2)
-    assert ran.code == 2
-    assert "Give --columns" in " ".join(ran.err.split())
-    ran = run("fit", women, "--objective", "modularity", "--rows", 2, "--columns", 3)
+def test_paired_groups_have_one_number(run, women):
+    given = ("--objective", "diagonal", "--rows", 2, "--n-init", 1)
+    ran = run("fit", women, *given)
+    assert ran.code == 0, ran.err
+    assert "2 groups of columns" in ran.words
+    assert "as many as of rows" in ran.words
+    ran = run("fit", women, "--objective", "modularity", "--rows", 2, "--columns", 3, "-o", "b")
     assert ran.code == 2
     assert "must be equal" in " ".join(ran.err.split())
 

@@ -350,9 +350,32 @@ def test_duplicate_entries_are_added_up_first(model):
 @pytest.mark.parametrize("model", ALL[:-1], ids=repr)
 def test_cells_that_are_not_finite_are_named(model):
     X = example()
-    X[6, 1] = np.nan
-    with pytest.raises(ValueError, match=r"NaN.*row 6, column 1"):
+    X[6, 1] = np.inf
+    with pytest.raises(ValueError, match=r"infinity.*row 6, column 1"):
         model.fit(X)
+    X[6, 1] = np.nan
+    if not model.keeps_missing:
+        with pytest.raises(ValueError, match=r"NaN.*row 6, column 1"):
+            model.fit(X)
+
+
+@pytest.mark.parametrize("axis", ["rows", "columns", "both"])
+def test_missing_cells_stay_and_do_not_count(axis):
+    X = np.array([[1.0, np.nan, 3.0], [4.0, 5.0, np.nan], [np.nan, 2.0, 8.0]])
+    means = [np.nanmean(X, axis=1, keepdims=True)] if axis != "columns" else []
+    literal = X - means[0] if means else X.copy()
+    if axis != "rows":
+        literal = literal - np.nanmean(literal, axis=0)
+    np.testing.assert_allclose(Centerer(axis=axis).fit_transform(X), literal)
+    if axis != "both":
+        at = 1 if axis == "rows" else 0
+        spread = np.nanstd(X, axis=at, keepdims=True)
+        literal = (X - np.nanmean(X, axis=at, keepdims=True)) / spread
+        np.testing.assert_allclose(Standardizer(axis=axis).fit_transform(X), literal)
+    np.testing.assert_allclose(Log1p().fit_transform(X), np.log1p(X))
+    np.testing.assert_allclose(Log2().fit_transform(X), np.log2(X))
+    with pytest.raises(ValueError, match="Negative values in data: -1 at row 0"):
+        Log2().fit(np.array([[-1.0, np.nan]]))
 
 
 @pytest.mark.parametrize("model", ALL, ids=repr)

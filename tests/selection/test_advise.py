@@ -164,3 +164,26 @@ def test_missing_ratings_need_no_zeros_dropped():
     assert steps_of(advice) == []
     found = advice.pipeline.fit(X)["neocc"].row_membership_.argmax(axis=1)
     assert adjusted_rand_score(rows, found) > 0.8
+
+
+@pytest.mark.parametrize("kind", list(EXPECTED))
+def test_data_with_missing_cells_can_be_fitted(kind):
+    """What is advised for NaN takes them, and finds what it finds without."""
+    X, rows = planted(kind)
+    X = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
+    if kind == "ratings":
+        X[X == 0] = np.nan
+    advice = advise(X, random_state=0, **K)
+    model = advice.pipeline.fit(X)["neocc"]
+    assert model.missing == "ignore"
+    assert adjusted_rand_score(rows, model.row_membership_.argmax(axis=1)) > 0.6
+    assert any("missing" in reason.why or "have a value" in reason.why for reason in advice.reasons)
+
+
+def test_advice_needs_no_numbers():
+    """Not for counts, nor for cells that are missing."""
+    X, _ = planted("counts", shape=(40, 24))
+    quick = {"n_init": 1, "refine": False, "n_jobs": 1}
+    for data in (X, np.where(X == 0, np.nan, X)):
+        model = advise(data, **quick).pipeline.fit(data)["neocc"]
+        assert model.numbers_choice_ is not None

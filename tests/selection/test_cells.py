@@ -146,7 +146,7 @@ def test_overlap_of_counts_is_not_estimated_and_that_is_said():
 
 
 def test_what_ranks_squared_differences_ranks_no_counts():
-    for given in ({"objective": "poisson"}, {"missing": "ignore"}, {"row_outliers": "auto"}):
+    for given in ({"objective": "poisson"}, {"missing": "ignore"}):
         with pytest.raises(ValueError, match="criteria='prediction'"):
             suggest_n_clusters(np.ones((6, 5)), criteria="icl", **given)
 
@@ -160,8 +160,9 @@ def test_outliers_are_estimated_first_where_they_are_not_given():
     X, _, _ = make_coclusters(
         (60, 40), 3, 2, noise=0.4, row_outliers=0.05, row_overlap=-0.05, random_state=1
     )
-    found = suggest_n_clusters(X, row_outliers="auto", n_init=1, n_jobs=1, random_state=0)
-    assert found.best == (3, 2)
+    given = {"row_outliers": "auto", "n_init": 1, "n_jobs": 1, "random_state": 0}
+    assert suggest_n_clusters(X, **given).best == (3, 2)
+    assert suggest_n_clusters(X, [2, 3], [2, 3], criteria="icl", **given).best == (3, 2)
 
 
 @pytest.mark.parametrize("objective", [POISSON, Observed()])

@@ -110,8 +110,8 @@ def choose(
 
 def _not_estimated(settings: FitSettings) -> str:
     """Say why overlap and outliers are not estimated, or nothing."""
-    objective = make_objective(settings.objective, missing=_cells(settings))
-    if is_estimated(objective):
+    named = settings.objective != AUTO
+    if not named or is_estimated(make_objective(settings.objective, missing=_cells(settings))):
         return ""
     return f"not estimated for {'observed cells' if settings.is_observed else 'counts'}"
 

@@ -39,6 +39,7 @@ class Log2(Preprocessor):
            [ 0., 10.]])
     """
 
+    keeps_missing: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -83,7 +84,7 @@ class Log2(Preprocessor):
     def _checked(self, X: Any, *, reset: bool) -> AnyArray:
         refuse_sparse(X, "A logarithm", "Take Log1p, which keeps zeros.")
         X = self._read(X, reset=reset)
-        if X.size and X.min() < 0:
+        if (X < 0).any():
             row, column = divmod(int(np.argmax(X.ravel() < 0)), X.shape[1])
             raise ValueError(
                 f"Negative values in data: {X[row, column]:g} at row {row}, column {column}. They "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.base import _fit_context
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils._param_validation import StrOptions
@@ -53,6 +54,7 @@ class Centerer(Preprocessor):
            [-0.5,  0.5]])
     """
 
+    keeps_missing: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "axis": [StrOptions({"rows", "columns", "both"})],
     }
@@ -106,7 +108,11 @@ class Centerer(Preprocessor):
         values: AnyArray = self._read(X, reset=reset)
         if self.axis == "columns":
             return values
-        centered: AnyArray = values - values.mean(axis=1, keepdims=True)
+        means = values.mean(axis=1, keepdims=True)
+        if np.isnan(means).any():
+            there = np.count_nonzero(~np.isnan(values), axis=1, keepdims=True)
+            means = np.nansum(values, axis=1, keepdims=True) / np.maximum(there, 1)
+        centered: AnyArray = values - means.astype(values.dtype)
         return centered
 
     def __sklearn_tags__(self) -> Any:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import FLOAT_DTYPES, validate_data
@@ -12,7 +13,13 @@ from neocc.engines.reading import check_values, readable
 
 
 class Preprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Base of the transformers: one output column per input column, float32 stays float32."""
+    """Base of the transformers: one output column per input column, float32 stays float32.
+
+    Those of which `keeps_missing` is true leave NaN in arrays where they are: such a cell is
+    missing, for ``NEOCC(missing="ignore")``.
+    """
+
+    keeps_missing: ClassVar[bool] = False
 
     def _read(self, X: Any, *, reset: bool, copy: bool = False) -> Any:
         """Return X as an array or a canonical CSR matrix of floats."""
@@ -28,7 +35,8 @@ class Preprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         )
         names = getattr(self, "feature_names_in_", None)
         if not sparse.issparse(X):
-            check_values(X, X.shape, names, None)
+            kept = self.keeps_missing and np.isnan(X).any()
+            check_values(np.where(np.isnan(X), 0, X) if kept else X, X.shape, names, None)
             return X
         if not X.has_canonical_format:
             X = X if copy else X.copy()
@@ -39,6 +47,7 @@ class Preprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.keeps_missing
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

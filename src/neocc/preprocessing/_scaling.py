@@ -18,7 +18,7 @@ from neocc.preprocessing._reading import Preprocessor, refuse_sparse
 class Standardizer(Preprocessor):
     """Bring every row, or every column, to mean 0 and variance 1.
 
-    Constant rows and columns become 0.
+    Constant rows and columns become 0; cells that are NaN stay so.
 
     Parameters
     ----------
@@ -51,6 +51,7 @@ class Standardizer(Preprocessor):
            [ 0.,  0.]])
     """
 
+    keeps_missing: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "axis": [StrOptions({"rows", "columns"})],
         "with_mean": ["boolean"],

@@ -36,6 +36,7 @@ class Log1p(Preprocessor):
            [1.386, 2.079]])
     """
 
+    keeps_missing: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -77,7 +78,7 @@ class Log1p(Preprocessor):
     def _non_negative(self, X: Any, *, reset: bool) -> Any:
         X = self._read(X, reset=reset)
         values = X.data if sparse.issparse(X) else X.ravel()
-        if values.size and values.min() < 0:
+        if (values < 0).any():
             first = int(np.argmax(values < 0))
             if sparse.issparse(X):
                 row = int(np.searchsorted(X.indptr, first, side="right")) - 1

@@ -143,9 +143,11 @@ def recipe_for(
 
     Observed cells, and an objective of counts that is given, take the data as they are.
     """
-    if given.get("missing") == "ignore":
-        return () if "objective" in given else (_OBSERVED,)
     reasons = RECIPES[description.kind](description.facts)
+    if description.facts.missing and given.get("missing", "ignore") == "ignore":
+        reasons = _of_missing(description, reasons)
+    elif given.get("missing") == "ignore":
+        return () if "objective" in given else (_OBSERVED,)
     chosen = {name: value for one in reasons for name, value in one.parameters.items()}
     if any(chosen.get(name, value) != value for name, value in given.items()):
         reasons = INSTEAD.get(description.kind, RECIPES[description.kind])(description.facts)
@@ -171,12 +173,30 @@ def _nothing(why: str) -> Reason:
 
 
 _MEAN = _objective("mean", "blocks of one value")
+# Steps that cells which are missing pass through, and kinds whose rows and columns have levels.
+_PASSED = ("log2", "log1p", "column-standardize", "column-center")
+_WITH_LEVELS = ("ratings", "counts", "intensities")
 _OFFSETS = _objective(
     "residue",
     "rows and columns of a block rise and fall together, each from a level of its own",
 )
 _OBSERVED = _objective("mean", "it is the one for observed cells")
 _STANDARDIZE = "standardise the columns"
+
+
+def _of_missing(description: DataDescription, usual: list[Reason]) -> list[Reason]:
+    """Advise for data with missing cells: those that are there count."""
+    facts, kind = description.facts, description.kind
+    steps = [one for one in usual if one.step in _PASSED]
+    if kind == "counts":
+        steps = [Reason("take log(1 + x)", "large counts would outweigh all others", "log1p")]
+    parameters: dict[str, Any] = {"missing": "ignore", "objective": "mean"}
+    what = "count only the cells that are given"
+    if kind in _WITH_LEVELS:
+        parameters["remove_effects"] = True
+        what += ", less the effects of their row and column"
+    why = f"{facts.missing:.1%} of the cells are missing"
+    return [*steps, Reason(what, why, None, parameters)]
 
 
 def _of_binary(_: Facts) -> list[Reason]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,7 +33,7 @@ from neocc.selection._heldout import Blocks
 from neocc.selection._predicted import PredictedClusters, SidePrediction
 from neocc.selection._together import Asked, estimate_sides, other_side
 
-__all__ = ["Wanted", "choose_numbers", "sampled"]
+__all__ = ["Wanted", "choose_numbers", "known_outliers", "sampled"]
 
 logger = logging.getLogger("neocc")
 
@@ -103,28 +104,34 @@ class Wanted:
             # Diagonal blocks are some of those that all pairs of clusters make.
             objective = POISSON if self.objective.paired else self.objective
             return Problem(objective, rows, columns)
+        found = known_outliers(engine, self.outliers, rng)
         rows, columns = (
             make_counts(side[:-1], n, 1, 0.0 - outliers, outliers)
-            for (side, n), outliers in zip(_sized(engine), self._outliers(engine, rng), strict=True)
+            for (side, n), outliers in zip(_sized(engine), found, strict=True)
         )
         return Problem(self.objective, rows, columns, overlap_model=self.overlap_model)
-
-    def _outliers(self, engine: Engine, rng: np.random.Generator) -> list[float]:
-        found = []
-        for at, ((side, n), given) in enumerate(zip(_sized(engine), self.outliers, strict=True)):
-            if given is None:
-                own = Asked(min(_SOME_CLUSTERS, n))
-                others = other_side(own.n_clusters, engine.shape[1 - at])
-                asked = (own, others) if side == "rows" else (others, own)
-                (source,) = rng.spawn(1)
-                given = estimate_sides(engine, MEAN, asked, source)[side].outliers  # noqa: PLW2901
-            found.append(given)
-        return found
 
     @property
     def given(self) -> tuple[bool, bool]:
         """Whether there is something to choose from on each side."""
         return self.rows is not None, self.columns is not None
+
+
+def known_outliers(
+    engine: Engine, outliers: tuple[float | None, float | None], rng: np.random.Generator
+) -> list[float]:
+    """Return shares of outliers, estimated where they are None: they are far from any clusters."""
+    found = []
+    for at, ((side, n), given) in enumerate(zip(_sized(engine), outliers, strict=True)):
+        if given is None:
+            own = Asked(min(_SOME_CLUSTERS, n))
+            others = other_side(own.n_clusters, engine.shape[1 - at])
+            asked = (own, others) if side == "rows" else (others, own)
+            # What follows draws the same numbers, whether outliers were given or not.
+            apart = deepcopy(rng)
+            given = estimate_sides(engine, MEAN, asked, apart)[side].outliers  # noqa: PLW2901
+        found.append(given)
+    return found
 
 
 def _sized(engine: Engine) -> Iterator[tuple[Side, int]]:

@@ -26,7 +26,7 @@ from neocc.selection._data import (
 )
 from neocc.selection._distances import all_equal
 from neocc.selection._grid import Effort
-from neocc.selection._predict import Wanted, choose_numbers, sampled
+from neocc.selection._predict import Wanted, choose_numbers, known_outliers, sampled
 from neocc.selection._predicted import PredictedClusters
 from neocc.selection._search import Search
 from neocc.selection._suggested import SuggestedClusters, make_table
@@ -98,8 +98,8 @@ def suggest_n_clusters(
         Gaussian latent block model, "hull" the elbow of the objective over the number of clusters,
         "pseudo_f" the two-mode ratio of Calinski and Harabasz, which leans towards few clusters.
     row_overlap, row_outliers, column_overlap, column_outliers : float, default=0.0
-        Fractions as in `NEOCC`, the same for the whole grid. Outliers "auto" are estimated first,
-        for prediction; of counts and observed cells nobody is left out.
+        Fractions as in `NEOCC`, the same for the whole grid. Outliers "auto" are estimated first;
+        of counts and observed cells nobody is left out.
     missing, remove_effects : default="zero" and False
         As in `NEOCC`: whether only observed cells count ("ignore"), and what they lose first.
     n_init : int, default=4
@@ -159,15 +159,19 @@ def suggest_n_clusters(
         goal = Wanted(asked, numbers[0], numbers[1], outliers, model)
         n_runs = (n_init + 1) // 2
         return choose_numbers(matrix, goal, rng, n_jobs, max_entries, n_runs, callback)
-    if not is_estimated(asked) or outliers[0] is None or outliers[1] is None:
+    if not is_estimated(asked):
         raise ValueError(
-            f"criteria={wanted[0]!r} compares squared differences over all cells, and fractions "
-            "that are given: take criteria='prediction'."
+            f"criteria={wanted[0]!r} compares squared differences over all cells: take "
+            "criteria='prediction'."
         )
-    fractions = (row_overlap, outliers[0], column_overlap, outliers[1])
     row_clusters = _sorted_numbers("row_clusters", row_clusters, matrix.shape[0])
     column_clusters = _sorted_numbers("column_clusters", column_clusters, matrix.shape[1])
     matrix, notes = sampled(matrix, max_entries, row_clusters[-1], rng)
+    with opened(matrix, n_jobs) as engine:
+        out = known_outliers(engine, outliers, rng)
+    # Memberships that outliers found here leave free are nobody's.
+    free = [share if given is None else 0.0 for share, given in zip(out, outliers, strict=True)]
+    fractions = (row_overlap - free[0], out[0], column_overlap - free[1], out[1])
     search = Search(
         matrix,
         row_clusters,
