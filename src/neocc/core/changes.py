@@ -43,11 +43,13 @@ class Changes(NamedTuple):
     def cheapest(self) -> Changes:
         """Keep the cheapest of each kind; of equal ones the first. Items are in order."""
         kinds = self.before * (1 + self.after.max(initial=0)) + self.after
-        order = np.lexsort((self.costs, kinds))
-        new = np.diff(kinds[order], prepend=-1) > 0
-        starts = np.flatnonzero(new)
-        rank = np.arange(len(order)) - np.repeat(starts, np.diff([*starts, len(order)]))
-        kept = np.sort(order[rank < _PER_KIND])
+        costs, kept = self.costs.copy(), np.zeros(len(kinds), dtype=bool)
+        for _ in range(_PER_KIND):
+            least = np.full(kinds.max(initial=0) + 1, np.inf)
+            np.minimum.at(least, kinds, costs)
+            at = np.flatnonzero((costs == least[kinds]) & (costs < np.inf))
+            first = at[np.unique(kinds[at], return_index=True)[1]]
+            kept[first], costs[first] = True, np.inf
         return Changes(*(part[kept] for part in self))  # type: ignore[arg-type]
 
 
@@ -65,7 +67,9 @@ def offered(
     paid = rises - prices + prices[sizes][:, None]
     wanted = np.isfinite(paid) & (paid <= gain)
     wanted[lines, sizes] = False
-    items, after = np.nonzero(wanted)
+    at = np.flatnonzero(wanted)
+    items = at // wanted.shape[1]
+    after = at - items * wanted.shape[1]
     found = Changes(items, sizes[items], after, rises[items, after], paid[items, after])
     return found if n_items <= _FEW_ITEMS else found.cheapest()
 

@@ -149,7 +149,7 @@ class Memberships:
         k = self.n_clusters
         matrix = (_LINES[k] if k < len(_LINES) else np.eye(k + 1, k)).take(self.first, axis=0)
         if len(self.extra_items):
-            matrix[self.extra_items, self.extra_clusters] = 1.0
+            matrix.reshape(-1)[self.extra_items * k + self.extra_clusters] = 1.0
         return matrix if self.scale is None else matrix * self.scale[:, None]
 
     @property
@@ -203,7 +203,9 @@ class Memberships:
     def overlapping(self) -> tuple[IntArray, Memberships]:
         """The items with extra memberships, and all memberships of these."""
         items = np.flatnonzero(self.has_extra)
-        return items, self.take(items)
+        virtual = self.virtual and self.virtual.take(items)
+        place = np.cumsum(self.has_extra)[self.extra_items] - 1
+        return items, self._part(items, place, self.extra_clusters, virtual)
 
     @cached_property
     def gram(self) -> FloatArray:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neocc._typing import BoolArray, FloatArray, IntArray, LabelArray
+from neocc._typing import FloatArray, IntArray, LabelArray
 from neocc.kernels.inputs import TIE_SCALE
 from neocc.kernels.loops import compiled, without_nan
 
@@ -151,19 +151,25 @@ def _exact_sets(
 
 @without_nan
 def _least_further(
-    row: FloatArray,
-    joined: FloatArray,
-    own: float,
-    joint: float,
-    chosen: BoolArray,
-    values: FloatArray,
+    left: FloatArray, joined: FloatArray, own: float, joint: float, values: FloatArray
 ) -> float:
-    """Write what a further cluster adds, but for rounding; return the least."""
+    """Write what each cluster that is left adds, but for rounding; return the least."""
     found = np.inf
-    for q in range(len(row)):
-        values[q] = np.inf if chosen[q] else own * row[q] + joint * joined[q]
+    for q in range(len(left)):
+        values[q] = own * left[q] + joint * joined[q]
         found = min(found, values[q])
     return found
+
+
+@compiled
+def _only_below(values: FloatArray, bound: float) -> int:
+    """Return where the only value is that is no larger than a bound, -1 if there are several."""
+    n_found = place = 0
+    for q in range(len(values)):
+        is_near = np.intp(values[q] <= bound)
+        n_found += is_near
+        place += q * is_near
+    return place if n_found == 1 else -1
 
 
 @compiled
@@ -180,49 +186,55 @@ def _grown_sets(
 ) -> None:
     """Find the best single clusters, and add the best cluster to each set of one less."""
     n_clusters, largest = d.shape[1], curves.shape[1]
-    chosen, joined = np.empty(n_clusters, dtype=np.bool_), np.empty(n_clusters)
+    left, joined = np.empty(n_clusters), np.zeros(n_clusters)
     values, widest = np.empty(n_clusters), np.abs(pairs).max() if pairs.size else 0.0
-    near, members = np.empty(n_clusters, dtype=np.intp), np.empty(largest, dtype=np.intp)
+    near = np.empty(n_clusters, dtype=np.intp)
     for p in range(len(d)):
         row, base = d[p], squares[p] if len(squares) else 0.0
-        chosen[:], joined[:] = False, 0.0
+        left[:], joined[:] = row, 0.0
         own_part = pair_part = 0.0
         for s in range(largest):
             if 0 < s < n_exact:
                 if s < n_exact - 1:
                     continue
-                chosen[:] = False
+                left[:] = row
                 own_part = 0.0
                 for place in range(s + 1):
                     one = np.intp(sets[p, s, place])
-                    members[place], chosen[one] = one, True
+                    left[one] = np.inf
                     own_part += row[one]
                     pair_part += joined[one]
                     for q in range(n_clusters):
                         joined[q] += pairs[one, q]
                 continue
-            constant, least, one = fixed[s] * base, np.inf, np.intp(-1)
-            bound = _least_further(row, joined, own[s], joint[s], chosen, values)
+            constant, least = fixed[s] * base, np.inf
+            bound = _least_further(left, joined, own[s], joint[s], values)
             beside = abs(own[s] * own_part) + abs(joint[s]) * (abs(pair_part) + s * widest)
             bound += _NEAR * (abs(bound) + abs(constant) + beside)
-            n_near = _places_below(values, bound, near)
-            for at in range(n_near):
-                q = near[at]
-                if not chosen[q]:
+            one = np.intp(_only_below(values, bound))
+            if one >= 0:
+                least = _rounded(
+                    own[s] * (own_part + row[one]), constant, joint[s] * (pair_part + joined[one])
+                )
+            else:
+                for at in range(_places_below(values, bound, near)):
+                    q = near[at]
+                    if (sets[p, s - 1, :s] == q).any():
+                        continue
                     found = _rounded(
                         own[s] * (own_part + row[q]), constant, joint[s] * (pair_part + joined[q])
                     )
                     if found < least or one < 0:
                         least, one = found, q
             curves[p, s] = least
-            chosen[one] = True
-            place = s
-            while place > 0 and members[place - 1] > one:
-                members[place] = members[place - 1]
-                place -= 1
-            members[place] = one
-            for place in range(s + 1):
-                sets[p, s, place] = members[place]
+            left[one] = np.inf
+            # The set before, with one more in its place.
+            last = np.int32(one)
+            for place in range(s):
+                other = sets[p, s - 1, place]
+                sets[p, s, place] = min(other, last)
+                last = max(other, last)
+            sets[p, s, s] = last
             if s >= n_exact - 1 and s < largest - 1:
                 own_part += row[one]
                 pair_part += joined[one]

@@ -16,7 +16,7 @@ def joint_part(members: Memberships, costs: SetCosts) -> FloatArray:
     joint = np.zeros(members.n_items)
     if costs.pairs is not None and len(members.extra_items):
         some, of_these = members.overlapping
-        A = of_these.dense.astype(np.float64)
+        A = (of_these.indicator > 0.0).astype(np.float64)
         of_pairs = np.einsum("pi,pi->p", A @ costs.pairs, A) / 2.0
         joint[some] = costs.joint[members.numbers[some] - 1] * of_pairs
     return joint
@@ -48,9 +48,11 @@ def present_costs(
     d, sizes, extra = scores.d, members.numbers, members.extra_items
     assert d is not None
     at = np.maximum(sizes - 1, 0)
-    own = d[np.arange(len(d)), members.first]
+    # A line of `d` begins every so often; -1 is no cluster.
+    flat, begin = d.reshape(-1), np.arange(0, d.size, d.shape[1])
+    own = flat.take(begin + members.first, mode="clip")
     own[members.first < 0] = 0.0
-    own += np.bincount(extra, d[extra, members.extra_clusters], minlength=len(d))
+    own += np.bincount(extra, flat.take(begin[extra] + members.extra_clusters), minlength=len(d))
     fixed = np.zeros(len(own)) if scores.squares is None else costs.fixed[at] * scores.squares
     found = numpy_sets.rounded(costs.own[at] * own, fixed, joint)
     found[sizes == 0] = 0.0

@@ -40,7 +40,7 @@ class SetChoices:
     curves : array of shape (n_items, largest size)
         Cost of the best set of each size.
     sets : array of shape (n_items, largest size, largest size)
-        Its clusters, -1 behind the last.
+        Its clusters; what is behind the last says nothing.
     steps : array of shape (n_items, largest size - 1)
         Price of each step to one more membership: the slopes of the lower convex hull. They rise
         with the size; equal ones belong together.
@@ -72,20 +72,20 @@ class SetChoices:
         d, members = scores.d, scores.members
         assert d is not None
         curves, steps = np.empty((len(d), largest)), np.empty((len(d), largest - 1))
-        sets = np.full((len(d), largest, largest), -1, dtype=np.int32)
-
+        sets = np.empty((len(d), largest, largest), dtype=np.int32)
         spread(lambda at: model.find_sets(scores, kernels, at, curves, sets), len(d))
         if members is not None and present is not None:
             # Larger sets than pairs are found greedily: present ones compete with them.
-            for size in range(3, largest + 1):
-                alike = np.flatnonzero(members.numbers == size)
-                found = curves[alike, size - 1]
-                better = alike[present[alike] < found - _ROUNDING * np.abs(found)]
-                if not len(better):
-                    continue
-                curves[better, size - 1] = present[better]
-                clusters = np.nonzero(members.take(better).dense)[1]
-                sets[better, size - 1, :size] = clusters.reshape(-1, size)
+            sizes = members.numbers
+            large = np.flatnonzero((sizes > 2) & (sizes <= largest))
+            found = curves[large, sizes[large] - 1]
+            better = large[present[large] < found - _ROUNDING * np.abs(found)]
+            if len(better):
+                sizes = sizes[better]
+                curves[better, sizes - 1] = present[better]
+                items, clusters = np.nonzero(members.take(better).dense)
+                place = np.arange(len(items)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+                sets[better[items], sizes[items] - 1, place] = clusters
         if (weights := scores.item_weights) is not None:
             curves *= weights[:, None]
             present = None if present is None else present * weights
@@ -198,12 +198,13 @@ class SetChoices:
 
     def _members(self, sizes: IntArray) -> Memberships:
         several = np.flatnonzero(sizes > 1)
-        chosen = self.sets[several, sizes[several] - 1]
+        n_extra = sizes[several] - 1
+        chosen = self.sets[several, n_extra]
         first = np.where(sizes > 0, self.sets[:, 0, 0], np.int32(-1))
         first[several] = chosen[:, 0]
-        at, place = np.nonzero(chosen[:, 1:] >= 0)
-        clusters = chosen[at, place + 1]
-        members = Memberships(first, several[at], clusters, self.scores.n_clusters)
+        inside = np.arange(1, chosen.shape[1]) <= n_extra[:, None]
+        items, clusters = np.repeat(several, n_extra), chosen[:, 1:][inside]
+        members = Memberships(first, items, clusters, self.scores.n_clusters)
         members = members.weighing(self.scores.item_weights)
         members.__dict__["numbers"] = sizes
         counted = self.counted(members)
