@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from scipy import sparse
-from sklearn.linear_model import LogisticRegressionCV
-from sklearn.model_selection import KFold
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import normalize
 
@@ -71,10 +71,8 @@ def classified(features: sparse.csr_array, genres: Array, seed: int) -> Array:
     """Return genres of films by classifiers that learnt from other folds; each film has one."""
     found = np.zeros_like(genres)
     for train, test in KFold(N_FOLDS, shuffle=True, random_state=seed).split(genres):
-        options = {"solver": "liblinear", "scoring": "neg_log_loss", "cv": 3}
-        one = LogisticRegressionCV(
-            Cs=(1, 10, 100, 1000), l1_ratios=(0,), use_legacy_attributes=False, **options
-        )
+        plain = LogisticRegression(solver="liblinear")
+        one = GridSearchCV(plain, {"C": (1, 10, 100, 1000)}, scoring="neg_log_loss", cv=3)
         learnt = OneVsRestClassifier(one).fit(features[train], genres[train].astype(int))
         likely = learnt.predict_proba(features[test])
         found[test] = (likely > 0.5) | (likely == likely.max(axis=1, keepdims=True))

@@ -6,7 +6,8 @@ import inspect
 from importlib import import_module
 
 import pytest
-from numpydoc.validate import validate
+
+validate = pytest.importorskip("numpydoc.validate").validate
 
 # Not every entry has more to say than its first line, a sibling or an example; returned values have
 # names as in scikit-learn, and may begin with a formula; values of both sides stand side by side;
