@@ -25,8 +25,9 @@ from benchmarks.tables import KNOWN_BEFORE, tables
 from neocc import NEOCC
 from neocc.core.objectives import OBJECTIVES
 from neocc.datasets import make_coclusters
-from neocc.selection import Asked, estimate_sides, suggest_n_clusters
+from neocc.selection import suggest_n_clusters
 from neocc.selection._data import opened, read
+from neocc.selection._together import Asked, estimate_sides
 
 AUTO = dict.fromkeys(("row_overlap", "row_outliers", "column_overlap", "column_outliers"), "auto")
 _SEPARABLE = 0.3

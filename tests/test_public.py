@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+from inspect import isfunction, signature
+from pathlib import Path
 
 import pytest
 
 import neocc
+
+MODULES = ("datasets", "io", "metrics", "plot", "preprocessing", "report", "selection")
 
 
 def modules_after(code: str) -> set[str]:
@@ -21,7 +26,7 @@ def modules_after(code: str) -> set[str]:
 def test_every_public_name_can_be_imported():
     for name in neocc.__all__:
         assert getattr(neocc, name) is not None
-    assert sorted(dir(neocc)) == sorted(neocc.__all__)
+    assert set(dir(neocc)) == {*neocc.__all__, *MODULES}
 
 
 def test_public_names_are_those_of_the_estimators_and_of_their_rivals():
@@ -30,6 +35,57 @@ def test_public_names_are_those_of_the_estimators_and_of_their_rivals():
     rivals = {"LowRankNEOKMeans", "ROCC", "InfinitePlaid"}
     assert set(neocc.__all__) == {*estimators.__all__, *rivals, "__version__"}
     assert {"NEOCC", "NEOKMeans", "MSSR", "objective_value"} <= set(neocc.__all__)
+
+
+def test_modules_are_attributes_without_an_import_of_their_own():
+    code = "import neocc\n" + "\n".join(f"assert neocc.{name}.__all__" for name in MODULES)
+    loaded = modules_after(code)
+    assert {f"neocc.{name}" for name in MODULES} <= loaded
+    loaded = modules_after("import neocc\nneocc.metrics.best_match_f1")
+    others = {f"neocc.{name}" for name in MODULES if name != "metrics"}
+    assert not loaded & {*others, "neocc.estimators", "sklearn", "matplotlib"}
+
+
+def test_no_file_but_one_takes_private_names_of_scikit_learn():
+    folder = Path(neocc.__file__).parent
+    names = re.compile(
+        r"^\s*from sklearn[\w.]*\._\w+ import|^\s*from sklearn[\w.]* import .*\b_\w", re.M
+    )
+    found = [path.name for path in folder.rglob("*.py") if names.search(path.read_text())]
+    assert found == ["_sklearn.py"]
+
+
+def test_functions_of_a_model_and_data_take_them_in_one_order():
+    """The model, then where something is written, then the data."""
+    seen = 0
+    for module in MODULES:
+        package = getattr(neocc, module)
+        for name in package.__all__:
+            function = getattr(package, name)
+            names = list(signature(function).parameters) if isfunction(function) else []
+            if "model" not in names:
+                continue
+            places = [each for each in names if each in ("path", "folder")]
+            data = [each for each in names if each in ("X", "matrix")]
+            expected = ["model", *places, *data]
+            assert names[: len(expected)] == expected, name
+            seen += 1
+    assert seen >= 8
+
+
+def test_selection_shows_what_is_for_users():
+    from neocc import selection
+
+    inner = {
+        "Asked",
+        "Wanted",
+        "choose_numbers",
+        "completed",
+        "estimate_sides",
+        "kmeans",
+        "estimate",
+    }
+    assert not inner & set(dir(selection))
 
 
 def test_star_import_gives_all_public_names():

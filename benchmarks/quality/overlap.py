@@ -24,8 +24,8 @@ from benchmarks.pages import Line
 from neocc import NEOCC
 from neocc.core.objectives import OBJECTIVES
 from neocc.datasets import load_leukemia, make_coclusters
-from neocc.selection import Asked, estimate_sides
 from neocc.selection._data import opened, read
+from neocc.selection._together import Asked, estimate_sides
 
 AUTO = dict.fromkeys(("row_overlap", "row_outliers", "column_overlap", "column_outliers"), "auto")
 OVERLAPS, NOISES = (0.0, 0.1, 0.2, 0.4), (0.5, 1.0, 2.0)

@@ -35,6 +35,8 @@ __all__ = [
     "top_features",
 ]
 
+_MODULES = ("datasets", "io", "metrics", "plot", "preprocessing", "report", "selection")
+
 _RIVALS = {
     "InfinitePlaid": "neocc.rivals.plaid",
     "LowRankNEOKMeans": "neocc.rivals.lowrank",
@@ -43,11 +45,13 @@ _RIVALS = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import public names on first use, so that `import neocc` costs nothing."""
+    """Import public names and modules on first use, so that `import neocc` costs nothing."""
+    if name in _MODULES:
+        return import_module(f"neocc.{name}")
     if name in __all__:
         return getattr(import_module(_RIVALS.get(name, "neocc.estimators")), name)
     raise AttributeError(f"module 'neocc' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, *_MODULES})

@@ -11,7 +11,7 @@ from models import SETTINGS, column_members, fit_noticing, make_model, row_membe
 from scipy import sparse
 
 from neocc import RedundancyWarning
-from neocc.estimators._base import PrecisionWarning
+from neocc.estimators._precision import PrecisionWarning
 
 RNG = np.random.default_rng(0)
 GAUSSIAN = RNG.normal(size=(10, 8))

@@ -10,7 +10,7 @@ from models import NAMES, column_members, make_model, row_members
 from scipy import sparse
 
 from neocc import objective_value
-from neocc.estimators._base import PrecisionWarning
+from neocc.estimators._precision import PrecisionWarning
 
 
 def exact_data(seed=0, n=48, m=30):

@@ -11,12 +11,13 @@ from sklearn.preprocessing import scale
 from neocc import NEOCC
 from neocc.core.objectives import OBJECTIVES
 from neocc.datasets import make_coclusters
-from neocc.selection import Asked, estimate_overlap_and_outliers, estimate_sides
+from neocc.selection import estimate_overlap_and_outliers
 from neocc.selection._data import opened, read
 from neocc.selection._mixture import Mixture, Sets, fitted
 from neocc.selection._outlying import farthest, outlying
 from neocc.selection._sharing import shared
 from neocc.selection._space import Place, hull
+from neocc.selection._together import Asked, estimate_sides
 
 AUTO = dict.fromkeys(("row_overlap", "row_outliers", "column_overlap", "column_outliers"), "auto")
 QUICK = {"overlap_model": "average", "n_init": 1, "refine": False, "random_state": 0}

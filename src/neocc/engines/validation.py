@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import _check_n_features, check_array, validate_data
+from sklearn.utils.validation import check_array, validate_data
 
 from neocc._counts import Counts
 from neocc._typing import BoolArray
@@ -60,7 +60,7 @@ def read_matrix(
     if is_on_card(X):
         if engine != "gpu":
             raise ValueError('X is on the GPU: pass X.get(), or take engine="gpu".')
-        _check_n_features(estimator, X, reset=reset)
+        _count_columns(estimator, X, reset=reset)
         found: Matrix = read_card(X, None, cell_weight, observed=observed)
         return found
     X = readable(X)
@@ -71,11 +71,23 @@ def read_matrix(
     return wrap(X, getattr(estimator, "feature_names_in_", None))
 
 
+def _count_columns(estimator: Any, X: Any, *, reset: bool) -> None:
+    """Set or check the number of columns of what scikit-learn does not read."""
+    known, found = getattr(estimator, "n_features_in_", None), int(X.shape[1])
+    if reset:
+        estimator.n_features_in_ = found
+    elif known is not None and known != found:
+        raise ValueError(
+            f"X has {found} features, but {type(estimator).__name__} is expecting {known} features "
+            "as input."
+        )
+
+
 def _read_names(estimator: Any, source: RowSource, *, reset: bool) -> None:
     """Set or check the number and the names of the columns, as `validate_data` does for arrays."""
     if estimator is None:
         return
-    _check_n_features(estimator, source, reset=reset)
+    _count_columns(estimator, source, reset=reset)
     names = getattr(source, "column_names", None)
     if reset:
         estimator.__dict__.pop("feature_names_in_", None)

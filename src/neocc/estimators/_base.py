@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
@@ -11,14 +10,10 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    _clone_parametrized,
-)
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from neocc._sklearn import HasMethods, Interval, StrOptions
 from neocc.core.checkpoints import NO_JOURNAL, Journal
 from neocc.core.engine import Engine
 from neocc.core.initialise import COLD
@@ -48,8 +43,10 @@ from neocc.estimators._checkpoints import open_journal
 from neocc.estimators._engines import make_engine, planned_space, running, runs_on_cluster
 from neocc.estimators._labels import only_labels, row_labels
 from neocc.estimators._overlap import OverlapChoice, choose_overlap_model
+from neocc.estimators._precision import warn_if_inexact
 from neocc.estimators._progress import CallbackSupportMixin, Progress
 from neocc.estimators._rows import RowModel, RowsMixin
+from neocc.estimators._tables import RowTableMixin
 from neocc.kernels import KERNEL_NAMES
 
 
@@ -102,6 +99,7 @@ _START, _SEARCH = 40, 200
 
 class BaseNEO(
     ClassNamePrefixFeaturesOutMixin,
+    RowTableMixin,
     RowsMixin,
     CallbackSupportMixin,
     BaseEstimator,
@@ -282,7 +280,7 @@ class BaseNEO(
         """Clone all parameters but a client of a cluster, which cannot be copied."""
         plain = copy(self)
         plain.engine = "auto"
-        cloned = _clone_parametrized(plain)
+        cloned = BaseEstimator.__sklearn_clone__(plain)
         cloned.engine = self.engine
         return cloned
 
@@ -300,19 +298,3 @@ class BaseNEO(
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-class PrecisionWarning(UserWarning):
-    """Rounding errors are not small against the objective."""
-
-
-def warn_if_inexact(off: float) -> None:
-    """Warn if the sums that decide over memberships were off by more than a thousandth."""
-    if off > 1e-3:
-        warnings.warn(
-            "Clusters lie at levels so far apart that rounding hides the spread within them: the "
-            f"sums behind the memberships are off by {off:.1%} of the objective. Subtract column "
-            "means or scale the columns first.",
-            PrecisionWarning,
-            stacklevel=2,
-        )

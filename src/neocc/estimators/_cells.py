@@ -7,11 +7,11 @@ from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin, _fit_context, clone
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
+from neocc._sklearn import HasMethods, Interval, fit_context
 from neocc._typing import FloatArray, IntArray
 from neocc.estimators._neocc import NEOCC
 from neocc.estimators._pairs import codes_of, matrices, numbered, read_pairs
@@ -113,7 +113,7 @@ class CellPredictor(RegressorMixin, BaseEstimator):
         self.clip = clip
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CellPredictor:
         """Fit co-clusterings to observed cells.
 
@@ -139,7 +139,7 @@ class CellPredictor(RegressorMixin, BaseEstimator):
             raise ValueError("Values must be finite, and there must be some.")
         weights = np.ones(len(values))
         if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, values, ensure_non_negative=True)
+            weights = _read_weights(sample_weight, len(values))
         self._row_codes, row_codes = numbered(rows)
         self._column_codes, column_codes = numbered(columns)
         self.row_ids_, self.column_ids_ = list(self._row_codes), list(self._column_codes)
@@ -259,4 +259,22 @@ class CellPredictor(RegressorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.string = tags.input_tags.categorical = True
         tags.no_validation = True
+        tags.regressor_tags.poor_score = True  # on features that are not names
         return tags
+
+
+def _read_weights(sample_weight: Any, n_cells: int) -> FloatArray:
+    """Check weights of cells: one for each, finite and not negative, or one for all."""
+    given = np.full(n_cells, sample_weight) if np.isscalar(sample_weight) else sample_weight
+    weights = check_array(
+        given,
+        dtype=[np.float64, np.float32],
+        ensure_2d=False,
+        input_name="sample_weight",
+        ensure_non_negative=True,
+    )
+    if weights.shape != (n_cells,):
+        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n_cells,)}!")
+    if not weights.any():
+        raise ValueError("sample_weight is zero for every cell: no weight is left to fit.")
+    return np.asarray(weights)

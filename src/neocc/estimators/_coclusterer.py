@@ -6,9 +6,9 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from neocc._sklearn import Interval, StrOptions
 from neocc._typing import BoolArray, FloatArray
 from neocc.core.engine import Engine
 from neocc.core.objectives import COCLUSTERING, COUNTS
@@ -20,6 +20,7 @@ from neocc.engines.validation import check_feasible, read_memberships
 from neocc.estimators._base import BaseNEO
 from neocc.estimators._columns import ColumnsMixin, column_side
 from neocc.estimators._labels import BiclusterLabelsMixin, only_labels, row_labels
+from neocc.estimators._tables import ColumnTableMixin
 from neocc.kernels import Memberships
 
 INIT_NAMES = {"neo-kmeans", "random", "spectral", "sketch", "sdp", "modularity"}
@@ -61,7 +62,7 @@ def _per_weight(members: Memberships, weights: FloatArray | None) -> FloatArray:
     return np.asarray(members.sizes * members.weighing(weights).inverse_sizes)
 
 
-class BaseCoclusterer(BiclusterLabelsMixin, ColumnsMixin, BaseNEO):
+class BaseCoclusterer(BiclusterLabelsMixin, ColumnTableMixin, ColumnsMixin, BaseNEO):
     """Base of the two-sided estimators."""
 
     _column_members: BoolArray

@@ -12,7 +12,20 @@ from neocc.core.objectives.virtual import by_sums
 from neocc.core.overlap import REPEAT, STORED_MODELS, OverlapModel, following
 from neocc.kernels import Memberships
 
-__all__ = ["asked_objective", "fitted_values", "used_overlap_model", "weigh", "weights_of"]
+__all__ = ["asked_objective", "fitted_values", "memberships", "used_overlap_model", "weigh"]
+__all__ += ["weights_of"]
+
+
+def memberships(model: Any) -> tuple[BoolArray, BoolArray | None]:
+    """Return the memberships of rows and of columns (None where only rows were clustered)."""
+    if hasattr(model, "row_membership_"):
+        return model.row_membership_, model.column_membership_
+    if hasattr(model, "membership_"):
+        return model.membership_, None
+    if hasattr(model, "row_labels_"):
+        k, l = model.block_means_.shape  # noqa: E741
+        return model.row_labels_[:, None] == range(k), model.column_labels_[:, None] == range(l)
+    raise ValueError(f"{type(model).__name__} has no memberships. Fit it first.")
 
 
 def used_overlap_model(model: Any) -> OverlapModel:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from neocc._sklearn import Interval, StrOptions
 from neocc.core.objectives import Side
 from neocc.core.overlap import OverlapModel
 from neocc.core.problem import Counts
@@ -18,16 +18,9 @@ from neocc.engines import Matrix, Workers
 from neocc.engines.validation import make_counts
 from neocc.estimators._engines import make_engine
 from neocc.estimators._fitted import asked_objective
-from neocc.selection import (
-    Asked,
-    OverlapEstimate,
-    PredictedClusters,
-    Wanted,
-    choose_numbers,
-    completed,
-    estimate_sides,
-    is_estimated,
-)
+from neocc.selection import OverlapEstimate, PredictedClusters
+from neocc.selection._predict import Wanted, choose_numbers
+from neocc.selection._together import Asked, completed, estimate_sides, is_estimated
 
 __all__ = ["SIDES", "SIDE_CONSTRAINTS", "counts_of_sides"]
 

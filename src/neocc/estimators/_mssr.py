@@ -5,9 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any, ClassVar
 
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
-
+from neocc._sklearn import Interval, StrOptions, fit_context
 from neocc.core.engine import Engine
 from neocc.core.objectives import COCLUSTERING, OBJECTIVES
 from neocc.core.problem import Problem
@@ -158,7 +156,7 @@ class MSSR(BaseCoclusterer):
         self.verbose = verbose
 
     @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(
         self, X: Any, y: Any = None, *, row_weight: Any = None, column_weight: Any = None
     ) -> MSSR:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from sklearn.base import _fit_context
-
+from neocc._sklearn import fit_context
 from neocc.core.engine import Engine
 from neocc.core.overlap import check_columns, followed_clusters
 from neocc.core.problem import Problem
@@ -244,7 +243,7 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         self.verbose = verbose
 
     @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(
         self,
         X: Any,

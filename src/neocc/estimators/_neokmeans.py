@@ -5,9 +5,9 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-from sklearn.base import ClusterMixin, _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import ClusterMixin
 
+from neocc._sklearn import Interval, StrOptions, fit_context
 from neocc.core.engine import Engine
 from neocc.core.objectives import KMEANS, make_objective, mean_rows
 from neocc.core.problem import Counts, Problem
@@ -194,7 +194,7 @@ class NEOKMeans(RedundancyMixin, ClusterMixin, BaseNEO):
         self.verbose = verbose
 
     @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, *, row_weight: Any = None) -> NEOKMeans:
         """Cluster the rows of X.
 

@@ -6,9 +6,9 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from neocc._sklearn import Interval, StrOptions
 from neocc._typing import BoolArray, FloatArray
 from neocc.core.biases import column_biases, find_biases, row_biases
 from neocc.engines import Matrix, Workers

@@ -15,6 +15,10 @@ __all__ = ["codes_of", "matrices", "numbered", "read_pairs"]
 
 def read_pairs(pairs: Any) -> tuple[AnyArray, AnyArray]:
     """Return the rows and the columns of pairs, each as a list of names."""
+    if sparse.issparse(pairs):
+        raise TypeError("Sparse input is not supported: give an array of shape (n_cells, 2).")
+    if not hasattr(pairs, "iloc") and hasattr(pairs, "__array__"):
+        pairs = np.asarray(pairs)
     if hasattr(pairs, "iloc"):
         given = [np.asarray(pairs.iloc[:, i]) for i in range(pairs.shape[1])]
     elif isinstance(pairs, np.ndarray):
@@ -27,7 +31,10 @@ def read_pairs(pairs: Any) -> tuple[AnyArray, AnyArray]:
         given = [_as_array(part) for part in zip(*pairs, strict=True)] if lengths == {2} else []
         given = given if pairs else [_as_array(()), _as_array(())]
     if len(given) != 2:
-        raise ValueError("Give pairs of a row and a column: an array of shape (n_cells, 2).")
+        found = f"; got n_features={len(given)}" if given else ""
+        raise ValueError(
+            f"Give pairs of a row and a column: an array of shape (n_cells, 2){found}."
+        )
     for names in given:
         without = [i for i, name in enumerate(names.tolist()) if _is_nothing(name)]
         if without:

@@ -11,10 +11,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.validation import check_is_fitted
 
 import neocc
+from neocc._sklearn import validate_parameter_constraints
 from neocc.io._archive import Archive, open_archive, write_archive
 from neocc.io._codec import Decoder, Encoder, Undecodable
 from neocc.io._errors import FormatError, ModelFileError, UnreadableFileError

@@ -7,26 +7,11 @@ from typing import Any
 import numpy as np
 
 from neocc._typing import FloatArray
-from neocc.core.engine import Engine
-from neocc.core.objectives import Features, Objective
 from neocc.core.objectives.blends import mixing
 from neocc.estimators._fitted import asked_objective, weights_of
-from neocc.kernels import Memberships, numpy_
+from neocc.kernels import Memberships
 
-__all__ = ["observed_block_errors", "observed_column_distances"]
-
-
-def observed_column_distances(
-    model: Any, X: Any, U: Memberships, V: Memberships, cell_weight: Any
-) -> FloatArray:
-    """Return the distance of each column to each column cluster, relative to the background."""
-    objective = asked_objective(model)
-    with model._engine_of(X, weights_of(model)[0], cell_weight) as engine:  # noqa: SLF001
-        features = _features(engine, objective, U)
-    terms = objective.column_terms(features, U, V)
-    d = numpy_.distances(features, terms)
-    d[:, np.isinf(terms.magnitude)] = np.inf
-    return d
+__all__ = ["observed_block_errors"]
 
 
 def observed_block_errors(
@@ -35,13 +20,9 @@ def observed_block_errors(
     """Return each block's squared errors over its observed cells, and its part of the ridge."""
     objective = asked_objective(model)
     with model._engine_of(X, weights_of(model)[0], cell_weight) as engine:  # noqa: SLF001
-        features = _features(engine, objective, U)
+        features = engine.column_features(U, None, base=objective.base, counts=True)
         squares = [engine.column_squares(weights) for weights in U.indicator.T.copy()]
     assert features.sums is not None
     sums = mixing(U).T @ features.sums.T @ V.indicator
     explained = sums * objective.block_means(features, U, V)
     return np.asarray(np.maximum(np.array(squares) @ V.indicator - explained, 0.0))
-
-
-def _features(engine: Engine, objective: Objective, U: Memberships) -> Features:
-    return engine.column_features(U, None, base=objective.base, counts=objective.needs_counts)

@@ -50,8 +50,8 @@ def check_output(folder: str | PathLike[str], *, force: bool = False) -> None:
 def write_result(
     model: Any,
     folder: str | PathLike[str],
-    *,
     matrix: Any,
+    *,
     cell_weight: Any = None,
     record: RunRecord | None = None,
     extra_files: Mapping[str, str | bytes] | None = None,

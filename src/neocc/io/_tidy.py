@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 
 from neocc._typing import BoolArray, FloatArray
-from neocc.core.objectives import CountObjective, Features, Objective
-from neocc.core.problem import Problem
-from neocc.engines import Workers
-from neocc.engines.validation import read_matrix as read_array
-from neocc.engines.weighing import weighed
-from neocc.estimators._engines import make_engine
-from neocc.estimators._fitted import asked_objective, used_overlap_model, weigh, weights_of
+from neocc.core.objectives import CountObjective
+from neocc.estimators._fitted import asked_objective, memberships, weigh
+from neocc.estimators._tables import (
+    column_distances,
+    fitted_features,
+    member_lines,
+    weighed_members,
+)
 from neocc.io._block_errors import block_errors, centre_errors
 from neocc.io._matrix import Matrix
-from neocc.io._observed import observed_block_errors, observed_column_distances
-from neocc.kernels import Memberships, numpy_
+from neocc.io._observed import observed_block_errors
 
 __all__ = ["ResultTables", "column_distances", "means_over_blocks", "member_table", "memberships"]
 __all__ += ["result_tables"]
@@ -49,18 +49,6 @@ class ResultTables:
     rows: dict[str, Any]
     columns: dict[str, Any] | None
     blocks: dict[str, Any]
-
-
-def memberships(model: Any) -> tuple[BoolArray, BoolArray | None]:
-    """Return the memberships of rows and of columns (None where only rows were clustered)."""
-    if hasattr(model, "row_membership_"):
-        return model.row_membership_, model.column_membership_
-    if hasattr(model, "membership_"):
-        return model.membership_, None
-    if hasattr(model, "row_labels_"):
-        k, l = model.block_means_.shape  # noqa: E741
-        return model.row_labels_[:, None] == range(k), model.column_labels_[:, None] == range(l)
-    raise ValueError(f"{type(model).__name__} has no memberships. Fit it first.")
 
 
 def result_tables(
@@ -95,76 +83,18 @@ def result_tables(
     return ResultTables(rows, columns, blocks)
 
 
-def column_distances(model: Any, X: Any, cell_weight: Any = None) -> FloatArray:
-    """Return the distance of each column to each column cluster: `transform`, for columns.
-
-    Parameters
-    ----------
-    model : NEOCC or MSSR
-        Fitted to X.
-    X : array-like or sparse matrix of shape (n_rows, n_columns)
-        The data of the fit.
-    cell_weight : array-like or sparse matrix of shape (n_rows, n_columns), default=None
-        Weights of observed cells, as given to the fit.
-
-    Returns
-    -------
-    distances : ndarray of shape (n_columns, n_column_clusters)
-        Squared distances as the objective measures them: what a column in this cluster alone adds
-        to it. Infinite for a cluster without members.
-    """
-    objective = asked_objective(model)
-    if objective.needs_counts:
-        return observed_column_distances(model, X, *_weighed(model), cell_weight)
-    features, U, V = _features(model, objective, X)
-    terms = objective.column_terms(features, U, V)
-    d = numpy_.distances(features, terms)
-    d = np.maximum(d, 0.0) if terms.rate is None else d
-    d[:, np.isinf(terms.magnitude)] = np.inf
-    return d
-
-
-def _features(
-    model: Any, objective: Objective, X: Any
-) -> tuple[Features, Memberships, Memberships]:
-    """Return the column features of a fit, with its memberships."""
-    U, V = _weighed(model)
-    problem = Problem(objective, None, None, overlap_model=used_overlap_model(model))
-    with Workers(model.n_jobs) as workers:
-        matrix = read_array(None, X, reset=False)
-        if objective.weighs_data:
-            matrix = weighed(matrix, *weights_of(model))
-        engine = make_engine(matrix, model.kernel, workers)
-        data = engine.centred(problem.centring)
-        products = V if objective.needs_products else None
-        return data.column_features(U, products, base=objective.base), U, V
-
-
-def _weighed(model: Any) -> tuple[Memberships, Memberships]:
-    """Return the memberships of a fit as they count in sums."""
-    U, V = memberships(model)
-    assert V is not None
-    return weigh(model, U, "rows"), weigh(model, V, "columns")
-
-
 def member_table(
     side: str, members: BoolArray, found: FloatArray, names: list[str]
 ) -> dict[str, Any]:
     """Tabulate memberships with their distances, and items without any; see `ResultTables`."""
-    items, clusters = np.nonzero(members)
-    outliers = np.flatnonzero(~members.any(axis=1))
-    at = np.concatenate([items, outliers])
-    order = np.argsort(at, kind="stable")
-    at = at[order]
-    is_outlier = np.concatenate([np.zeros(len(items), bool), np.ones(len(outliers), bool)])[order]
-    lengths = np.concatenate([found[items, clusters], found[outliers].min(axis=1)])[order]
-    numbers = np.concatenate([clusters + 1, np.zeros(len(outliers), np.intp)])[order]
+    lines = member_lines(members, found)
+    is_outlier = lines.clusters < 0
     return {
-        "name": [names[item] for item in at],
-        "cluster": np.ma.masked_array(numbers, mask=is_outlier),
-        "distance": lengths,
+        "name": [names[item] for item in lines.items],
+        "cluster": np.ma.masked_array(lines.clusters + 1, mask=is_outlier),
+        "distance": lines.distances,
         "outlier": is_outlier,
-        side: at + 1,
+        side: lines.items + 1,
     }
 
 
@@ -182,12 +112,13 @@ def _block_table(
 ) -> dict[str, Any]:
     (k, l), sizes = model.block_means_.shape, (U.sum(axis=0), V.sum(axis=0))  # noqa: E741
     objective, lifts = asked_objective(model), getattr(model, "block_lifts_", None)
+    members, data = weighed_members(model), matrix.data
     if isinstance(objective, CountObjective):
-        errors = objective.block_costs(*_features(model, objective, matrix.data))
+        errors = objective.block_costs(fitted_features(model, objective, data), *members)
     elif objective.needs_counts:
-        errors = observed_block_errors(model, matrix.data, *_weighed(model), cell_weight)
+        errors = observed_block_errors(model, data, *members, cell_weight)
     else:
-        errors = block_errors(matrix.data, *_weighed(model), objective.name)
+        errors = block_errors(data, *members, objective.name)
     return {
         "row_cluster": np.repeat(np.arange(1, k + 1), l),
         "column_cluster": np.tile(np.arange(1, l + 1), k),

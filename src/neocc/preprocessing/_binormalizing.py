@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from neocc._sklearn import Interval, fit_context
 from neocc._typing import FloatArray
 from neocc.preprocessing._reading import Preprocessor
 from neocc.preprocessing._scaling import scale_columns, scale_rows
@@ -86,7 +85,7 @@ class Binormalizer(Preprocessor):
         self.max_iter = max_iter
         self.tol = tol
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Binormalizer:
         """Find the factors of the columns.
 

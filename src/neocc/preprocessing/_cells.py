@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
+from neocc._sklearn import fit_context
 from neocc._typing import AnyArray
 from neocc.preprocessing._reading import Preprocessor, refuse_sparse
 
@@ -42,7 +42,7 @@ class Log2(Preprocessor):
     keeps_missing: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Log2:
         """Find the smallest positive value.
 
@@ -121,7 +121,7 @@ class ZeroDropper(Preprocessor):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> ZeroDropper:
         """Check the data; there is nothing to learn.
 

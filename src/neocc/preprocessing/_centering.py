@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from neocc._sklearn import StrOptions, fit_context
 from neocc._typing import AnyArray
 from neocc.preprocessing._reading import Preprocessor, refuse_sparse
 
@@ -62,7 +61,7 @@ class Centerer(Preprocessor):
     def __init__(self, axis: str = "columns") -> None:
         self.axis = axis
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Centerer:
         """Learn the means of the columns.
 

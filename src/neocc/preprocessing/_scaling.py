@@ -6,11 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import _fit_context
 from sklearn.preprocessing import StandardScaler, normalize
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from neocc._sklearn import StrOptions, fit_context
 from neocc._typing import AnyArray
 from neocc.preprocessing._reading import Preprocessor, refuse_sparse
 
@@ -61,7 +60,7 @@ class Standardizer(Preprocessor):
         self.axis = axis
         self.with_mean = with_mean
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Standardizer:
         """Learn means and variances of the columns.
 
@@ -160,7 +159,7 @@ class NormScaler(Preprocessor):
         self.axis = axis
         self.norm = norm
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> NormScaler:
         """Learn the norms of the columns.
 

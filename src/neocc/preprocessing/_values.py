@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import _fit_context
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import Binarizer
 from sklearn.utils.validation import check_is_fitted
 
+from neocc._sklearn import fit_context
 from neocc.preprocessing._reading import Preprocessor
 
 
@@ -39,7 +39,7 @@ class Log1p(Preprocessor):
     keeps_missing: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Log1p:
         """Check the data; there is nothing to learn.
 

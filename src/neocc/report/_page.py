@@ -58,8 +58,8 @@ _TITLES = {
 
 def render_report(
     model: Any,
-    *,
     matrix: Any = None,
+    *,
     row_names: Sequence[Any] | None = None,
     column_names: Sequence[Any] | None = None,
     row_noun: str = "rows",
@@ -164,8 +164,8 @@ def render_report(
 def write_report(
     model: Any,
     path: str | PathLike[str],
-    *,
     matrix: Any = None,
+    *,
     row_names: Sequence[Any] | None = None,
     column_names: Sequence[Any] | None = None,
     row_noun: str = "rows",

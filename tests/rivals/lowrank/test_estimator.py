@@ -212,7 +212,6 @@ def test_neocc_starts_from_relaxed_sides(objective):
 
 @parametrize_with_checks(
     [
-        LowRankNEOKMeans(columns_per_cluster=1, max_iter=2),
         LowRankNEOKMeans(columns_per_cluster=1, max_iter=2, solver="alm"),
         NEOCC(None, None, init="sdp", n_init=1, refine=False),
     ]

@@ -38,11 +38,6 @@ def members():
     return rows, columns
 
 
-@parametrize_with_checks([InfinitePlaid(n_sweeps=4, burn_in=2, n_moves=1, n_init=1)])
-def test_sklearn_check(estimator, check):
-    check(estimator)
-
-
 @pytest.mark.slow
 @parametrize_with_checks([InfinitePlaid()])
 def test_sklearn_check_of_defaults(estimator, check):

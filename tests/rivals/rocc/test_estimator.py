@@ -383,7 +383,6 @@ def test_an_interrupted_fit_keeps_the_best_grid_so_far(monkeypatch):
 
 @parametrize_with_checks(
     [
-        ROCC(n_init=2),
         ROCC(objective="residue", n_init=2),
         ROCC(n_coclusters=1, n_init=1, expand=None),
     ]

@@ -6,10 +6,10 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, _fit_context
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from neocc._sklearn import Interval, StrOptions, fit_context
 from neocc.engines import Workers
 from neocc.estimators._base import SHARED_CONSTRAINTS, BaseNEO
 from neocc.estimators._progress import CallbackSupportMixin, Progress, with_callbacks
@@ -231,7 +231,7 @@ class InfinitePlaid(PlaidResults, CallbackSupportMixin, BaseEstimator):
     _keeping_earlier_fit = BaseNEO._keeping_earlier_fit
 
     @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, *, mask: Any = None) -> InfinitePlaid:
         """Draw a chain of samples for X.
 

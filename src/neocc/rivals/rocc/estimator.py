@@ -5,9 +5,7 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
-
+from neocc._sklearn import Interval, StrOptions, fit_context
 from neocc.core.engine import Engine
 from neocc.core.objectives import COCLUSTERING, OBJECTIVES
 from neocc.core.problem import Problem
@@ -222,7 +220,7 @@ class ROCC(CoclusterResults):
         self.verbose = verbose
 
     @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> ROCC:
         """Find the co-clusters of X.
 

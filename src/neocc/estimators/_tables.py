@@ -1,0 +1,190 @@
+"""Members of clusters as tables: a line per membership, with its distance."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from neocc._typing import BoolArray, FloatArray, IntArray
+from neocc.core.objectives import Features, Objective
+from neocc.core.problem import Problem
+from neocc.engines import Workers
+from neocc.engines.validation import read_matrix
+from neocc.engines.weighing import weighed
+from neocc.estimators._engines import make_engine
+from neocc.estimators._fitted import (
+    asked_objective,
+    memberships,
+    used_overlap_model,
+    weigh,
+    weights_of,
+)
+from neocc.kernels import Memberships, numpy_
+
+__all__ = ["ColumnTableMixin", "RowTableMixin", "column_distances", "fitted_features"]
+__all__ += ["member_lines", "weighed_members"]
+
+
+class MemberLines(NamedTuple):
+    """Memberships one by one, in the order of items; those in none are in cluster -1."""
+
+    items: IntArray
+    clusters: IntArray
+    distances: FloatArray
+
+
+def member_lines(members: BoolArray, distances: FloatArray) -> MemberLines:
+    """List memberships with their distances, and items without any with that to the nearest."""
+    items, clusters = np.nonzero(members)
+    outliers = np.flatnonzero(~members.any(axis=1))
+    at = np.concatenate([items, outliers])
+    order = np.argsort(at, kind="stable")
+    lengths = np.concatenate([distances[items, clusters], distances[outliers].min(axis=1)])
+    numbers = np.concatenate([clusters, np.full(len(outliers), -1)])
+    return MemberLines(at[order], numbers[order], lengths[order])
+
+
+def weighed_members(model: Any) -> tuple[Memberships, Memberships]:
+    """Return the memberships of both sides of a fit as they count in sums."""
+    rows, columns = memberships(model)
+    assert columns is not None
+    return weigh(model, rows, "rows"), weigh(model, columns, "columns")
+
+
+def fitted_features(model: Any, objective: Objective, X: Any, cell_weight: Any = None) -> Features:
+    """Return the column features of the data of a fit, given its memberships."""
+    U, V = weighed_members(model)
+    if objective.needs_counts:
+        with model._engine_of(X, weights_of(model)[0], cell_weight) as engine:
+            found: Features = engine.column_features(U, None, base=objective.base, counts=True)
+            return found
+    problem = Problem(objective, None, None, overlap_model=used_overlap_model(model))
+    with Workers(model.n_jobs) as workers:
+        matrix = read_matrix(None, X, reset=False)
+        if objective.weighs_data:
+            matrix = weighed(matrix, *weights_of(model))
+        data = make_engine(matrix, model.kernel, workers).centred(problem.centring)
+        products = V if objective.needs_products else None
+        return data.column_features(U, products, base=objective.base)
+
+
+def column_distances(model: Any, X: Any, cell_weight: Any = None) -> FloatArray:
+    """Return the distance of each column to each column cluster: `transform`, for columns.
+
+    Parameters
+    ----------
+    model : NEOCC or MSSR
+        Fitted to X.
+    X : array-like or sparse matrix of shape (n_rows, n_columns)
+        The data of the fit.
+    cell_weight : array-like or sparse matrix of shape (n_rows, n_columns), default=None
+        Weights of observed cells, as given to the fit.
+
+    Returns
+    -------
+    distances : ndarray of shape (n_columns, n_column_clusters)
+        Squared distances as the objective measures them: what a column in this cluster alone adds
+        to it. Infinite for a cluster without members.
+    """
+    objective = asked_objective(model)
+    features = fitted_features(model, objective, X, cell_weight)
+    terms = objective.column_terms(features, *weighed_members(model))
+    d = numpy_.distances(features, terms)
+    d = np.maximum(d, 0.0) if terms.rate is None else d
+    d[:, np.isinf(terms.magnitude)] = np.inf
+    return d
+
+
+class RowTableMixin:
+    """Rows of a fit as a table."""
+
+    _row_members: BoolArray
+    n_features_in_: int
+    transform: Any
+
+    def row_table(self, X: Any) -> Any:
+        """Return the members of the row clusters as a data frame, a line per membership.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_columns)
+            The data of the fit.
+
+        Returns
+        -------
+        table : pandas.DataFrame
+            `row`, its number; `name`, from the index of a data frame, else the number; `group`, -1
+            for a row in none; and `distance`, as in `transform`, to the nearest group for a row in
+            none. Needs pandas.
+
+        Examples
+        --------
+        >>> from neocc import NEOKMeans
+        >>> X = [[0.0], [0.2], [2.0], [3.8], [4.0], [50.0]]
+        >>> model = NEOKMeans(n_clusters=2, outliers=1 / 6, random_state=0).fit(X)
+        >>> table = model.row_table(X)
+        >>> table[table.group == -1].name.tolist()
+        [5]
+        """
+        check_is_fitted(self)
+        n_rows = _refuse_other_data(X, (len(self._row_members), self.n_features_in_))
+        names = getattr(X, "index", None)
+        return _frame("row", self._row_members, self.transform(X), names, n_rows)
+
+
+class ColumnTableMixin(RowTableMixin):
+    """Columns of a fit as a table, too."""
+
+    _column_members: BoolArray
+
+    def column_table(self, X: Any, *, cell_weight: Any = None) -> Any:
+        """Return the members of the column clusters as a data frame, a line per membership.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_columns)
+            The data of the fit.
+        cell_weight : array-like or sparse matrix of shape (n_rows, n_columns), default=None
+            Weights of observed cells, as given to the fit.
+
+        Returns
+        -------
+        table : pandas.DataFrame
+            `column`, `name` (of `feature_names_in_`, else the number), `group` and `distance`, as
+            in `row_table`.
+        """
+        check_is_fitted(self)
+        _refuse_other_data(X, (len(self._row_members), self.n_features_in_))
+        names = getattr(self, "feature_names_in_", None)
+        d = column_distances(self, X, cell_weight)
+        return _frame("column", self._column_members, d, names, self.n_features_in_)
+
+
+def _refuse_other_data(X: Any, shape: tuple[int, int]) -> int:
+    """Refuse data of another shape than the fit's; return the number of rows."""
+    found = tuple(getattr(X, "shape", None) or np.shape(X))
+    if found != shape:
+        raise ValueError(
+            f"The table needs the data of the fit, of shape {shape}; X has shape {found}. "
+            "predict_membership and transform take new rows."
+        )
+    return shape[0]
+
+
+def _frame(side: str, members: BoolArray, d: FloatArray, names: Any, n_items: int) -> Any:
+    try:
+        import pandas as pd  # type: ignore[import-untyped]
+    except ImportError as error:
+        raise ImportError(f"{side}_table returns a data frame: pip install pandas") from error
+    lines = member_lines(members, d)
+    named = np.arange(n_items) if names is None or callable(names) else np.asarray(names)
+    return pd.DataFrame(
+        {
+            side: lines.items,
+            "name": named[lines.items],
+            "group": lines.clusters,
+            "distance": lines.distances,
+        }
+    )
