@@ -18,7 +18,7 @@ import h5py
 import numpy as np
 from matplotlib import pyplot as plt
 
-from neocc import NEOCC
+from neocc import NEOCC, top_features
 
 path = distribution("scanpy").locate_file("scanpy/datasets/10x_pbmc68k_reduced.h5ad")
 with h5py.File(path) as file:
@@ -47,14 +47,12 @@ for group, cells in enumerate(model.row_membership_.T, start=1):
     print(f"R{group}, {cells.sum()} cells:", ", ".join(f"{n} {kind}" for kind, n in common))
 
 # %%
-# For each group of cells, the genes whose mean in the group is farthest above the rest.
+# For each group of cells, the genes that are highest in it compared with the other groups.
 
-markers = []
-for group, cells in enumerate(model.row_membership_.T, start=1):
-    above = X[cells].mean(axis=0) - X[~cells].mean(axis=0)
-    best = np.argsort(-above)[:5]
-    markers.extend(t for t in best if t not in markers)
-    print(f"R{group}:", ", ".join(genes[best]))
+found = top_features(model, genes, n=5)
+print(found)
+markers = [np.flatnonzero(genes == gene)[0] for line in found.values() for gene, _ in line]
+markers = list(dict.fromkeys(markers))
 
 # %%
 # On the left, the cells on the map that the authors of the file computed; cells of two groups have

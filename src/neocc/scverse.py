@@ -195,7 +195,12 @@ def plot_groups(
         if inside.any():
             text = cluster_name("rows", group)
             middle = np.median(where[inside & (numbers == numbers[inside].min())], axis=0)
-            box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "alpha": 0.8, "linewidth": 0}
+            box = {
+                "boxstyle": "round,pad=0.15",
+                "facecolor": "white",
+                "alpha": 0.65,
+                "linewidth": 0,
+            }
             ax.text(*middle, text, ha="center", va="center", fontsize=9, weight="bold", bbox=box)
     bare(ax)
     ax.set(xticks=[], yticks=[])

@@ -22,7 +22,10 @@ PAGES = sorted(
     if path.name != "sg_execution_times.rst"
 )
 # Pages whose code shares names, from the top to the bottom; others have tests of their own.
-GUIDE = ("choosing", "objectives", "pipelines", "preprocessing", "stability", "start")
+GUIDE = (
+    *("choosing", "neighbours", "objectives", "pipelines", "preprocessing", "stability"),
+    *("start", "tutorial"),
+)
 TOCTREE = re.compile(r"```\{toctree\}\n(.*?)```", re.DOTALL)
 
 
@@ -85,6 +88,18 @@ def test_the_code_of_a_page_runs(name, tmp_path, monkeypatch, capsys):
         exec(compile(block, f"{name}.md, block {number}", "exec"), names)
         printed = capsys.readouterr().out
         assert not shown or printed == shown
+
+
+def test_the_code_for_neighbours_runs_where_they_are(tmp_path, monkeypatch, capsys):
+    for name in ("anndata", "gensim"):
+        pytest.importorskip(name)
+    monkeypatch.chdir(tmp_path)
+    text = (DOCS / "neighbours.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```\{code-block\} python\n(?!:)(.*?)```", text, re.DOTALL)
+    assert len(blocks) == 2
+    for number, block in enumerate(blocks):
+        exec(compile(block, f"neighbours.md, other block {number}", "exec"), {})
+    assert "goal" in capsys.readouterr().out
 
 
 def test_the_guide_tests_all_pages_with_code():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from neocc._extras import need
+from neocc.engines.containers import in_memory
 from neocc.io._matrix import Matrix
 from neocc.io._model import save_model
 from neocc.io._record import RunRecord, write_record
@@ -72,7 +74,7 @@ def write_result(
         The fitted estimator.
     folder : path-like
         Where to write.
-    matrix : Matrix, array or sparse matrix
+    matrix : Matrix, array, data frame or sparse matrix
         The data of the fit.
     cell_weight : array-like or sparse matrix, default=None
         Weights of observed cells, as given to the fit; those of rows and columns are known.
@@ -109,13 +111,16 @@ def write_result(
     ['blocks.csv', 'columns.csv', 'model.neocc', 'rows.csv']
     """
     if not isinstance(matrix, Matrix):
-        matrix = Matrix(matrix if hasattr(matrix, "shape") else np.asarray(matrix))
+        matrix = _named(matrix)
     extra_files = extra_files or {}
     for name in extra_files:
         if Path(name).name != name or name.startswith("."):
             raise ValueError(f"{name!r} is not a plain file name.")
     check_output(folder, force=force)
-    tables = result_tables(model, matrix, cell_weight, before)
+    with warnings.catch_warnings():
+        # Those of a data frame that was fitted are known by their order here.
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        tables = result_tables(model, matrix, cell_weight, before)
 
     def is_ours(path: Path) -> bool:
         return _is_ours(path) or path.name in extra_files
@@ -132,6 +137,18 @@ def write_result(
         for name, content in extra_files.items():
             data = content.encode() if isinstance(content, str) else content
             (partial / name).write_bytes(data)
+
+
+def _named(matrix: Any) -> Matrix:
+    """Return data with the names that a data frame has; an index that only counts names nothing."""
+    matrix = in_memory(matrix)
+    if not hasattr(matrix, "columns"):
+        return Matrix(matrix if hasattr(matrix, "shape") else np.asarray(matrix))
+    index = getattr(matrix, "index", None)
+    if type(index).__name__ == "RangeIndex":
+        index = None
+    rows = None if index is None else tuple(map(str, index))
+    return Matrix(matrix.to_numpy(), rows, tuple(map(str, matrix.columns)))
 
 
 def _is_ours(path: Path) -> bool:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from neocc._sklearn import Interval, fit_context
 from neocc._typing import FloatArray
-from neocc.preprocessing._reading import Preprocessor
+from neocc.preprocessing._reading import Preprocessor, transformed
 from neocc.preprocessing._scaling import scale_columns, scale_rows
 
 # Where no scaling exists the factors diverge; this keeps them finite.
@@ -201,4 +201,4 @@ def binormalize(X: Any, *, max_iter: int = 1000, tol: float = 1e-6) -> Any:
     array([[1., 1.],
            [1., 1.]])
     """
-    return Binormalizer(max_iter=max_iter, tol=tol).fit_transform(X)
+    return transformed(Binormalizer(max_iter=max_iter, tol=tol), X)

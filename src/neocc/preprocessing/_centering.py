@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from neocc._sklearn import StrOptions, fit_context
 from neocc._typing import AnyArray
-from neocc.preprocessing._reading import Preprocessor, refuse_sparse
+from neocc.preprocessing._reading import Preprocessor, refuse_sparse, transformed
 
 
 class Centerer(Preprocessor):
@@ -120,7 +120,7 @@ class Centerer(Preprocessor):
         return tags
 
 
-def center(X: Any, axis: str = "columns") -> AnyArray:
+def center(X: Any, axis: str = "columns") -> Any:
     """Subtract the means of rows, of columns, or of both.
 
     Parameters
@@ -146,5 +146,4 @@ def center(X: Any, axis: str = "columns") -> AnyArray:
     array([[-0.5,  0.5],
            [-1.5,  1.5]])
     """
-    centered: AnyArray = Centerer(axis=axis).fit_transform(X)
-    return centered
+    return transformed(Centerer(axis=axis), X)

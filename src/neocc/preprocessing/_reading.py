@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import FLOAT_DTYPES, validate_data
 
+from neocc.engines.containers import in_memory
 from neocc.engines.reading import check_values, readable
 
 
@@ -50,6 +51,18 @@ class Preprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.allow_nan = self.keeps_missing
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def transformed(transformer: Any, X: Any) -> Any:
+    """Fit and transform X; a data frame of pandas or polars stays one."""
+    X = in_memory(X)
+    found = transformer.fit_transform(X)
+    package = type(X).__module__.partition(".")[0]
+    if not hasattr(X, "columns") or sparse.issparse(found) or package not in ("pandas", "polars"):
+        return found
+    if package == "pandas":
+        return type(X)(found, index=X.index, columns=X.columns)
+    return type(X)(found, schema=X.columns)
 
 
 def refuse_sparse(X: Any, doing: str, instead: str) -> None:

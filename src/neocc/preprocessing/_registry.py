@@ -13,6 +13,7 @@ from neocc.preprocessing._binormalizing import Binormalizer
 from neocc.preprocessing._cells import Log2, ZeroDropper
 from neocc.preprocessing._centering import Centerer
 from neocc.preprocessing._names import PREPROCESSORS
+from neocc.preprocessing._reading import transformed
 from neocc.preprocessing._scaling import NormScaler, Standardizer
 from neocc.preprocessing._values import Log1p, Tfidf
 
@@ -96,7 +97,7 @@ def preprocess(X: Any, names: str | Iterable[str]) -> Any:
     array([[0. , 1. ],
            [0.5, 0.5]])
     """
-    return make_preprocessor(names).fit_transform(X)
+    return transformed(make_preprocessor(names), X)
 
 
 def _unknown(name: Any) -> str:

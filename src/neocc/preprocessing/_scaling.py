@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from neocc._sklearn import StrOptions, fit_context
 from neocc._typing import AnyArray
-from neocc.preprocessing._reading import Preprocessor, refuse_sparse
+from neocc.preprocessing._reading import Preprocessor, refuse_sparse, transformed
 
 
 class Standardizer(Preprocessor):
@@ -264,7 +264,7 @@ def standardize(X: Any, axis: str = "columns", *, with_mean: bool = True) -> Any
     array([[-1.,  0.],
            [ 1.,  0.]])
     """
-    return Standardizer(axis=axis, with_mean=with_mean).fit_transform(X)
+    return transformed(Standardizer(axis=axis, with_mean=with_mean), X)
 
 
 def scale_norms(X: Any, axis: str = "rows", norm: str = "l2") -> Any:
@@ -295,4 +295,4 @@ def scale_norms(X: Any, axis: str = "rows", norm: str = "l2") -> Any:
     array([[0.6, 0.8],
            [0. , 0. ]])
     """
-    return NormScaler(axis=axis, norm=norm).fit_transform(X)
+    return transformed(NormScaler(axis=axis, norm=norm), X)

@@ -11,7 +11,7 @@ from sklearn.preprocessing import Binarizer
 from sklearn.utils.validation import check_is_fitted
 
 from neocc._sklearn import fit_context
-from neocc.preprocessing._reading import Preprocessor
+from neocc.preprocessing._reading import Preprocessor, transformed
 
 
 class Log1p(Preprocessor):
@@ -190,7 +190,7 @@ def log1p(X: Any) -> Any:
     array([[0.   , 0.693],
            [1.386, 2.079]])
     """
-    return Log1p().fit_transform(X)
+    return transformed(Log1p(), X)
 
 
 def tfidf(X: Any, *, norm: str | None = "l2") -> Any:
@@ -219,7 +219,7 @@ def tfidf(X: Any, *, norm: str | None = "l2") -> Any:
     array([[1.   , 0.   ],
            [2.   , 1.405]])
     """
-    return Tfidf(norm=norm).fit_transform(X)
+    return transformed(Tfidf(norm=norm), X)
 
 
 def binarize(X: Any, *, threshold: float = 0.0) -> Any:
@@ -248,4 +248,4 @@ def binarize(X: Any, *, threshold: float = 0.0) -> Any:
     array([[0., 1.],
            [1., 0.]])
     """
-    return Binarizer(threshold=threshold).fit_transform(X)
+    return transformed(Binarizer(threshold=threshold), X)
