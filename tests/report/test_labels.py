@@ -61,6 +61,23 @@ def test_the_table_counts_labels_in_groups():
     assert "2 of the 30 rows have no label." in page.by_id("labels").text
 
 
+def test_only_what_stays_small_when_adjusted_is_marked_and_listed():
+    rng = np.random.default_rng(7)
+    L, U = rng.random((60, 9)) < 0.3, rng.random((60, 4)) < 0.4
+    L[:, 0] |= U[:, 0]
+    tested = enrichment(L, U)
+    small = tested.adjusted <= 0.05
+    assert 0 < np.count_nonzero(small) < np.count_nonzero(tested.p_values <= 0.05)
+    page = page_of(U, [[f"label {at}" for at in np.flatnonzero(own)] for own in L])
+    lines = {line[0].text: line for line in rows_of(page, "contingency")[1:10]}
+    for label in range(9):
+        cells = lines[f"label {label}"][1:5]
+        assert ["enriched" in tag.attributes["class"] for tag in cells] == small[label].tolist()
+        for cluster in range(4):
+            card = page.by_id(f"rows-{cluster + 1}").text
+            assert (f"label {label}" in card) == small[label, cluster]
+
+
 def test_a_card_lists_what_is_enriched_and_says_if_nothing_is():
     U, labels = planted()
     card = page_of(U, labels).by_id("rows-1").text

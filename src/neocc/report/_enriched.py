@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from neocc.io._labels import Labels
 from neocc.metrics import Enrichment
 from neocc.report._facts import SideFacts
 from neocc.report._html import Markup, element, joined, name
-from neocc.report._pieces import NOTHING, note, section, swatch, table
+from neocc.report._pieces import NOTHING, crossed, note, section, swatch, table
 from neocc.report._scale import LEVELS
 from neocc.report._side import Side
 from neocc.report._words import count_of, figure
@@ -121,14 +120,14 @@ def _contingency(facts: SideFacts) -> Markup:
     side = facts.side
     tested, known = side.enrichment, side.labels
     assert tested is not None and known is not None
-    shown = _order(tested)
+    shown, levels = _order(tested), _levels(tested)
     clusters = [group.cluster for group in facts.groups]
     with_label = known.members.T @ (side.weights == 0)
     lines = [
         element(
             "tr",
             element("th", name(known.names[label], _LONGEST), scope="row"),
-            *(_cell(tested, label, cluster) for cluster in clusters),
+            *(_cell(tested, label, one, levels[label, one]) for one in clusters),
             element("td", f"{with_label[label]:,}", class_="faint") if side.n_in[2] else NOTHING,
             element("td", f"{tested.label_sizes[label]:,}", class_="faint"),
         )
@@ -148,9 +147,7 @@ def _contingency(facts: SideFacts) -> Markup:
         "all",
     ]
     caption = f"Labels of {count_of(side.n_items, side.noun)}, by group"
-    wide = element(
-        "div", table(heads, lines, "contingency", caption), class_="scrolls", tabindex="0"
-    )
+    wide = crossed(heads, lines, caption)
     return joined(wide, *map(note, _remarks(facts, len(shown))))
 
 
@@ -181,13 +178,20 @@ def _order(tested: Enrichment) -> IntArray:
     return np.asarray(shown[np.lexsort((group, last))])
 
 
-def _cell(tested: Enrichment, label: int, cluster: int) -> Markup:
-    count, fold = int(tested.counts[label, cluster]), float(tested.folds[label, cluster])
+def _levels(tested: Enrichment) -> IntArray:
+    """Return how dark cells are: by how many times as much there is as chance gives.
+
+    Both are raised by one, so that rare labels do not outshine the others.
+    """
+    times = np.log((tested.counts + 1) / (tested.expected + 1)).clip(min=0.0)
+    levels: IntArray = np.rint(LEVELS * times / max(np.log(2.0), times.max())).astype(np.intp)
+    return levels
+
+
+def _cell(tested: Enrichment, label: int, cluster: int, level: int) -> Markup:
+    count, p = int(tested.counts[label, cluster]), float(tested.adjusted[label, cluster])
     if not count:
         return element("td", "0", class_="e0")
-    p = float(tested.adjusted[label, cluster])
-    largest = max(2.0, float(np.nanmax(tested.folds)))
-    level = round(LEVELS * math.log(max(fold, 1.0)) / math.log(largest))
     by_chance = figure(float(tested.expected[label, cluster]))
     return element(
         "td",

@@ -8,7 +8,7 @@ from neocc.estimators._redundancy import ALIKE, AlikePair, alike_pairs
 from neocc.report._explained import overlap_model
 from neocc.report._facts import Combination, SideFacts
 from neocc.report._html import Markup, element, joined, name
-from neocc.report._pieces import NOTHING, note, section, swatch, table
+from neocc.report._pieces import NOTHING, crossed, note, section, swatch, table
 from neocc.report._result import Result
 from neocc.report._scale import LEVELS
 from neocc.report._side import Side
@@ -55,9 +55,7 @@ def _crossed(facts: SideFacts) -> Markup:
     ]
     heads = ["", *(joined(swatch(cluster), f" {cluster + 1}") for cluster in clusters)]
     caption = f"How many {side.noun} any two groups share, and in outlines, how many each has"
-    return element(
-        "div", table(heads, lines, "contingency", caption), class_="scrolls", tabindex="0"
-    )
+    return crossed(heads, lines, caption)
 
 
 def _shared_cell(side: Side, one: int, other: int) -> Markup:

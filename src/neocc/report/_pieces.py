@@ -8,9 +8,10 @@ from neocc.plot._style import HATCHES, PALETTE
 from neocc.report._html import Markup, element
 from neocc.report._scale import readable_on
 
-__all__ = ["NOTHING", "look", "look_rules", "note", "section", "swatch", "table"]
+__all__ = ["NOTHING", "crossed", "look", "look_rules", "note", "section", "swatch", "table"]
 
 NOTHING = Markup()
+_WIDE = 16  # columns
 
 
 def section(key: str, title: str, *children: Markup | str) -> Markup:
@@ -59,3 +60,9 @@ def table(
         element("tbody", *lines),
         class_=class_,
     )
+
+
+def crossed(heads: Sequence[Markup | str], lines: Sequence[Markup], caption: str) -> Markup:
+    """Make a table of counts with a column for each group, which scrolls where it is too wide."""
+    class_ = "contingency narrow" if len(heads) > _WIDE else "contingency"
+    return element("div", table(heads, lines, class_, caption), class_="scrolls", tabindex="0")
