@@ -49,7 +49,7 @@ from neocc.estimators._engines import make_engine, planned_space, running, runs_
 from neocc.estimators._overlap import OverlapChoice, choose_overlap_model
 from neocc.estimators._progress import CallbackSupportMixin, Progress
 from neocc.estimators._rows import RowModel, RowsMixin
-from neocc.kernels import KERNEL_NAMES
+from neocc.kernels import GPU, KERNEL_NAMES
 
 
 class _Number(Interval):
@@ -65,7 +65,7 @@ SHARED_CONSTRAINTS: dict[str, list[Any]] = {
     "max_iter": [Interval(Integral, 1, None, closed="left")],
     "tol": [Interval(Real, 0, None, closed="left")],
     "engine": [StrOptions(set(ENGINE_NAMES))],
-    "kernel": [StrOptions(set(KERNEL_NAMES))],
+    "kernel": [StrOptions({*KERNEL_NAMES, GPU})],
     "n_jobs": [
         None,
         Interval(Integral, None, -1, closed="right"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any, ClassVar
 
 from neocc._typing import FloatArray
@@ -20,7 +21,7 @@ from neocc.engines.shard import Shard
 from neocc.engines.workers import Workers
 from neocc.kernels import Base, Features, Kernels, Memberships, Parts, Terms, numpy_
 
-__all__ = ["GpuShard", "on_gpu"]
+__all__ = ["GpuShard", "WorkerShard", "on_gpu", "on_worker"]
 
 
 def on_gpu(
@@ -30,6 +31,20 @@ def on_gpu(
     device = open_card() if device is None else device
     workers.closes(device.close)
     return Engine(LocalShards(GpuShard(matrix, kernels, workers, device=device)))
+
+
+@cache
+def card_of_worker() -> Device:
+    """Return the card of this process, which shards and results of a worker share."""
+    return open_card()
+
+
+def on_worker(matrix: Matrix, kernels: Kernels) -> WorkerShard:
+    """Return rows of a cluster that are on the card of the worker that asks."""
+    device = card_of_worker()
+    # What Dask moves to another worker is on the card of that one.
+    device.found_by = card_of_worker
+    return WorkerShard(matrix, kernels, Workers(1), device=device)
 
 
 class GpuShard(Shard):
@@ -266,3 +281,12 @@ class GpuShard(Shard):
         # These are known here already.
         features.squares = self.margins("columns") if known == "margins" else self.column_squares()
         return features
+
+
+class WorkerShard(GpuShard):
+    """Rows on the card of a worker: what travels from there are features of columns."""
+
+    def column_features(self, *wanted: Any) -> Features:
+        """Return the features of all columns over these rows."""
+        found = super().column_features(*wanted)
+        return Features(found.sums, found.squares, found.products, found.counts)
