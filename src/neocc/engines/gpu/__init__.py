@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from neocc.engines.gpu.device import GpuError, GpuMemoryError, clear_errors, open_card
-from neocc.engines.gpu.shard import GpuShard, on_gpu, on_worker
+from neocc.engines.gpu.shard import GpuShard, on_gpu
+from neocc.engines.gpu.worker import on_worker
 
 __all__ = [
     "GpuError",

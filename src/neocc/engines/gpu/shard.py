@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 from typing import Any, ClassVar
 
 from neocc._typing import FloatArray
@@ -21,7 +20,7 @@ from neocc.engines.shard import Shard
 from neocc.engines.workers import Workers
 from neocc.kernels import Base, Features, Kernels, Memberships, Parts, Terms, numpy_
 
-__all__ = ["GpuShard", "WorkerShard", "on_gpu", "on_worker"]
+__all__ = ["GpuShard", "on_gpu"]
 
 
 def on_gpu(
@@ -31,20 +30,6 @@ def on_gpu(
     device = open_card() if device is None else device
     workers.closes(device.close)
     return Engine(LocalShards(GpuShard(matrix, kernels, workers, device=device)))
-
-
-@cache
-def card_of_worker() -> Device:
-    """Return the card of this process, which shards and results of a worker share."""
-    return open_card()
-
-
-def on_worker(matrix: Matrix, kernels: Kernels) -> WorkerShard:
-    """Return rows of a cluster that are on the card of the worker that asks."""
-    device = card_of_worker()
-    # What Dask moves to another worker is on the card of that one.
-    device.found_by = card_of_worker
-    return WorkerShard(matrix, kernels, Workers(1), device=device)
 
 
 class GpuShard(Shard):
@@ -60,6 +45,8 @@ class GpuShard(Shard):
         self._rows = HeldRows(self.matrix, device)
         # Of rows and of columns, by what the base of items is.
         self._bases: dict[tuple[Side, Base], Any] = {}
+        # Column clusters and the sums of rows over them, where the columns need these again.
+        self._summed: tuple[Memberships | None, Any] = (None, None)
 
     def alike(self, matrix: Matrix) -> GpuShard:
         """Return a shard of the same rows, read otherwise."""
@@ -151,6 +138,12 @@ class GpuShard(Shard):
             return None
         return super().first_negative()
 
+    def _known_squares(self, terms: Terms, V: Memberships | None) -> Any:
+        """Return the base of rows, where it depends on the data alone."""
+        if terms.base in ("margins", "plain") or V is None or V.is_partition:
+            return self._base("rows", "margins" if terms.base == "margins" else "plain")
+        return None
+
     def _row_features(self, terms: Terms, V: Memberships | None) -> Features:
         """Return the features of all rows, on the card."""
         if V is not None and V.virtual is not None:
@@ -159,10 +152,8 @@ class GpuShard(Shard):
         columns = self.device.lists(V)
         sums = products = counts = None
         weights = wanted = None
-        if terms.base in ("margins", "plain") or V is None or V.is_partition:
-            squares = self._base("rows", "margins" if terms.base == "margins" else "plain")
-        else:
-            assert columns is not None
+        squares = self._known_squares(terms, V)
+        if squares is None and columns is not None:
             weights, squares = columns.weights, device.xp.empty(n)
             wanted = squares
         self.reads.passes += 1.0
@@ -183,6 +174,7 @@ class GpuShard(Shard):
                     device.gather_observed(held, columns, sums[at], counts[at])
             if products is not None:
                 device.multiply(held, table, products[at])
+        self._summed = (None, None) if products is None else (V, sums)
         return Features(sums, squares, products, counts)
 
     def choices(
@@ -248,6 +240,8 @@ class GpuShard(Shard):
         counted = device.xp.zeros((m, k)) if counts else None
         wanted = None if plain else squares
         products = None
+        # The row step before has summed rows over the same clusters.
+        ready = self._summed[1] if self._summed[0] is V else None
         if columns is not None:
             products = device.xp.zeros((m, columns.n_clusters))
         self.reads.passes += 1.0
@@ -264,10 +258,13 @@ class GpuShard(Shard):
                 device.scatter(held, None, counting, None, wanted)
                 device.scatter_observed(held, some, sums, counted)
             if columns is not None:
-                S = device.xp.empty((at.stop - at.start, columns.n_clusters))
-                device.gather(held, columns, None, S, None)
+                if ready is None:
+                    S = device.xp.empty((at.stop - at.start, columns.n_clusters))
+                    device.gather(held, columns, None, S, None)
+                else:
+                    S = ready[at]
                 if counting is not None:
-                    S *= counting[:, None]
+                    S = S * counting[:, None]
                 device.multiply_transposed(held, S, products)
         found = Features(sums, squares, products, counted)
         if base is None or not plain:
@@ -281,12 +278,3 @@ class GpuShard(Shard):
         # These are known here already.
         features.squares = self.margins("columns") if known == "margins" else self.column_squares()
         return features
-
-
-class WorkerShard(GpuShard):
-    """Rows on the card of a worker: what travels from there are features of columns."""
-
-    def column_features(self, *wanted: Any) -> Features:
-        """Return the features of all columns over these rows."""
-        found = super().column_features(*wanted)
-        return Features(found.sums, found.squares, found.products, found.counts)
