@@ -12,6 +12,7 @@ from neocc.core.objectives import Side
 from neocc.core.overlap import OverlapModel, Scores
 from neocc.engines.gpu.device import Device, open_card
 from neocc.engines.gpu.features import HeldFeatures, scored, scored_choices
+from neocc.engines.gpu.matrix import DenseCard, ObservedCard, SparseCard
 from neocc.engines.gpu.rows import HeldRows
 from neocc.engines.gpu.sets import fetched
 from neocc.engines.local import LocalShards
@@ -56,6 +57,8 @@ class GpuShard(Shard):
     def over(self, matrix: Matrix) -> Shard:
         """Return a shard of other rows; few of them are faster in this process."""
         if matrix.n_stored < self.least_held:
+            if isinstance(matrix, SparseCard | ObservedCard | DenseCard):
+                matrix = matrix.here()
             return super().over(matrix)
         shared = (self.kernels, self.workers)
         return GpuShard(matrix, *shared, options=self.options, device=self.device)
