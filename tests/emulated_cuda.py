@@ -116,6 +116,7 @@ POINTED = {
     "bool": (np.bool_,),
     "VALUE": (np.float32, np.float64),
     "INDEX": (np.int32, np.uint16),
+    "double2": (np.float64,),
     "unsigned char": (np.uint8,),
     "unsigned": (np.uint32,),
     "unsigned short": (np.uint16,),

@@ -202,7 +202,7 @@ def test_data_larger_than_the_card(objective, name):
         assert np.array_equal(mine.dense, others.dense)
 
 
-@pytest.mark.parametrize("width", [33] if MISSING else [1, 20, 33, 80])
+@pytest.mark.parametrize("width", [7, 20, 33] if MISSING else [1, 7, 16, 20, 33, 80])
 @pytest.mark.parametrize("shape", SHAPES[:2] if MISSING else SHAPES)
 def test_products(shape, width):
     rng = np.random.default_rng(width)

@@ -15,13 +15,13 @@ lowest item, then the lowest cluster. Clusters that end too small are filled (`f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from neocc._counts import Counts
-from neocc._typing import FloatArray
+from neocc._typing import AnyArray, FloatArray, IntArray
 from neocc.core.histograms import BlockCounts, Query
 from neocc.core.prices import find_thresholds
 from neocc.core.sizes import Cut, Moves, Wanted, enlarged
@@ -171,8 +171,24 @@ def fill_empty(members: Memberships, costs: FloatArray) -> Memberships:
     """
     sizes = members.sums_of(None)
     empty = np.flatnonzero(sizes == 0)
+    if not len(members.extra_items):
+        first = members.first.copy()
+        items = np.flatnonzero(first >= 0)
+        for source, target in _refilled(costs, items, first[items], sizes, empty):
+            first[items[source]] = target
+        return Memberships.from_labels(first, members.n_clusters).weighing(members.item_weights)
     matrix = members.dense.copy()
     items, clusters = np.nonzero(matrix)
+    for source, target in _refilled(costs, items, clusters, sizes, empty):
+        matrix[items[source], clusters[source]] = False
+        matrix[items[source], target] = True
+    return Memberships.from_dense(matrix).weighing(members.item_weights)
+
+
+def _refilled(
+    costs: FloatArray, items: IntArray, clusters: AnyArray, sizes: FloatArray, empty: IntArray
+) -> Iterator[tuple[int, int]]:
+    """Yield which membership goes to which empty cluster; `sizes` are updated."""
     # Of each cluster at most the last membership is passed over: so many are dear enough.
     n_needed = min(len(costs), len(empty) + len(sizes))
     least = np.partition(costs, len(costs) - n_needed)[-n_needed:].min(initial=np.inf)
@@ -182,8 +198,6 @@ def fill_empty(members: Memberships, costs: FloatArray) -> Memberships:
         source = next((i for i in spare if sizes[clusters[i]] > 1), None)
         if source is None:
             break
-        matrix[items[source], clusters[source]] = False
-        matrix[items[source], target] = True
         sizes[clusters[source]] -= 1
         sizes[target] += 1
-    return Memberships.from_dense(matrix).weighing(members.item_weights)
+        yield source, int(target)

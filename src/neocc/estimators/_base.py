@@ -47,7 +47,7 @@ from neocc.estimators._precision import warn_if_inexact
 from neocc.estimators._progress import CallbackSupportMixin, Progress
 from neocc.estimators._rows import RowModel, RowsMixin
 from neocc.estimators._tables import RowTableMixin
-from neocc.kernels import KERNEL_NAMES
+from neocc.kernels import GPU, KERNEL_NAMES
 
 
 class _Number(Interval):
@@ -63,7 +63,7 @@ SHARED_CONSTRAINTS: dict[str, list[Any]] = {
     "max_iter": [Interval(Integral, 1, None, closed="left")],
     "tol": [Interval(Real, 0, None, closed="left")],
     "engine": [StrOptions(set(ENGINE_NAMES))],
-    "kernel": [StrOptions(set(KERNEL_NAMES))],
+    "kernel": [StrOptions({*KERNEL_NAMES, GPU})],
     "n_jobs": [
         None,
         Interval(Integral, None, -1, closed="right"),

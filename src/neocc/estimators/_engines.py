@@ -12,7 +12,7 @@ from neocc.engines import Matrix, Workers, on_cluster, on_gpu, open_engine
 from neocc.engines.gpu import clear_errors
 from neocc.engines.space import EVERYTHING, TableSpace, plan_space
 from neocc.engines.stored import source_of
-from neocc.kernels import get_kernels
+from neocc.kernels import GPU, get_kernels
 
 __all__ = ["make_engine", "planned_space", "running", "runs_on_cluster"]
 
@@ -28,6 +28,11 @@ def make_engine(
     """Put a matrix, in memory or on disk, into the engine of one machine, a GPU or a cluster."""
     if runs_on_cluster(where):
         return on_cluster(matrix, where, kernel, workers)
+    if kernel == GPU:
+        raise ValueError(
+            'kernel="gpu" is for the workers of a cluster, each with a card: engine="dask", or a '
+            'client. On this machine take engine="gpu".'
+        )
     kernels = get_kernels(kernel, matrix.n_stored, n_iterations)
     if where == "gpu":
         return on_gpu(matrix, kernels, workers)

@@ -99,8 +99,8 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         (`neocc.io.open_store`), which `"auto"` leaves there and `"memory"` loads, on an NVIDIA GPU
         (extra `gpu`), which also takes arrays and CSR matrices of CuPy, or on the workers of the
         given `dask.distributed.Client`, for `"dask"` of the current one.
-    kernel : {"auto", "numpy", "numba"}, default="auto"
-        How blocks of rows are summed. `"auto"` takes compiled kernels for large sparse matrices.
+    kernel : {"auto", "numpy", "numba", "gpu"}, default="auto"
+        How rows are summed: compiled for large sparse data (`"auto"`), on workers' GPUs (`"gpu"`).
     n_jobs : int, default=None
         Number of threads, all available ones by default. The result does not depend on it.
     memory_limit : int or str, default=None

@@ -79,7 +79,7 @@ class NEOKMeans(RedundancyMixin, ClusterMixin, BaseNEO):
         (extra `gpu`), or on the workers of a cluster: that of the given `dask.distributed.Client`,
         or for `"dask"` that of the current one. Workers read the blocks of a store themselves; a
         matrix is sent to them.
-    kernel : {"auto", "numpy", "numba"}, default="auto"
+    kernel : {"auto", "numpy", "numba", "gpu"}, default="auto"
         How blocks of rows are summed.
     n_jobs : int, default=None
         Number of threads, all available ones by default. The result does not depend on it.

@@ -17,6 +17,7 @@ from neocc.kernels.inverses import inverse
 from neocc.kernels.memberships import Memberships
 
 __all__ = [
+    "GPU",
     "KERNEL_NAMES",
     "Base",
     "Block",
@@ -32,6 +33,8 @@ __all__ = [
 ]
 
 KERNEL_NAMES = ("auto", "numpy", "numba")
+GPU = "gpu"
+"""What `kernel` calls the cards of a cluster's workers."""
 
 # Entries times iterations below which the reference is done before numba, even with its cache, has
 # been loaded; an iteration of the reference costs as much as so many entries besides.

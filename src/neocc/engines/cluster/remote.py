@@ -14,11 +14,12 @@ from typing import Any
 from scipy import sparse
 
 from neocc._typing import FloatArray
+from neocc.engines.gpu import clear_errors, on_worker
 from neocc.engines.matrix import Matrix
 from neocc.engines.shard import Shard
 from neocc.engines.stored import RowSource
 from neocc.engines.workers import Workers
-from neocc.kernels import get_kernels
+from neocc.kernels import GPU, get_kernels
 
 __all__ = ["HeldShard", "add", "call", "hold", "identity", "subtract"]
 
@@ -46,6 +47,8 @@ class HeldShard:
     def shard(self) -> Shard:
         """The shard, on one thread; earlier results stay valid, for Dask may need them again."""
         kernels = get_kernels(self.kernel, 0)
+        if self.kernel == GPU:
+            return on_worker(self.matrix, kernels)
         return Shard(self.matrix, kernels, Workers(1), rewrites=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -94,7 +97,7 @@ def call(collect: Callable[[Iterable[Any]], Any], method: str, n_each: int, *arg
     others are common to all.
     """
     each, common = arguments[:n_each], arguments[n_each:]
-    with Workers(1):  # limits BLAS to one thread
+    with Workers(1), clear_errors():  # limits BLAS to one thread
         return collect(
             getattr(one.shard if isinstance(one, HeldShard) else one, method)(*parts, *common)
             for one, *parts in zip(*each, strict=True)

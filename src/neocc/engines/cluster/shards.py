@@ -22,6 +22,7 @@ from neocc.core.objectives import Centring, Side
 from neocc.core.shards import NO_EFFECTS, Effects, Result, Shards, Task
 from neocc.engines.cluster import remote
 from neocc.engines.cluster.tasks import Remote, Tasks, find_client
+from neocc.engines.gpu.rows import HeldRows
 from neocc.engines.local import LocalShards
 from neocc.engines.matrix import (
     DenseMatrix,
@@ -36,7 +37,7 @@ from neocc.engines.observed import ObservedMatrix
 from neocc.engines.shard import Shard
 from neocc.engines.stored import source_of
 from neocc.engines.workers import Workers
-from neocc.kernels import get_kernels
+from neocc.kernels import GPU, get_kernels
 
 __all__ = ["DaskShards", "on_cluster"]
 
@@ -45,17 +46,20 @@ GIVEN_ENTRIES = 1 << 19
 
 
 def on_cluster(
-    matrix: Matrix, where: Any, kernel: str, workers: Workers, shard_entries: int = GIVEN_ENTRIES
+    matrix: Matrix, where: Any, kernel: str, workers: Workers, shard_entries: int | None = None
 ) -> Engine:
     """Spread a matrix over the workers of a Dask client, or of the current one for "dask".
 
     Rows in a store are read by the workers, in the store's blocks. A matrix in memory is cut into
-    shards of about `shard_entries` entries and sent. `workers` are the threads of this process, for
+    shards of about `shard_entries` entries and sent. With kernel="gpu" shards are on the cards of
+    the workers. `workers` are the threads of this process, for
     samples that stay in it.
     """
     if kernel == "auto":
         compiled = get_kernels("auto", matrix.n_stored) is not get_kernels("numpy", 0)
         kernel = "numba" if compiled else "numpy"
+    if shard_entries is None:
+        shard_entries = HeldRows.part_entries if kernel == GPU else GIVEN_ENTRIES
     source = source_of(matrix)
     if source is not None:
         edges = np.asarray(source.edges)
@@ -69,7 +73,8 @@ def on_cluster(
     if isinstance(matrix, ObservedMatrix) and matrix.row_biases is not None:
         each = _subtracted(tasks, each, edges, matrix.row_biases, matrix.column_biases)
     nothing = DenseMatrix(np.empty((0, matrix.shape[1])))
-    here = LocalShards(Shard(nothing, get_kernels(kernel, 0), workers))
+    of_columns = get_kernels("auto" if kernel == GPU else kernel, matrix.n_stored)
+    here = LocalShards(Shard(nothing, of_columns, workers))
     engine = Engine(DaskShards(tasks, each, edges, matrix, here))
     engine.reads.passes += 1.0
     tasks.submit()

@@ -4,5 +4,14 @@ from __future__ import annotations
 
 from neocc.engines.gpu.device import GpuError, GpuMemoryError, clear_errors, open_card
 from neocc.engines.gpu.shard import GpuShard, on_gpu
+from neocc.engines.gpu.worker import on_worker
 
-__all__ = ["GpuError", "GpuMemoryError", "GpuShard", "clear_errors", "on_gpu", "open_card"]
+__all__ = [
+    "GpuError",
+    "GpuMemoryError",
+    "GpuShard",
+    "clear_errors",
+    "on_gpu",
+    "on_worker",
+    "open_card",
+]

@@ -34,6 +34,11 @@ class Device:
         # Returns the bytes that are free, None where nobody counts.
         self._counted = free
         self._held: WeakValueDictionary[int, Memberships] = WeakValueDictionary()
+        # Returns the card of the process that receives this one.
+        self.found_by: Any = None
+
+    def __reduce__(self) -> Any:
+        return self.found_by, ()
 
     def lists(self, members: Memberships | None) -> Lists | None:
         """Return memberships as they are on the card, put there once."""

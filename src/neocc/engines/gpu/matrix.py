@@ -85,13 +85,18 @@ class SparseCard(SparseMatrix):
         X = self.values
         return SparseBlock(ptr - ptr[0], X.indices[at].get(), X.data[at].get(), self.shape[1])
 
-    def take(self, rows: IntArray) -> SparseMatrix:
-        """Return a copy of some rows."""
-        return SparseMatrix.from_scipy(_taken(self, rows)[0])
+    def take(self, rows: IntArray) -> SparseCard:
+        """Return a copy of some rows, on the card."""
+        found, ptr, _ = _taken(self, rows)
+        return SparseCard(found, ptr)
+
+    def here(self) -> SparseMatrix:
+        """Return a copy in this process."""
+        return SparseMatrix.from_scipy(sparse.csr_array(self.values.get()))
 
     def take_columns(self, columns: IntArray) -> SparseMatrix:
         """Return a copy of some columns."""
-        return SparseMatrix.from_scipy(sparse.csr_array(self.values.get())).take_columns(columns)
+        return self.here().take_columns(columns)
 
     def weighed(self, rows: FloatArray | None, columns: FloatArray | None) -> SparseCard:
         """Return the matrix times weights of its rows and columns."""
@@ -134,19 +139,20 @@ class ObservedCard(ObservedMatrix):
         arrays = (X.indices[at].get(), X.data[at].get())
         return SparseBlock(ptr - ptr[0], *arrays, self.shape[1], some)
 
-    def _here(self) -> ObservedMatrix:
+    def here(self) -> ObservedMatrix:
+        """Return a copy in this process."""
         X, weights = sparse.csr_array(self.values.get()), self.weights
         there = None if weights is None else weights.get()  # type: ignore[attr-defined]
         return ObservedMatrix(X, X.indptr, weights=there)
 
-    def take(self, rows: IntArray) -> ObservedMatrix:
-        """Return a copy of some rows."""
-        X, weights = _taken(self, rows, self.weights)
-        return ObservedMatrix(X, X.indptr, weights=weights)
+    def take(self, rows: IntArray) -> ObservedCard:
+        """Return a copy of some rows, on the card."""
+        found, ptr, weights = _taken(self, rows, self.weights)
+        return ObservedCard(found, ptr, weights=weights)
 
     def take_columns(self, columns: IntArray) -> ObservedMatrix:
         """Return a copy of some columns."""
-        return self._here().take_columns(columns)
+        return self.here().take_columns(columns)
 
     def without(self, rows: FloatArray, columns: FloatArray) -> ObservedCard:
         """Return the matrix minus effects of rows and columns, in every observed cell."""
@@ -168,16 +174,19 @@ class ObservedCard(ObservedMatrix):
 
 
 def _taken(matrix: SparseCard | ObservedCard, rows: IntArray, weights: Any = None) -> Any:
-    """Return a copy of some rows, and of the weights of their entries if there are any."""
+    """Return a copy of some rows, where they begin, and the weights of their entries."""
     import cupy
 
     X, starts = matrix.values, matrix.indptr[rows]
-    lengths = matrix.indptr[rows + 1] - starts
-    ptr = np.concatenate([[0], np.cumsum(lengths)])
-    at = cupy.asarray(np.arange(ptr[-1]) + np.repeat(starts - ptr[:-1], lengths))
-    parts = (X.data[at].get(), X.indices[at].get(), ptr)
-    found = sparse.csr_array(parts, shape=(len(rows), matrix.shape[1]))
-    return found, None if weights is None else weights[at].get()
+    ptr = np.concatenate([[0], np.cumsum(matrix.indptr[rows + 1] - starts)])
+    there = cupy.asarray(ptr)
+    entries = cupy.arange(int(ptr[-1]))
+    # What lies between the entries of a row here and there.
+    offsets = cupy.asarray(starts - ptr[:-1])
+    at = entries + offsets[cupy.searchsorted(there, entries, side="right") - 1]
+    parts = (X.data[at], X.indices[at], there.astype(X.indptr.dtype))
+    found = type(X)(parts, shape=(len(rows), matrix.shape[1]))
+    return found, ptr, None if weights is None else weights[at]
 
 
 def _rows_of(X: Any) -> Any:
@@ -217,13 +226,16 @@ class DenseCard(DenseMatrix):
             block = block - cupy.asarray(self.row_effects)[:, None]
         return block
 
-    def take(self, rows: IntArray) -> DenseMatrix:
-        """Return a copy of some rows, with the effects they had."""
+    def take(self, rows: IntArray) -> DenseCard:
+        """Return a copy of some rows, on the card, with the effects they had."""
         import cupy
 
         effects = None if self.row_effects is None else self.row_effects[rows]
-        some = self.values[cupy.asarray(rows)].get()
-        return DenseMatrix(some, effects, self.column_effects)
+        return DenseCard(self.values[cupy.asarray(rows)], effects, self.column_effects)
+
+    def here(self) -> DenseMatrix:
+        """Return a copy in this process."""
+        return DenseMatrix(self.values.get(), self.row_effects, self.column_effects)
 
     def take_columns(self, columns: IntArray) -> DenseMatrix:
         """Return a copy of some columns, with the effects they had."""

@@ -12,6 +12,7 @@ from neocc.core.objectives import Side
 from neocc.core.overlap import OverlapModel, Scores, nearest_among
 from neocc.engines.gpu.device import Device, open_card
 from neocc.engines.gpu.features import HeldFeatures, scored, scored_choices
+from neocc.engines.gpu.matrix import DenseCard, ObservedCard, SparseCard
 from neocc.engines.gpu.rows import HeldRows
 from neocc.engines.gpu.sets import fetched
 from neocc.engines.local import LocalShards
@@ -45,6 +46,8 @@ class GpuShard(Shard):
         self._rows = HeldRows(self.matrix, device)
         # Of rows and of columns, by what the base of items is.
         self._bases: dict[tuple[Side, Base], Any] = {}
+        # Column clusters and the sums of rows over them, where the columns need these again.
+        self._summed: tuple[Memberships | None, Any] = (None, None)
 
     def alike(self, matrix: Matrix) -> GpuShard:
         """Return a shard of the same rows, read otherwise."""
@@ -54,6 +57,8 @@ class GpuShard(Shard):
     def over(self, matrix: Matrix) -> Shard:
         """Return a shard of other rows; few of them are faster in this process."""
         if matrix.n_stored < self.least_held:
+            if isinstance(matrix, SparseCard | ObservedCard | DenseCard):
+                matrix = matrix.here()
             return super().over(matrix)
         shared = (self.kernels, self.workers)
         return GpuShard(matrix, *shared, options=self.options, device=self.device)
@@ -136,6 +141,12 @@ class GpuShard(Shard):
             return None
         return super().first_negative()
 
+    def _known_squares(self, terms: Terms, V: Memberships | None) -> Any:
+        """Return the base of rows, where it depends on the data alone."""
+        if terms.base in ("margins", "plain") or V is None or V.is_partition:
+            return self._base("rows", "margins" if terms.base == "margins" else "plain")
+        return None
+
     def _row_features(self, terms: Terms, V: Memberships | None) -> Features:
         """Return the features of all rows, on the card."""
         if V is not None and V.virtual is not None:
@@ -144,10 +155,8 @@ class GpuShard(Shard):
         columns = self.device.lists(V)
         sums = products = counts = None
         weights = wanted = None
-        if terms.base in ("margins", "plain") or V is None or V.is_partition:
-            squares = self._base("rows", "margins" if terms.base == "margins" else "plain")
-        else:
-            assert columns is not None
+        squares = self._known_squares(terms, V)
+        if squares is None and columns is not None:
             weights, squares = columns.weights, device.xp.empty(n)
             wanted = squares
         self.reads.passes += 1.0
@@ -168,6 +177,7 @@ class GpuShard(Shard):
                     device.gather_observed(held, columns, sums[at], counts[at])
             if products is not None:
                 device.multiply(held, table, products[at])
+        self._summed = (None, None) if products is None else (V, sums)
         return Features(sums, squares, products, counts)
 
     def choices(
@@ -239,6 +249,8 @@ class GpuShard(Shard):
         counted = device.xp.zeros((m, k)) if counts else None
         wanted = None if plain else squares
         products = None
+        # The row step before has summed rows over the same clusters.
+        ready = self._summed[1] if self._summed[0] is V else None
         if columns is not None:
             products = device.xp.zeros((m, columns.n_clusters))
         self.reads.passes += 1.0
@@ -255,10 +267,13 @@ class GpuShard(Shard):
                 device.scatter(held, None, counting, None, wanted)
                 device.scatter_observed(held, some, sums, counted)
             if columns is not None:
-                S = device.xp.empty((at.stop - at.start, columns.n_clusters))
-                device.gather(held, columns, None, S, None)
+                if ready is None:
+                    S = device.xp.empty((at.stop - at.start, columns.n_clusters))
+                    device.gather(held, columns, None, S, None)
+                else:
+                    S = ready[at]
                 if counting is not None:
-                    S *= counting[:, None]
+                    S = S * counting[:, None]
                 device.multiply_transposed(held, S, products)
         found = Features(sums, squares, products, counted)
         if base is None or not plain:

@@ -1,4 +1,4 @@
-// Sums of items over clusters of the other side, and products with thin tables.
+// Sums of items over clusters of the other side.
 //
 // Compiled with VALUE (float, double) and INDEX (int, unsigned short). Items are lines of entries,
 // cut into bands of the other side: entries of item i in band b lie from starts[b * n_items + i] to
@@ -254,47 +254,6 @@ extern "C" __global__ void gather(
                 squares[item] = band || adds || first_bin ? squares[item] + squared : squared;
 #endif
             __syncwarp();
-        }
-    }
-}
-
-// Products of items with a table, of the entries in one band: a warp per item, a lane per column of
-// the table. Lines of the table for one band stay in the cache of the card.
-extern "C" __global__ void multiply(
-    Long n_items, const Long *__restrict__ starts, const Long *__restrict__ stops,
-    const INDEX *__restrict__ indices, const VALUE *__restrict__ values,
-    const double *__restrict__ table, int n_columns, int adds, double *__restrict__ out)
-{
-    const int lane = threadIdx.x & 31, column = blockIdx.y * 32 + lane;
-    const bool inside = column < n_columns;
-    const Long n_warps = (Long)gridDim.x * (blockDim.x >> 5);
-    Long item = (Long)blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5);
-    for (; item < n_items; item += n_warps) {
-        const Long stop = stops[item];
-        double total = 0.0;
-        for (Long at = starts[item]; at < stop; at += 32) {
-            Long index = 0;
-            double value = 0.0;
-            if (at + lane < stop) {
-                index = (Long)indices[at + lane] * n_columns;
-                value = (double)values[at + lane];
-            }
-            const int n_here = stop - at < 32 ? (int)(stop - at) : 32;
-            for (int from = 0; from < n_here; from += 8) {
-                double found[8];
-#pragma unroll
-                for (int e = 0; e < 8; e++) {
-                    const Long line = __shfl_sync(0xffffffffu, index, from + e);
-                    found[e] = inside && from + e < n_here ? table[line + column] : 0.0;
-                }
-#pragma unroll
-                for (int e = 0; e < 8; e++)
-                    total += __shfl_sync(0xffffffffu, value, from + e) * found[e];
-            }
-        }
-        if (inside) {
-            double *place = out + item * n_columns + column;
-            *place = adds ? *place + total : total;
         }
     }
 }

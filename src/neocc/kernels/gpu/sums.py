@@ -209,18 +209,23 @@ class CardSums(Card):
             out += block.T @ table
 
     def _multiply(self, lines: Lines, table: Any, out: Any, *, adds: bool) -> None:
-        table, n_columns = self.xp.ascontiguousarray(table), table.shape[1]
+        n_columns = table.shape[1]
         if not lines.n_items or not n_columns:
             return
+        if n_columns % 2:
+            # Two columns are read at a time.
+            table = self.xp.pad(table, ((0, 0), (0, 1)))
+        table, n_pairs = self.xp.ascontiguousarray(table), table.shape[1] // 2
         function = self.function(
-            "sums.cu",
+            "products.cu",
             "multiply",
             f"-DVALUE={_TYPES[lines.values.dtype.name]}",
             f"-DINDEX={_TYPES[lines.indices.dtype.name]}",
         )
-        grid = (min(-(-lines.n_items // 8), 16 * self.few_blocks), -(-n_columns // 32))
+        grid = (min(-(-lines.n_items // 8), 16 * self.few_blocks), -(-n_pairs // 32))
         for band in range(lines.n_bands):
             ends = (lines.starts[band * lines.n_items :], lines.stops[band * lines.n_items :])
             lines_of_band = table[band * lines.width :] if lines.local else table
             data = (LONG(lines.n_items), *ends, lines.indices, lines.values, lines_of_band)
-            self.call(function, grid, 256, (*data, INT(n_columns), INT(adds or band > 0), out))
+            ends_of = (INT(n_pairs), INT(n_columns), INT(adds or band > 0), out)
+            self.call(function, grid, 256, (*data, *ends_of))
