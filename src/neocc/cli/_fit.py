@@ -133,7 +133,7 @@ def _fit(
     file = replace(loaded.file, source=plan.path.resolve())
     about: dict[str, Any] = {"chosen": plan.settings.left_open, "interrupted": interrupted}
     about["overlap_model_used"] = None if used is None else used.model
-    story = tell_story(seen, plan.settings, choices, model, plan.path)
+    story = tell_story(seen, plan.settings, choices, model, plan.path, plan.folder)
     if plan.recorded is not None:  # what was chosen then
         story = {**story, **plan.recorded.story}
     about["story"] = story

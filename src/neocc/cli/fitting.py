@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import typer
 
+from neocc.cli._again import SUGGEST_OPTIONS
 from neocc.cli._command import FORCE, Answer, Run, argument, command, flag, option, output
 from neocc.cli._guard import blaming_the_user
 from neocc.cli._settings import READ_OPTIONS, SETTINGS, FitSettings, Panel, Reading
@@ -181,10 +182,7 @@ def range_of(text: str) -> list[int]:
     ("Try 2 to 8 groups of rows and of columns", "neocc suggest ratings.csv"),
     ("Try others", "neocc suggest ratings.csv --rows 5,10,20 --columns 2-6"),
     ("For a program", "neocc suggest ratings.csv --json"),
-    settings=(
-        *(*READ_OPTIONS, "dense", "preprocess", "objective"),
-        *("overlap_model", "max_memberships", "overlap_rule", "seed", "jobs"),
-    ),
+    settings=SUGGEST_OPTIONS,
 )
 def suggest(
     run: Run,
