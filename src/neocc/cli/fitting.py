@@ -93,8 +93,8 @@ def fit(
 
     FILE is a table, or a list of row, column and value: CSV, TSV, Parquet,
     Excel, Matrix Market, NumPy, SciPy, AnnData, ARFF or MovieLens, gzip or not.
-    What you do not give is chosen from the data, and explained. Ctrl-C keeps
-    the best result so far. FILE may also be a block store, for data larger
+    What you do not give is chosen from the data, and explained. Ctrl-C ends
+    the choice, then the fit, with the best so far. FILE may also be a block store, for data larger
     than memory: neocc convert writes one.
     """
     from neocc.cli._checkpoint import Resources
