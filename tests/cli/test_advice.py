@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from neocc.cli._again import fit_again
+from neocc.cli._settings import FitSettings, from_options
 from neocc.io import load_model, write_matrix, write_store
 
 FEW = ("--rows", 2, "--columns", 2, "--n-init", 1, "--row-overlap", 0, "--row-outliers", 0)
@@ -100,7 +104,8 @@ def test_the_page_tells_the_story(run, tmp_path):
         "The same in the units of the file",
         "How sure Groups explain",
         "What to try next",
-        "neocc fit x.csv --rows 2 --columns 2 --preprocess none",
+        "neocc fit x.csv --rows 2 --columns 2",
+        "--preprocess none -o out-2",
     ):
         assert part in ran.words
     page = (tmp_path / "out" / "report.html").read_text()
@@ -168,7 +173,13 @@ def test_ids_and_lists_are_named_with_the_way_out(run, tmp_path):
     write_matrix(X, tmp_path / "x.npy")
     answer = json.loads(run("fit", "x.npy", *FEW, "--no-report", "--json").out)
     assert answer["data"]["id_columns"] == ["column 1"]
-    assert "--drop 'column 1'" in answer["story"]["next"][0]["command"]
+    assert "--drop" not in str(answer["story"]["next"])  # which is for tables of text
+    np.savetxt(tmp_path / "x.csv", X, delimiter=",")
+    given = ("--no-row-names", "--no-header", "--no-report", "--json")
+    answer = json.loads(run("fit", "x.csv", *FEW, *given, "-o", "o").out)
+    command = answer["story"]["next"][0]["command"]
+    assert "--drop 1 " in command
+    assert run(*shlex.split(command)[1:], "--quiet").code == 0
 
 
 def test_a_store_is_used_as_it_is_and_told_what_would_help(run, tmp_path):
@@ -190,3 +201,55 @@ def test_zeros_of_a_stored_table_of_ratings_are_not_left_out_behind_its_back(run
     assert answer["settings"]["missing"] == "error"
     assert answer["settings"]["objective"] == "mean"
     assert "Not done" in answer["choices"][0]["what"]
+
+
+def test_what_to_try_next_works_as_it_stands(run, tmp_path):
+    """Commands repeat how the file is read, and write beside what is there."""
+    X = np.round(units(), 3)
+    lines = [";".join(["x", *map(str, line)]).replace(".", ",") for line in X.tolist()]
+    (tmp_path / "my data.csv").write_text("\n".join(lines) + "\n")
+    given = ["--no-header", "--no-row-names", "--delimiter", ";", "--decimal", ",", "--no-report"]
+    given += ["--drop", "1", "--rows", "2", "--n-init", "1", "--seed", "3"]
+    answer = json.loads(run("fit", "my data.csv", *given, "-o", "out", "--json").out)
+    tried = [one["command"] for one in answer["story"]["next"]]
+    assert len(tried) == 2
+    for command in tried:
+        for option in ("--no-header", "--no-row-names", "--delimiter ';'", "--drop 1"):
+            assert option in command
+        ran = run(*shlex.split(command)[1:], "--json")
+        assert ran.code == 0, ran.err
+    again = json.loads((tmp_path / "out-2" / "record.json").read_text())["settings"]
+    assert again["preprocess"] == []
+    assert again["seed"] == 3
+
+
+def test_every_setting_can_be_said_again():
+    """The options of a command line are those of the settings that differ from the defaults."""
+    given = {
+        "layout": "triplets",
+        "header": False,
+        "row_names": "gene",
+        "triplet_columns": ("user", 2, "stars"),
+        "delimiter": "\t",
+        "drop": ("a b", "c*"),
+        "preprocess": ("log1p", "row-norm"),
+        "rows": 3,
+        "row_overlap": 0.1,
+        "refine": False,
+        "report": False,
+        "remove_effects": True,
+        "missing": "ignore",
+    }
+    command = shlex.split(fit_again(Path("x y.csv"), FitSettings(**given), Path("out"), rows=4))
+    assert command[:3] == ["neocc", "fit", "x y.csv"]
+    assert command[-2:] == ["-o", "out"]
+    read, name = {}, ""
+    for word in command[3:-2]:
+        if word.startswith("--"):
+            name = word.removeprefix("--").replace("-", "_")
+            read.setdefault(name, [])
+        else:
+            read[name].append(word)
+    options = {n: True if v == [] else v[0] if len(v) == 1 else v for n, v in read.items()}
+    found = from_options({**options, "rows": 4, "row_overlap": float(options["row_overlap"])})
+    assert FitSettings(**found) == FitSettings(**{**given, "rows": 4})

@@ -145,11 +145,61 @@ def interrupt_after(monkeypatch, ticks):
     monkeypatch.setattr(Terminal, "progress", progress)
 
 
-def test_an_interrupted_choice_tells_the_best_so_far(run, women, tmp_path, monkeypatch):
-    interrupt_after(monkeypatch, 3)
+def interrupt_choice(monkeypatch, cut):
+    """Interrupt the choice of numbers after so many cuts, and nothing else."""
+
+    @contextmanager
+    def progress(self, doing):
+        def tick(done, total):
+            if doing == "Choosing settings" and done == cut:
+                raise KeyboardInterrupt
+
+        yield tick
+
+    monkeypatch.setattr(Terminal, "progress", progress)
+
+
+def test_a_choice_that_is_interrupted_takes_the_best_so_far(run, women, tmp_path, monkeypatch):
+    interrupt_choice(monkeypatch, 2)
+    ran = run("fit", women, "--n-init", 1)
+    assert ran.code == 130
+    assert "the best so far were taken" in " ".join(ran.err.split())
+    assert "interrupted, the best so far" in ran.words
+    assert "not estimated: interrupted" in ran.words
+    record = json.loads((tmp_path / "women-coclusters" / "record.json").read_text())["settings"]
+    assert record["interrupted"] is True
+    assert isinstance(record["rows"], int)
+
+
+def test_estimates_that_are_interrupted_are_none(run, women, monkeypatch):
+    def estimate(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("neocc.cli._choose.estimate_overlap_and_outliers", estimate)
+    ran = run("fit", women, "--rows", 2, "--columns", 2, "--n-init", 1, "--json")
+    assert ran.code == 130
+    settings = json.loads(ran.out)["settings"]
+    assert [settings[f"{side}_overlap"] for side in ("row", "column")] == [0, 0]
+    assert json.loads(ran.out)["interrupted"] is True
+
+
+def test_a_choice_interrupted_twice_ends(run, women, tmp_path, monkeypatch):
+    interrupt_choice(monkeypatch, 2)
+    interrupt_fits(monkeypatch, keep=False)
     ran = run("fit", women)
     assert ran.code == 130
-    assert re.search(r"Best of those tried: --rows \d --columns \d\.", ran.err)
+    assert "nothing was written" in ran.err
+    assert [path.name for path in tmp_path.iterdir()] == ["women.csv"]
+
+
+def test_a_choice_that_knows_nothing_yet_writes_nothing(run, women, tmp_path, monkeypatch):
+    def curves(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("neocc.selection._heldout.Blocks.curves", curves)
+    ran = run("fit", women)
+    assert ran.code == 130
+    assert "nothing was written" in ran.err
     assert [path.name for path in tmp_path.iterdir()] == ["women.csv"]
 
 

@@ -76,13 +76,24 @@ def test_quoted_thousands_are_explained(tmp_path):
 
 
 def test_points_are_remarked_on(tmp_path):
-    content = "n;a;b\nx;2.000;1\ny;137;2\nz;3.500;3\nw;4.500;3\n"
+    content = "n;a;b\nx;2.125;1\ny;137;2\nz;3.505;3\nw;4.515;3\n"
     matrix = read(tmp_path, content)
-    assert matrix.data[0, 0] == 2
+    assert matrix.data[0, 0] == 2.125
     assert any('thousands="."' in note for note in matrix.notes)
-    assert read(tmp_path, content, thousands=".").data[0, 0] == 2000
-    plain = read(tmp_path, content.replace("4.500", "4.55"))
+    assert read(tmp_path, content, thousands=".").data[0, 0] == 2125
+    plain = read(tmp_path, content.replace("4.515", "4.55"))
     assert not any("thousands" in note for note in plain.notes)
+
+
+def test_points_before_zeros_are_asked_about(tmp_path):
+    """Who writes 1.100 for 1.1 does not write 137 beside it."""
+    content = "n;a;b\nx;2.125;1\ny;137;2\nz;1.100;3\n"
+    with pytest.raises(FormatError, match=r"line 4, column 2: '1.100' .*points") as caught:
+        read(tmp_path, content)
+    assert 'thousands="."' in str(caught.value)
+    assert read(tmp_path, content, thousands=".").data[2, 0] == 1100
+    assert read(tmp_path, content, decimal=".").data[2, 0] == 1.1
+    assert read(tmp_path, content.replace("137", "137.000")).data[1, 0] == 137
 
 
 @pytest.mark.parametrize("options", [{"decimal": ","}, {"delimiter": ","}, {"thousands": "x"}])

@@ -101,3 +101,49 @@ def test_three_columns_of_measurements_are_a_table(tmp_path):
     matrix = read(tmp_path, "Chins Situps Jumps\n" + lines)  # between blanks, too
     np.testing.assert_array_equal(matrix.data, rows)
     assert read(tmp_path, "ij kl mn\n" + lines).is_sparse  # headings that say nothing
+
+
+def test_numbers_without_a_header_that_stand_together_are_pairs(tmp_path):
+    basket = "".join(f"{user},{item}\n" for user in range(1, 6) for item in (user, user + 7, 40))
+    matrix = read(tmp_path, basket)
+    assert matrix.row_names == tuple("12345")
+    assert matrix.data.sum() == 15
+    assert any(note.startswith("Read as pairs") and "layout=" in note for note in matrix.notes)
+    assert read(tmp_path, basket, layout="table").shape == (15, 2)
+    mixed = "".join(f"{line % 4},{line % 7}\n" for line in range(20))
+    assert read(tmp_path, mixed).shape == (20, 2)  # in no order: measurements, perhaps
+    same = "".join(f"{line // 5},{line % 2}\n" for line in range(20))
+    assert read(tmp_path, same).shape == (20, 2)  # lines occur twice
+
+
+def test_a_cell_of_supposed_triplets_that_is_given_twice_is_asked_about(tmp_path):
+    lines = [f"{i // 3},{i % 3},{i % 5}" for i in range(30)]
+    content = "x,y,z\n" + "\n".join([*lines, lines[4]]) + "\n"
+    with pytest.raises(ReadError, match=r'line 32.*twice.*layout="table".*duplicates="sum"'):
+        read(tmp_path, content)
+    assert read(tmp_path, content, layout="table").shape == (31, 3)
+    for options in ({"layout": "triplets"}, {"duplicates": "sum"}):
+        matrix = read(tmp_path, content, **options)
+        assert matrix.shape == (10, 3)
+        assert any("added up" in note for note in matrix.notes)
+    # Headings that say so leave no doubt.
+    assert read(tmp_path, content.replace("x,y,z", "user,item,rating")).shape == (10, 3)
+    read(tmp_path, content, layout="table")
+    with pytest.raises(ReadError, match="twice"):
+        write_store(tmp_path / "store", tmp_path / "m.csv")
+
+
+@pytest.mark.parametrize("word", [str, str.lower, str.upper])
+def test_true_and_false_are_one_and_zero(tmp_path, word):
+    X = np.random.default_rng(0).random((12, 4)) < 0.5
+    lines = [",".join(word(str(cell)) for cell in line) for line in X.tolist()]
+    for content in ("a,b,c,d\n" + "\n".join(lines), "\n".join(lines)):
+        matrix = read(tmp_path, content + "\n")
+        np.testing.assert_array_equal(matrix.data, X)
+        assert any("read as 1 and 0" in note for note in matrix.notes)
+    named = "\n".join(f"r{at},{line},{at}.5" for at, line in enumerate(lines))
+    matrix = read(tmp_path, f"name,a,b,c,d,size\n{named}\n")
+    np.testing.assert_array_equal(matrix.data[:, :4], X)
+    assert matrix.column_names[-1] == "size"
+    with pytest.raises(ReadError, match="is not a number"):
+        read(tmp_path, f"name,a,b,c,d,size\n{named}\nr99,maybe,true,true,true,1\n")

@@ -198,7 +198,6 @@ class TestTripletsOrTable:
             ("customer_id,product_id,quantity,review\n1,2,3,good\n2,2,1,bad\n", "triplets"),
             ("gene,sample,control\ng1,1,5\ng2,2,3\n", "table"),  # the third is no value
             ("a,2,3\na,2,5\nb,2,1\n", "triplets"),  # text that repeats names no rows
-            ("1,2,3\n" * 2 + "".join(f"1,{i},3\n" for i in range(3, 33)), "triplets"),  # a few
             ("name,x,y\na,1,2\na,3,4\n", "table"),  # the heading says so
             ("name,film,stars\na,x,2\nb,y,4\n", "triplets"),
             ("g,x,y\ng0,1,2\n" + "".join(f"g{i},1,2\n" for i in range(30)), "table"),

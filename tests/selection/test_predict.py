@@ -15,7 +15,7 @@ from neocc.datasets import make_coclusters
 from neocc.selection import suggest_n_clusters
 from neocc.selection._curves import Curve
 from neocc.selection._data import counts_of, opened, read
-from neocc.selection._heldout import Folds
+from neocc.selection._heldout import Blocks, Folds
 from neocc.selection._predict import Tried, judged
 
 ANY = Tried(None, 100)
@@ -187,6 +187,22 @@ def test_progress_and_an_early_end(caplog):
     found = suggest_n_clusters(X, random_state=0, callback=lambda done, total: done == 1)
     assert not found.complete
     assert "(interrupted)" in str(found)
+
+
+def test_an_interrupt_keeps_what_smaller_grids_have_shown(monkeypatch):
+    X, _, _ = make_coclusters((96, 24), 10, 3, noise=0.3, separation=6.0, random_state=0)
+    whole, asked = Blocks.curves, []
+
+    def curves(self, problem, rng, n_init):
+        asked.append(problem.rows.n_clusters)
+        if asked[-1] > asked[0]:
+            raise KeyboardInterrupt
+        return whole(self, problem, rng, n_init)
+
+    monkeypatch.setattr(Blocks, "curves", curves)
+    found = suggest_n_clusters(X, random_state=0, n_init=1, n_jobs=1)
+    assert not found.complete
+    assert found.rows.largest == asked[0] == 16
 
 
 @pytest.mark.parametrize("objective", ["mean", "poisson"])

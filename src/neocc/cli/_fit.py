@@ -53,6 +53,7 @@ class FitOutcome:
     model: Any  # of an interrupted fit the best so far
     folder: Path
     interrupted: bool
+    cut_short: bool  # whether settings were chosen from less than they might have been
     notes: list[str]
     checkpoint: Path | None  # what an interrupted fit goes on from
     known: Known  # labels, and names to show
@@ -127,6 +128,7 @@ def _fit(
     with progress("Choosing settings") as tick, blaming_the_user(loaded.matrix):
         settings, choices, notes = _chosen(loaded, seen.settings, resources, tick)
     choices = [*seen.choices, *choices]
+    cut_short = not all(choice.complete for choice in choices)
     model, interrupted = _fitted(loaded.matrix, settings, resources, progress)
     kept = resources.checkpoint
     if kept is not None and kept.resumed:
@@ -138,9 +140,12 @@ def _fit(
         choices.append(Choice(what, used.why, {"overlap_model": used.model}))
     attach(model, loaded.preprocessor, dense=settings.dense)
     file = replace(loaded.file, source=plan.path.resolve())
-    about: dict[str, Any] = {"chosen": plan.settings.left_open, "interrupted": interrupted}
+    about: dict[str, Any] = {
+        "chosen": plan.settings.left_open,
+        "interrupted": interrupted or cut_short,
+    }
     about["overlap_model_used"] = None if used is None else used.model
-    story = tell_story(seen, plan.settings, choices, model, plan.path)
+    story = tell_story(seen, plan.settings, choices, model, plan.path, plan.folder)
     if plan.recorded is not None:  # what was chosen then
         story = {**story, **plan.recorded.story}
     about["story"] = story
@@ -173,6 +178,7 @@ def _fit(
         model,
         plan.folder,
         interrupted,
+        cut_short,
         [*notes, *known.notes, *page_notes],
         checkpoint=Path(kept.path) if kept is not None and kept.exists else None,
         known=known,

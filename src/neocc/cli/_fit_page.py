@@ -43,6 +43,11 @@ def fit_answer(outcome: FitOutcome) -> Answer:
         if outcome.checkpoint is not None:
             said += f" The same command with --force goes on from {outcome.checkpoint}."
         complaints.append(said)
+    elif outcome.cut_short:
+        complaints.append(
+            "Interrupted while settings were chosen: the best so far were taken. The result is in "
+            f"{outcome.folder}."
+        )
     return Answer(
         lambda: _page(outcome),
         lambda: _json(outcome),
@@ -114,7 +119,7 @@ def _json(outcome: FitOutcome) -> dict[str, Any]:
                 if table_ is not None
             },
         },
-        "interrupted": outcome.interrupted,
+        "interrupted": outcome.interrupted or outcome.cut_short,
         "checkpoint": None if outcome.checkpoint is None else str(outcome.checkpoint),
         "notes": [as_options(note) for note in outcome.notes],
         "output": {

@@ -6,7 +6,6 @@ It is told once: on the terminal, as JSON, and in the record, from which the rep
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,10 +15,13 @@ from rich.padding import Padding
 from rich.text import Text
 
 from neocc.cli._advise import Seen
+from neocc.cli._again import fit_again, free_folders, suggest_again
 from neocc.cli._choose import Choice
 from neocc.cli._guard import printable
 from neocc.cli._settings import FitSettings
 from neocc.cli._terminal import section
+from neocc.io import Matrix
+from neocc.io._registry import accepted_options
 from neocc.io._tidy import means_over_blocks
 from neocc.report._explained import explained_share
 from neocc.report._result import read_result
@@ -37,7 +39,12 @@ def before_steps(seen: Seen) -> Any | None:
 
 
 def tell_story(
-    seen: Seen, asked: FitSettings, choices: Sequence[Choice], model: Any, path: Path
+    seen: Seen,
+    asked: FitSettings,
+    choices: Sequence[Choice],
+    model: Any,
+    path: Path,
+    folder: Path,
 ) -> dict[str, Any]:
     """Tell what was found and done, as JSON knows it."""
     before, means = before_steps(seen), None
@@ -48,7 +55,7 @@ def tell_story(
         "data": str(seen.description),
         "chosen": [{"what": choice.what, "why": choice.why} for choice in choices],
         "sure": list(_sure(seen, model, choices)),
-        "next": [{"command": c, "what": w} for c, w in _next(seen, asked, path)],
+        "next": [{"command": c, "what": w} for c, w in _next(seen, asked, path, folder)],
         "block_means": means,
     }
 
@@ -77,20 +84,34 @@ def _sure(seen: Seen, model: Any, choices: Sequence[Choice]) -> Iterator[str]:
         )
 
 
-def _next(seen: Seen, asked: FitSettings, path: Path) -> Iterator[tuple[str, str]]:
+def _next(seen: Seen, asked: FitSettings, path: Path, folder: Path) -> Iterator[tuple[str, str]]:
     """Yield commands that are worth a try."""
-    given = [f" --{n} {getattr(asked, n)}" for n in ("rows", "columns") if n not in asked.left_open]
-    facts, fit = seen.description.facts, f"neocc fit {shlex.quote(str(path))}{''.join(given)}"
-    if facts.is_list:
-        yield f"{fit} --layout triplets", "read the file as a list of row, column and value"
-    for name in facts.id_columns:
-        yield f"{fit} --drop {shlex.quote(name)}", f"leave out {name}, which looks like an id"
+    facts, folders = seen.description.facts, free_folders(folder)
+
+    def fit(**changes: Any) -> str:
+        return fit_again(path, asked, next(folders), **changes)
+
+    takes = accepted_options(seen.loaded.file.format)
+    if facts.is_list and "layout" in takes:
+        yield fit(layout="triplets"), "read the file as a list of row, column and value"
+    for name in facts.id_columns if "drop" in takes else ():
+        called = _called(name, seen.loaded.file, asked)
+        if called is not None:
+            yield fit(drop=(*asked.drop, called)), f"leave out {name}, which looks like an id"
     if seen.settings.preprocess and "preprocess" in asked.left_open:
-        yield f"{fit} --preprocess none", "the same without any transformation"
+        yield fit(preprocess=()), "the same without any transformation"
     if "objective" in asked.left_open and seen.settings.objective != "mean":
-        yield f"{fit} --objective mean", "blocks of one value instead"
+        yield fit(objective="mean"), "blocks of one value instead"
     if not {"rows", "columns"}.isdisjoint(asked.left_open):
-        yield f"neocc suggest {shlex.quote(str(path))}", "how other numbers of groups compare"
+        yield suggest_again(path, asked), "how other numbers of groups compare"
+
+
+def _called(name: str, file: Matrix, asked: FitSettings) -> str | None:
+    """Return what --drop calls a column; one without a name by its number in the file, if known."""
+    if file.column_names is not None:
+        return name
+    all_of_them = file.row_names is None and not asked.drop
+    return name.removeprefix("column ") if all_of_them else None
 
 
 # ------------------------------------------------------------------------------------- for people

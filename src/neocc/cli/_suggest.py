@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from neocc.cli._advise import look
+from neocc.cli._again import fit_again
 from neocc.cli._choose import CRITERIA, Choice, Ranked, choose, rank_numbers
 from neocc.cli._command import Answer
 from neocc.cli._fit import Progress
@@ -20,7 +20,7 @@ from neocc.cli._fit_page import chosen, file_line, finite
 from neocc.cli._guard import INTERRUPTED, as_options, blaming_the_user, collected_warnings
 from neocc.cli._models import asked_model
 from neocc.cli._sample import draw_to_choose
-from neocc.cli._settings import FitSettings, option_of
+from neocc.cli._settings import FitSettings
 from neocc.cli._terminal import section, table
 from neocc.io import Matrix
 from neocc.plot._words import plural
@@ -61,7 +61,7 @@ def suggest_answer(
         notes.insert(0, f"computed from {sample.in_words('rows')}.")
     notes = [*ranked.notes, *notes]
     return Answer(
-        lambda: _page(loaded.file, ranked, [*seen.choices, *choices], asked),
+        lambda: _page(path, loaded.file, ranked, [*seen.choices, *choices], asked),
         lambda: _json(loaded.file, ranked, choices, notes),
         notes,
         code=0 if ranked.complete else INTERRUPTED,
@@ -69,7 +69,7 @@ def suggest_answer(
 
 
 def _page(
-    file: Matrix, ranked: Ranked, choices: Sequence[Choice], settings: FitSettings
+    path: Path, file: Matrix, ranked: Ranked, choices: Sequence[Choice], settings: FitSettings
 ) -> Iterator[RenderableType]:
     rows, columns = ranked.best
     yield file_line(file)
@@ -86,12 +86,7 @@ def _page(
     if choices:
         yield section("For the first of them", *chosen(choices))
     yield section("Next")
-    told = "".join(
-        f" {option_of(name)} {getattr(settings, name)}"
-        for name in ("objective", "overlap_model", "max_memberships")
-        if getattr(settings, name) != getattr(FitSettings, name)
-    )
-    yield f"  neocc fit {shlex.quote(str(file.source))} --rows {rows} --columns {columns}{told}"
+    yield f"  {fit_again(path, settings, rows=rows, columns=columns)}"
 
 
 def _json(

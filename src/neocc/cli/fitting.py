@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import typer
 
+from neocc.cli._again import SUGGEST_OPTIONS
 from neocc.cli._command import FORCE, Answer, Run, argument, command, flag, option, output
 from neocc.cli._guard import blaming_the_user
 from neocc.cli._known import COLUMN_LABELS, LABELS, LABELS_OF_COLUMNS, ROW_LABELS, KnownFiles
@@ -98,8 +99,8 @@ def fit(
 
     FILE is a table, or a list of row, column and value: CSV, TSV, Parquet,
     Excel, Matrix Market, NumPy, SciPy, AnnData, ARFF or MovieLens, gzip or not.
-    What you do not give is chosen from the data, and explained. Ctrl-C keeps
-    the best result so far. FILE may also be a block store, for data larger
+    What you do not give is chosen from the data, and explained. Ctrl-C ends
+    the choice, then the fit, with the best so far. FILE may also be a block store, for data larger
     than memory: neocc convert writes one.
     """
     from neocc.cli._checkpoint import Resources
@@ -188,10 +189,7 @@ def range_of(text: str) -> list[int]:
     ("Try 2 to 8 groups of rows and of columns", "neocc suggest ratings.csv"),
     ("Try others", "neocc suggest ratings.csv --rows 5,10,20 --columns 2-6"),
     ("For a program", "neocc suggest ratings.csv --json"),
-    settings=(
-        *(*READ_OPTIONS, "dense", "preprocess", "objective"),
-        *("overlap_model", "max_memberships", "overlap_rule", "seed", "jobs"),
-    ),
+    settings=SUGGEST_OPTIONS,
 )
 def suggest(
     run: Run,

@@ -156,6 +156,11 @@ READERS = (
 """All formats, in the order in which they are tried."""
 
 
+def accepted_options(format: str) -> frozenset[str]:  # noqa: A002
+    """Return the options that mean something to a format; none of those that are no files."""
+    return next((each.accepts for each in READERS if each.name == format), frozenset())
+
+
 def choose_reader(source: Source, format: str | None) -> Reader:  # noqa: A002
     """Return the reader asked for, or the one that a file's first bytes or name call for."""
     if format is not None:

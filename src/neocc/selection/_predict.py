@@ -167,18 +167,24 @@ def choose_numbers(
         seed = int(rng.integers(2**31))
         source = Cells(matrix, n_jobs) if holds_out_cells(wanted.objective) else Blocks(engine)
         most = [each.first(source.first) for each in tried]
-        while True:
-            search = _Search(source, problem, most, tried, seed, n_init)
-            rows, columns, complete = search.run(callback)
-            more = [tried[0].grown(rows), tried[1].grown(columns)]
-            if more == most or not complete:
-                break
-            most = more
-        found = rows, columns
+        found, complete = None, True
+        try:
+            while complete:
+                search = _Search(source, problem, most, tried, seed, n_init)
+                found, complete = search.run(callback)
+                more = [each.grown(side) for each, side in zip(tried, found, strict=True)]
+                if more == most:
+                    break
+                most = more
+            if complete and found is not None and not wanted.objective.paired:
+                found = with_enough(engine, problem, found, rng, n_init, wanted.given)
+        except KeyboardInterrupt:
+            if found is None:
+                raise
+            complete = False
+        assert found is not None
         if wanted.objective.paired:
             found = as_many(found, wanted.given)
-        elif complete:
-            found = with_enough(engine, problem, found, rng, n_init, wanted.given)
     return PredictedClusters(*found, wanted.objective.name, complete, tuple(notes))
 
 
@@ -208,7 +214,7 @@ class _Search:
 
     def run(
         self, callback: Callable[[int, int], Any] | None
-    ) -> tuple[SidePrediction, SidePrediction, bool]:
+    ) -> tuple[tuple[SidePrediction, SidePrediction], bool]:
         """Judge the curves of all cuts: of fewer if these leave no doubt, or if it is stopped."""
         rng, problem = np.random.default_rng(self.seed), self.problem
         for side, k in zip(SIDES, self.largest, strict=True):
@@ -228,7 +234,7 @@ class _Search:
                 raise
             complete = False
         rows, columns = self.judged(curves)
-        return rows, columns, complete
+        return (rows, columns), complete
 
     def judged(self, curves: list[tuple[Curve, Curve]]) -> list[SidePrediction]:
         """Return what the cuts made so far say of both sides."""

@@ -43,7 +43,10 @@ def read_planned(
     if plan.layout == "table":
         builder = builders.table(plan.number_names, has_row_names=bool(plan.ids))
     else:
-        builder = builders.triplets(options.duplicates_of(plan.layout))
+        duplicates = options.duplicates_of(plan.layout)
+        if plan.guessed and options.duplicates is None and plan.layout == "triplets":
+            duplicates = "error"
+        builder = builders.triplets(duplicates)
     for batch in batches(source, plan, options.missing):
         if not builder.add(batch, options.missing):
             raise find_fault(source, plan, options.missing, "a cell without a finite number")

@@ -63,7 +63,11 @@ def find_duplicate(source: Source, plan: Plan, row: str, column: str) -> ReadErr
             lines.append(record.line)
             if len(lines) == 2:
                 break
-    return duplicate_error(source, row, column, *lines)
+    fault = duplicate_error(source, row, column, *lines)
+    if not plan.guessed:
+        return fault
+    told = f'If the file is a table, pass layout="table". {fault.remedy}'
+    return _like(fault, f"{fault.problem} So these may be no triplets.", told)
 
 
 def find_entry(

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Literal, TypeAlias
 
 from neocc.io.readers._numerals import is_grouped
-from neocc.io.readers._text import Dialect, Record, is_infinite, is_missing, is_number
+from neocc.io.readers._text import Dialect, Record, are_truths, is_infinite, is_missing, is_number
 
 __all__ = ["NAME_HEADINGS", "Kind", "has_header", "is_thing", "is_time", "is_value", "kind_of"]
 __all__ += ["mean_pairs", "mean_triplets", "says_id"]
@@ -53,7 +53,7 @@ def kind_of(cells: Sequence[str], decimal: str) -> Kind:
         if is_number(one.strip(), decimal) or is_infinite(one) or is_grouped(one.strip())
     ]
     if 2 * len(numbers) <= len(present):
-        return "text"
+        return "whole numbers" if are_truths(present) else "text"
     whole = all(cell.strip().lstrip("+-").isdigit() for cell in numbers)
     return "whole numbers" if whole else "numbers"
 
@@ -164,7 +164,7 @@ def _has_numbers_as_headings(
 
 def _is_text(cell: str, decimal: str) -> bool:
     cell = cell.strip()
-    return not is_missing(cell) and not is_number(cell, decimal)
+    return not (is_missing(cell) or is_number(cell, decimal) or are_truths([cell]))
 
 
 def _is_a(words: re.Pattern[str], heading: str) -> bool:

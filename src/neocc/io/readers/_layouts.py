@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from neocc.io._options import Layout, ReadOptions
 from neocc.io.readers._headings import (
@@ -114,7 +115,9 @@ def _holds_pairs(sample: Sample) -> bool:
     repeats = _repeated(sample.column(0)) > _FEW
     if sample.width == 2 and repeats and sample.kind(0) == sample.kind(1) == "text":
         return True
-    if headings is None or not mean_pairs(headings):
+    if headings is None:
+        return sample.width == 2 and repeats and _are_grouped(sample)
+    if not mean_pairs(headings):
         return False
     if sample.width > 2 and (
         sample.width > _MOST_COLUMNS_OF_PAIRS
@@ -122,6 +125,16 @@ def _holds_pairs(sample: Sample) -> bool:
     ):
         return False
     return repeats or sample.kind(1) == "text"
+
+
+def _are_grouped(sample: Sample) -> bool:
+    """Whether two columns hold whole numbers, lines of one row stand together, and few repeat."""
+    lines = [[cell.strip() for cell in one.cells[:2]] for one in sample.data if len(one.cells) == 2]
+    if len(lines) < _MANY or not all(cell.isdecimal() for line in lines for cell in line):
+        return False
+    first = [line[0] for line in lines]
+    n_runs = 1 + sum(one != other for one, other in pairwise(first))
+    return n_runs == len(set(first)) and _repeated([tuple(line) for line in lines]) <= _FEW
 
 
 def _is_beside(sample: Sample, place: int) -> bool:

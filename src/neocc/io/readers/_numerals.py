@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from neocc.io._errors import FormatError
 from neocc.io.readers._text import Dialect, Record, is_number
 
-__all__ = ["ask_about_commas", "is_grouped", "say_about_points"]
+__all__ = ["ask_about_thousands", "is_grouped", "say_about_points"]
 
 _GROUPED = {sign: re.compile(rf"[+-]?[1-9]\d{{0,2}}({re.escape(sign)}\d{{3}})+") for sign in ",."}
 _SMALL = re.compile(r"[+-]?\d{1,3}")
@@ -22,49 +23,64 @@ def is_grouped(cell: str) -> bool:
     return _GROUPED[","].fullmatch(cell) is not None
 
 
-def ask_about_commas(path: Path, found: Sequence[Record], dialect: Dialect) -> None:
-    """Refuse decimal commas that may separate thousands, until an option says which."""
-    if dialect.decimal != ",":
-        return
+def ask_about_thousands(path: Path, found: Sequence[Record], dialect: Dialect) -> None:
+    """Refuse decimal signs that may separate thousands, until an option says which.
+
+    A point is decimal unless a zero follows it at the end, and yet not in numbers without one.
+    """
+    sign = dialect.decimal
     doubtful = _doubtful(found, dialect)
-    if doubtful is None:
+    if doubtful is None or (sign == "." and not doubtful.fills):
         return
-    record, place, other, _ = doubtful
-    cell = record.cells[place].strip()
+    cell = doubtful.cell
+    word = "commas" if sign == "," else "points"
     raise FormatError(
         path,
-        f"{cell!r} stands in one column with {other!r}: commas may be decimal signs, or separate "
-        "thousands.",
-        f'Pass thousands="," if it is {cell.replace(",", "")}, decimal="," if it is '
-        f"{cell.replace(',', '.')}.",
-        line=record.line,
-        column=str(place + 1),
+        f"{cell!r} stands in one column with {doubtful.plain!r}: {word} may be decimal signs, or "
+        "separate thousands.",
+        f'Pass thousands="{sign}" if it is {cell.replace(sign, "")}, decimal="{sign}" if it is '
+        f"{cell.replace(sign, '.')}.",
+        line=doubtful.line,
+        column=str(doubtful.place + 1),
     )
 
 
 def say_about_points(found: Sequence[Record], dialect: Dialect) -> list[str]:
     """Return a note on points that may separate thousands; mostly they are decimal."""
     doubtful = _doubtful(found, dialect) if dialect.decimal == "." else None
-    if doubtful is None or doubtful[3] < _ENOUGH:
+    if doubtful is None or doubtful.number < _ENOUGH:
         return []
-    cell = doubtful[0].cells[doubtful[1]].strip()
+    cell = doubtful.cell
     digits = cell.replace(".", "")
     return [f'Points are read as decimal signs; if {cell} is {digits}, pass thousands=".".']
 
 
-def _doubtful(found: Sequence[Record], dialect: Dialect) -> tuple[Record, int, str, int] | None:
-    """Return the first such cell of a column, one beside it without a sign, and how many there are.
+class _Doubtful(NamedTuple):
+    """The first cell of a column that may be read in two ways."""
 
-    All numbers of the column that have the sign have three digits after it, and none begins with 0.
+    cell: str
+    line: int
+    place: int
+    plain: str  # a cell beside it without a sign
+    number: int  # how many have one
+    fills: bool  # whether any of them ends in 0
+
+
+def _doubtful(found: Sequence[Record], dialect: Dialect) -> _Doubtful | None:
+    """Return a column all numbers of which that have the sign have three digits after it.
+
+    None of them begins with 0, and others have no sign.
     """
     sign = dialect.decimal
     width = max(len(record.cells) for record in found)
     for place in range(width):
-        cells = [(one, one.cells[place].strip()) for one in found if place < len(one.cells)]
-        signed = [(one, cell) for one, cell in cells if sign in cell and is_number(cell, sign)]
+        cells = [(one.line, one.cells[place].strip()) for one in found if place < len(one.cells)]
+        signed = [(line, cell) for line, cell in cells if sign in cell and is_number(cell, sign)]
         if not signed or not all(_GROUPED[sign].fullmatch(cell) for _, cell in signed):
             continue
         plain = next((cell for _, cell in cells if _SMALL.fullmatch(cell)), None)
         if plain is not None:
-            return signed[0][0], place, plain, len(signed)
+            line, first = next((one for one in signed if one[1].endswith("0")), signed[0])
+            fills = first.endswith("0")
+            return _Doubtful(first, line, place, plain, len(signed), fills)
     return None

@@ -47,6 +47,8 @@ class Plan:
         Columns of numbers that are written as words, with the number of each word.
     form : str
         What every line must look like, where the format says so.
+    guessed : bool
+        Whether nothing but the look of the data says that these are triplets.
     notes : tuple of str
         What was recognised.
     """
@@ -62,6 +64,7 @@ class Plan:
     blank: tuple[int, ...] = ()
     codes: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
     form: str = ""
+    guessed: bool = False
     notes: tuple[str, ...] = ()
 
     @property

@@ -24,12 +24,18 @@ The rules, each of which an option overrides:
   a tenth of the pairs occur again are cells of a table, and so are whole numbers that never
   repeat in the first column, ten at least, or that are in no order below headings that are
   words for other things than ids.
+  Where nothing but this says that whole numbers are ids, a cell that is given twice is refused:
+  the file may be a table.
 * **Pairs**: two columns of text of which the first repeats; or two whose headings name what rows
   and columns are (user, item), text or whole numbers, if those in the first repeat; with or
-  without a time or text after them.
+  without a time or text after them. Without a header, two columns of whole numbers from 0 on are
+  pairs, ten at least, if lines with the same first number stand together and hardly any line
+  occurs twice.
+* **True and false** in words are 1 and 0.
 * **Row names** of a table: see `_ids`.
 * **Thousands**: where `2,000` stands in one column with `137`, and commas do not separate cells,
-  nobody can say what is meant, and the file is refused until an option does.
+  nobody can say what is meant, and the file is refused until an option does. So is `1.100` beside
+  `137`: who writes a decimal 0 at the end writes `137.000`.
 """
 
 from __future__ import annotations
@@ -42,14 +48,16 @@ from neocc.io._options import Layout, ReadOptions
 from neocc.io._source import Source
 from neocc.io.readers._dialects import choose_dialect
 from neocc.io.readers._faults import not_text_error
-from neocc.io.readers._headings import has_header
+from neocc.io.readers._headings import has_header, mean_triplets
 from neocc.io.readers._ids import plan_named
 from neocc.io.readers._layouts import Sample, choose_layout
-from neocc.io.readers._numerals import ask_about_commas, say_about_points
+from neocc.io.readers._numerals import ask_about_thousands, say_about_points
 from neocc.io.readers._plan import Plan, plan_triplets
 from neocc.io.readers._text import (
+    TRUTH,
     Dialect,
     Record,
+    are_truths,
     is_foreign,
     read_sample,
     sample_records,
@@ -85,7 +93,7 @@ def recognise_lines(
     if not found:
         raise FormatError(path, "The file has no lines with data.", "Was it written to the end?")
     if options.decimal is None and options.thousands is None:
-        ask_about_commas(path, found, dialect)
+        ask_about_thousands(path, found, dialect)
     with_header = has_header(found, dialect) if options.header is None else options.header
     header, data = (found[0], found[1:]) if with_header else (None, found)
     if not data:
@@ -116,10 +124,25 @@ def recognise_records(
     notes = _notes(sample, layout, options)
     skip_lines = 0 if header is None else header.last_line
     plan = Plan(dialect, layout, sample.width, skip_lines, sample.headings, notes=notes)
-    if layout != "table":
+    if layout == "table":
+        plan = plan_named(path, plan, sample.column, options)
+    else:
         plan = plan_triplets(path, plan, options.columns)
-        return plan if options.columns else replace(plan, notes=(*plan.notes, *_left_out(plan)))
-    return plan_named(path, plan, sample.column, options)
+        if options.columns is None:
+            said = options.layout is not None or mean_triplets(sample.headings or [])
+            guessed = not said and sample.kind(0) == sample.kind(1) == "whole numbers"
+            plan = replace(plan, guessed=guessed, notes=(*plan.notes, *_left_out(plan)))
+    return _with_truths(plan, sample)
+
+
+def _with_truths(plan: Plan, sample: Sample) -> Plan:
+    """Read true and false, in words, as 1 and 0."""
+    truths = [place for place in plan.numbers if are_truths(sample.column(place))]
+    if not truths:
+        return plan
+    columns = f"column {plan.labels[truths[0]]}" if len(truths) == 1 else f"{len(truths)} columns"
+    note = f"True and false in {columns} are read as 1 and 0."
+    return replace(plan, codes=dict.fromkeys(truths, TRUTH), notes=(*plan.notes, note))
 
 
 def _check_header(path: Path, sample: Sample) -> None:

@@ -12,10 +12,24 @@ from typing import TextIO
 from neocc.io._errors import FormatError
 from neocc.io._source import Source
 
-__all__ = ["MISSING", "Dialect", "Record", "is_missing", "is_number", "read_sample", "records"]
+__all__ = [
+    "MISSING",
+    "TRUTH",
+    "Dialect",
+    "Record",
+    "are_truths",
+    "is_missing",
+    "is_number",
+    "read_sample",
+    "records",
+]
 
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NAN", "NULL", "null", "None", "?")
 """How files say that a cell has no value."""
+
+TRUTH = dict.fromkeys(("true", "True", "TRUE"), 1.0)
+TRUTH |= dict.fromkeys(("false", "False", "FALSE"), 0.0)
+"""Words for 0 and 1."""
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _SAMPLE_LINES = 200
@@ -93,6 +107,12 @@ def _joined(cell: str, dialect: Dialect) -> str:
 def is_infinite(cell: str) -> bool:
     """Whether a cell holds an infinite number, in words."""
     return cell.strip().lower().lstrip("+-") in ("inf", "infinity")
+
+
+def are_truths(cells: Iterable[str]) -> bool:
+    """Whether all cells that have a value, one at least, say true or false in words."""
+    words = {cell.strip() for cell in cells} - {*MISSING}
+    return bool(words) and words <= TRUTH.keys()
 
 
 def is_foreign(cell: str) -> bool:
