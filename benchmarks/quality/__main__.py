@@ -3,12 +3,11 @@
 Parts: `yeast` (both objectives on the setting whose printed values are known), `movielens` (against
 plain restarts for as long), `planted` (known co-clusters, against scikit-learn's spectral methods),
 `models` (the same by overlap model), `generators` (which model "auto" names), `counts` (planted
-counts) and `documents` (words of documents with classes) by objective,
-`search` (what each effort gains and costs), `starts` (which start serves best),
-`rounds` (what refinement costs), `estimates` (overlap and
-outliers by the published rules), `auto`, `auto-real` and `auto-time` (the rule of "auto": planted,
-on tables without overlap, and its time), `numbers` (numbers of clusters). `--write docs/quality.md`
-keeps their tables.
+counts) and `documents` (words of documents with classes) by objective, `limits` (what can be found
+in planted counts), `search` (what each effort gains and costs), `starts` (which start serves best),
+`rounds` (what refinement costs), `estimates` (overlap and outliers by the published rules), `auto`,
+`auto-real` and `auto-time` (the rule of "auto": planted, on tables without overlap, and its time),
+`numbers` (numbers of clusters). `--write docs/quality.md` keeps their tables.
 """
 
 from __future__ import annotations
@@ -34,6 +33,7 @@ PARTS: dict[str, Part] = {
     "models": (models.lines, 2),
     "generators": (models.generator_lines, 25),
     "counts": (counts.planted_lines, 3),
+    "limits": (counts.limit_lines, 2),
     "documents": (counts.document_lines, 3),
     "search": (search.lines, 20),
     "starts": (starts.lines, 5),

@@ -19,6 +19,7 @@ from neocc._typing import FloatArray
 from neocc.core.engine import Engine
 from neocc.core.initialise import COLD, seeded_start
 from neocc.core.objectives import KMEANS, MODULARITY
+from neocc.core.overlap.share import Share
 from neocc.core.problem import Problem
 from neocc.core.solve import solve
 from neocc.core.steps import Pair, with_side
@@ -60,8 +61,13 @@ def spectral_start(data: Engine, problem: Problem, rng: np.random.Generator) -> 
 
 
 def modularity_start(data: Engine, problem: Problem, rng: np.random.Generator) -> Pair:
-    """Start from a short run of modularity, itself started from a spectral view."""
-    first = replace(problem, objective=MODULARITY, max_iter=_ITERATIONS)
+    """Start from a short run of modularity, itself started from a spectral view.
+
+    Its clusters have no rates that could be blended: items are divided among theirs.
+    """
+    model = problem.overlap_model
+    model = Share(model.most) if model.blends else model
+    first = replace(problem, objective=MODULARITY, max_iter=_ITERATIONS, overlap_model=model)
     return solve(data, first, spectral_start(data, first, rng)).pair
 
 

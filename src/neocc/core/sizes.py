@@ -32,12 +32,15 @@ class Wanted(NamedTuple):
     """What is asked of blocks: `n_moves` from each cluster that can spare members to each target.
 
     That many moves are made before blocks are asked again, each of another item. A move that is not
-    among the `n_moves` cheapest between its clusters would only be made after all of them.
+    among the `n_moves` cheapest between its clusters would only be made after all of them. Clusters
+    to `begin` receive an item that says nothing, at no distance from any cluster, only if there is
+    no other: nobody would follow it.
     """
 
     targets: IntArray
     can_spare: BoolArray
     n_moves: int
+    begin: frozenset[int] = frozenset()
 
 
 class Moves(NamedTuple):
@@ -86,7 +89,8 @@ def enlarged(
         n_pairs = len(targets) * max(1, int(np.count_nonzero(can_spare)))
         n_moves = min(missing, max(_OFFERS_PER_PAIR, _OFFERS // n_pairs))
         parts = cut(members if first else changed(matrix))
-        offers = ask("moves", list(parts), Wanted(targets, can_spare, n_moves))
+        begin = frozenset() if counts.reseeds else frozenset(np.flatnonzero(sizes == 0).tolist())
+        offers = ask("moves", list(parts), Wanted(targets, can_spare, n_moves, begin))
         if first:
             before = sum(offer.before for offer in offers)
             gain, first = before - sum(offer.now for offer in offers), False
@@ -147,6 +151,7 @@ def offer_moves(
     """
     inside = members.dense
     changes = changes or _changes_of(d, members, costs)
+    says_nothing = np.asarray(~d.any(axis=1)) if wanted.begin else None
     found: list[tuple[Any, ...]] = []
     for source in np.flatnonzero(wanted.can_spare).tolist():
         items = np.flatnonzero(inside[:, source])
@@ -155,6 +160,8 @@ def offer_moves(
             costly = changes(free, source, target)
             if members.item_weights is not None:
                 costly = costly * members.item_weights[free]
+            if says_nothing is not None and target in wanted.begin:
+                costly = np.where(says_nothing[free], np.inf, costly)
             kept = _cheapest(costly, wanted.n_moves)
             alike = np.full(len(kept), source), np.full(len(kept), target)
             found.append((free[kept], *alike, costly[kept]))

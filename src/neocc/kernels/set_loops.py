@@ -166,7 +166,7 @@ def _only_below(values: FloatArray, bound: float) -> int:
     """Return where the only value is that is no larger than a bound, -1 if there are several."""
     n_found = place = 0
     for q in range(len(values)):
-        is_near = np.intp(values[q] <= bound)
+        is_near = values[q] <= bound
         n_found += is_near
         place += q * is_near
     return place if n_found == 1 else -1

@@ -190,3 +190,24 @@ def test_a_search_never_ends_higher_than_it_began(model):
         assert found.objective <= start.objective + limit
         literal = case.literal(*(each.dense for each in found.pair))
         assert abs(found.objective - literal) <= limit
+
+
+@each_model
+def test_an_empty_cluster_begins_with_a_row_that_was_observed(model):
+    """Against a background rows without cells cost most, and nobody would follow them."""
+    rng = np.random.default_rng(0)
+    X = np.repeat([[3.0, 0.0, -3.0], [-3.0, 0.0, 3.0]], 5, axis=0)[:, [0, 0, 1, 1, 2, 2]]
+    X += 0.1 * rng.normal(size=X.shape)
+    W = np.ones_like(X)
+    W[[0, 7]] = 0.0
+    labels = np.array([0] * 5 + [1] * 5)
+    U, V = (members(np.eye(3, dtype=bool)[each]) for each in (labels, np.arange(6) // 2))
+    counts = Counts(10, 3, 10, 0), Counts(6, 3, 6, 0)
+    rule = OVERLAP_MODELS[model]()
+    problem = Problem(Observed(True, shrinkage=1.0), *counts, overlap_model=rule)
+    engine = observed.make_engine(X, W)
+    features = make_features(engine, problem, (U, V))
+    found = half_step(engine, problem, "rows", features, (U, V)).members
+    (begun,) = np.flatnonzero(found.dense[:, 2])
+    assert W[begun].any()
+    assert found.n_total == 10
