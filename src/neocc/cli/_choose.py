@@ -28,15 +28,13 @@ from neocc.cli._settings import FitSettings
 from neocc.core.objectives import Side, make_objective
 from neocc.estimators import NEOCC
 from neocc.selection import (
-    Asked,
     OverlapEstimate,
     PredictedClusters,
     SuggestedClusters,
-    completed,
     estimate_overlap_and_outliers,
-    is_estimated,
     suggest_n_clusters,
 )
+from neocc.selection._together import Asked, completed, is_estimated
 
 __all__ = ["CRITERIA", "Choice", "Ranked", "choose", "rank_numbers"]
 

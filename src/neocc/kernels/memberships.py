@@ -41,13 +41,12 @@ class Memberships:
         Whether an item is a combination of its clusters, so that these are fitted together, and its
         squares count once however many they are.
     virtual : Memberships or None
-        Memberships of the same items in virtual clusters, over which data are summed where the
-        clusters themselves do not tell enough; None to sum over these.
+        Memberships in virtual clusters, over which data are summed where those do not tell enough.
     stands_for : int32 array of shape (n_clusters, other clusters) or None
         Of virtual clusters: which cluster each of them stands for within each cluster of the other
         side, -1 for none. None if each stands for the cluster of its number everywhere.
     item_weights : array of shape (n_items,) or None
-        How many items each of them counts as, where not all count as one. `scale` has it already.
+        How many items each counts as, where not all count as one; part of `scale`.
     """
 
     first: LabelArray
@@ -203,9 +202,8 @@ class Memberships:
     def overlapping(self) -> tuple[IntArray, Memberships]:
         """The items with extra memberships, and all memberships of these."""
         items = np.flatnonzero(self.has_extra)
-        virtual = self.virtual and self.virtual.take(items)
-        place = np.cumsum(self.has_extra)[self.extra_items] - 1
-        return items, self._part(items, place, self.extra_clusters, virtual)
+        virtual, places = self.virtual and self.virtual.take(items), np.cumsum(self.has_extra) - 1
+        return items, self._part(items, places[self.extra_items], self.extra_clusters, virtual)
 
     @cached_property
     def gram(self) -> FloatArray:
