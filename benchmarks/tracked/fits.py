@@ -19,6 +19,7 @@ OVERLAP, OUTLIERS, K = 0.1, 0.05, 10
 class Iterations:
     """Ten iterations from a given start on one thread."""
 
+    timeout = 600
     param_names = ("objective and overlap model",)
     params = ("mean repeat", "mean average", "residue repeat", "residue average", "poisson repeat")
     shape = (20_000, 2_000, 1_000_000)
@@ -61,6 +62,7 @@ class Iterations:
 class Fits:
     """Default fits of a dense matrix, starts and search included, and what is done with them."""
 
+    timeout = 600
     shape = (600, 200)
 
     def setup(self) -> None:
