@@ -84,10 +84,11 @@ def test_labels_are_the_nearest_of_the_memberships(case, seed):
     assert model.row_labels_.dtype == model.column_labels_.dtype == np.intp
 
 
+@pytest.mark.parametrize("max_iter", [1, 100])
 @pytest.mark.parametrize("objective", ["mean", "residue"])
-def test_labels_follow_the_papers_distances(objective):
-    X = make_data({})
-    model = fit({"objective": objective, **OVERLAP}, X)
+def test_labels_follow_the_papers_distances(objective, max_iter):
+    X = np.random.default_rng(3).normal(size=(40, 18))
+    model = fit({"objective": objective, **OVERLAP}, X, max_iter=max_iter)
     U, V = model.row_membership_, model.column_membership_
     assert (U.sum(axis=1) > 1).any()
     assert (V.sum(axis=1) > 1).any()
@@ -222,7 +223,10 @@ def test_columns_of_the_fit_get_their_own_memberships(case):
 @pytest.mark.parametrize("objective", ["mean", "residue"])
 def test_new_columns_are_decided_as_new_rows_of_the_transpose_are(objective, offset):
     X = make_data({}) + offset
+    if objective == "residue":
+        X += offset * np.random.default_rng(1).normal(size=(40, 1))
     model = fit({"objective": objective, **OVERLAP}, X)
+    assert (model._column_model.row_effects is not None) == (offset > 0.0)
     U, V = model.row_membership_, model.column_membership_
     swapped = NEOCC(
         3,
@@ -239,11 +243,12 @@ def test_new_columns_are_decided_as_new_rows_of_the_transpose_are(objective, off
     )
     swapped = fit_noticing(swapped, X.T)
     np.testing.assert_array_equal(swapped.row_membership_, V)
-    new = np.random.default_rng(2).permutation(X.T).T + np.random.default_rng(3).normal(
-        size=X.shape
-    )
+    rng = np.random.default_rng(2)
+    new = np.hstack([X, X[:, :6] + 3.0, rng.permutation(X)]) + rng.normal(size=(40, 42)) / 5
     found = model.predict_membership(new, axis="columns")
     np.testing.assert_array_equal(found, swapped.predict_membership(new.T))
+    assert found[:18].any(axis=1).sum() > 9
+    assert not found[24:].all()
     as_sparse = sparse.csr_array(new)
     np.testing.assert_array_equal(model.predict_membership(as_sparse, axis="columns"), found)
 
