@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import oracle
@@ -16,7 +17,7 @@ from sklearn.model_selection import GridSearchCV
 
 from neocc import MSSR, NEOCC, ROCC, LowRankNEOKMeans, NEOKMeans, RedundancyWarning
 from neocc.core.engine import Engine
-from neocc.io import column_distances, load_model, save_model
+from neocc.io import ModelFileError, column_distances, load_model, save_model
 
 OVERLAP = {"row_overlap": 0.3, "row_outliers": 0.1, "column_overlap": 0.3, "column_outliers": 0.1}
 ROWS = {"row_overlap": 0.3, "row_outliers": 0.1}
@@ -84,10 +85,12 @@ def test_labels_are_the_nearest_of_the_memberships(case, seed):
     assert model.row_labels_.dtype == model.column_labels_.dtype == np.intp
 
 
+@pytest.mark.parametrize("max_iter", [1, 100])
 @pytest.mark.parametrize("objective", ["mean", "residue"])
-def test_labels_follow_the_papers_distances(objective):
-    X = make_data({})
-    model = fit({"objective": objective, **OVERLAP}, X)
+def test_labels_follow_the_papers_distances(objective, max_iter):
+    X = np.random.default_rng(3).normal(size=(40, 30))
+    overlap = {"row_overlap": 0.8, "column_overlap": 0.8}
+    model = fit({"objective": objective, **overlap}, X, max_iter=max_iter)
     U, V = model.row_membership_, model.column_membership_
     assert (U.sum(axis=1) > 1).any()
     assert (V.sum(axis=1) > 1).any()
@@ -222,7 +225,10 @@ def test_columns_of_the_fit_get_their_own_memberships(case):
 @pytest.mark.parametrize("objective", ["mean", "residue"])
 def test_new_columns_are_decided_as_new_rows_of_the_transpose_are(objective, offset):
     X = make_data({}) + offset
+    if objective == "residue":
+        X += offset * np.random.default_rng(1).normal(size=(40, 1))
     model = fit({"objective": objective, **OVERLAP}, X)
+    assert (model._column_model.row_effects is not None) == (offset > 0.0)
     U, V = model.row_membership_, model.column_membership_
     swapped = NEOCC(
         3,
@@ -239,11 +245,12 @@ def test_new_columns_are_decided_as_new_rows_of_the_transpose_are(objective, off
     )
     swapped = fit_noticing(swapped, X.T)
     np.testing.assert_array_equal(swapped.row_membership_, V)
-    new = np.random.default_rng(2).permutation(X.T).T + np.random.default_rng(3).normal(
-        size=X.shape
-    )
+    rng = np.random.default_rng(2)
+    new = np.hstack([X, X[:, :6] + 3.0, rng.permutation(X)]) + rng.normal(size=(40, 42)) / 5
     found = model.predict_membership(new, axis="columns")
     np.testing.assert_array_equal(found, swapped.predict_membership(new.T))
+    assert found[:18].any(axis=1).sum() > 9
+    assert not found[24:].all()
     as_sparse = sparse.csr_array(new)
     np.testing.assert_array_equal(model.predict_membership(as_sparse, axis="columns"), found)
 
@@ -258,6 +265,46 @@ def test_columns_of_disjoint_models_and_of_files(tmp_path):
         again = load_model(tmp_path / "model.neocc")
         np.testing.assert_array_equal(again.predict_membership(X, axis="columns"), found)
         np.testing.assert_array_equal(again.row_labels_, model.row_labels_)
+
+
+def test_effects_of_new_columns_are_found_from_those_of_the_rows():
+    options = CASES["observed effects"]
+    X = make_data(options)
+    model = fit(options, X)
+    found = model.predict_membership(X, axis="columns")
+    # The effects of columns in a fit come from the effects of rows one turn before.
+    assert (found == model.column_membership_).all(axis=1).mean() > 0.8
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda model: 3,
+        lambda model: replace(model, terms=None),
+        lambda model: replace(model, terms=replace(model.terms, slope=None)),
+        lambda model: replace(model, terms=replace(model.terms, offset=np.zeros(2))),
+        lambda model: replace(model, terms=replace(model.terms, single=2)),
+        lambda model: replace(model, terms=replace(model.terms, table=np.zeros((39, 3)))),
+        lambda model: replace(model, row_effects=np.zeros(7)),
+        lambda model: replace(model, extra_threshold="far"),
+    ],
+)
+def test_damaged_comparisons_of_columns_are_refused(damage, tmp_path):
+    model = fit({"objective": "residue", **OVERLAP}, make_data({}))
+    model._column_model = damage(model._column_model)
+    save_model(model, tmp_path / "model.neocc")
+    with pytest.raises(ModelFileError):
+        load_model(tmp_path / "model.neocc")
+
+
+def test_comparisons_over_other_row_clusters_are_refused():
+    X = make_data({})
+    model = fit(OVERLAP, X)
+    terms = model._column_model.terms
+    narrow = replace(terms, slope=terms.slope[:2])
+    model._column_model = replace(model._column_model, terms=narrow)
+    with pytest.raises(ValueError, match="other clusters than the rows"):
+        model.predict_membership(X, axis="columns")
 
 
 def test_other_rows_and_axes_are_refused():
