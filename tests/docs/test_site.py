@@ -22,7 +22,7 @@ PAGES = sorted(
     if path.name != "sg_execution_times.rst"
 )
 # Pages whose code shares names, from the top to the bottom; others have tests of their own.
-GUIDE = ("choosing", "objectives", "pipelines", "preprocessing", "stability", "start")
+GUIDE = ("choosing", "objectives", "pipelines", "preprocessing", "reading", "stability", "start")
 TOCTREE = re.compile(r"```\{toctree\}\n(.*?)```", re.DOTALL)
 
 
