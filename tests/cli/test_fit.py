@@ -276,7 +276,8 @@ def test_groups_that_nearly_coincide_are_named_as_the_page_counts_them(run, tmp_
     )
     assert ran.err.split() == said.split()
     page = (tmp_path / "m-coclusters" / "report.html").read_text(encoding="utf-8")
-    assert "Groups of rows with nearly the same members" in page
+    assert "Groups of rows that share most" in page
+    assert "nearly the same" in page
 
 
 def test_warnings_of_the_library_become_notes(run, tmp_path):

@@ -23,8 +23,8 @@ PAGES = sorted(
 )
 # Pages whose code shares names, from the top to the bottom; others have tests of their own.
 GUIDE = (
-    *("choosing", "neighbours", "objectives", "pipelines", "preprocessing", "stability"),
-    *("start", "tutorial"),
+    *("choosing", "neighbours", "objectives", "pipelines", "preprocessing", "reading"),
+    *("stability", "start", "tutorial"),
 )
 TOCTREE = re.compile(r"```\{toctree\}\n(.*?)```", re.DOTALL)
 

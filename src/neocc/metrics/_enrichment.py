@@ -35,6 +35,15 @@ class Enrichment:
         Probability of at least as many, if the members were drawn at random.
     adjusted : ndarray of shape (n_labels, n_clusters)
         The same, adjusted for the number of labels and clusters.
+
+    Examples
+    --------
+    >>> from neocc.metrics import enrichment
+    >>> tested = enrichment([[1, 0], [1, 0], [0, 1], [0, 0]], [[1], [1], [0], [0]])
+    >>> tested.n_items, tested.n_unlabelled, tested.label_sizes
+    (3, 1, array([2, 1]))
+    >>> tested.expected.round(2).ravel()
+    array([1.33, 0.67])
     """
 
     n_items: int

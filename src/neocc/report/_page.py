@@ -118,6 +118,14 @@ def render_report(
     >>> page = render_report(model, matrix=women.data, row_noun="women", column_noun="events")
     >>> "2 groups of women, 3 of events, 2 women in more than one group, 1 outlier" in page
     True
+
+    Labels of the women, here by the first letter of their names:
+
+    >>> names = women.row_names
+    >>> initials = {name: name[0] for name in names}
+    >>> page = render_report(model, matrix=women.data, row_names=names, labels=initials)
+    >>> "Labels more often than by chance" in page
+    True
     """
     nouns = (row_noun, column_noun)
     known = (labels, labels_of_columns)

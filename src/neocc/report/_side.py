@@ -18,6 +18,8 @@ from neocc.report._cells import Associations, BlockCells
 
 __all__ = ["Side"]
 
+_ROUNDING = 1e-13
+
 
 @dataclass(frozen=True, eq=False)
 class Side:
@@ -127,10 +129,12 @@ class Side:
             return np.full(self.means.shape[1], self.measure.expected)
         if self.cells is not None:
             n_cells = self.cells.observed
-            return np.asarray(
-                (n_cells * self.means).sum(axis=0) / np.maximum(n_cells.sum(axis=0), 1)
-            )
-        return np.asarray(self.sizes @ self.means / max(int(self.sizes.sum()), 1))
+            means = (n_cells * self.means).sum(axis=0) / np.maximum(n_cells.sum(axis=0), 1)
+        else:
+            means = self.sizes @ self.means / max(int(self.sizes.sum()), 1)
+        # Centred data have means of zero, but for rounding.
+        is_zero = np.abs(means) < _ROUNDING * np.abs(self.means).max(axis=0, initial=0.0)
+        return np.where(is_zero, 0.0, means)
 
     @cached_property
     def limit(self) -> float:
