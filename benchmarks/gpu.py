@@ -26,9 +26,10 @@ from neocc.core.problem import Counts, Problem
 from neocc.core.solve import solve
 from neocc.engines import Workers, on_gpu, open_engine
 from neocc.engines.gpu import open_card
-from neocc.engines.gpu.matrix import SparseCard
+from neocc.engines.gpu.device import Device
+from neocc.engines.gpu.matrix import ObservedCard, SparseCard
+from neocc.engines.gpu.rows import bytes_on_card
 from neocc.engines.matrix import SparseMatrix
-from neocc.engines.observed import ObservedMatrix
 from neocc.kernels import Memberships, get_kernels
 from neocc.kernels.gpu.lines import SparseOnCard
 
@@ -125,6 +126,11 @@ def least_bytes(n: int, m: int, entries: int, k: int, problem: Problem) -> float
         moved += by_row + by_column + 2 * entries * 8 * k
     if problem.objective.needs_counts:
         moved += by_row + by_column
+    model = problem.overlap_model
+    if model.prices_first:
+        # Distances are read again; curves, sets and steps are written, and read a few times.
+        largest = k if model.most is None else min(k, model.most)
+        moved += (n + m) * (8 * k + 4 * largest**2 + 8 * largest * 6)
     return moved
 
 
@@ -197,8 +203,8 @@ class Bench:
         X = planted(self.cupy, *size, int(given.entries), self.k)
         say(f"{X.nnz} entries of {self.n} x {self.m}, float32; {self.k} x {self.k} clusters.")
         say("")
-        say("| one iteration | ms | limit of the memory, ms | goal, ms |")
-        say("| --- | --- | --- | --- |")
+        say("| one iteration | ms | GB moved | limit of the memory, ms | goal, ms |")
+        say("| --- | --- | --- | --- | --- |")
         with Workers() as workers:
             engine = on_gpu(SparseCard.from_cupy(X), get_kernels("numpy", 0), workers)
             copied = self.seconds(partial(getattr, engine.shards.shard.held, "columns"))
@@ -206,17 +212,22 @@ class Bench:
             overlap = "NEO-CC-M, overlap 0.1, outliers 0.05"
             self.iteration(engine, overlap, "mean", 15.0, overlap=0.1, outliers=0.05)
             self.iteration(engine, "NEO-CC-RCM, disjoint", "residue", 60.0)
+            if given.all:
+                average = bounded_model("average", 2, "mean", [0.1, 0.1])
+                how: dict[str, Any] = {"overlap": 0.1, "model": average}
+                self.iteration(engine, '"average", overlap 0.1', "mean", None, **how)
             if given.parts:
                 self.parts(engine)
             del engine
         if given.all:
-            self.counts_and_cells()
+            self.counts_and_cells(X)
         say("")
         say(f"The transposed copy takes {copied:.2f} s.")
         self.fit("all entries", X)
         self.fit("10 million entries", planted(self.cupy, 50_000, 5_000, 10**7, self.k))
         if given.cpu:
             self.beside_cpu(int(given.cpu))
+            self.passing(int(given.cpu))
         self.products(X)
 
     def iteration(
@@ -228,32 +239,44 @@ class Bench:
         try:
             ms = per_iteration(engine, problem, pair, n_iter, self.wait)
         except Exception as error:  # the others are worth their time on the card
-            self.page.say(f"| {title} | {type(error).__name__}: {error} | | |")
+            self.page.say(f"| {title} | {type(error).__name__}: {error} | | | |")
             return
-        limit = least_bytes(n, m, engine.n_stored, self.k, problem) / self.speed
+        moved = least_bytes(n, m, engine.n_stored, self.k, problem)
         wanted = "" if goal is None else f"{goal:g}"
-        self.page.say(f"| {title} | {ms:.2f} | {1e3 * limit:.2f} | {wanted} |")
+        limit = f"{moved / 1e9:.1f} | {1e3 * moved / self.speed:.2f}"
+        self.page.say(f"| {title} | {ms:.2f} | {limit} | {wanted} |")
 
-    def counts_and_cells(self) -> None:
-        """Time counts; and "average" and observed cells on a tenth of the rows."""
-        cupy, kernels = self.cupy, get_kernels("numba", 0)
+    def counts_and_cells(self, X: Any) -> None:
+        """Time observed cells, and counts."""
+        kernels = get_kernels("numba", 0)
         with Workers() as workers:
-            X = planted(cupy, self.n, self.m, int(self.given.entries), self.k, whole=True)
-            engine = on_gpu(SparseCard.from_cupy(X), kernels, workers)
+            engine = on_gpu(ObservedCard.from_cupy(X), kernels, workers)
+            self.iteration(engine, "observed cells, disjoint", "observed", None)
+            del engine
+        with Workers() as workers:
+            counted = planted(self.cupy, self.n, self.m, X.nnz, self.k, whole=True)
+            engine = on_gpu(SparseCard.from_cupy(counted), kernels, workers)
             self.iteration(engine, "poisson, disjoint", "poisson", None)
-            del X, engine
-        some = planted(cupy, self.n // 10, self.m, int(self.given.entries) // 10, self.k)
-        here = sparse.csr_array(some.get())
-        average = bounded_model("average", 2, "mean", [0.1, 0.1])
-        with Workers() as workers:
-            engine = on_gpu(SparseCard.from_cupy(some), kernels, workers)
-            how: dict[str, Any] = {"overlap": 0.1, "model": average}
-            title = '"average", overlap 0.1, a tenth of the rows'
-            self.iteration(engine, title, "mean", None, 5, **how)
-            del some, engine
-        with Workers() as workers:
-            engine = on_gpu(ObservedMatrix.from_scipy(here), kernels, workers)
-            self.iteration(engine, "observed cells, a tenth of the rows", "observed", None)
+
+    def passing(self, entries: int) -> None:
+        """Time iterations of data in memory that are held, and that pass through the card."""
+        n, m = max(100, entries // 200), max(200, entries // 2000)
+        here = SparseMatrix.from_scipy(
+            sparse.csr_array(planted(self.cupy, n, m, entries, self.k).get())
+        )
+        problem, pair = problem_of("mean", n, m, self.k)
+        kernels, known = get_kernels("numba", 0), open_card()
+        # Too little for any of them to stay.
+        free = bytes_on_card(here) * 8 // 15
+        times = []
+        for device in (known, Device(known.kernels, lambda: free)):
+            with Workers() as workers:
+                engine = on_gpu(here, kernels, workers, device)
+                times.append(per_iteration(engine, problem, pair, 8, self.wait))
+        self.page.say(
+            f"One disjoint iteration of {here.n_stored} entries: {times[0]:.2f} ms where all stay "
+            f"on the card, {times[1]:.1f} ms where they pass through it twice, from memory."
+        )
 
     def parts(self, engine: Any) -> None:
         """Time the kernels of an iteration one by one."""
@@ -271,6 +294,9 @@ class Bench:
             if overlap:
                 ends["gather"] = (columns, columns.weights, by_rows, squares)
                 ends["scatter"] = (rows, rows.weights, by_columns, down)
+            if not overlap:
+                ends["multiply"] = (cupy.ones((self.m, self.k)), by_rows)
+                ends["multiply_transposed"] = (cupy.ones((self.n, self.k)), by_columns)
             for name, end in ends.items():
                 call = partial(getattr(kernels, name), shard.held, *end)
                 times = [self.seconds(call) for _ in range(6)]

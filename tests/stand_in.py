@@ -14,6 +14,7 @@ import numpy as np
 from neocc.core.histograms import ordered_keys
 from neocc.core.overlap import OverlapModel, Scores
 from neocc.core.overlap.blend import Blend
+from neocc.core.overlap.either import Either, followed_clusters
 from neocc.engines.gpu.device import Device
 from neocc.kernels import Features, Memberships, SparseBlock, numpy_
 
@@ -166,6 +167,23 @@ class StandInKernels:
             plain(there)[...] = getattr(found, table)
         return found.scores.objective
 
+    def least_sets(self, parts, squares, minima, members, curves, sets, steps, present):
+        parts, before = parts._replace(sums=plain(parts.sums)), here(members)
+        given = (parts.sums, None, plain(minima), len(parts.magnitude), 0.0, before)
+        found = Either(curves.shape[1]).choices(Scores(*given, plain(squares), None, parts), numpy_)
+        tables = (curves, sets, steps) if before is None else (curves, sets, steps, present)
+        for there, table in zip(tables, ("curves", "sets", "steps", "present"), strict=False):
+            plain(there)[...] = getattr(found, table)
+        return found.scores.objective
+
+    def follow(self, parts, squares, minima, members, items):
+        parts = parts._replace(sums=plain(parts.sums))
+        given = (None, None, plain(minima), len(parts.magnitude), 0.0, None)
+        scores = Scores(*given, plain(squares), None, parts)
+        chosen = Either().chosen(here(members), scores)
+        found = followed_clusters(chosen, parts.sums.shape[1])[plain(items)]
+        return foreign(found.astype(np.int32))
+
     def sizes(self, lists):
         return here(lists).sizes
 
@@ -207,7 +225,8 @@ def here(lists):
     if lists is None:
         return None
     arrays = map(plain, (lists.first, lists.extra_items, lists.extra_clusters))
-    rest = (plain(lists.scale), lists.mixed, None, None, plain(lists.item_weights))
+    virtual = (here(lists.virtual), lists.stands_for)
+    rest = (plain(lists.scale), lists.mixed, *virtual, plain(lists.item_weights))
     return Memberships(*arrays, lists.n_clusters, *rest)
 
 

@@ -72,7 +72,8 @@ def test_all_overlap_models(name, objective, seed):
     X = sparse.csr_array(np.where(X > 1.0, X, 0.0)) if seed % 2 else X.astype(float)
     blends = (objective, name) == ("poisson", "average")
     model = make_overlap_model(name, 2 + 2 * (seed > 1) * (not blends), objective)
-    rows = Counts.from_fractions(40, 4, overlap=0.3, outliers=0.1 * (seed % 3))
+    overlap = 0.3 if seed < 3 else -0.1  # then some are left out, and that is all
+    rows = Counts.from_fractions(40, 4, overlap=overlap, outliers=0.1 * (seed % 3 or seed == 3))
     columns = Counts.from_fractions(25, 3, overlap=0.1 * model.both_sides, outliers=0.0)
     problem = Problem(OBJECTIVES[objective], rows, columns, 5, 0.0, model)
     if objective == "kmeans":
@@ -91,14 +92,18 @@ def test_counts(objective):
 
 @pytest.mark.parametrize(
     ("overlap", "name"),
-    [(0.0, "repeat"), (0.15, "repeat"), (0.15, "share"), (0.15, "average"), (0.15, "sum")],
+    [(0.0, "repeat"), *((0.15, name) for name in OVERLAP_MODELS)],
 )
 def test_nothing_with_a_line_per_row_crosses(overlap, name):
     rng = np.random.default_rng(0)
     X = sparse.random_array((3000, 40), density=0.2, random_state=rng, format="csr")
     device = stand_in()
     engine = on_stand_in(X, device)
-    sides = [Counts.from_fractions(n, 3, overlap=overlap, outliers=overlap / 3) for n in X.shape]
+    several = [overlap, 0.0 if name == "either" else overlap]
+    sides = [
+        Counts.from_fractions(n, 3, overlap=each, outliers=each / 3)
+        for n, each in zip(X.shape, several, strict=True)
+    ]
     model = make_overlap_model(name, None if name == "repeat" else 3, "mean")
     problem = Problem(OBJECTIVES["mean"], *sides, 2, 0.0, model)
     first = solve(engine, problem, random_pair(problem, rng))

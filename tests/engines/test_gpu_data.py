@@ -31,6 +31,7 @@ CASES = {
     "mean": {},
     "average": {"overlap_model": "average"},
     "either": {"overlap_model": "either"},
+    "background": {"outlier_cost": "background", "overlap_model": "sum"},
     "residue": {"objective": "residue", "overlap_model": "share"},
     "poisson": {"objective": "poisson"},
     "observed": {"missing": "ignore", "remove_effects": True},

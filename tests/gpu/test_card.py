@@ -23,6 +23,7 @@ from neocc.core.objectives import OBJECTIVES
 from neocc.core.overlap import OVERLAP_MODELS, Scores, bounded_model
 from neocc.core.overlap.average import Average
 from neocc.core.overlap.blend import Blend
+from neocc.core.overlap.either import Either, followed_clusters
 from neocc.core.problem import Counts, Problem
 from neocc.core.solve import solve
 from neocc.engines import GpuError, Workers, on_gpu, open_engine
@@ -30,7 +31,7 @@ from neocc.engines.gpu import open_card
 from neocc.engines.gpu.device import Device
 from neocc.engines.gpu.rows import bytes_on_card
 from neocc.engines.reading import as_matrix
-from neocc.kernels import Features, Memberships, SparseBlock, Terms, numpy_
+from neocc.kernels import Features, Memberships, Parts, SparseBlock, Terms, numpy_
 from neocc.kernels.gpu.cuda import CudaKernels
 
 try:
@@ -312,6 +313,43 @@ def test_curves(name, size):
             if table is not None:
                 found, wanted = KERNELS.fetch(table), getattr(expected, attribute)
                 assert np.allclose(found, wanted, rtol=1e-11, atol=1e-9)
+
+
+@pytest.mark.parametrize("size", some([(4, 3, 4), (14, 5, 3), (3, 200, 2), (2, 1, 1)], [(4, 3, 4)]))
+def test_curves_of_what_is_followed(size):
+    k, l, most = size  # noqa: E741
+    rng = np.random.default_rng(size)
+    n, model = 150 if MISSING else 5000, Either(most)
+    sizes = rng.integers(1, 9, size=l).astype(float)
+    sums, slope = rng.normal(size=(n, l)), rng.normal(size=(l, k))
+    sums[: n // 3], slope = np.round(sums[: n // 3]), np.round(slope * 4) / 4  # ties
+    squares, minima = 10.0 + rng.random(n), rng.random(n)
+    magnitude = rng.random(k)
+    if k > 3:
+        magnitude[1] = np.inf
+    curve = np.square(slope / 2.0) * sizes[:, None]
+    parts = Parts(sums, slope, curve, magnitude, sizes)
+    sets = make_sets(rng, n, k, min(3, k))
+    plain = Scores(sums, None, minima, k, 0.0, None, squares, None, parts)
+    followed = model.chosen(sets.weighing(rng.integers(1, 4, size=n) / 2.0), plain)
+    there = parts._replace(sums=xp.asarray(sums))
+    given = (there, xp.asarray(squares), xp.asarray(minima))
+    for present in (None, model.weighted(sets), followed):
+        with np.errstate(invalid="ignore"):
+            expected = model.choices(plain._replace(members=present), numpy_)
+        shapes = [each.shape for each in (expected.curves, expected.sets, expected.steps)]
+        types = (xp.float64, xp.int32, xp.float64)
+        tables = [xp.empty(*each) for each in zip(shapes, types, strict=True)]
+        tables.append(None if present is None else xp.empty(n))
+        beside = KERNELS.least_sets(*given, CARD.lists(present), *tables)
+        assert beside == pytest.approx(expected.scores.objective, rel=1e-11, abs=1e-9)
+        for table, attribute in zip(tables, ("curves", "sets", "steps", "present"), strict=True):
+            if table is not None:
+                found, wanted = KERNELS.fetch(table), getattr(expected, attribute)
+                assert np.allclose(found, wanted, rtol=1e-11, atol=1e-9)
+    items = np.flatnonzero(sets.numbers > 1)
+    found = KERNELS.follow(*given, CARD.lists(sets), xp.asarray(items))
+    assert np.array_equal(KERNELS.fetch(found), followed_clusters(followed, l)[items])
 
 
 def make_sets(rng, n, k, largest):

@@ -28,7 +28,7 @@ from neocc.core.thresholds import Ask
 from neocc.kernels import Kernels, Memberships, SetCosts
 from neocc.kernels.inputs import NOISE_SCALE, TIE_SCALE
 
-__all__ = ["Either", "followed_clusters", "following"]
+__all__ = ["Either", "followed_clusters", "following", "stands_for"]
 
 # Items whose parts are compared at a time.
 _CHUNK = 1 << 14
@@ -224,7 +224,7 @@ def following(members: Memberships, some: IntArray, followed: LabelArray) -> Mem
     clusters = (k + followed * l + np.arange(l)).astype(np.int32)
     first[some] = clusters[:, 0]
     items, further = np.repeat(some, l - 1), clusters[:, 1:].ravel()
-    virtual = Memberships(first, items, further, k + k * l, stands_for=_stands_for(k, l))
+    virtual = Memberships(first, items, further, k + k * l, stands_for=stands_for(k, l))
     return _in_virtual(members, virtual)
 
 
@@ -241,7 +241,7 @@ def _first_clusters(members: Memberships) -> LabelArray:
 
 
 @lru_cache(maxsize=64)
-def _stands_for(k: int, l: int) -> LabelArray:  # noqa: E741
+def stands_for(k: int, l: int) -> LabelArray:  # noqa: E741
     """Return which cluster each virtual one stands for in each column cluster."""
     everywhere = np.repeat(np.arange(k, dtype=np.int32)[:, None], l, axis=1)
     there = np.where(np.eye(l, dtype=bool), everywhere[:, :, None], np.int32(-1))

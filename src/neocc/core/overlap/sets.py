@@ -95,7 +95,7 @@ class SetChoices:
     def values(self, price: float) -> FloatArray:
         """Return the cost of each item, extra memberships being paid for."""
         if price == -np.inf or self.curves.shape[1] == 1:
-            return np.ascontiguousarray(self.curves[:, 0])
+            return self.curves[:, 0].copy()
         paid = self.curves[:, 0]
         for extra in range(1, self.curves.shape[1]):
             paid = np.minimum(paid, self.curves[:, extra] - price * extra)

@@ -52,6 +52,7 @@ class Device:
             known = members.__dict__["held"] = Lists(
                 self.kernels.xp, *arrays, members.n_clusters, *weights
             )
+            known.virtual, known.stands_for = self.lists(members.virtual), members.stands_for
             self._held[id(members)] = members
         found: Lists = known
         return found

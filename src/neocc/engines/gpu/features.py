@@ -96,19 +96,19 @@ def scored_choices(
 ) -> Choices:
     """Return the choices of items whose features are on a card.
 
-    Distances stay there, unless a model compares their parts: that is given them.
+    What they are made of stays there.
     """
     scores = scored(device, features, terms, members, distances=distances)
     lists = device.lists(members)
     several = lists is not None and lists.n_extra > 0
     if not model.prices_first or not (distances or several):
         return HeldChoices(device, weighed(scores, lists))
-    if distances and not (model.needs_sums and other is not None):
-        return set_choices(device, scores, model)
-    parts = None
     if model.needs_sums and other is not None:
-        parts = Parts.of(device.kernels.fetch(features.sums), terms, other.sizes)
-    return model.choices(fetched(device, scores, parts), kernels, spread)
+        assert features.sums is not None
+        scores = scores._replace(parts=Parts.of(features.sums, terms, other.sizes))
+    if distances:
+        return set_choices(device, scores, model)
+    return model.choices(fetched(device, scores), kernels, spread)
 
 
 def weighed(scores: Scores, lists: Lists | None) -> Scores:

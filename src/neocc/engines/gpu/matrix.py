@@ -179,7 +179,7 @@ def _taken(matrix: SparseCard | ObservedCard, rows: IntArray, weights: Any = Non
 
     X, starts = matrix.values, matrix.indptr[rows]
     ptr = np.concatenate([[0], np.cumsum(matrix.indptr[rows + 1] - starts)])
-    there = cupy.asarray(ptr)
+    there = cupy.asarray(ptr.astype(np.int64))
     entries = cupy.arange(int(ptr[-1]))
     # What lies between the entries of a row here and there.
     offsets = cupy.asarray(starts - ptr[:-1])
@@ -193,7 +193,8 @@ def _rows_of(X: Any) -> Any:
     """Return the row of each entry."""
     import cupy
 
-    return cupy.searchsorted(X.indptr, cupy.arange(len(X.data)), side="right") - 1
+    ends = X.indptr.astype(np.int64)
+    return cupy.searchsorted(ends, cupy.arange(len(X.data)), side="right") - 1
 
 
 def _weights(X: Any, rows: FloatArray | None, columns: FloatArray | None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from neocc.core.assign import Applied
 from neocc.core.changes import Changes, offered
 from neocc.core.histograms import Histogram, Query, Window, key_of
 from neocc.core.overlap import OverlapModel, Scores
+from neocc.core.overlap.either import stands_for
 from neocc.core.overlap.repeat import Repeat
 from neocc.core.overlap.sets import SetChoices
 from neocc.core.sizes import Moves, Wanted
@@ -28,7 +30,8 @@ def set_choices(device: Device, scores: Scores, model: OverlapModel) -> HeldSets
     d, k, xp = scores.d, scores.n_clusters, device.kernels.xp
     assert d is not None
     in_pairs = model.blends and d.shape[1] > k
-    if (model.blends or model.needs_sums) and not in_pairs:
+    alone = model.needs_sums and scores.parts is None
+    if alone or (model.blends and not in_pairs):
         # Sets of several have no costs here.
         model = Repeat(1)
     n, largest = len(d), k if model.most is None else min(k, model.most)
@@ -39,7 +42,11 @@ def set_choices(device: Device, scores: Scores, model: OverlapModel) -> HeldSets
     costs = None if in_pairs else model.costs(np.arange(1.0, k + 1), scores.gram)
     squares = scores.squares if model.needs_squares else None
     tables = (curves, sets, steps, present)
-    beside = device.kernels.set_curves(d, squares, lists, costs, *tables)
+    if scores.parts is not None:
+        given = (scores.parts, scores.squares, scores.minima)
+        beside = device.kernels.least_sets(*given, lists, *tables)
+    else:
+        beside = device.kernels.set_curves(d, squares, lists, costs, *tables)
     scores = scores._replace(objective=scores.objective + beside)
     return HeldSets(scores, model, *tables, device=device)
 
@@ -58,15 +65,15 @@ def histogram_of(device: Device, values: Any, window: Window, query: Query) -> H
     return Histogram(np.array([key_of(value)]), np.array([equal]), below)
 
 
-def fetched(device: Device, scores: Scores, parts: Any = None) -> Scores:
+def fetched(device: Device, scores: Scores) -> Scores:
     """Return scores in this process."""
-    fetch = device.kernels.fetch
+    fetch, parts = device.kernels.fetch, scores.parts
     return scores._replace(
         d=None if scores.d is None else fetch(scores.d),
         labels=fetch(scores.labels),
         minima=fetch(scores.minima),
         squares=None if scores.squares is None else fetch(scores.squares),
-        parts=parts,
+        parts=None if parts is None else parts._replace(sums=fetch(parts.sums)),
     )
 
 
@@ -112,14 +119,36 @@ class HeldSets(SetChoices):
                 types[several] = k + low * (2 * k - low - 1) // 2 + high - low - 1
                 none = items[:0], clusters[:0]
                 virtual = Lists(xp, types, *none, k + k * (k - 1) // 2)
+        mixed = len(several) > 0 and self.model.mixed
+        if self.scores.parts is not None:
+            virtual, mixed = self._virtual(first, items, clusters, several), True
         before = self.device.lists(self.scores.members)
         weights = scale = None if before is None else before.item_weights
         if len(several) and self.model.divides:
             scale = (1.0 if weights is None else weights) / xp.maximum(sizes, 1)
-        mixed = len(several) > 0 and self.model.mixed
+        if virtual is not None and weights is not None:
+            virtual.scale = virtual.item_weights = weights
         lists = Lists(xp, first, items, clusters, k, scale, mixed, weights, virtual)
         members: Memberships = self.device.memberships(lists)
         return members
+
+    def _virtual(self, first: Any, items: Any, clusters: Any, several: Any) -> Lists:
+        """Return the virtual clusters of items, those of `several` by what they follow."""
+        xp, k, scores = self.device.kernels.xp, self.scores.n_clusters, self.scores
+        parts: Any = scores.parts
+        l = parts.sums.shape[1]  # noqa: E741
+        lists = Lists(xp, first, items, clusters, k)
+        follow = self.device.kernels.follow
+        followed = follow(parts, scores.squares, scores.minima, lists, several)
+        there = (k + followed * l + xp.arange(l, dtype=xp.int32)).astype(xp.int32)
+        virtual = first.copy()
+        virtual[several] = there[:, 0]
+        rest = xp.repeat(several, l - 1), there[:, 1:].reshape(-1)
+        return Lists(xp, virtual, *rest, k + k * l, stands_for=stands_for(k, l))
+
+    def counted(self, members: Memberships, fresh: Sequence[int] = ()) -> Memberships:
+        """Return memberships that were not chosen at prices, as they count."""
+        return self.model.chosen(members, fetched(self.device, self.scores), fresh)
 
     def costs(self, applied: Applied) -> FloatArray:
         """Return the cost of the item of each membership, item by item."""

@@ -210,10 +210,9 @@ class GpuShard(Shard):
         """Return comparable distances of all rows, with nearest clusters and their squares."""
         features = self._row_features(terms, V)
         scores = scored(self.device, features, terms, members, distances=True)
-        parts = None
-        if sums and V is not None:
-            parts = Parts.of(self.device.kernels.fetch(features.sums), terms, V.sizes)
-        return fetched(self.device, scores, parts)
+        if sums and V is not None and features.sums is not None:
+            scores = scores._replace(parts=Parts.of(features.sums, terms, V.sizes))
+        return fetched(self.device, scores)
 
     def nearest(self, members: Memberships, terms: Terms, V: Memberships | None) -> IntArray:
         """Return the nearest cluster of every row among its own, -1 for none."""

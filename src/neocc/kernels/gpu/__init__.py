@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from neocc._typing import FloatArray
 from neocc.kernels.gpu.lists import HeldMemberships, Lists
-from neocc.kernels.inputs import Block, Features, SetCosts, Terms
+from neocc.kernels.inputs import Block, Features, Parts, SetCosts, Terms
 
 __all__ = ["DeviceKernels", "HeldMemberships", "Lists"]
 
@@ -92,6 +92,25 @@ class DeviceKernels(Protocol):
         with the distances to pairs of clusters. Returns what the objective has beside the distances
         of present memberships.
         """
+
+    def least_sets(
+        self,
+        parts: Parts,
+        squares: Any,
+        minima: Any,
+        members: Lists | None,
+        curves: Any,
+        sets: Any,
+        steps: Any,
+        present: Any,
+    ) -> float:
+        """Do the same where the nearest cluster of a set counts, part by part.
+
+        Sums of the parts are on the device. Items are rounded against the smallest distance.
+        """
+
+    def follow(self, parts: Parts, squares: Any, minima: Any, members: Lists, items: Any) -> Any:
+        """Return which of its clusters each of some items follows in each other cluster."""
 
     def least(self, block: Any) -> float:
         """Return the smallest entry, 0 if there are none."""

@@ -25,6 +25,7 @@ class Lists:
     mixed: bool = False
     item_weights: Any = None
     virtual: Lists | None = None
+    stands_for: Any = None
     # What kernels make of the lists, by what they made it for.
     codes: dict[Any, Any] = field(default_factory=dict)
 
@@ -96,7 +97,7 @@ class HeldMemberships(Memberships):
             n_clusters=lists.n_clusters,
             mixed=lists.mixed,
             virtual=None if lists.virtual is None else cls.of(lists.virtual, kernels),
-            stands_for=None,
+            stands_for=lists.stands_for,
             sizes=sizes,
             is_partition=whole and int(sizes.sum()) == lists.n_items,
         )

@@ -213,3 +213,11 @@ extern "C" __global__ void set_curves(
     }
     add_block(beyond, partial + blockIdx.x);
 }
+
+// Slopes of the hulls of curves.
+extern "C" __global__ void hull_steps(
+    Long n, int largest, const double *__restrict__ curves, double *__restrict__ steps)
+{
+    const Long at = (Long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (at < n) hull(curves + at * largest, largest, steps + at * (largest - 1));
+}

@@ -113,7 +113,7 @@ class CardSets(CardSums):
         first = xp.where(several, xp.int32(-1), lists.first)
         k, scale = lists.n_clusters, lists.scale
         alone = Lists(xp, first, nowhere, nobody, k, scale)
-        place, at = xp.cumsum(several) - 1, xp.flatnonzero(several)
+        place, at = xp.cumsum(several.astype(xp.int64)) - 1, xp.flatnonzero(several)
         some = Lists(
             xp,
             lists.first[at],
