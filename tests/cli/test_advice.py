@@ -253,3 +253,34 @@ def test_every_setting_can_be_said_again():
     options = {n: True if v == [] else v[0] if len(v) == 1 else v for n, v in read.items()}
     found = from_options({**options, "rows": 4, "row_overlap": float(options["row_overlap"])})
     assert FitSettings(**found) == FitSettings(**{**given, "rows": 4})
+
+
+def test_one_row_makes_one_group_in_plain_words(run, tmp_path):
+    (tmp_path / "one.csv").write_text("a,b,c,d,e,f\n1,2,9,9.5,3,4\n")
+    ran = run("fit", "one.csv", "--no-report")
+    assert ran.code == 0, ran.err
+    assert "one.csv: 1 row, 6 columns" in ran.words
+    assert "1 group of rows and 1 of columns" in ran.words
+    assert "too few rows or columns to hold out any" in ran.words
+    assert "stayed where it started" in ran.words
+    assert "nothing is told apart" in ran.words
+    for nonsense in ("1 rows", "explain 0%", "ratings", "Overlap model"):
+        assert nonsense not in ran.words
+
+
+def test_block_means_say_of_which_values_they_are(run, tmp_path):
+    save(units(), tmp_path / "x.csv")
+    ran = run("fit", "x.csv", *FEW, "--no-report")
+    assert "Mean of every block, of the values after column-standardize" in ran.words
+    ran = run("fit", "x.csv", *FEW, "--no-report", "--preprocess", "none", "-o", "b")
+    assert "of the values after" not in ran.words
+
+
+def test_errors_are_json_where_answers_are(run, tmp_path):
+    for arguments in (("fit", "nowhere.csv"), ("fit", "x.csv", "--rows", 0), ("suggest", "no.csv")):
+        (tmp_path / "x.csv").write_text("a,b\n1,2\n")
+        ran = run(*arguments, "--json")
+        assert ran.code == 2
+        said = json.loads(ran.out)["error"]
+        assert said.split()[0] in ran.err
+        assert run(*arguments).out == ""

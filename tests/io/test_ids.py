@@ -222,3 +222,25 @@ def test_a_blank_heading_above_the_names_says_that_all_numbers_are_data(tmp_path
     assert "Left out: column 4 ('user_id')" in told
     matrix = read(tmp_path, "name,customer_id,x,user_id\n" + lines)
     assert matrix.column_names == ("x",)
+
+
+@pytest.mark.parametrize("start", [0, 1])
+def test_a_later_column_that_counts_the_rows_is_no_measurement(tmp_path, start):
+    path = tmp_path / "m.csv"
+    rows = [f"{(7 * i) % 11}.5,{i + start},{(3 * i) % 13}" for i in range(14)]
+    path.write_text("height,nr,weight\n" + "\n".join(rows) + "\n")
+    matrix = read_matrix(path)
+    assert matrix.column_names == ("height", "weight")
+    assert matrix.row_names[:2] == (str(start), str(start + 1))
+    assert any("counts in steps of one" in n and "row_names=False" in n for n in matrix.notes)
+    assert read_matrix(path, row_names=False).shape == (14, 3)
+    named = [f"r{i},{row}" for i, row in enumerate(rows)]
+    path.write_text("name,height,nr,weight\n" + "\n".join(named) + "\n")
+    matrix = read_matrix(path)
+    assert matrix.column_names == ("height", "weight")
+    assert any("Left out" in note and "counts the rows" in note for note in matrix.notes)
+    # Nine rows, or another start, are too little to say.
+    path.write_text("height,nr,weight\n" + "\n".join(rows[:9]) + "\n")
+    assert read_matrix(path).shape == (9, 3)
+    path.write_text("height,score,weight\n" + "\n".join(rows) + "\n")
+    assert read_matrix(path).shape == (14, 3)

@@ -194,3 +194,29 @@ def test_what_is_no_data_is_refused():
         describe_data(pd.DataFrame({"a": ["x", "y"]}))
     with pytest.raises(ValueError, match="max_cells must be"):
         describe_data(np.ones((3, 3)), max_cells=0)
+
+
+def test_few_cells_are_no_ratings():
+    assert describe_data([[1.0, 2.0], [3.0, 4.0]]).kind != "ratings"
+
+
+def test_large_values_are_written_short_and_remarked_on():
+    X = np.random.default_rng(0).exponential(size=(30, 20)) * 1e200
+    said = str(describe_data(X))
+    assert "too large to be squared" in said
+    assert "nan" not in said
+    assert len(said) < 500
+    assert "too large" not in str(describe_data(X / 1e200))
+
+
+def test_nothing_is_called_nothing():
+    assert "no cell has a value;" in str(describe_data(np.full((4, 3), np.nan)))
+    assert "no cell has a value other than 0" in str(describe_data(np.zeros((4, 3))))
+    assert str(describe_data(np.ones((1, 3)))).startswith("1 row and 3 columns")
+
+
+def test_columns_of_one_value_are_said_to_be_kept():
+    X = np.random.default_rng(0).normal(size=(20, 5))
+    X[:, 2] = 4.0
+    assert "grouped with the others" in str(describe_data(X))
+    assert "grouped with the others" not in str(describe_data(np.delete(X, 2, axis=1)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -130,13 +131,14 @@ def command(
         ]
 
         def invoke(ctx: typer.Context, quiet: bool, as_json: bool, **options: Any) -> None:
-            with guarded(show_traceback=bool(ctx.obj), interrupted=interrupted):
+            told = partial(guarded, show_traceback=bool(ctx.obj), as_json=as_json)
+            with told(interrupted=interrupted):
                 from neocc.cli._terminal import Terminal
 
                 terminal = Terminal(quiet=quiet, as_json=as_json)
                 mine = {name: options.pop(name) for name in names}
                 answer = function(Run(terminal, from_options(options)), **mine)
-            with guarded(show_traceback=bool(ctx.obj)):
+            with told():
                 terminal.tell(answer)
             for line in answer.complaints:
                 complain(line)

@@ -135,7 +135,9 @@ def _fit(
         notes.append(f"the fit went on from the checkpoint {kept.path}.")
     notes += _empty(model, settings) + _twins(model, settings)
     used = getattr(model, "overlap_choice_", None)
-    if used is not None and used.costs:
+    sides = (model.row_membership_, model.column_membership_)
+    overlaps = any(bool((members.sum(axis=1) > 1).any()) for members in sides)
+    if used is not None and used.costs and overlaps:
         what = f"Overlap model {used.model}"
         choices.append(Choice(what, used.why, {"overlap_model": used.model}))
     attach(model, loaded.preprocessor, dense=settings.dense)

@@ -73,7 +73,8 @@ def _page(outcome: FitOutcome) -> Iterator[RenderableType]:
             title = f"Labels of {printable(side.noun)} more often than by chance"
             yield section(f"{title} (adjusted p up to {LEVEL:g})", _label_table(side))
     if result.clusters.means is not None and len(result.clusters.means[0]) <= _MOST_BLOCK_COLUMNS:
-        yield section(_block_title(result), _block_table(result, result.clusters.means))
+        title = _block_title(result, outcome.settings.preprocess)
+        yield section(title, _block_table(result, result.clusters.means))
         if outcome.story["block_means"] is not None:
             in_file = _block_table(result, outcome.story["block_means"])
             yield section("The same in the units of the file", in_file)
@@ -144,7 +145,7 @@ def finite(value: float | str) -> float | str | None:
 def file_line(file: Any) -> RenderableType:
     """Say what was read."""
     n_rows, n_columns = file.shape
-    text = f"{file.source}: {n_rows:,} rows, {n_columns:,} columns"
+    text = f"{file.source}: {plural(n_rows, 'row')}, {plural(n_columns, 'column')}"
     if file.is_sparse:
         text += f", {file.data.nnz:,} entries"
     elif file.format == STORE:
@@ -206,15 +207,15 @@ def _in_one_line(names: Sequence[str]) -> Text:
     return Text(", ".join(names), no_wrap=True, overflow="ellipsis")
 
 
-def _block_title(result: Result) -> str:
-    """Say what the numbers of blocks are."""
+def _block_title(result: Result, steps: Sequence[str]) -> str:
+    """Say what the numbers of blocks are, and of which values."""
     measure = result.measure
     title = f"{measure.noun.capitalize()} of every block"
     if result.rows.cells is not None:
         title += " (cells observed)"
     if measure.is_ratio:
         title += " (how many times as often as expected)"
-    return title
+    return f"{title}, of the values after {', '.join(steps)}" if steps else title
 
 
 def _block_table(result: Result, means: Any) -> Table:

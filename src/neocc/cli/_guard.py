@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import traceback
 import warnings
@@ -93,15 +94,24 @@ def collected_warnings() -> Iterator[list[str]]:
 
 
 @contextmanager
-def guarded(*, show_traceback: bool = False, interrupted: str = "Interrupted.") -> Iterator[None]:
+def guarded(
+    *, show_traceback: bool = False, interrupted: str = "Interrupted.", as_json: bool = False
+) -> Iterator[None]:
     """Turn exceptions into a message on standard error and an exit code.
 
-    `interrupted` is what to say after Ctrl-C, unless the interrupt says more.
+    `interrupted` is what to say after Ctrl-C, unless the interrupt says more. With `as_json`, an
+    object with the message goes to standard output, too.
     """
+
+    def say(message: str) -> None:
+        complain(message)
+        if as_json:
+            typer.echo(json.dumps({"error": message}))
+
     try:
         yield
     except KeyboardInterrupt as interrupt:
-        complain(str(interrupt) or interrupted)
+        say(str(interrupt) or interrupted)
         raise typer.Exit(INTERRUPTED) from None
     except (typer.Exit, BrokenPipeError):
         raise
@@ -109,14 +119,14 @@ def guarded(*, show_traceback: bool = False, interrupted: str = "Interrupted.") 
         if show_traceback:
             complain(traceback.format_exc().rstrip(), mark="")
         if _is_mistake(error):
-            complain(message_of(error))
+            say(message_of(error))
             raise typer.Exit(MISTAKE) from error
         if isinstance(error, MemoryError):
-            complain("There is not enough memory. Try fewer rows or columns, or a sparse format.")
+            say("There is not enough memory. Try fewer rows or columns, or a sparse format.")
         else:
             if not show_traceback:
                 complain(traceback.format_exc().rstrip(), mark="")
-            complain("This is a fault of neocc, not yours. Please report it with the lines above.")
+            say("This is a fault of neocc, not yours. Please report it with the lines above.")
         raise typer.Exit(FAULT) from error
 
 

@@ -70,13 +70,18 @@ def _sure(seen: Seen, model: Any, choices: Sequence[Choice]) -> Iterator[str]:
         )
     if not seen.loaded.is_stored:
         nouns = (seen.settings.row_noun, seen.settings.column_noun)
-        share = explained_share(read_result(model, seen.loaded.matrix.data, None, None, nouns))
+        several, share = model.block_means_.size > 1, None
+        if several:
+            found = read_result(model, seen.loaded.matrix.data, None, None, nouns)
+            share = explained_share(found)
         if share is not None:
             said = f"Groups explain {max(share, 0.0):.0%} of the variation of the values clustered"
             little = " little: take them for a summary, not for kinds that are there"
             # Noise bounds the share of 0 and 1: even true groups of them explain little.
             is_little = share < _LITTLE and seen.description.kind != "binary"
             yield f"{said};{little}." if is_little else f"{said}."
+        if not several:
+            yield "All are in one group: nothing is told apart."
     if seen.choices:
         yield (
             "What is done with the values follows from rules about kinds of data, measured in "

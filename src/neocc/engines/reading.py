@@ -23,7 +23,7 @@ READ_OPTIONS: dict[str, Any] = {
     "ensure_all_finite": False,
 }
 # Squares of larger values, summed and scaled for ties, could overflow.
-_LARGEST = 1e140
+LARGEST = 1e140
 
 
 def readable(X: Any) -> Any:
@@ -122,11 +122,11 @@ def check_values(values: AnyArray, shape: tuple[int, int], names: Any, where: An
     if values.dtype.kind not in "fc" or values.size == 0:
         return
     low, high = float(values.min()), float(values.max())
-    if np.isfinite(low) and np.isfinite(high) and max(-low, high) <= _LARGEST:
+    if np.isfinite(low) and np.isfinite(high) and max(-low, high) <= LARGEST:
         return
     bad = ~np.isfinite(values)
     if not bad.any():
-        bad = np.abs(values) > _LARGEST
+        bad = np.abs(values) > LARGEST
     flat = int(np.argmax(bad))
     if where is None:
         row, column = divmod(flat, shape[1])
@@ -137,7 +137,7 @@ def check_values(values: AnyArray, shape: tuple[int, int], names: Any, where: An
     place = f"row {row}, column {column}" + ("" if names is None else f" ({str(names[column])!r})")
     if np.isfinite(value):
         raise ValueError(
-            f"Input X holds {value:g} at {place}, larger than {_LARGEST:g}: its square would "
+            f"Input X holds {value:g} at {place}, larger than {LARGEST:g}: its square would "
             "overflow. Rescale the data."
         )
     kind = "NaN" if np.isnan(value) else "infinity"

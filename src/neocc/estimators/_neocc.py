@@ -65,7 +65,7 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         Extra memberships as a fraction of the number of rows (columns): n rows receive exactly
         n + round(row_overlap * n) memberships, halves rounded away from zero; from minus the
         fraction of outliers to the number of clusters minus one. `"auto"` estimates it
-        (`neocc.selection.estimate_overlap_and_outliers`), in doubt as none.
+        (`neocc.selection.estimate_overlap_and_outliers`), in doubt, and for counts, as none.
     row_outliers, column_outliers : float in [0, 1) or "auto", default=0.0
         Largest fraction of rows (columns) in no cluster; estimated, an overlap of 0 is none at all.
     missing : {"zero", "ignore"}, default="zero"

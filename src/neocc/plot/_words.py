@@ -10,6 +10,10 @@ from neocc.plot._source import Clusters
 __all__ = ["answer", "cluster_name", "fall", "join", "number", "percent", "plural", "step_name"]
 
 
+# Of its value, a fall of the objective that is none.
+_ROUNDING = 1e-9
+
+
 def plural(count: int, noun: str) -> str:
     """Write a count with its noun.
 
@@ -107,7 +111,7 @@ def fall(values: FloatArray) -> str:
     'The objective fell by 75%, from 4 to 1, in 2 steps'
     """
     start, end, n_steps = float(values[0]), float(values[-1]), len(values) - 1
-    if not n_steps or end >= start:
+    if not n_steps or start - end <= _ROUNDING * abs(start):
         return f"The objective stayed where it started, at {number(start)}"
     steps = f"{number(start)} to {number(end)}, in {plural(n_steps, 'step')}"
     if end < 0.0:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from neocc.engines.reading import LARGEST
 from neocc.selection._data import check_positive, make_rng
 from neocc.selection._facts import Facts, look_at
 from neocc.selection._kinds import KINDS, kind_of
@@ -44,7 +45,8 @@ class DataDescription:
         """Write a short paragraph."""
         n, m = self.facts.shape
         noun = KINDS[self.kind].noun
-        first = f"{n:,} rows and {m:,} columns that look like {noun}: {self.evidence}; "
+        shape = f"{_number_of(n, 'row')} and {_number_of(m, 'column')}"
+        first = f"{shape} that look like {noun}: {self.evidence}; "
         return " ".join([f"{first}{self.implies}.", *self.remarks])
 
     def to_dict(self) -> dict[str, Any]:
@@ -114,6 +116,11 @@ def _remarks(facts: Facts) -> list[str]:
     if facts.id_columns:
         names = ", ".join(repr(name) for name in facts.id_columns[:_MOST_NAMED])
         found.append(f"Ids, not measurements, by the look of them: {names}; leave them out.")
+    if max(facts.high, -facts.low) > LARGEST:
+        found.append(
+            f"Values up to {max(facts.high, -facts.low):.2g} are too large to be squared: rescale "
+            "the data."
+        )
     for side in ("rows", "columns"):
         empty, constant, twice = (
             getattr(facts, f"{what}_{side}") for what in ("empty", "constant", "duplicate")
@@ -123,11 +130,17 @@ def _remarks(facts: Facts) -> list[str]:
         parts += [f"{twice:,} that repeat an earlier one"] * bool(twice)
         if parts:
             found.append(f"{side.capitalize()}: {_and(parts)}.")
+    if facts.constant_columns and facts.constant_columns < facts.shape[1]:
+        found.append("Columns of one value are grouped with the others, but tell no rows apart.")
     if facts.missing:
         found.append(f"{facts.missing:.1%} of the cells are missing.")
     if facts.n_rows_seen < facts.shape[0]:
         found.append(f"(Seen: a random sample of {facts.n_rows_seen:,} rows.)")
     return found
+
+
+def _number_of(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _and(parts: list[str]) -> str:

@@ -177,7 +177,8 @@ def _levels(values: FloatArray) -> tuple[tuple[float, ...], bool]:
 def _skew(values: FloatArray) -> float:
     if values.size < 2:
         return 0.0
-    away = values - values.mean()
+    away = values / np.abs(values).max()  # so that no power overflows
+    away -= away.mean()
     return round(_ratio(float((away**3).mean()), float((away * away).mean()) ** 1.5), _SKEW_DIGITS)
 
 

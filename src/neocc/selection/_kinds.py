@@ -15,7 +15,7 @@ from neocc.selection._facts import Facts
 
 __all__ = ["KINDS", "Kind", "kind_of"]
 
-_MOST_RATINGS, _MOST_STEPS = 11, 20
+_MOST_RATINGS, _MOST_STEPS, _CELLS_PER_LEVEL = 11, 20, 3
 # Cells that are not there, or zero, before ratings count as incomplete.
 INCOMPLETE = 0.9
 _WHOLES = (1.0, 100.0)
@@ -24,6 +24,8 @@ _DECADES, _SKEWED = 2.0, 2.0
 # Columns of so many scales are in different units, unless there are many of one sort.
 _SCALES, _LEVELS_APART, _MANY_COLUMNS = 10.0, 10.0, 50
 _CENTRED, _BOTH_SIGNS = 0.75, 0.2
+# Larger numbers are written with a power of ten.
+_LONG = 1e12
 
 
 class Kind(NamedTuple):
@@ -46,6 +48,8 @@ def _ratings(facts: Facts) -> str:
     levels, n = facts.levels, len(facts.levels)
     if not 2 < n <= _MOST_RATINGS or facts.negative or not _is_even(levels):
         return ""
+    if facts.fill * facts.n_rows_seen * facts.shape[1] < _CELLS_PER_LEVEL * n:
+        return ""  # levels are values that occur again and again
     if facts.missing == 0 and (facts.fill < 1 and facts.lowest_is_mode):
         return ""  # counts: of few things there is more than one
     if facts.missing == 0 and facts.fill >= INCOMPLETE and facts.low == 0:
@@ -105,6 +109,8 @@ def _units(facts: Facts) -> str:
 
 
 def _plain(facts: Facts) -> str:
+    if facts.fill == 0:
+        return "no cell has a value" if facts.missing == 1 else "no cell has a value other than 0"
     return (
         f"values from {_figure(facts.low)} to {_figure(facts.high)}, and no sign of different units"
     )
@@ -178,7 +184,7 @@ def _is_even(levels: tuple[float, ...]) -> bool:
 
 
 def _figure(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return f"{value:,.0f}" if 1000 <= abs(value) < _LONG else f"{value:.4g}"
 
 
 def _percent(share: float) -> str:

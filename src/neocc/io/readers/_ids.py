@@ -9,6 +9,8 @@ The rules, in their order; `row_names` and `drop` overrule them:
 * **By content**, whole numbers in the first column do if they count, ten at least, in steps of
   one: from 0 or 1, or without a heading, or under one that says when, such as `year`. Words for
   values, and several columns that count, speak against it.
+* A **later column** that counts the rows from 0 or 1, ten at least, and is the only one that does,
+  names them, or is left out beside other names.
 * Failing that, or if the first column says nothing but the number of the row, another column does
   whose heading says id and whose values never repeat, or text that never repeats, five at
   least, wherever it stands: it could be nothing else.
@@ -41,6 +43,7 @@ __all__ = ["Naming", "find_names", "plan_named"]
 
 # So many numbers in steps of one are counted, not measured; so few may be either.
 _COUNTED, _FEW_COUNTED = 10, 5
+_COUNTING = ("which counts the rows", "counts in steps of one")
 # So many texts that never repeat are names, in whichever of the first columns they stand.
 _ENOUGH_NAMES, _COLUMNS = 5, 50
 
@@ -102,14 +105,19 @@ def find_names(
         if later.place is not None:
             left_out = [] if found.place is None else [(0, "which counts the rows")]
             found = later
+    counted = _counted_later(table)
+    if found.place is None and counted is not None:
+        found = Naming(counted, "because it counts in steps of one")
     # A blank heading above the names says that all other numbers are data.
     is_said = found.place == 0 and table.headings is not None and not table.heading(0)
     doubts = list(found.doubts)
     for place in range(len(table.columns)) if found.place is not None else ():
         known = place in (found.place, *(one for one, _ in (*found.doubts, *left_out)))
-        if known or not says_id(table.heading(place)):
+        if known or not (says_id(table.heading(place)) or place == counted):
             continue
-        if table.is_whole(place) and is_said:
+        if place == counted:
+            (doubts if is_said else left_out).append((place, _COUNTING[is_said]))
+        elif table.is_whole(place) and is_said:
             doubts.append((place, "has a heading of ids"))
         elif table.is_whole(place) or table.kind(place) == "text":
             left_out.append((place, "with a heading of ids"))
@@ -183,6 +191,17 @@ def _later(table: _Table) -> Naming:
         if named and table.never_repeats(place) and (whole or table.kind(place) == "text"):
             return Naming(place, "by its heading" if whole else "")
     return Naming(_text(table))
+
+
+def _counted_later(table: _Table) -> int | None:
+    """Return the column after the first that counts the rows, if it is the only one."""
+    places = range(1, len(table.columns))
+    found = [
+        place for place in places if table.counts(place) and not is_value(table.heading(place))
+    ]
+    if len(found) != 1 or table.counts(0) or len(table.columns[0]) < _COUNTED:
+        return None
+    return found[0] if table.columns[found[0]][0] in ("0", "1") else None
 
 
 def _text(table: _Table) -> int | None:
