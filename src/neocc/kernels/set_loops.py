@@ -7,26 +7,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from neocc._typing import FloatArray, IntArray, LabelArray
-from neocc.kernels.inputs import TIE_SCALE
+from neocc._typing import FloatArray, LabelArray
+from neocc.kernels.growing_loops import LANES, NEAR, grown_sets, places_below, rounded
 from neocc.kernels.loops import compiled, without_nan
 
 __all__ = ["best_sets", "hull_steps"]
 
-# Costs within this share of their parts may be equal once they are rounded.
-_NEAR = 2.0**-38
-# Items whose sets are compared side by side: vectors of the processor hold several of them.
-_LANES = 64
 # Clusters that are compared at a time; tables are padded by one less.
 _AT_ONCE = 4
 # Items whose distances stay in the cache from one size of sets to the next.
 _BLOCK = 512
-
-
-@compiled
-def _rounded(own: float, fixed: float, joint: float) -> float:
-    anchor = (abs(own) + abs(fixed) + abs(joint)) * TIE_SCALE
-    return ((own + fixed + joint) + anchor) - anchor if anchor < np.inf else np.inf
 
 
 @without_nan
@@ -73,19 +63,6 @@ def _least_triples(
 
 
 @compiled
-def _places_below(values: FloatArray, bound: float, found: IntArray) -> int:
-    """Write where values are no larger than a bound; return how many are.
-
-    Where is unpredictable, and a mispredicted branch costs more than writing all places.
-    """
-    n_found = 0
-    for q in range(len(values)):
-        found[n_found] = q
-        n_found += values[q] <= bound
-    return n_found
-
-
-@compiled
 def _exact_sets(
     size: int,
     d: FloatArray,
@@ -98,13 +75,13 @@ def _exact_sets(
 ) -> None:
     """Find the best pairs, or triples, of all."""
     n_items, n_clusters = d.shape
-    parts = np.full((n_clusters + _AT_ONCE - 1, _LANES), np.inf)
-    joined, least = np.zeros((n_clusters, len(parts))), np.empty((n_clusters, _LANES))
+    parts = np.full((n_clusters + _AT_ONCE - 1, LANES), np.inf)
+    joined, least = np.zeros((n_clusters, len(parts))), np.empty((n_clusters, LANES))
     joined[:, :n_clusters] = joint * pairs
-    line, bounds, near = np.empty(_LANES), np.empty(_LANES), np.empty(n_clusters, dtype=np.intp)
+    line, bounds, near = np.empty(LANES), np.empty(LANES), np.empty(n_clusters, dtype=np.intp)
     widest = size * abs(joint) * np.abs(pairs).max()
-    for start in range(0, n_items, _LANES):
-        n_lanes = min(_LANES, n_items - start)
+    for start in range(0, n_items, LANES):
+        n_lanes = min(LANES, n_items - start)
         for r in range(n_lanes):
             for q in range(n_clusters):
                 parts[q, r] = own * d[start + r, q]
@@ -121,22 +98,20 @@ def _exact_sets(
         for r in range(n_lanes):
             p, found, bound = start + r, np.inf, bounds[r]
             constant, one, two, three = constants[p] if len(constants) else 0.0, -1, -1, -1
-            bound += _NEAR * (abs(bound) + abs(constant) + widest)
-            for at in range(_places_below(least[:, r], bound, near)):
+            bound += NEAR * (abs(bound) + abs(constant) + widest)
+            for at in range(places_below(least[:, r], bound, near)):
                 i = near[at]
                 for j in range(i + 1, n_clusters):
                     of_two = parts[i, r] + parts[j, r] + joined[i, j]
                     if size == 2:
                         if of_two <= bound:
-                            cost = _rounded(
-                                own * (d[p, i] + d[p, j]), constant, joint * pairs[i, j]
-                            )
+                            cost = rounded(own * (d[p, i] + d[p, j]), constant, joint * pairs[i, j])
                             if cost < found or one < 0:
                                 found, one, two = cost, i, j
                         continue
                     for q in range(j + 1, n_clusters):
                         if of_two + parts[q, r] + joined[i, q] + joined[j, q] <= bound:
-                            cost = _rounded(
+                            cost = rounded(
                                 own * (d[p, i] + d[p, j] + d[p, q]),
                                 constant,
                                 joint * (pairs[i, j] + pairs[i, q] + pairs[j, q]),
@@ -147,100 +122,6 @@ def _exact_sets(
             if size > 2:
                 sets[p, size - 1, 2] = three
             curves[p, size - 1] = found
-
-
-@without_nan
-def _least_further(
-    left: FloatArray, joined: FloatArray, own: float, joint: float, values: FloatArray
-) -> float:
-    """Write what each cluster that is left adds, but for rounding; return the least."""
-    found = np.inf
-    for q in range(len(left)):
-        values[q] = own * left[q] + joint * joined[q]
-        found = min(found, values[q])
-    return found
-
-
-@compiled
-def _only_below(values: FloatArray, bound: float) -> int:
-    """Return where the only value is that is no larger than a bound, -1 if there are several."""
-    n_found = place = 0
-    for q in range(len(values)):
-        is_near = values[q] <= bound
-        n_found += is_near
-        place += q * is_near
-    return place if n_found == 1 else -1
-
-
-@compiled
-def _grown_sets(
-    d: FloatArray,
-    squares: FloatArray,
-    own: FloatArray,
-    fixed: FloatArray,
-    joint: FloatArray,
-    pairs: FloatArray,
-    n_exact: int,
-    curves: FloatArray,
-    sets: LabelArray,
-) -> None:
-    """Find the best single clusters, and add the best cluster to each set of one less."""
-    n_clusters, largest = d.shape[1], curves.shape[1]
-    left, joined = np.empty(n_clusters), np.zeros(n_clusters)
-    values, widest = np.empty(n_clusters), np.abs(pairs).max() if pairs.size else 0.0
-    near = np.empty(n_clusters, dtype=np.intp)
-    for p in range(len(d)):
-        row, base = d[p], squares[p] if len(squares) else 0.0
-        left[:], joined[:] = row, 0.0
-        own_part = pair_part = 0.0
-        for s in range(largest):
-            if 0 < s < n_exact:
-                if s < n_exact - 1:
-                    continue
-                left[:] = row
-                own_part = 0.0
-                for place in range(s + 1):
-                    one = np.intp(sets[p, s, place])
-                    left[one] = np.inf
-                    own_part += row[one]
-                    pair_part += joined[one]
-                    for q in range(n_clusters):
-                        joined[q] += pairs[one, q]
-                continue
-            constant, least = fixed[s] * base, np.inf
-            bound = _least_further(left, joined, own[s], joint[s], values)
-            beside = abs(own[s] * own_part) + abs(joint[s]) * (abs(pair_part) + s * widest)
-            bound += _NEAR * (abs(bound) + abs(constant) + beside)
-            one = np.intp(_only_below(values, bound))
-            if one >= 0:
-                least = _rounded(
-                    own[s] * (own_part + row[one]), constant, joint[s] * (pair_part + joined[one])
-                )
-            else:
-                for at in range(_places_below(values, bound, near)):
-                    q = near[at]
-                    if (sets[p, s - 1, :s] == q).any():
-                        continue
-                    found = _rounded(
-                        own[s] * (own_part + row[q]), constant, joint[s] * (pair_part + joined[q])
-                    )
-                    if found < least or one < 0:
-                        least, one = found, q
-            curves[p, s] = least
-            left[one] = np.inf
-            # The set before, with one more in its place.
-            last = np.int32(one)
-            for place in range(s):
-                other = sets[p, s - 1, place]
-                sets[p, s, place] = min(other, last)
-                last = max(other, last)
-            sets[p, s, s] = last
-            if s >= n_exact - 1 and s < largest - 1:
-                own_part += row[one]
-                pair_part += joined[one]
-                if len(pairs):
-                    for q in range(n_clusters):
-                        joined[q] += pairs[one, q]
 
 
 @compiled
@@ -265,7 +146,7 @@ def best_sets(
         for s in range(1, min(n_exact, curves.shape[1])):
             constants = fixed[s] * squares[at]
             _exact_sets(s + 1, d[at], constants, own[s], joint[s], pairs, curves[at], sets[at])
-        _grown_sets(d[at], squares[at], own, fixed, joint, pairs, n_exact, curves[at], sets[at])
+        grown_sets(d[at], squares[at], own, fixed, joint, pairs, n_exact, curves[at], sets[at])
 
 
 @compiled
