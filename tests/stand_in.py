@@ -28,6 +28,7 @@ class CardArray(np.ndarray):
         return foreign(getattr(ufunc, method)(*inputs, **targets, **options))
 
     def __array_function__(self, func, types, args, kwargs):
+        assert "device" not in kwargs  # which CuPy does not take
         if func is np.asarray:  # as CuPy does where it is asked for one of its own
             return np.array(args[0], **kwargs).view(CardArray)
         return foreign(func(*plain(args), **plain(kwargs)))

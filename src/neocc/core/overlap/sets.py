@@ -107,7 +107,7 @@ class SetChoices:
         An item that is not covered may come in for its value, with all memberships worth that.
         """
         if thresholds.nearest == np.inf:
-            return np.ones(len(self.curves), dtype=bool, like=self.curves), self.steps
+            return np.ones_like(self.curves[:, 0], dtype=bool), self.steps
         key = (thresholds.nearest, thresholds.n_nearest_ties, thresholds.price)
         if self._last is None or self._last[0] != key:
             values = self.values(thresholds.price)
@@ -175,7 +175,7 @@ class SetChoices:
             return n_left_out, 0.0
         prices = self._prices(thresholds)
         chosen = self._chosen(sizes) - np.asarray(prices, like=self.curves)[sizes]
-        least = np.full(len(sizes), -prices[0], like=self.curves)
+        least = np.full_like(self.curves[:, 0], -prices[0])
         for costs, worth in zip(self.curves.T, prices[1:].tolist(), strict=True):
             np.minimum(least, costs - worth, out=least)
         gains = chosen - least

@@ -87,7 +87,8 @@ class Device:
             members.__dict__.pop("held", None)
         pool = getattr(self.kernels.xp, "get_default_memory_pool", None)
         if pool is not None:
-            pool().free_all_blocks()
+            with suppress(Exception):
+                pool().free_all_blocks()
 
 
 @contextmanager

@@ -32,8 +32,9 @@ class _Slot:
         self.copied.synchronize()
         for name, array in arrays.items():
             if array is not None and self._size(name) < array.size:
-                self.used.synchronize()
                 self._pairs[name] = self._pair(array.size, array.dtype)
+                # Kernels may still read what this memory held before.
+                self.xp.cuda.get_current_stream().synchronize()
         self.stream.wait_event(self.used)
         found: dict[str, Any] = {}
         for name, array in arrays.items():
