@@ -13,8 +13,10 @@ from scipy import sparse
 from neocc import NEOCC
 from neocc.cli import _sample
 from neocc.cli._choose import choose
+from neocc.cli._known import Known
 from neocc.cli._settings import FitSettings
 from neocc.io import Matrix, open_store, write_matrix, write_store
+from neocc.io._labels import read_labels
 
 SAME = ("rows.csv", "columns.csv", "blocks.csv", "model.neocc")
 NONE = ("--row-overlap", 0, "--row-outliers", 0, "--column-overlap", 0, "--column-outliers", 0)
@@ -198,8 +200,14 @@ def test_no_group_vanishes_from_the_page_of_a_sample(store):
     model.row_membership_[:, 2] = False
     model.row_membership_[7, 2] = True
     matrix = Matrix(opened, opened.row_names, opened.column_names, store, "blocks")
-    page, _ = _sample.page_of(model, matrix, FitSettings(), most=100)
+    names = tuple(name.upper() for name in opened.row_names)
+    known = Known(read_labels(list(names), opened.row_names), row_names=names)
+    page, _ = _sample.page_of(model, matrix, FitSettings(), most=100, known=known)
     shown, part = page["matrix"], page["model"]
+    # What is known of rows follows them into the sample.
+    assert [name.lower() for name in page["row_names"]] == list(shown.row_names)
+    labelled = np.array(page["labels"].names)[page["labels"].members.toarray().argmax(axis=1)]
+    assert tuple(labelled) == page["row_names"]
     assert len(shown.row_names) == shown.shape[0] == len(part.row_membership_)
     assert shown.shape[0] < 240
     assert part.row_membership_.any(axis=0).all()

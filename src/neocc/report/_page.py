@@ -193,9 +193,10 @@ def write_report(
         What to describe.
     path : path-like
         Where; `.html` is the usual extension.
-    matrix, row_names, column_names, row_noun, column_noun, title, settings, record, labels, \
-    labels_of_columns
+    matrix, row_names, column_names, row_noun, column_noun, title, settings, record
         As in `render_report`.
+    labels, labels_of_columns
+        What is known besides the matrix, as in `render_report`.
     force : bool, default=False
         Whether to replace an existing file.
 
