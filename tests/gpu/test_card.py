@@ -312,6 +312,9 @@ def test_curves(name, size):
         for table, attribute in zip(tables, ("curves", "sets", "steps", "present"), strict=True):
             if table is not None:
                 found, wanted = KERNELS.fetch(table), getattr(expected, attribute)
+                if attribute == "sets":  # what is behind the last cluster says nothing
+                    inside = np.tri(wanted.shape[1], dtype=bool)
+                    found, wanted = found[:, inside], wanted[:, inside]
                 assert np.allclose(found, wanted, rtol=1e-11, atol=1e-9)
 
 
@@ -346,6 +349,9 @@ def test_curves_of_what_is_followed(size):
         for table, attribute in zip(tables, ("curves", "sets", "steps", "present"), strict=True):
             if table is not None:
                 found, wanted = KERNELS.fetch(table), getattr(expected, attribute)
+                if attribute == "sets":  # what is behind the last cluster says nothing
+                    inside = np.tri(wanted.shape[1], dtype=bool)
+                    found, wanted = found[:, inside], wanted[:, inside]
                 assert np.allclose(found, wanted, rtol=1e-11, atol=1e-9)
     items = np.flatnonzero(sets.numbers > 1)
     found = KERNELS.follow(*given, CARD.lists(sets), xp.asarray(items))

@@ -109,9 +109,10 @@ class HeldSets(SetChoices):
         items, clusters = xp.empty(0, dtype=xp.int64), xp.empty(0, dtype=xp.int32)
         virtual = None
         if len(several):
-            chosen = self.sets[several, sizes[several] - 1]
+            n_extra = sizes[several] - 1
+            chosen = self.sets[several, n_extra]
             first[several] = chosen[:, 0]
-            at, place = xp.nonzero(chosen[:, 1:] >= 0)
+            at, place = xp.nonzero(xp.arange(1, chosen.shape[1]) <= n_extra[:, None])
             items, clusters = several[at], chosen[at, place + 1]
             if self.model.blends:
                 low, high = chosen[:, 0], chosen[:, 1]
