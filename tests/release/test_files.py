@@ -86,7 +86,7 @@ def test_asv_finds_its_benchmarks():
 
 
 @pytest.mark.slow
-def test_what_is_in_wheel_and_sdist(tmp_path):
+def test_what_is_in_the_wheel(tmp_path):
     """Needs the registry, for the tool that builds them."""
     subprocess.run(
         [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(tmp_path), str(ROOT)],
@@ -101,9 +101,7 @@ def test_what_is_in_wheel_and_sdist(tmp_path):
         "neocc",
         f"neocc-{neocc.__version__}.dist-info",
     }
-    endings = {".py", ".typed", ".css", ".js", ".csv", ".tsv", ".txt", ".html", ".svg", ".json"}
     inside = [name for name in names if name.startswith("neocc/")]
-    assert {Path(name).suffix for name in inside} <= endings
     assert not [name for name in inside if name.startswith("neocc/paper/")]
     of_source = {
         path.relative_to(ROOT / "src").as_posix()
@@ -117,8 +115,8 @@ def test_what_is_in_wheel_and_sdist(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_wheel_can_be_made_from_the_sdist():
-    """After `make dist`, which builds the wheel from the sdist."""
+def test_what_is_in_the_sdist():
+    """After `make dist`, which makes it, and the wheel from it."""
     made = list((ROOT / "dist").glob("*.tar.gz"))
     if not made:
         pytest.skip("there is no sdist: make dist")
