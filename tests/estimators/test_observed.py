@@ -202,8 +202,6 @@ def test_weights_that_make_no_sense_are_refused(weights, message):
     [
         ({"overlap_model": "either"}, "overlap_model='either' makes no sense over observed cells"),
         ({"overlap_model": "average", "max_memberships": 3}, "max_memberships=3 is too many"),
-        ({"row_overlap": "auto"}, "does not estimate overlap and outliers"),
-        ({"column_outliers": "auto"}, "does not estimate overlap and outliers"),
         ({"objective": "residue"}, "is known for objective='mean' only"),
         ({"missing": "zero", "remove_effects": True}, "remove_effects=True is for observed"),
         ({"shrinkage": -1.0}, "shrinkage"),

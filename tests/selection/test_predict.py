@@ -16,7 +16,7 @@ from neocc.selection import suggest_n_clusters
 from neocc.selection._curves import Curve
 from neocc.selection._data import counts_of, opened, read
 from neocc.selection._heldout import Blocks, Folds
-from neocc.selection._predict import Tried, judged
+from neocc.selection._verdict import Tried, judged
 
 ANY = Tried(None, 100)
 
@@ -110,6 +110,15 @@ def test_residue_clusters_are_found_by_their_effects():
     assert suggest_n_clusters(X, objective="residue", random_state=0).best == (3, 2)
 
 
+def test_kinds_of_few_columns_are_found_beside_the_levels_of_many_rows():
+    """Half of the columns are too few to tell an offset of every row in each of their clusters."""
+    rng = np.random.default_rng(0)
+    kinds = rng.normal(size=(300, 3))[:, np.arange(24) % 3] * 0.7
+    X = kinds + 3 * rng.normal(size=(300, 1)) + rng.normal(size=(300, 24))
+    found = suggest_n_clusters(X, objective="residue", n_init=2, n_jobs=1, random_state=0)
+    assert found.columns.number == 3
+
+
 @pytest.mark.parametrize("objective", ["mean", "residue"])
 def test_permuted_data_have_no_structure(objective):
     rng = np.random.default_rng(0)
@@ -165,6 +174,16 @@ def test_the_knee_wins_if_halves_disagree_on_finer_clusters():
     assert not smooth.is_clear
     assert "unclear" in smooth.reason
     assert smooth.at_limit
+
+
+def test_there_is_no_knee_where_more_clusters_predict_worse():
+    """As of sparse answers: halves disagree about them, but four clusters predict best."""
+    errors = [1.0, 0.96, 0.921, 0.915, 0.92, 0.925, 0.93, 0.936, *(0.94 + 0.005 * np.arange(8))]
+    stability = [1.0, 0.4, 0.8, *[0.6] * 13]
+    found = judged(curve(errors, stability), "rows", ANY)
+    assert (found.number, found.plausible) == (4, (4,))
+    flat = [*errors[:4], *[0.916] * 12]
+    assert judged(curve(flat, stability), "rows", ANY).number == 3
 
 
 def test_results_do_not_depend_on_threads_or_container():

@@ -1,13 +1,4 @@
-"""Numbers of clusters by prediction: the verdict on held-out errors, for each side by itself.
-
-Let e_k be the held-out error with k clusters, and s the smallest number within one standard error
-of the best (of the differences of all items, pairwise). If s is 1 there is no structure. If both
-halves of the items give the same s clusters, s it is, as on planted clusters. Real groups are
-seldom like that: finer and finer clusters predict a little better, but differ from half to half.
-Then the number is the *knee*: the k up to s that lies farthest below the straight line from e_1 to
-the best error, at twice as many clusters as s. Numbers that lie nearly as far below it are
-plausible too; if there are any, or if halves disagree, the number is said to be unclear.
-"""
+"""Numbers of clusters by prediction: cells are held out, and the errors of both sides judged."""
 
 from __future__ import annotations
 
@@ -24,6 +15,7 @@ from neocc.core.objectives import MEAN, POISSON, Objective, Side
 from neocc.core.overlap import REPEAT, OverlapModel
 from neocc.core.problem import Problem
 from neocc.engines import Matrix
+from neocc.engines.reading import as_matrix
 from neocc.engines.validation import make_counts
 from neocc.selection._cells import Cells
 from neocc.selection._curves import SIDES, Curve, holds_out_cells, with_clusters
@@ -32,6 +24,7 @@ from neocc.selection._described import as_many, with_enough
 from neocc.selection._heldout import Blocks
 from neocc.selection._predicted import PredictedClusters, SidePrediction
 from neocc.selection._together import Asked, estimate_sides, other_side
+from neocc.selection._verdict import SAME, Tried, judged
 
 __all__ = ["Wanted", "choose_numbers", "known_outliers", "sampled"]
 
@@ -40,43 +33,8 @@ logger = logging.getLogger("neocc")
 _MOST_ENTRIES = 5_000_000
 # A sample of the rows must still show clusters.
 _ROWS_PER_CLUSTER = 20
-_LARGEST = 32
 # Outliers are far from all groups, however many there are; these many are asked first.
 _SOME_CLUSTERS = 5
-# Clusters found in a half of the items must be large enough to be found again.
-_ITEMS_PER_CLUSTER, _FEW_ITEMS = 4, 20
-_ITEMS_PER_PATTERN = 8
-# Halves that agree so well have found the same clusters.
-_SAME = 0.9
-_NEARLY = 0.95
-
-
-@dataclass(frozen=True)
-class Tried:
-    """Numbers to choose from on one side, None for any, and the largest that makes sense."""
-
-    numbers: tuple[int, ...] | None
-    limit: int
-
-    @classmethod
-    def of(cls, numbers: list[int] | None, n_items: int, *, per_item: bool) -> Tried:
-        """Return what can be tried of so many items."""
-        each = _ITEMS_PER_CLUSTER if n_items >= _FEW_ITEMS else 2
-        limit = max(1, n_items // (_ITEMS_PER_PATTERN if per_item else each))
-        return cls(None if numbers is None else tuple(numbers), limit)
-
-    def first(self, most: int) -> int:
-        """Return the largest number to begin with: so many, or more if these are asked for."""
-        # The other side sees its items through at least some clusters.
-        return min(self.limit, most if self.numbers is None else max(2 * self.numbers[-1], most))
-
-    def grown(self, found: SidePrediction) -> int:
-        """Return how many to try next: as many again if these may not be enough."""
-        largest = found.largest
-        stable = found.stability[found.within_error - 1] >= _SAME
-        most = self.limit if stable else min(_LARGEST, self.limit)
-        short = self.numbers is None and 2 * found.within_error > largest
-        return min(2 * largest, most) if short and largest < most else largest
 
 
 @dataclass(frozen=True)
@@ -176,6 +134,8 @@ def choose_numbers(
                 if more == most:
                     break
                 most = more
+            if complete and found is not None and problem.objective.needs_products:
+                found = _second_opinion(matrix, problem, found, tried, seed, n_init, n_jobs)
             if complete and found is not None and not wanted.objective.paired:
                 found = with_enough(engine, problem, found, rng, n_init, wanted.given)
         except KeyboardInterrupt:
@@ -186,6 +146,39 @@ def choose_numbers(
         if wanted.objective.paired:
             found = as_many(found, wanted.given)
     return PredictedClusters(*found, wanted.objective.name, complete, tuple(notes))
+
+
+def _second_opinion(
+    matrix: Matrix,
+    problem: Problem,
+    found: tuple[SidePrediction, SidePrediction],
+    tried: list[Tried],
+    seed: int,
+    n_init: int,
+    n_jobs: int | None,
+) -> tuple[SidePrediction, SidePrediction]:
+    """Ask blocks of one value, in data without levels, about sides that show no structure.
+
+    Every cluster more has an offset for each item of the other side. Of a few dozen columns half
+    tell too little of those of thousands of rows, even where the columns are of several kinds.
+    """
+    pairs = zip(found, tried, strict=True)
+    doubtful = [each.number == 1 and one.numbers is None for each, one in pairs]
+    block = matrix.block(0, matrix.shape[0])
+    if not any(doubtful) or not isinstance(block, np.ndarray):
+        return found
+    plain = block - block.mean(axis=1, keepdims=True)
+    plain -= plain.mean(axis=0)
+    again = [Tried.of(None, n, per_item=False) for n in matrix.shape]
+    with opened(as_matrix(plain), n_jobs) as engine:
+        source = Blocks(engine)
+        most = [each.first(source.first) for each in again]
+        alike = replace(problem, objective=MEAN)
+        others, _ = _Search(source, alike, most, again, seed, n_init).run(None)
+    rows, columns = (
+        other if open_ else own for own, other, open_ in zip(found, others, doubtful, strict=True)
+    )
+    return rows, columns
 
 
 def sampled(
@@ -244,7 +237,7 @@ class _Search:
     def is_sure(self, curves: list[tuple[Curve, Curve]]) -> bool:
         """Return whether both sides show no structure, or clusters that halves agree on."""
         return all(
-            each.number == each.within_error and each.agreement >= _SAME
+            each.number == each.within_error and each.agreement >= SAME
             for each in self.judged(curves)
         )
 
@@ -252,47 +245,3 @@ class _Search:
 def _mean(curves: list[Curve]) -> Curve:
     errors = np.mean([each.errors for each in curves], axis=0)
     return Curve(errors, np.mean([each.stability for each in curves], axis=0))
-
-
-def judged(curve: Curve, side: Side, tried: Tried) -> SidePrediction:
-    """Choose a number of clusters of one side, and say how sure that is."""
-    errors = curve.errors
-    n_numbers, n = errors.shape
-    mean = errors.mean(axis=1)
-    best = int(mean.argmin())
-    away = (errors - errors[best]).std(axis=1, ddof=1 if n > 1 else 0) / np.sqrt(n)
-    within = int(np.argmax(mean <= mean[best] + away))
-    found = SidePrediction(
-        number=within + 1,
-        plausible=(within + 1,),
-        side=side,
-        n_items=n,
-        errors=mean,
-        standard_errors=away,
-        stability=curve.stability,
-        within_error=within + 1,
-        at_limit=2 * (within + 1) > n_numbers and n_numbers < tried.limit,
-    )
-    allowed = np.arange(1, n_numbers + 1)
-    if tried.numbers is not None:
-        allowed = np.intersect1d(allowed, tried.numbers)
-        if not len(allowed):
-            number = tried.numbers[0]
-            return replace(found, number=number, plausible=(number,))
-    if found.number in allowed and (within == 0 or curve.stability[within] >= _SAME):
-        return found
-    depth = _depth(mean, within)[: within + 1]
-    usable = allowed[allowed <= within + 1]
-    if not len(usable):
-        return replace(found, number=int(allowed[0]), plausible=(int(allowed[0]),))
-    number = int(usable[depth[usable - 1].argmax()])
-    near = usable[depth[usable - 1] >= _NEARLY * depth[number - 1]]
-    return replace(found, number=number, plausible=tuple(near.tolist()))
-
-
-def _depth(mean: Any, within: int) -> Any:
-    """Return how far errors lie below the line to the best one, at twice as many clusters."""
-    end = max(min(2 * (within + 1), len(mean)) - 1, 1)
-    lowest = np.minimum.accumulate(mean)
-    line = lowest[0] + (lowest[min(end, len(mean) - 1)] - lowest[0]) * np.arange(len(mean)) / end
-    return line - lowest

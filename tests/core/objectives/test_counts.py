@@ -206,7 +206,7 @@ def test_starts_and_estimates_that_need_squares_are_refused():
         NEOCC(2, 2, objective="poisson", init="sdp").fit(X)
     with pytest.raises(ValueError, match="init='modularity'"):
         NEOCC(2, 2, init="modularity").fit(X)
-    with pytest.raises(ValueError, match="estimated for squared differences"):
+    with pytest.warns(UserWarning, match="not estimated for counts"):
         NEOCC(2, 2, objective="poisson", row_overlap="auto").fit(X)
     with pytest.raises(ValueError, match="prior"):
         NEOCC(2, 2, objective="poisson", prior=0.0).fit(X)

@@ -1,0 +1,112 @@
+"""Numbers of clusters by prediction: the verdict on held-out errors, for each side by itself.
+
+Let e_k be the held-out error with k clusters, and s the smallest number within one standard error
+of the best (of the differences of all items, pairwise). If s is 1 there is no structure. If both
+halves of the items give the same s clusters, or if with twice as many a fifth of what was gained is
+lost again, s it is, as on planted clusters. Real groups are
+seldom like that: finer and finer clusters predict a little better, but differ from half to half.
+Then the number is the *knee*: the k up to s that lies farthest below the straight line from e_1 to
+the best error, at twice as many clusters as s. Numbers that lie nearly as far below it are
+plausible too; if there are any, or if halves disagree, the number is said to be unclear.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from neocc.core.objectives import Side
+from neocc.selection._curves import Curve
+from neocc.selection._predicted import SidePrediction
+
+__all__ = ["SAME", "Tried", "judged"]
+
+_LARGEST = 32
+# Clusters found in a half of the items must be large enough to be found again.
+_ITEMS_PER_CLUSTER, _FEW_ITEMS = 4, 20
+_ITEMS_PER_PATTERN = 8
+# Halves that agree so well have found the same clusters.
+SAME = 0.9
+_NEARLY = 0.95
+_GIVEN_BACK = 0.2
+
+
+@dataclass(frozen=True)
+class Tried:
+    """Numbers to choose from on one side, None for any, and the largest that makes sense."""
+
+    numbers: tuple[int, ...] | None
+    limit: int
+
+    @classmethod
+    def of(cls, numbers: list[int] | None, n_items: int, *, per_item: bool) -> Tried:
+        """Return what can be tried of so many items."""
+        each = _ITEMS_PER_CLUSTER if n_items >= _FEW_ITEMS else 2
+        limit = max(1, n_items // (_ITEMS_PER_PATTERN if per_item else each))
+        return cls(None if numbers is None else tuple(numbers), limit)
+
+    def first(self, most: int) -> int:
+        """Return the largest number to begin with: so many, or more if these are asked for."""
+        # The other side sees its items through at least some clusters.
+        return min(self.limit, most if self.numbers is None else max(2 * self.numbers[-1], most))
+
+    def grown(self, found: SidePrediction) -> int:
+        """Return how many to try next: as many again if these may not be enough."""
+        largest = found.largest
+        stable = found.stability[found.within_error - 1] >= SAME
+        most = self.limit if stable else min(_LARGEST, self.limit)
+        short = self.numbers is None and 2 * found.within_error > largest
+        return min(2 * largest, most) if short and largest < most else largest
+
+
+def judged(curve: Curve, side: Side, tried: Tried) -> SidePrediction:
+    """Choose a number of clusters of one side, and say how sure that is."""
+    errors = curve.errors
+    n_numbers, n = errors.shape
+    mean = errors.mean(axis=1)
+    best = int(mean.argmin())
+    away = (errors - errors[best]).std(axis=1, ddof=1 if n > 1 else 0) / np.sqrt(n)
+    within = int(np.argmax(mean <= mean[best] + away))
+    found = SidePrediction(
+        number=within + 1,
+        plausible=(within + 1,),
+        side=side,
+        n_items=n,
+        errors=mean,
+        standard_errors=away,
+        stability=curve.stability,
+        within_error=within + 1,
+        at_limit=2 * (within + 1) > n_numbers and n_numbers < tried.limit,
+    )
+    allowed = np.arange(1, n_numbers + 1)
+    if tried.numbers is not None:
+        allowed = np.intersect1d(allowed, tried.numbers)
+        if not len(allowed):
+            number = tried.numbers[0]
+            return replace(found, number=number, plausible=(number,))
+    certain = within == 0 or curve.stability[within] >= SAME or _rises(mean, within)
+    if found.number in allowed and certain:
+        return found
+    depth = _depth(mean, within)[: within + 1]
+    usable = allowed[allowed <= within + 1]
+    if not len(usable):
+        return replace(found, number=int(allowed[0]), plausible=(int(allowed[0]),))
+    number = int(usable[depth[usable - 1].argmax()])
+    near = usable[depth[usable - 1] >= _NEARLY * depth[number - 1]]
+    return replace(found, number=number, plausible=tuple(near.tolist()))
+
+
+def _rises(mean: Any, within: int) -> bool:
+    """Return whether twice as many clusters clearly predict worse, so that there is no knee."""
+    end = min(2 * (within + 1), len(mean)) - 1
+    return bool(mean[end] - mean.min() > _GIVEN_BACK * (mean[0] - mean.min()))
+
+
+def _depth(mean: Any, within: int) -> Any:
+    """Return how far errors lie below the line to the best one, at twice as many clusters."""
+    end = max(min(2 * (within + 1), len(mean)) - 1, 1)
+    lowest = np.minimum.accumulate(mean)
+    line = lowest[0] + (lowest[min(end, len(mean) - 1)] - lowest[0]) * np.arange(len(mean)) / end
+    return line - lowest
