@@ -4,10 +4,11 @@ Parts: `yeast` (both objectives on the setting whose printed values are known), 
 plain restarts for as long), `planted` (known co-clusters, against scikit-learn's spectral methods),
 `models` (the same by overlap model), `generators` (which model "auto" names), `counts` (planted
 counts) and `documents` (words of documents with classes) by objective, `limits` (what can be found
-in planted counts), `search` (what each effort gains and costs), `starts` (which start serves best),
-`rounds` (what refinement costs), `estimates` (overlap and outliers by the published rules), `auto`,
-`auto-real` and `auto-time` (the rule of "auto": planted, on tables without overlap, and its time),
-`numbers` (numbers of clusters). `--write docs/quality.md` keeps their tables.
+in planted counts), `search` (what each effort gains and costs), `spread` (how far apart seeds end,
+now and before searches had a sense of time), `starts` (which start serves best), `rounds` (what
+refinement costs), `estimates` (overlap and outliers by the published rules), `auto`, `auto-real`
+and `auto-time` (the rule of "auto": planted, on tables without overlap, and its time), `numbers`
+(numbers of clusters). `--write docs/quality.md` keeps their tables.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from benchmarks.quality import (
     rounds,
     search,
     selecting,
+    spread,
     starts,
     yeast,
 )
@@ -36,6 +38,7 @@ PARTS: dict[str, Part] = {
     "limits": (counts.limit_lines, 2),
     "documents": (counts.document_lines, 3),
     "search": (search.lines, 20),
+    "spread": (spread.lines, 20),
     "starts": (starts.lines, 5),
     "rounds": (rounds.lines, 5),
     "estimates": (selecting.estimate_lines, 10),

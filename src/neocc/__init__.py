@@ -35,7 +35,9 @@ __all__ = [
     "top_features",
 ]
 
-_MODULES = ("datasets", "io", "metrics", "plot", "preprocessing", "report", "selection")
+_MODULES = (
+    *("datasets", "io", "metrics", "plot", "preprocessing", "report", "scverse", "selection"),
+)
 
 _RIVALS = {
     "InfinitePlaid": "neocc.rivals.plaid",

@@ -83,10 +83,8 @@ def cocluster(
     model: NEOCC = NEOCC(**settings).fit(_values(adata, layer))
     rows, columns = model.row_membership_, model.column_membership_
     adata.obsm[key_added], adata.varm[key_added] = rows, columns
-    adata.obs[key_added] = _categories(getattr(model, "row_labels_", _first(rows)), rows, "rows")
-    adata.var[key_added] = _categories(
-        getattr(model, "column_labels_", _first(columns)), columns, "columns"
-    )
+    adata.obs[key_added] = _categories(model.row_labels_, rows, "rows")
+    adata.var[key_added] = _categories(model.column_labels_, columns, "columns")
     params = {name: value for name, value in settings.items() if isinstance(value, _PLAIN)}
     adata.uns[key_added] = {
         "params": {**params, **({} if layer is None else {"layer": layer})},
@@ -120,11 +118,6 @@ def _values(adata: Any, layer: str | None) -> Any:
     found = adata.X if layer is None else adata.layers[layer]
     if found is None:
         raise ValueError("This AnnData object has no X. Name a layer: layer=...")
-    return found
-
-
-def _first(members: BoolArray) -> IntArray:
-    found: IntArray = np.where(members.any(axis=1), members.argmax(axis=1), -1)
     return found
 
 

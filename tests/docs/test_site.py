@@ -136,9 +136,6 @@ PACKAGES = (
 )
 # Records, errors and helpers of the command line, described where they are used.
 UNLISTED = {
-    "selection": {
-        *("Asked", "Wanted", "choose_numbers", "completed", "estimate_sides", "is_estimated"),
-    },
     "preprocessing": {"PREPROCESSORS"},
     "datasets": {"DatasetError"},
 }

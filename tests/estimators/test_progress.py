@@ -20,8 +20,8 @@ from neocc.core.search import (
     local,
     n_budgeted_steps,
     n_search_steps,
+    pool,
     starts,
-    tournament,
 )
 from neocc.estimators import _base
 
@@ -234,7 +234,7 @@ def test_an_interrupted_search_keeps_the_best_so_far(X, name, n_steps, monkeypat
 
 @pytest.mark.parametrize(
     ("module", "effort", "call"),
-    [(tournament, "thorough", 3), (local, "thorough", 3), (budget, True, 3), (local, True, 1)],
+    [(pool, "thorough", 3), (local, "thorough", 3), (budget, True, 3), (local, True, 1)],
 )
 def test_a_search_interrupted_inside_the_solver_keeps_the_best_so_far(
     X, module, effort, call, monkeypatch

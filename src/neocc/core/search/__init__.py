@@ -9,11 +9,10 @@ from __future__ import annotations
 from neocc.core.search.budget import budgeted_search, n_budgeted_steps
 from neocc.core.search.local import least_gain, local_search, ping_pong, rounds
 from neocc.core.search.starts import Init, run_starts
-from neocc.core.search.tournament import Schedule, n_search_steps, search
+from neocc.core.search.tournament import n_search_steps, search
 
 __all__ = [
     "Init",
-    "Schedule",
     "budgeted_search",
     "least_gain",
     "local_search",

@@ -21,7 +21,7 @@ import numpy as np
 
 from neocc.core.checkpoints import NO_JOURNAL, Journal
 from neocc.core.engine import Engine
-from neocc.core.initialise import COLD, random_pair
+from neocc.core.initialise import COLD
 from neocc.core.problem import Problem
 from neocc.core.samples import (
     SAMPLING,
@@ -31,12 +31,11 @@ from neocc.core.samples import (
     extend_to_all,
     side_to_sample,
 )
-from neocc.core.search.contest import ENOUGH, LOOSE, RIVALS, is_contested, is_decided, run_rivals
-from neocc.core.search.local import SAME_BASIN, Loose, attempt, least_gain, swapped
-from neocc.core.search.perturb import Resumable, perturb
+from neocc.core.search.contest import ENOUGH, RIVALS, is_contested, is_decided, run_rivals
+from neocc.core.search.local import SAME_BASIN, Loose, attempt, swapped
+from neocc.core.search.pool import N_STEPS, SHORT_TOL, Pool, ranked
 from neocc.core.search.starts import COSTLY_SHARE, Begin, Init, make_start
-from neocc.core.search.tournament import ranked, short_run
-from neocc.core.solve import Solution, continued, improved, solve
+from neocc.core.solve import Solution, solve
 from neocc.core.steps import Pair, assigned, with_side
 
 __all__ = ["budgeted_search", "n_budgeted_steps"]
@@ -46,17 +45,8 @@ _FAR_BEHIND = Loose(1e-3, 1e-2)
 # What may follow the plain starts, as a multiple of their work; the same, with a sample.
 _MULTIPLE = 1.3
 _ON_SAMPLE = 0.3
-# Of it, the share that is left for swaps at the end; the rounds are reported in so many steps.
+# Of it, the share that is left for swaps at the end.
 _CLOSING = 0.1
-_N_STEPS = 10
-# Rounds go on for at least so many without a gain, and twice as long as a gain has ever taken.
-_PATIENCE = 40
-_LONGER = 2
-_SHORT_TOL = 1e-3
-# Solutions this near, as a share, are not kept twice.
-_SAME = 1e-7
-# Of so many that are drawn from the pool, a round perturbs the best.
-_DRAWN = 8
 # So many rounds without a gain is each start worth that ended where the best did.
 _AGREED = 5
 # The same, of starts that decided that no more are needed.
@@ -114,7 +104,7 @@ def budgeted_search(
         limit, n_new = max(_PASSES * n_starts - state.work, _LEAST_SHARE * state.work), 0
     while not state.is_over:
         begin()
-        state.make_rounds(where, limit, n_new, rng)
+        state.make_rounds(where, limit * (1.0 - _CLOSING), rng, n_new)
         yield state.best
         if ended():
             return
@@ -176,11 +166,11 @@ def _cost(engine: Engine, problem: Problem) -> float:
 
 def n_budgeted_steps(init: Init, n_init: int) -> int:
     """Return the largest number of steps that `budgeted_search` yields."""
-    return (1 if isinstance(init, tuple) else n_init) + _N_STEPS + 2
+    return (1 if isinstance(init, tuple) else n_init) + N_STEPS + 2
 
 
 @dataclass
-class _State(Resumable):
+class _State(Pool):
     """The state of a search."""
 
     n_starts: int = 0  # plain starts made
@@ -188,13 +178,6 @@ class _State(Resumable):
     is_settled: bool = False  # no further plain start is needed
     work: float = 0.0  # that these took
     starts: list[Solution] = field(default_factory=list)  # where they ended, ranked
-    pool: list[Solution] = field(default_factory=list)  # what rounds begin with, ranked
-    n_rounds: int = 0
-    spent: float = 0.0  # work of the rounds
-    waited: int = 0  # rounds since the last gain
-    longest: int = 0  # that a gain has taken
-    gained: bool = False  # some round has ended lower
-    is_over: bool = False
 
     @property
     def best(self) -> Solution:
@@ -221,36 +204,22 @@ class _State(Resumable):
         return sum(each.objective <= best + SAME_BASIN * abs(best) for each in self.starts)
 
     def make_rounds(
-        self, where: Sample, limit: float, n_new: int, rng: np.random.Generator
+        self, where: Sample, limit: float, rng: np.random.Generator, n_new: int = 0
     ) -> None:
-        """Make a tenth of the rounds that the limit allows; the first `n_new` begin anew."""
-        data, limit = where.data, limit * (1.0 - _CLOSING)
-        asked, before = data.reads.asked, self.spent
+        """Make rounds that begin with where the starts ended, or lead on a sample."""
         if not self.pool:
+            asked = where.data.reads.asked
             self.pool = self.starts if where.items is None else self._on_sample(where)
             # Starts that agree are rounds that gained nothing.
-            worth = _ALL_AGREED if self.is_settled else _AGREED
-            self.waited = (self._n_alike() - 1) * worth
-            self.spent = before + data.reads.asked - asked
-        goal = limit * (np.floor(_N_STEPS * self.spent / limit) + 1) / _N_STEPS
-        while not self._is_enough(limit) and self.spent < goal:
-            step = self._new_start if self.n_rounds < n_new else self._round
-            step(where, rng)
-            self.spent = before + data.reads.asked - asked
-        self.is_over = self._is_enough(limit)
+            self.waited = (self._n_alike() - 1) * (_ALL_AGREED if self.is_settled else _AGREED)
+            self.spent = where.data.reads.asked - asked
+        super().make_rounds(where, limit, rng, n_new)
         if where.items is None:
-            self.starts = [self.pool[0]]
-
-    def _is_enough(self, limit: float) -> bool:
-        """Whether another round would cost too much, or is not expected to gain."""
-        best = self.pool[0]
-        is_patient = self.waited < _PATIENCE + _LONGER * self.longest
-        is_perfect = abs(best.objective) <= best.noise
-        return self.spent >= limit or is_perfect or not is_patient
+            self.starts = self.pool[:1]
 
     def _on_sample(self, where: Sample) -> list[Solution]:
         """Return where the plain starts lead on a sample."""
-        short = replace(where.problem, tol=max(where.problem.tol, _SHORT_TOL))
+        short = replace(where.problem, tol=max(where.problem.tol, SHORT_TOL))
         index, found = int(where.side == "columns"), []
         for each in self.starts:
             members = each.pair[index]
@@ -258,43 +227,3 @@ class _State(Resumable):
             pair = with_side(each.pair, where.side, members.take(where.items))
             found.append(solve(where.data, short, assigned(where.data, short, where.side, pair)))
         return ranked(found)
-
-    def _count(self, found: Solution) -> None:
-        """Count a round, and how long a gain has taken."""
-        self.n_rounds, self.waited, best = self.n_rounds + 1, self.waited + 1, self.pool[0]
-        if found.objective < best.objective - SAME_BASIN * abs(best.objective):
-            self.longest, self.waited = max(self.longest, self.waited), 0
-
-    def _new_start(self, where: Sample, rng: np.random.Generator) -> None:
-        """Make a short run from a random start, and go on with it if it is among the best.
-
-        Where single rows tell little, it may reach basins that no one-way start leads to.
-        """
-        problem, data, worst = where.problem, where.data, self.pool[-1]
-        short = replace(problem, tol=max(problem.tol, _SHORT_TOL))
-        pair = random_pair(problem, rng)
-        found = short_run(data, short, pair, pressure=True)
-        if found.objective < worst.objective:
-            found = continued(data, problem, found)
-        self._count(found)
-        if found.objective < worst.objective:
-            self.pool, self.gained = ranked([*self.pool[:-1], found]), True
-
-    def _round(self, where: Sample, rng: np.random.Generator) -> None:
-        """Perturb one of the best solutions, run the alternation again, and keep what is lower."""
-        problem, data, pool, best = where.problem, where.data, self.pool, self.pool[0]
-        asked, bandit = data.reads.asked, self.bandit
-        way = bandit.choose(problem, rng)
-        rank = int(rng.integers(len(pool), size=_DRAWN).min())
-        parent = pool[rank]
-        found = attempt(data, problem, perturb(data, problem, parent, way, rng), parent, LOOSE)
-        success = found.objective < parent.objective - least_gain(parent)
-        self._count(found)
-        cost = data.reads.asked - asked
-        mean = (self.spent + cost) / self.n_rounds
-        bandit.learn(way, success=success, cost=cost / mean)
-        if success and not any(
-            abs(found.objective - each.objective) <= _SAME * abs(best.objective) for each in pool
-        ):
-            self.pool = ranked([*pool[:rank], improved(parent, found), *pool[rank + 1 :]])
-            self.gained = True

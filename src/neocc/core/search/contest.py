@@ -16,18 +16,15 @@ import numpy as np
 from neocc.core.engine import Engine
 from neocc.core.problem import Problem
 from neocc.core.samples import Sampling, side_to_sample
-from neocc.core.search.local import SAME_BASIN, Loose, attempt
+from neocc.core.search.local import SAME_BASIN, attempt
+from neocc.core.search.pool import LOOSE, ranked
 from neocc.core.search.starts import Init, make_start
-from neocc.core.search.tournament import ranked
 from neocc.core.solve import Solution, solve
 
-__all__ = ["ENOUGH", "LOOSE", "RIVALS", "is_contested", "is_decided", "run_rivals"]
+__all__ = ["ENOUGH", "RIVALS", "is_contested", "is_decided", "run_rivals"]
 
 RIVALS: tuple[Init, ...] = ("spectral", "random", "random", "random")
 """The starts that compete with a one-way start."""
-
-LOOSE = Loose(1e-3, 2e-3)
-"""When trials of the default search are abandoned."""
 
 ENOUGH = 3
 """So many one-way starts are enough if none of them has won."""
