@@ -155,7 +155,7 @@ def grown_sets(
                             least, one = found, q
                 curves[p, s] = least
                 left[one, r] = np.inf
-                _insert(sets[p], s, one)
+                _insert(sets[p], s, int(one))
                 if s >= n_exact - 1 and s < largest - 1:
                     own_parts[r] += d[p, one]
                     pair_parts[r] += joined[one, r]
