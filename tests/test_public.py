@@ -13,7 +13,9 @@ import pytest
 
 import neocc
 
-MODULES = ("datasets", "io", "metrics", "plot", "preprocessing", "report", "selection")
+MODULES = (
+    *("datasets", "io", "metrics", "plot", "preprocessing", "report", "scverse", "selection"),
+)
 
 
 def modules_after(code: str) -> set[str]:
