@@ -131,13 +131,13 @@ class BaseNEO(
             except (KeyboardInterrupt, ClusterLostError) as error:
                 interrupt = error
             if best is not None:
-                data, labels = engine.centred(problem.centring), self._first_labels(best)
+                data, labels = engine.centred(problem.centring), {}
                 if not isinstance(interrupt, ClusterLostError):
                     best, off = checked(data, problem, best)
                     warn_if_inexact(off)
                     labels = self._find_labels(data, problem, best, matrix)
                 self._publish(data, problem, best)
-                self.__dict__.update(labels)
+                self.__dict__.update(labels or self._first_labels(best))
                 self.n_passes_ = engine.reads.passes
                 self._published = True
             if interrupt is not None:

@@ -19,8 +19,12 @@ __all__ = ["BiclusterLabelsMixin", "only_labels", "row_labels"]
 
 def only_labels(members: Memberships) -> IntArray:
     """Return the cluster of each item; of several the first."""
-    dense = members.dense
-    labels: IntArray = np.where(dense.any(axis=1), dense.argmax(axis=1), -1)
+    k = members.n_clusters
+    labels: IntArray = members.first.astype(np.intp)
+    if len(members.extra_items):
+        labels[labels < 0] = k
+        np.minimum.at(labels, members.extra_items, members.extra_clusters)
+        labels[labels == k] = -1
     return labels
 
 

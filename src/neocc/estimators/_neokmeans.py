@@ -240,6 +240,6 @@ class NEOKMeans(RedundancyMixin, ClusterMixin, BaseNEO):
         super()._publish(engine, problem, solution)
         assert solution.U is not None
         self.membership_ = self._row_members
-        self.outliers_ = ~self.membership_.any(axis=1)
+        self.outliers_ = solution.U.outliers
         centers = mean_rows(solution.features, solution.U)
         self.cluster_centers_ = engine.effects.restore(centers, solution.U, None)

@@ -148,6 +148,11 @@ class RedundancyMixin:
         )
 
     def _warn_if_redundant(self) -> None:
+        names = ("labels_", "row_labels_", "column_labels_")
+        labels = [getattr(self, name) for name in names if hasattr(self, name)]
+        members = [self._row_members, getattr(self, "_column_members", self._row_members[:0])]
+        if sum(map(np.count_nonzero, members)) == sum(np.count_nonzero(at >= 0) for at in labels):
+            return  # each item is in one cluster at most
         # Estimators without other models cannot be advised to take one.
         others = "overlap_model" in self.get_params(deep=False)  # type: ignore[attr-defined]
         used = self._row_model.overlap_model  # type: ignore[attr-defined]
