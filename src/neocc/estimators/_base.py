@@ -232,7 +232,7 @@ class BaseNEO(
         self._row_members = solution.U.dense
         model, self._weights = problem.overlap_model, (problem.row_weights, problem.column_weights)
         self._row_model = RowModel(
-            make_terms(problem, "rows", solution.features, solution.pair),
+            make_terms(problem, "rows", solution.features.here, solution.pair),
             None if solution.V is None else solution.V.summed,
             *solution.thresholds,
             problem.centring,

@@ -90,6 +90,21 @@ class Features:
         found: FloatArray = np.einsum("tj,tj->j", getattr(self, name), V.indicator)
         return found
 
+    @property
+    def here(self) -> Features:
+        """The same in this process."""
+        return self
+
+    def kept(self, name: str) -> Any:
+        """Return a table where it is."""
+        return getattr(self, name)
+
+    def energies(self, name: str) -> FloatArray:
+        """Return the sums of squares of the columns of a table."""
+        T = getattr(self, name)
+        found: FloatArray = np.einsum("tq,tq->q", T, T)
+        return found
+
     def totals(self, name: str) -> FloatArray:
         """Return the sums of the columns of a table."""
         found: FloatArray = getattr(self, name).sum(axis=0)

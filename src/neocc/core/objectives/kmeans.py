@@ -49,6 +49,9 @@ def row_prototypes(
     features: Features, U: Memberships, weights: FloatArray | None, *, pairs: float = 0.0
 ) -> Prototypes:
     """Return the prototypes C of row clusters, in a space where column t weighs w_t."""
+    if weights is None and not (U.mixed or pairs):
+        energy = features.energies("sums") * U.inverse_sizes**2
+        return Prototypes(features.kept("sums"), U.inverse_sizes, energy)
     assert features.sums is not None
     R, scale = features.sums, U.inverse_sizes
     if U.mixed:

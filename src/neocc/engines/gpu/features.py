@@ -54,6 +54,21 @@ class HeldFeatures(Features):
         """Return the diagonal of T' V."""
         return self.device.kernels.diagonal(getattr(self.held, name), self._lists(V))
 
+    @property
+    def here(self) -> Features:
+        """The same in this process."""
+        return Features(self.sums, self.squares, self.products, self.counts)
+
+    def kept(self, name: str) -> Any:
+        """Return a table where it is."""
+        return getattr(self.held, name)
+
+    def energies(self, name: str) -> FloatArray:
+        """Return the sums of squares of the columns of a table."""
+        device, T = self.device.kernels, getattr(self.held, name)
+        found: FloatArray = device.fetch(device.xp.einsum("tq,tq->q", T, T))
+        return found
+
     def totals(self, name: str) -> FloatArray:
         """Return the sums of the columns of a table."""
         found: FloatArray = self.device.kernels.fetch(getattr(self.held, name).sum(axis=0))
