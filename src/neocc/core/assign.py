@@ -189,6 +189,8 @@ def _refilled(
     costs: FloatArray, items: IntArray, clusters: AnyArray, sizes: FloatArray, empty: IntArray
 ) -> Iterator[tuple[int, int]]:
     """Yield which membership goes to which empty cluster; `sizes` are updated."""
+    if not len(empty):
+        return
     # Of each cluster at most the last membership is passed over: so many are dear enough.
     n_needed = min(len(costs), len(empty) + len(sizes))
     least = np.partition(costs, len(costs) - n_needed)[-n_needed:].min(initial=np.inf)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -132,10 +133,19 @@ def open_card() -> Device:
             'engine="gpu" needs an NVIDIA GPU, and this machine shows none. nvidia-smi lists the '
             'GPUs; engine="auto" fits the data on the CPU.'
         )
-    from neocc.kernels.gpu.cuda import CudaKernels
 
     def free() -> int:
         unused = cupy.get_default_memory_pool().free_bytes()
         return int(cupy.cuda.runtime.memGetInfo()[0]) + int(unused)
 
-    return Device(CudaKernels(cupy), free)
+    return Device(_kernels_of(cupy.cuda.Device().id), free)
+
+
+@cache
+def _kernels_of(card: int) -> Any:  # noqa: ARG001
+    """Return the kernels of the current card, which are compiled once in a process."""
+    import cupy
+
+    from neocc.kernels.gpu.cuda import CudaKernels
+
+    return CudaKernels(cupy)
