@@ -125,7 +125,7 @@ def rounds_after(X, problem, starts, longest=0):
     for found in starts:
         state.add_start(found, 100.0)
     while not state.is_over:
-        state.make_rounds(where, 1e9, 0, rng)
+        state.make_rounds(where, 1e9, rng)
     return state
 
 

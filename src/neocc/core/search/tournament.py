@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -26,11 +25,11 @@ from neocc.core.steps import Pair
 __all__ = ["n_search_steps", "search"]
 
 # Short runs per start; every second one uses the chosen `init`, the others are random.
-_SHORT_RUNS = 3
+_SHORT_RUNS = 2
 _CHOSEN_SHARE = 2
 # What may follow them, as a multiple of their work, of which there are so many at least.
-_MULTIPLE = 2.0
-_FEW = 30
+_MULTIPLE = 3.0
+_FEW = 20
 # So many rounds without a gain is each run worth that ended where the best did.
 _AGREED = 5
 # Patience of the rounds on all of the data that follow a search on a sample.
@@ -102,8 +101,6 @@ def _n_runs(init: Init, n_init: int) -> int:
 @dataclass
 class _Tournament(Pool):
     """The state of a search on the data at hand."""
-
-    patience: ClassVar[int] = 100
 
     n_runs: int = 0  # short runs made
     work: float = 0.0  # that these took
