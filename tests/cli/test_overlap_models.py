@@ -148,7 +148,7 @@ def test_suggest_passes_them_on(run, planted):
     asked = ("--overlap-model", "average", "--max-memberships", 2)
     ran = run("suggest", "planted.npy", "--rows", "3", "--columns", "3", "--n-init", 1, *asked)
     assert ran.code == 0, ran.err
-    assert "--rows 3 --columns 3 --overlap-model average --max-memberships 2" in ran.words
+    assert "--overlap-model average --max-memberships 2 --rows 3 --columns 3" in ran.words
     ran = run("suggest", "planted.npy", "--objective", "residue", "--overlap-model", "sum")
     assert ran.code == 2
     assert "makes no sense" in ran.err

@@ -11,7 +11,7 @@ from neocc.io import Matrix, load_model, save_model
 from neocc.io._tidy import column_distances, result_tables
 from neocc.metrics import omega_index
 from neocc.report import render_report
-from neocc.selection import stability, suggest_n_clusters
+from neocc.selection import stability
 
 NAMES = ("poisson", "diagonal", "modularity")
 each_name = pytest.mark.parametrize("name", NAMES)
@@ -143,7 +143,7 @@ def test_auto_is_a_model_in_which_a_row_pays_once(name, expected, planted):
         assert model.overlap_choice_.model == expected
 
 
-def test_stability_is_measured_and_numbers_are_not_suggested(planted):
+def test_stability_is_measured(planted):
     options = {"n_runs": 2, "n_init": 1, "random_state": 0}
     for method in ("restarts", "bootstrap"):
         found = stability(planted[0], 3, 3, objective="poisson", method=method, **options)
@@ -152,8 +152,6 @@ def test_stability_is_measured_and_numbers_are_not_suggested(planted):
         stability(planted[0], 3, 2, objective="diagonal", **options)
     with pytest.raises(ValueError, match="found -"):
         stability(-planted[0], 3, 3, objective="poisson", **options)
-    with pytest.raises(ValueError, match="objective must be one of"):
-        suggest_n_clusters(planted[0], objective="poisson")
 
 
 def test_a_checkpointed_fit_ends_with_the_same_bits(planted, tmp_path):

@@ -71,8 +71,13 @@ def test_models_of_version_1_can_be_fitted_again(path):
     X = given()[path.stem.split("-")[1]][:15]
     model = load_model(path)
     objective, members = model.objective_, model._row_members
-    if getattr(model, "refine", False):
-        model.set_params(refine="thorough")  # what a search was then
+    searches = getattr(model, "refine", False)
+    if searches:
+        model.set_params(refine="thorough", n_init=10)
     fit_noticing(model, X)
+    if searches:
+        # They have changed since.
+        assert model.objective_ <= 1.1 * objective
+        return
     assert model.objective_ == pytest.approx(objective, rel=1e-12)
     np.testing.assert_array_equal(model._row_members, members)

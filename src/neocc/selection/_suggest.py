@@ -146,6 +146,7 @@ def suggest_n_clusters(
     overlaps = (row_overlap, column_overlap)
     model = bounded_model(overlap_model, max_memberships, asked.kind, overlaps)
     outliers = _fraction(row_outliers), _fraction(column_outliers)
+    known = [each or 0.0 for each in outliers]
     n_init = check_positive("n_init", n_init)
     if predicts:
         numbers = tuple(
@@ -154,7 +155,6 @@ def suggest_n_clusters(
                 ("row", "column"), (row_clusters, column_clusters), matrix.shape, strict=True
             )
         )
-        known = [each or 0.0 for each in outliers]
         _check_fractions(matrix, numbers, (row_overlap, known[0], column_overlap, known[1]))
         goal = Wanted(asked, numbers[0], numbers[1], outliers, model)
         n_runs = (n_init + 1) // 2
@@ -166,6 +166,8 @@ def suggest_n_clusters(
         )
     row_clusters = _sorted_numbers("row_clusters", row_clusters, matrix.shape[0])
     column_clusters = _sorted_numbers("column_clusters", column_clusters, matrix.shape[1])
+    largest = (row_clusters[-1:], column_clusters[-1:])
+    _check_fractions(matrix, largest, (row_overlap, known[0], column_overlap, known[1]))
     matrix, notes = sampled(matrix, max_entries, row_clusters[-1], rng)
     with opened(matrix, n_jobs) as engine:
         out = known_outliers(engine, outliers, rng)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -101,6 +102,8 @@ def _n_runs(init: Init, n_init: int) -> int:
 @dataclass
 class _Tournament(Pool):
     """The state of a search on the data at hand."""
+
+    patience: ClassVar[int] = 60
 
     n_runs: int = 0  # short runs made
     work: float = 0.0  # that these took
