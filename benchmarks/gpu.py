@@ -122,8 +122,8 @@ def least_bytes(n: int, m: int, entries: int, k: int, problem: Problem) -> float
         # Distances are written, counted a few times and compared with thresholds.
         moved += 8 * k * (n + m) * 8
     if problem.needs_products:
-        # Read again, with a line of a table for each entry.
-        moved += by_row + by_column + 2 * entries * 8 * k
+        # Read again; the lines of a table that entries ask for come from the cache of the card.
+        moved += by_row + by_column + 2 * 8 * k * (n + m)
     if problem.objective.needs_counts:
         moved += by_row + by_column
     model = problem.overlap_model
