@@ -89,7 +89,7 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         How hard to search. False runs every start once, as in the paper. True goes on from there,
         by perturbations and exact moves, until that has not paid for some time on these data, or
         has cost twice as much as the starts: it never ends higher than the best of these.
-        "thorough" finds the lowest objectives, in about five times the time of the starts.
+        "thorough" finds the lowest objectives, in about four times the time of the starts.
     max_iter : int, default=100
         Largest number of iterations of one start.
     tol : float, default=1e-6
