@@ -117,6 +117,10 @@ def test_kinds_of_few_columns_are_found_beside_the_levels_of_many_rows():
     X = kinds + 3 * rng.normal(size=(300, 1)) + rng.normal(size=(300, 24))
     found = suggest_n_clusters(X, objective="residue", n_init=2, n_jobs=1, random_state=0)
     assert found.columns.number == 3
+    # Only another model shows the columns: that is said.
+    assert found.columns.other_model
+    assert not found.columns.is_clear
+    assert "only blocks of one value show them" in found.columns.reason
 
 
 @pytest.mark.parametrize("objective", ["mean", "residue"])

@@ -176,7 +176,8 @@ def _second_opinion(
         alike = replace(problem, objective=MEAN)
         others, _ = _Search(source, alike, most, again, seed, n_init).run(None)
     rows, columns = (
-        other if open_ else own for own, other, open_ in zip(found, others, doubtful, strict=True)
+        replace(other, other_model=True) if open_ else own
+        for own, other, open_ in zip(found, others, doubtful, strict=True)
     )
     return rows, columns
 

@@ -45,6 +45,8 @@ class SidePrediction:
         `number`.
     paired : bool
         Whether these must be as many as the leading side has.
+    other_model : bool
+        Whether the objective itself shows no clusters, but blocks of one value do.
     """
 
     number: int
@@ -58,6 +60,7 @@ class SidePrediction:
     at_limit: bool
     wanted: int | None = None
     paired: bool = False
+    other_model: bool = False
 
     @property
     def taken(self) -> int:
@@ -86,7 +89,7 @@ class SidePrediction:
         """Whether no other number is plausible and parts agree to some extent."""
         if self.number == 1:
             return int(self.errors.argmin()) == 0
-        return len(self.plausible) == 1 and self.agreement >= _UNSURE
+        return len(self.plausible) == 1 and self.agreement >= _UNSURE and not self.other_model
 
     @property
     def explained(self) -> float:
@@ -122,7 +125,8 @@ class SidePrediction:
         said.append(f"parts of the data agree on them to {self.agreement:.2f}")
         if not self.is_clear:
             others = f"{self.plausible[0]} to {self.plausible[-1]} are as plausible"
-            said.append(f"unclear: {others if len(self.plausible) > 1 else 'parts disagree'}")
+            why = "only blocks of one value show them" if self.other_model else "parts disagree"
+            said.append(f"unclear: {others if len(self.plausible) > 1 else why}")
         return "; ".join(said)
 
 
