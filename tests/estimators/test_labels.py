@@ -375,6 +375,14 @@ def test_items_without_names_are_called_by_their_numbers(make):
     np.testing.assert_array_equal(disjoint.column_table(make(X))["group"], disjoint.column_labels_)
 
 
+def test_tables_take_what_fits_take():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame(make_data({}))
+    model = fit({}, frame.lazy())
+    for table in (model.row_table, model.column_table):
+        assert table(frame.lazy()).equals(table(frame))
+
+
 def test_tables_need_the_data_of_the_fit_and_pandas(monkeypatch):
     X = make_data({})
     model = fit({}, X)

@@ -83,6 +83,14 @@ def test_estimates_infinite_limits_and_given_starts_survive(tmp_path):
     assert again.objective_ == started.objective_
 
 
+def test_numbers_that_were_chosen_survive(tmp_path):
+    X = np.kron([[5.0, 1.0, 1.0], [1.0, 6.0, 2.0]], np.ones((12, 5)))
+    model = NEOCC(random_state=0).fit(X + np.random.default_rng(0).normal(0, 0.2, X.shape))
+    loaded = reload(model, tmp_path)
+    assert loaded.numbers_choice_.best == model.numbers_choice_.best == (2, 3)
+    assert str(loaded.numbers_choice_) == str(model.numbers_choice_)
+
+
 def test_a_loaded_model_can_be_fitted_again_and_gives_the_same(tmp_path):
     X = files.small_matrix()
     model = files.fitted(row_overlap=0.2)

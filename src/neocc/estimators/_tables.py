@@ -11,6 +11,7 @@ from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.core.objectives import Features, Objective
 from neocc.core.problem import Problem
 from neocc.engines import Workers
+from neocc.engines.containers import in_memory
 from neocc.engines.validation import read_matrix
 from neocc.engines.weighing import weighed
 from neocc.estimators._engines import make_engine
@@ -129,6 +130,7 @@ class RowTableMixin:
         [5]
         """
         check_is_fitted(self)
+        X = in_memory(X)
         n_rows = _refuse_other_data(X, (len(self._row_members), self.n_features_in_))
         names = getattr(X, "index", None)
         return _frame("row", self._row_members, self.transform(X), names, n_rows)
@@ -156,6 +158,7 @@ class ColumnTableMixin(RowTableMixin):
             in `row_table`.
         """
         check_is_fitted(self)
+        X = in_memory(X)
         _refuse_other_data(X, (len(self._row_members), self.n_features_in_))
         names = getattr(self, "feature_names_in_", None)
         d = column_distances(self, X, cell_weight)

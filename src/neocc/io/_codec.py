@@ -20,7 +20,7 @@ from neocc.estimators._columns import ColumnModel
 from neocc.estimators._overlap import OverlapChoice
 from neocc.estimators._rows import RowModel
 from neocc.kernels import Memberships
-from neocc.selection import OverlapEstimate
+from neocc.selection import OverlapEstimate, PredictedClusters, SidePrediction
 
 __all__ = ["Decoder", "Encoder", "Undecodable"]
 
@@ -32,7 +32,9 @@ _CLASSES: dict[str, type] = {
         Memberships,
         OverlapChoice,
         OverlapEstimate,
+        PredictedClusters,
         RowModel,
+        SidePrediction,
         Solution,
         Terms,
     )

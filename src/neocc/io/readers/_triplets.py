@@ -24,9 +24,9 @@ __all__ = [
 
 
 _AGAIN = {
-    "sum": "were added up",
-    "mean": "were averaged",
-    "once": 'count once; duplicates="sum" counts them',
+    "sum": "values were added up",
+    "mean": "values were averaged",
+    "once": 'they count once; duplicates="sum" counts them',
 }
 
 
@@ -97,7 +97,8 @@ def entry_notes(
     """Say what became of entries that occur again, and of missing ones."""
     notes: tuple[str, ...] = ()
     if n_again:
-        notes += (f"{n_again} entries occur again, and {_AGAIN[duplicates]}.",)
+        entries = "entry occurs" if n_again == 1 else "entries occur"
+        notes += (f"{n_again} {entries} again: {_AGAIN[duplicates]}.",)
     if n_missing:
         notes += (missing_note(n_missing, missing),)
     return notes
