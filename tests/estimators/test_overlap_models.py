@@ -270,3 +270,14 @@ def test_a_large_overlap_raises_the_usual_bound_but_not_a_given_one():
     assert numbers.max() <= 6  # one more than 4.2, rounded up
     with pytest.raises(ValueError, match="max_memberships"):
         model.set_params(max_memberships=4).fit(X)
+
+
+def test_clusters_that_a_row_follows_nowhere_are_not_predicted():
+    """The fit has to give away two memberships more than the data have a use for."""
+    rng, blocks = np.random.default_rng(0), np.array([[5.0, 1.0, 1.0], [1.0, 6.0, 2.0]])
+    X = blocks[np.arange(24) % 2][:, np.arange(15) % 3] + rng.normal(0, 0.2, (24, 15))
+    model = NEOCC(2, 3, overlap_model="either", row_overlap=0.1, random_state=0).fit(X)
+    assert model.row_membership_.sum() == 26
+    predicted = model.predict_membership(X)
+    assert predicted.sum() <= 26
+    assert not (predicted & ~model.row_membership_).any()

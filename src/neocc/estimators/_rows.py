@@ -63,6 +63,9 @@ def decided(
     Items that are not `counted`, counts without any, are as far from every cluster.
     """
     nearest, extra = thresholds
+    if rule.needs_sums and extra == 0.0:
+        # A further cluster that an item follows nowhere costs nothing; the fit needed some such.
+        extra = np.nextafter(0.0, -1.0)
     choices = rule.choices(scores, kernels)
     members = choices.apply(Thresholds(nearest, extra, price=extra)).members
     if counted is None or counted.all():
