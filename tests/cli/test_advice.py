@@ -223,6 +223,21 @@ def test_what_to_try_next_works_as_it_stands(run, tmp_path):
     assert again["seed"] == 3
 
 
+def test_ratings_that_look_like_counts_may_be_observed_cells(run, tmp_path):
+    rng = np.random.default_rng(0)
+    lines = [
+        f"u{u},i{i},{1 + rng.integers(5) * rng.integers(2)}"
+        for u in range(20)
+        for i in range(10)
+        if rng.random() < 0.6
+    ]
+    (tmp_path / "rat.csv").write_text("\n".join(["user,item,stars", *lines]) + "\n")
+    given = ("--rows", "2", "--columns", "2", "--n-init", "1", "--no-report", "--json")
+    story = json.loads(run("fit", "rat.csv", *given, "-o", "out").out)["story"]
+    assert "look like counts" in story["data"]
+    assert any("--missing ignore" in one["command"] for one in story["next"])
+
+
 def test_every_setting_can_be_said_again():
     """The options of a command line are those of the settings that differ from the defaults."""
     given = {

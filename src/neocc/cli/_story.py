@@ -13,6 +13,7 @@ from typing import Any
 from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
+from scipy import sparse
 
 from neocc.cli._advise import Seen
 from neocc.cli._again import fit_again, free_folders, suggest_again
@@ -29,6 +30,7 @@ from neocc.selection._kinds import KINDS
 
 __all__ = ["before_steps", "data_part", "story_page", "tell_story"]
 
+_FEW_LEVELS = 10  # that ratings may have
 _LITTLE = 0.2
 
 
@@ -105,6 +107,13 @@ def _next(seen: Seen, asked: FitSettings, path: Path, folder: Path) -> Iterator[
             yield fit(drop=(*asked.drop, called)), f"leave out {name}, which looks like an id"
     if seen.settings.preprocess and "preprocess" in asked.left_open:
         yield fit(preprocess=()), "the same without any transformation"
+    listed = not seen.loaded.is_stored and sparse.issparse(seen.loaded.matrix.data)
+    few = 2 < len(facts.levels) <= _FEW_LEVELS
+    if listed and few and "objective" in asked.left_open and seen.description.kind == "counts":
+        yield (
+            fit(missing="ignore"),
+            "if these are ratings: what is not listed was not rated",
+        )
     if "objective" in asked.left_open and seen.settings.objective != "mean":
         yield fit(objective="mean"), "blocks of one value instead"
     if not {"rows", "columns"}.isdisjoint(asked.left_open):
