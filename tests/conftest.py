@@ -68,3 +68,11 @@ def data_folder() -> Path:
     if not folder:
         pytest.skip("NEOCC_DATA is not set: it names the folder of the local data sets")
     return Path(folder)
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    """Leave no figures open: pyplot keeps them, and warns of more than twenty."""
+    yield
+    if (pyplot := sys.modules.get("matplotlib.pyplot")) is not None:
+        pyplot.close("all")
