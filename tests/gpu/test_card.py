@@ -586,6 +586,7 @@ def test_out_of_memory_and_interruption():
     model = NEOCC(4, 3, engine="gpu", n_init=1, random_state=0, refine=False)
     pool = xp.get_default_memory_pool()
     model.fit(X)
+    gc.collect()  # what tests before this one have left
     used, limit = pool.used_bytes(), pool.get_limit()
     pool.free_all_blocks()
     large = np.random.default_rng(0).normal(size=(100_000, 80))
