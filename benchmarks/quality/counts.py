@@ -63,6 +63,12 @@ OPTIONS: dict[str, Any] = {**FRACTIONS, "n_init": 3}
 _LIMITS = ("planted", "fitted", "from modularity", "thorough", "from the planted")
 
 
+def _planted(structure: str, fill: float, seed: int) -> Any:
+    shape = (SHAPE, CLUSTERS, CLUSTERS)
+    how: Any = {"structure": structure, "fill": fill, "random_state": seed, **FRACTIONS}
+    return make_count_coclusters(*shape, **how)
+
+
 def planted_lines(n_seeds: int, console: Console) -> Iterator[Line]:
     """Fit planted counts: omega of the rows, and the share of planted outliers that are found."""
     yield [
@@ -76,15 +82,7 @@ def planted_lines(n_seeds: int, console: Console) -> Iterator[Line]:
         scores: dict[str, list[float]] = {name: [] for name in METHODS}
         outliers: dict[str, list[float]] = {"poisson share": [], "poisson average": []}
         for seed in range(n_seeds):
-            X, U, _ = make_count_coclusters(
-                SHAPE,
-                CLUSTERS,
-                CLUSTERS,
-                structure=structure,
-                fill=fill,
-                random_state=seed,
-                **FRACTIONS,
-            )
+            X, U, _ = _planted(structure, fill, seed)
             for name, method in METHODS.items():
                 found = method(X, CLUSTERS, seed, **OPTIONS)[0]
                 scores[name].append(omega_index(U, found))
@@ -112,15 +110,7 @@ def limit_lines(n_seeds: int, console: Console) -> Iterator[Line]:
     for structure, fill in SETTINGS:
         costs, scores, n_counts = [], [], 0.0
         for seed in range(n_seeds):
-            X, U, V = make_count_coclusters(
-                SHAPE,
-                CLUSTERS,
-                CLUSTERS,
-                structure=structure,
-                fill=fill,
-                random_state=seed,
-                **FRACTIONS,
-            )
+            X, U, V = _planted(structure, fill, seed)
             n_counts += X.sum() / X.shape[0] / n_seeds
             at_most_two = U & (U.cumsum(axis=1) <= 2)
             model = NEOCC(

@@ -275,6 +275,26 @@ SETS = {name: OVERLAP_MODELS[name] for name in ("repeat", "share", "average", "s
 }
 
 
+TABLES = ("curves", "sets", "steps", "present")
+
+
+def tables_like(expected):
+    """Empty tables on the card, as large as those of the CPU; None for what is not asked for."""
+    tables = (getattr(expected, name) for name in TABLES)
+    return [None if each is None else xp.empty(each.shape, each.dtype) for each in tables]
+
+
+def assert_same_tables(tables, expected):
+    for table, name in zip(tables, TABLES, strict=True):
+        if table is None:
+            continue
+        found, wanted = KERNELS.fetch(table), getattr(expected, name)
+        if name == "sets":  # what is behind the last cluster says nothing
+            inside = np.tri(wanted.shape[1], dtype=bool)
+            found, wanted = found[:, inside], wanted[:, inside]
+        assert np.allclose(found, wanted, rtol=1e-11, atol=1e-9)
+
+
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("size", some([(4, 4), (14, 4), (20, 2), (5, 1)], [(4, 4), (14, 4)]))
 def test_curves(name, size):
@@ -301,21 +321,12 @@ def test_curves(name, size):
         with np.errstate(invalid="ignore"):
             expected = model.choices(scores, numpy_)
         costs = None if model.blends else model.costs(np.arange(1.0, k + 1), scores.gram)
-        shapes = [each.shape for each in (expected.curves, expected.sets, expected.steps)]
-        types = (xp.float64, xp.int32, xp.float64)
-        tables = [xp.empty(*each) for each in zip(shapes, types, strict=True)]
-        tables.append(None if present is None else xp.empty(n))
+        tables = tables_like(expected)
         there = xp.asarray(squares) if model.needs_squares else None
         lists = CARD.lists(present)
         beside = KERNELS.set_curves(xp.asarray(d), there, lists, costs, *tables)
         assert beside == pytest.approx(expected.scores.objective, rel=1e-12, abs=1e-12)
-        for table, attribute in zip(tables, ("curves", "sets", "steps", "present"), strict=True):
-            if table is not None:
-                found, wanted = KERNELS.fetch(table), getattr(expected, attribute)
-                if attribute == "sets":  # what is behind the last cluster says nothing
-                    inside = np.tri(wanted.shape[1], dtype=bool)
-                    found, wanted = found[:, inside], wanted[:, inside]
-                assert np.allclose(found, wanted, rtol=1e-11, atol=1e-9)
+        assert_same_tables(tables, expected)
 
 
 @pytest.mark.parametrize("size", some([(4, 3, 4), (14, 5, 3), (3, 200, 2), (2, 1, 1)], [(4, 3, 4)]))
@@ -340,19 +351,10 @@ def test_curves_of_what_is_followed(size):
     for present in (None, model.weighted(sets), followed):
         with np.errstate(invalid="ignore"):
             expected = model.choices(plain._replace(members=present), numpy_)
-        shapes = [each.shape for each in (expected.curves, expected.sets, expected.steps)]
-        types = (xp.float64, xp.int32, xp.float64)
-        tables = [xp.empty(*each) for each in zip(shapes, types, strict=True)]
-        tables.append(None if present is None else xp.empty(n))
+        tables = tables_like(expected)
         beside = KERNELS.least_sets(*given, CARD.lists(present), *tables)
         assert beside == pytest.approx(expected.scores.objective, rel=1e-11, abs=1e-9)
-        for table, attribute in zip(tables, ("curves", "sets", "steps", "present"), strict=True):
-            if table is not None:
-                found, wanted = KERNELS.fetch(table), getattr(expected, attribute)
-                if attribute == "sets":  # what is behind the last cluster says nothing
-                    inside = np.tri(wanted.shape[1], dtype=bool)
-                    found, wanted = found[:, inside], wanted[:, inside]
-                assert np.allclose(found, wanted, rtol=1e-11, atol=1e-9)
+        assert_same_tables(tables, expected)
     items = np.flatnonzero(sets.numbers > 1)
     found = KERNELS.follow(*given, CARD.lists(sets), xp.asarray(items))
     assert np.array_equal(KERNELS.fetch(found), followed_clusters(followed, l)[items])

@@ -71,13 +71,11 @@ def test_models_of_version_1_can_be_fitted_again(path):
     X = given()[path.stem.split("-")[1]][:15]
     model = load_model(path)
     objective, members = model.objective_, model._row_members
-    searches = getattr(model, "refine", False)
-    if searches:
-        model.set_params(refine="thorough", n_init=10)
+    if getattr(model, "refine", False):
+        # Searches have changed since; what theirs found is where the alternation stays.
+        columns = getattr(model, "_column_members", None)
+        start = members if columns is None else (members, columns)
+        model.set_params(init=start, n_init=1, refine=False)
     fit_noticing(model, X)
-    if searches:
-        # They have changed since.
-        assert model.objective_ <= 1.1 * objective
-        return
     assert model.objective_ == pytest.approx(objective, rel=1e-12)
     np.testing.assert_array_equal(model._row_members, members)

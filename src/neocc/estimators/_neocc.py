@@ -104,7 +104,7 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
     n_jobs : int, default=None
         Number of threads, all available ones by default. The result does not depend on it.
     memory_limit : int or str, default=None
-        Most bytes that a fit of a store may take, such as ``"4GB"``; what does not fit is on disk.
+        Most bytes that a fit of a store may take (``"4GB"``), mapped files apart; None: no limit.
     checkpoint : neocc.io.Checkpoint, default=None
         A file that keeps the state of a long fit: after a crash the same call goes on from there.
     random_state : int, RandomState or None, default=None

@@ -41,7 +41,7 @@ class Memberships:
         Whether an item is a combination of its clusters, so that these are fitted together, and its
         squares count once however many they are.
     virtual : Memberships or None
-        Memberships in virtual clusters, over which data are summed where those do not tell enough.
+        Memberships of the same items in virtual clusters, over which data are summed instead.
     stands_for : int32 array of shape (n_clusters, other clusters) or None
         Of virtual clusters: which cluster each of them stands for within each cluster of the other
         side, -1 for none. None if each stands for the cluster of its number everywhere.
