@@ -7,6 +7,7 @@
 #include <ucontext.h>
 #include <vector>
 
+#define __launch_bounds__(...)
 #define __global__
 #define __device__
 #define __forceinline__ inline

@@ -70,7 +70,11 @@ class Library:
 
     def __init__(self, folder, code, options):
         self.folder, self.code, self.options = folder, code, options
-        found = re.findall(r'extern "C" __global__ void (\w+)\((.*?)\)\s*{', code, re.S)
+        found = re.findall(
+            r'extern "C" __global__ void (?:__launch_bounds__\(.*?\) )?(\w+)\((.*?)\)\s*{',
+            code,
+            re.S,
+        )
         self.types = {
             name: [kind_of(" ".join(each.split())) for each in parameters.split(",")]
             for name, parameters in found

@@ -48,18 +48,17 @@ class CudaKernels(CardFollowing):
         slope, offset, scale, shrink, rate, magnitude = self.put_together(*small)
         n_blocks = -(-n // SCORED)
         partial = xp.empty(n_blocks + 1)
-        shared = 8 * (SCORED * (l | 1) + l * k)
+        shared = 8 * (SCORED * (l | 1) + (l + 2) * k)
         tiled = sums is not None and shared <= self.shared - 8 * SCORED
         extra = members is not None and members.n_extra > 0
         self.call(
-            self.function("scores.cu", "score"),
+            self.function("scores.cu", "score", *(["-DTILED"] if tiled else [])),
             (n_blocks,),
             SCORED,
             (
                 LONG(n),
                 INT(k),
                 INT(l),
-                INT(tiled),
                 sums,
                 features.squares,
                 products,

@@ -56,42 +56,54 @@ extern "C" __global__ void count_labels(Long n, const int *labels, int k, Count 
 }
 
 // Distances of items to clusters, the nearest one, and for every block of items the sum of the
-// distances at memberships; see `score` of neocc.kernels.numpy_. Absent tables are null.
-extern "C" __global__ void score(
-    Long n, int k, int l, int tiled, const double *__restrict__ sums,
-    const double *__restrict__ squares, const double *__restrict__ products,
-    const double *__restrict__ slope, const double *__restrict__ offset,
-    const double *__restrict__ scale, const double *__restrict__ shrink,
-    const double *__restrict__ rate, const double *__restrict__ magnitude,
-    const int *__restrict__ first, const Long *__restrict__ extra_ptr,
-    const int *__restrict__ extra_clusters, const double *__restrict__ weights,
-    double *__restrict__ d, int *__restrict__ labels, double *__restrict__ minima,
-    double *__restrict__ partial)
+// distances at memberships; see `score` of neocc.kernels.numpy_. Absent tables are null. TILED
+// copies the sums of a block of items, and the small tables, into shared memory.
+extern "C" __global__ void __launch_bounds__(128, 8) score(
+    Long n, int k, int l, const double *__restrict__ sums, const double *__restrict__ squares,
+    const double *__restrict__ products, const double *__restrict__ slope,
+    const double *__restrict__ offset, const double *__restrict__ scale,
+    const double *__restrict__ shrink, const double *__restrict__ rate,
+    const double *__restrict__ magnitude, const int *__restrict__ first,
+    const Long *__restrict__ extra_ptr, const int *__restrict__ extra_clusters,
+    const double *__restrict__ weights, double *__restrict__ d, int *__restrict__ labels,
+    double *__restrict__ minima, double *__restrict__ partial)
 {
-    extern __shared__ double tile[];
     __shared__ double totals[128];
-    const int pad = l | 1;
     const Long begin = (Long)blockIdx.x * blockDim.x, item = begin + threadIdx.x;
+#ifdef TILED
+    extern __shared__ double tile[];
+    const int pad = l | 1;
+    double *slopes = tile + blockDim.x * pad, *offsets = slopes + l * k, *sizes = offsets + k;
     const Long n_here = n - begin < blockDim.x ? n - begin : blockDim.x;
-    const double *S = sums + item * l, *M = slope;
-    if (tiled) {
-        double *copied = tile + blockDim.x * pad;
-        // Division of short integers is much faster.
-        for (int i = threadIdx.x; i < (int)n_here * l; i += blockDim.x)
-            tile[(i / l) * pad + i % l] = sums[begin * l + i];
-        for (int i = threadIdx.x; slope && i < l * k; i += blockDim.x) copied[i] = slope[i];
-        __syncthreads();
-        S = tile + threadIdx.x * pad;
-        M = copied;
+    const int down = blockDim.x / l, across = blockDim.x % l;
+    int line = threadIdx.x / l, place = threadIdx.x % l;
+    for (int i = threadIdx.x; i < (int)n_here * l; i += blockDim.x) {
+        tile[line * pad + place] = __ldcs(sums + begin * l + i);
+        line += down;
+        place += across;
+        if (place >= l) {
+            place -= l;
+            line++;
+        }
     }
-    const bool paired = tiled && k % 4 == 0;
+    for (int i = threadIdx.x; slope && i < l * k; i += blockDim.x) slopes[i] = slope[i];
+    for (int i = threadIdx.x; i < k; i += blockDim.x) {
+        offsets[i] = offset[i];
+        sizes[i] = magnitude[i];
+    }
+    __syncthreads();
+    const double *S = tile + threadIdx.x * pad;
+    const bool paired = k % 4 == 0;
+#else
+    const double *S = sums + item * l, *slopes = slope, *offsets = offset, *sizes = magnitude;
+    const bool paired = false;
+#endif
     double total = 0.0;
     if (item < n) {
         const double squared = squares[item];
         double shrunk = 0.0, least = __longlong_as_double(0x7ff0000000000000LL);
         int nearest = 0;
         const int own = first ? first[item] : -1;
-        const Long from = extra_ptr ? extra_ptr[item] : 0, to = extra_ptr ? extra_ptr[item + 1] : 0;
         const double weight = weights ? weights[item] : 1.0;
         if (shrink)
             for (int j = 0; j < l; j++) shrunk += S[j] * S[j] * shrink[j];
@@ -99,38 +111,41 @@ extern "C" __global__ void score(
             double cross[4] = {0.0, 0.0, 0.0, 0.0}, kept[4];
             const int spare = k - begun < 4 ? k - begun : 4;
             unsigned chosen = own >= begun && own < begun + 4 ? 1u << (own - begun) : 0u;
-            for (Long x = from; x < to; x++) {
-                const int other = extra_clusters[x] - begun;
-                if (other >= 0 && other < 4) chosen |= 1u << other;
-            }
-            if (slope && paired)
+            if (extra_ptr)
+                for (Long x = extra_ptr[item]; x < extra_ptr[item + 1]; x++) {
+                    const int other = extra_clusters[x] - begun;
+                    if (other >= 0 && other < 4) chosen |= 1u << other;
+                }
+            if (slope && paired) {
+#pragma unroll 4
                 for (int j = 0; j < l; j++) {
                     const double s = S[j];
-                    const double2 *line = reinterpret_cast<const double2 *>(M + j * k + begun);
+                    const double2 *line = reinterpret_cast<const double2 *>(slopes + j * k + begun);
                     const double2 low = line[0], high = line[1];
                     cross[0] += s * low.x;
                     cross[1] += s * low.y;
                     cross[2] += s * high.x;
                     cross[3] += s * high.y;
                 }
-            else if (slope)
+            } else if (slope) {
                 for (int j = 0; j < l; j++) {
                     const double s = S[j];
-                    const double *line = M + j * k + begun;
+                    const double *line = slopes + j * k + begun;
 #pragma unroll
                     for (int c = 0; c < 4; c++)
                         if (c < spare) cross[c] += s * line[c];
                 }
+            }
 #pragma unroll
             for (int c = 0; c < 4; c++) {
                 if (c >= spare) continue;
                 const int q = begun + c;
-                double exact = (rate ? squared * rate[q] : squared) + offset[q];
+                double exact = (rate ? squared * rate[q] : squared) + offsets[q];
                 exact += cross[c];
                 if (products) exact += products[item * k + q] * (scale ? scale[q] : 1.0);
                 if (shrink) exact -= shrunk;
                 if (chosen >> c & 1u) total += exact * weight;
-                const double size = magnitude[q];
+                const double size = sizes[q];
                 double rounded = size;
                 if (!isinf(size)) {
                     const double anchor = fmax((squared + size) * 64.0, fabs(exact) * 4096.0);
