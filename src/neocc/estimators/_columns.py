@@ -70,8 +70,9 @@ def column_side(
         return labels, None
     step = half_step(engine, problem, "columns", features, solution.pair)
     if patterns:
-        weights = solution.U.weights[:, None]
-        terms = replace(terms, table=engine.multiply(V.summed.indicator) * weights)
+        table = engine.multiply(V.summed.indicator)
+        table *= solution.U.weights[:, None]
+        terms = replace(terms, table=table)
     effects = engine.effects
     rows = effects.rows
     if problem.centring == "global" and effects.columns is not None:
