@@ -30,11 +30,9 @@ from benchmarks.blocks import planted_blocks
 from benchmarks.pages import Line, markdown, replace_section
 from neocc import NEOCC
 from neocc.core import engine as engines
-from neocc.core.assign import Guess
-from neocc.core.engine import Engine
+from neocc.core.thresholds import Guess
 from neocc.datasets import fetch_movielens_1m, make_coclusters
 from neocc.engines import PassOptions, open_engine
-from neocc.engines.cluster import DaskShards
 from neocc.engines.following import FollowingShard
 from neocc.engines.stored import BlockCache
 from neocc.estimators import _engines
@@ -53,22 +51,6 @@ N_WORKERS = 2
 # --------------------------------------------------------------------------------------- switches
 
 Patch = tuple[Any, str, Any]
-
-_total = DaskShards.total
-_column_features = Engine.column_features
-_LATER = object()
-
-
-def _no_total_ahead(self: DaskShards, method: str, *arguments: Any, **options: Any) -> Any:
-    """Stand for `DaskShards.total`: columns are not summed along with the row step."""
-    return _LATER if method == "sum_applied" else _total(self, method, *arguments, **options)
-
-
-def _sums_when_asked(self: Engine, *arguments: Any, **options: Any) -> Any:
-    """Stand for `Engine.column_features`: nothing has been summed ahead."""
-    if self._held is not None and self._held.ahead is _LATER:
-        self._held = self._held._replace(ahead=None)
-    return _column_features(self, *arguments, **options)
 
 
 def _read_when_asked(self: BlockCache, index: int) -> None:
@@ -92,10 +74,6 @@ _FOLLOWING = _opening(max_changed=-1.0)
 _ROW_SUMS = _opening(entries_per_sum=np.inf)
 _NO_SUMS = _opening(max_changed=-1.0, entries_per_sum=np.inf)
 _READING: list[Patch] = [(BlockCache, "_read_ahead", _read_when_asked)]
-_AHEAD: list[Patch] = [
-    (DaskShards, "total", _no_total_ahead),
-    (Engine, "column_features", _sums_when_asked),
-]
 _GUESSES: list[Patch] = [(engines, "Guess", _Unguessed)]
 
 ON, EVERYTHING = "nothing", "everything"
@@ -104,18 +82,16 @@ OFF: dict[str, list[Patch]] = {
     "following sums": _FOLLOWING,
     "kept row sums": _ROW_SUMS,
     "reading ahead": _READING,
-    "speculative sums": _AHEAD,
     "guessed thresholds": _GUESSES,
-    EVERYTHING: [*_NO_SUMS, *_READING, *_AHEAD, *_GUESSES],
+    EVERYTHING: [*_NO_SUMS, *_READING, *_GUESSES],
 }
-SUMS, ROW_SUMS, READING, AHEAD, GUESSES = list(OFF)[1:-1]
+SUMS, ROW_SUMS, READING, GUESSES = list(OFF)[1:-1]
 
 # Where each can be seen at work: what is called, and whether it did anything, by its result.
 AT_WORK: dict[str, tuple[Any, str, Callable[[Any, Any], bool]]] = {
     SUMS: (FollowingShard, "_changed", lambda _, result: result is not None),
-    ROW_SUMS: (FollowingShard, "_row_sums", lambda *_: True),
+    ROW_SUMS: (FollowingShard, "_row_features", lambda *_: True),
     READING: (BlockCache, "get", lambda self, _: len(self._source.entries) > self._n_kept),
-    AHEAD: (DaskShards, "total", lambda *_: True),
     GUESSES: (Guess, "learn", lambda self, _: bool(np.isfinite(self.thresholds).any())),
 }
 

@@ -128,9 +128,9 @@ def test_a_wrong_objective_is_reported(page):
     """Each breaks one rule of the page: distances that sum to J, and tables that minimise it."""
 
     class Lower(page["Levels"]):
-        def column_terms(self, features, U, V, *, pairs=False):
-            terms = super().column_terms(features, U, V)
-            return replace(terms, slope=1.01 * terms.slope)
+        def terms(self, side, features, U, V, *, pairs=False):
+            terms = super().terms(side, features, U, V)
+            return terms if side == "rows" else replace(terms, slope=1.01 * terms.slope)
 
     class Farthest(page["Levels"]):
         def table(self, features, U, V):

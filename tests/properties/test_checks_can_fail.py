@@ -185,13 +185,9 @@ def spoilt_objective(case, side, wrong):
     kind = type(OBJECTIVES.get(case, KMEANS))
 
     class Spoilt(kind):
-        def row_terms(self, *args, **options):
-            terms = super().row_terms(*args, **options)
-            return wrong(terms) if side == "rows" else terms
-
-        def column_terms(self, *args, **options):
-            terms = super().column_terms(*args, **options)
-            return wrong(terms) if side == "columns" else terms
+        def terms(self, asked, *args, **options):
+            terms = super().terms(asked, *args, **options)
+            return wrong(terms) if side == asked else terms
 
     return Spoilt()
 

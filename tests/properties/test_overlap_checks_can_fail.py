@@ -84,13 +84,9 @@ def test_wrong_inner_products_of_prototypes_are_reported(model, case, side, wron
 
     def spoilt(wrong):
         class Spoilt(kind):
-            def row_terms(self, *args, **options):
-                terms = super().row_terms(*args, **options)
-                return replace(terms, gram=wrong(terms.gram)) if side == "rows" else terms
-
-            def column_terms(self, *args, **options):
-                terms = super().column_terms(*args, **options)
-                return replace(terms, gram=wrong(terms.gram)) if side == "columns" else terms
+            def terms(self, asked, *args, **options):
+                terms = super().terms(asked, *args, **options)
+                return replace(terms, gram=wrong(terms.gram)) if side == asked else terms
 
         return Spoilt()
 

@@ -15,8 +15,8 @@ lowest item, then the lowest cluster. Clusters that end too small are filled (`f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -28,7 +28,10 @@ from neocc.core.sizes import Cut, Moves, Wanted, enlarged
 from neocc.core.thresholds import Ask, Thresholds
 from neocc.kernels import Memberships
 
-__all__ = ["Applied", "Choices", "Rule", "Step", "assign", "fill_empty", "is_feasible", "settled"]
+if TYPE_CHECKING:
+    from neocc.core.overlap import OverlapModel
+
+__all__ = ["Applied", "Choices", "Step", "assign", "fill_empty", "is_feasible", "settled"]
 
 # Of the cost of memberships, the share by which others must cost less to be clearly cheaper.
 _ROUNDING = 1e-12
@@ -66,26 +69,6 @@ class Choices(Protocol):
         """Offer the cheapest moves of memberships to clusters that are too small."""
 
 
-class Rule(Protocol):
-    """What assignment asks of an overlap model; see `neocc.core.overlap.model`."""
-
-    @property
-    def most(self) -> int | None:
-        """Largest number of memberships of an item."""
-
-    @property
-    def prices_first(self) -> bool:
-        """Whether it depends on the price of extra memberships who is left out."""
-
-    def weighted(self, members: Memberships) -> Memberships:
-        """Return memberships with the weights by which they count in sums over clusters."""
-
-    def counted(
-        self, members: Memberships, ask: Ask, cut: Cut, fresh: Sequence[int] = ()
-    ) -> Memberships:
-        """Return weighted memberships that were not chosen at prices, as they count."""
-
-
 class Step(NamedTuple):
     """The objective of the memberships before a half-step, and the memberships after it.
 
@@ -100,7 +83,7 @@ class Step(NamedTuple):
 def assign(
     choices: Choices,
     counts: Counts,
-    model: Rule,
+    model: OverlapModel,
     before: Memberships | None = None,
 ) -> Step:
     """Assign the items of one block; they keep the memberships `before` if these cost less."""
@@ -118,7 +101,7 @@ def settled(
     whole: Applied,
     applied: Any,
     counts: Counts,
-    model: Rule,
+    model: OverlapModel,
     before: Memberships | None,
     ask: Ask,
     cut: Cut,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -30,26 +30,15 @@ __all__ = ["Engine"]
 _MOST_LINKS = 8
 
 
-class _Held(NamedTuple):
-    """Memberships that shards have just assigned: features made ahead, and where the parts are."""
-
-    members: Memberships
-    products: Memberships | None
-    base: Base | None
-    counts: bool
-    ahead: Any
-    applied: Any
-
-
 @dataclass
 class Engine:
     """Access to a matrix through sums over clusters."""
 
     shards: Shards
     _centred: dict[Centring, Engine] = field(default_factory=dict)
-    # Of the last row step, where shards are far away.
+    # Of the last row step, where there are several shards: its memberships, and where they are.
     _guess: Guess | None = None
-    _held: _Held | None = None
+    _held: tuple[Memberships, Any] | None = None
     _n_links: int = 0
 
     @property
@@ -127,8 +116,7 @@ class Engine:
     def column_margins(self) -> FloatArray:
         """Return the sum of every column."""
         shards = self.shards
-        asked = shards.total("margins", shards.each, common=("columns",))
-        margins: FloatArray = shards.gather_total(asked)
+        margins: FloatArray = shards.total("margins", shards.each, common=("columns",))
         return margins
 
     def n_nonzero(self) -> int:
@@ -167,17 +155,9 @@ class Engine:
 
         With `counts` only observed cells are summed, and counted.
         """
-        found: Features
         # Products take about as long as sums.
         self.shards.reads.asked += 1 if U is None or V is None else 2
-        held = self._held
-        asked = held is not None and held.members is U and held.products is V
-        asked = asked and held is not None and (held.base, held.counts) == (base, counts)
-        if held is not None and asked and held.ahead is not None:
-            self._held = held._replace(ahead=None)
-            found = self.shards.gather_total(held.ahead)
-        else:
-            found = self._added("column_features", U, V, base, counts)
+        found: Features = self._added("column_features", U, V, base, counts)
         return found
 
     def row_distances(self, terms: Terms, V: Memberships | None) -> FloatArray:
@@ -215,21 +195,14 @@ class Engine:
     def assign_rows(
         self, problem: Problem, terms: Terms, U: Memberships | None, V: Memberships | None
     ) -> Step:
-        """Return the objective of U and the assignment of all rows.
-
-        The solver asks for the column features of the new memberships next; where shards are far
-        away they are made on the way.
-        """
-        shards, counts = self.shards, problem.rows
+        """Return the objective of U and the assignment of all rows."""
+        shards, counts, model = self.shards, problem.rows, problem.overlap_model
         shards.reads.asked += 1
         assert counts is not None
-        held = self._held
-        known = held is not None and held.members is U and held.applied is not None
-        before = problem.nobody("rows") if U is None else U
-        members = held.applied if held is not None and known else self._cut(before)
-        model = problem.overlap_model
+        given = problem.nobody("rows") if U is None else U
+        before = self._parts(given) if self._n_links else self._cut(given)
         common = (terms, V, model, counts.needs_distances)
-        choices = shards.call("choices", shards.each, members, common=common)
+        choices = shards.call("choices", shards.each, before, common=common)
 
         def ask(method: str, given: list[Any], *common: Any) -> list[Any]:
             return shards.gather(shards.call(method, choices, given, common=common))
@@ -237,11 +210,6 @@ class Engine:
         n_shards, first = len(shards.edges) - 1, model.prices_first
         thresholds = find_thresholds(ask, counts, n_shards, self._guess, prices_first=first)
         applied = shards.call("apply", choices, thresholds)
-        base = None if problem.columns is None else problem.objective.base
-        products, counted = V if problem.needs_products else None, problem.objective.needs_counts
-        ahead, wanted = None, (products, base, counted)
-        if shards.speculative_sums and U is not None:
-            ahead = shards.total("sum_applied", shards.each, choices, thresholds, common=wanted)
         found: list[Applied] = shards.gather(applied)
         objective, gain = found[0].objective, found[0].gain
         for each in found[1:]:
@@ -251,12 +219,11 @@ class Engine:
             assigned = Memberships.joined([each.members for each in found])
         whole = Applied(assigned, objective, gain)
         filled = settled(whole, applied, counts, model, U, ask, self._cut)
-        if ahead is not None:
+        if n_shards > 1 and U is not None:
             self._guess = self._guess or Guess()
             self._guess.learn(thresholds[0].pair)
             self._n_links = (self._n_links + 1) % _MOST_LINKS
-            parts = applied if self._n_links else None
-            self._held = _Held(filled, *wanted, ahead, parts) if filled is assigned else None
+            self._held = (filled, applied) if filled is assigned else None
         return Step(objective, filled, thresholds[0].pair)
 
     def sum_blocks(self, function: Callable[..., float], U: Memberships, *common: Any) -> float:
@@ -269,6 +236,12 @@ class Engine:
         """Drop what was kept to spare passes; whether features may have rounded differently."""
         self._guess = self._held = None
         return self.shards.refresh()
+
+    def _parts(self, of_rows: Any) -> Any:
+        """Cut what has a line per row; shards have memberships that they have just assigned."""
+        if self._held is not None and self._held[0] is of_rows:
+            return self._held[1]
+        return self._cut(of_rows)
 
     def _cut(self, of_rows: Any) -> list[Any]:
         """Cut what has a line per row (or nothing) at the edges of the shards."""
@@ -288,5 +261,5 @@ class Engine:
 
     def _added(self, method: str, of_rows: Any, *common: Any) -> Any:
         """Return the sum of the results of all shards, given what has a line per row."""
-        parts, each = self._cut(of_rows), self.shards.each
-        return self.shards.gather_total(self.shards.total(method, each, parts, common=common))
+        parts, each = self._parts(of_rows), self.shards.each
+        return self.shards.total(method, each, parts, common=common)

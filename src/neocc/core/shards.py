@@ -86,8 +86,6 @@ class Shards(Protocol):
         What is subtracted from the rows and the columns.
     reads : Reads
         How often the rows were read so far.
-    speculative_sums : bool
-        Whether column features of new memberships are requested in the message that assigns them.
     """
 
     each: Any
@@ -97,7 +95,6 @@ class Shards(Protocol):
     kernels: Kernels
     effects: Effects
     reads: Reads
-    speculative_sums: bool
 
     def call(self, method: str, objects: Any, *each: Any, common: Sequence[Any] = ()) -> Any:
         """Call a method of every shard, or of what an earlier call returned for it.
@@ -107,16 +104,13 @@ class Shards(Protocol):
         """
 
     def total(self, method: str, objects: Any, *each: Any, common: Sequence[Any] = ()) -> Any:
-        """Do the same; return what stands for the sum of the results.
+        """Do the same; return the sum of the results.
 
         They are added in an order that depends on the shards alone.
         """
 
     def gather(self, results: Any) -> list[Any]:
         """Return the results of a call, in the order of the shards."""
-
-    def gather_total(self, result: Any) -> Any:
-        """Return what `total` stands for."""
 
     def centred(self, centring: Centring, column_effects: FloatArray | None) -> Shards:
         """Return shards of the same rows with effects subtracted on the fly.

@@ -56,16 +56,11 @@ def make_features(engine: Engine, problem: Problem, pair: Pair) -> Features:
 
 def make_terms(problem: Problem, side: Side, features: Features, pair: Pair) -> Terms:
     """Return the terms of a half-step from the column features of the same memberships."""
-    U, V = pair
     model = problem.overlap_model
     pairs = float(model.needs_pairs)
     if model.blends:
         pairs = model.pair_share if problem.counts(side).n_extra > 0 else 0.0
-    if side == "rows":
-        assert U is not None
-        return problem.objective.row_terms(features, U, V, pairs=pairs)
-    assert V is not None
-    return problem.objective.column_terms(features, U, V, pairs=pairs)
+    return problem.objective.terms(side, features, *pair, pairs=pairs)
 
 
 def half_step(engine: Engine, problem: Problem, side: Side, features: Features, pair: Pair) -> Step:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from neocc._typing import IntArray
+from neocc.core.assign import Applied
 from neocc.engines.passes import Rows
 from neocc.engines.shard import Shard
 from neocc.kernels import Base, Features, Memberships, Terms
@@ -52,13 +53,14 @@ class FollowingShard(Shard):
 
     def column_features(
         self,
-        U: Memberships | None,
+        U: Memberships | Applied | None,
         V: Memberships | None,
         base: Base | None = "weighted",
         counts: bool = False,
     ) -> Features:
         """Return the features of all columns, updated from the last ones if few rows changed."""
         last, self._last = self._last, None
+        U = U.members if isinstance(U, Applied) else U
         if U is None:
             return super().column_features(U, V, base, counts)
         changed = None

@@ -42,9 +42,6 @@ def open_engine(
 class LocalShards:
     """One shard, whose threads share the rows; see `neocc.core.shards.Shards`."""
 
-    # Another pass costs little, so columns are summed on demand.
-    speculative_sums = False
-
     def __init__(self, shard: Shard) -> None:
         self.shard, self.each, self.kernels, self.reads = shard, [shard], shard.kernels, shard.reads
         matrix = shard.matrix
@@ -64,10 +61,6 @@ class LocalShards:
         """Return results as they are."""
         found: list[Any] = results
         return found
-
-    def gather_total(self, result: Any) -> Any:
-        """Return a result as it is."""
-        return result
 
     def centred(self, centring: Centring, column_effects: FloatArray | None) -> LocalShards:
         """Return the same rows, with effects subtracted when they are read."""

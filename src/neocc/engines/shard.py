@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from neocc._typing import FloatArray, IntArray
 from neocc.core.assign import Applied, Choices
 from neocc.core.objectives.blends import in_types
 from neocc.core.overlap import OverlapModel, Scores, nearest_among
-from neocc.core.thresholds import Thresholds
 from neocc.engines.matrix import Matrix
 from neocc.engines.passes import Rows
 from neocc.engines.sums import RowSums
@@ -167,16 +166,9 @@ class Shard(RowSums):
 
         return self._passes.over_rows(one_block)
 
-    def sum_applied(self, choices: Choices, thresholds: Thresholds, *wanted: Any) -> Features:
-        """Return the column features, as wanted, of the memberships that thresholds allow.
-
-        Applying the thresholds again takes less time than waiting for another task's result.
-        """
-        return self.column_features(choices.apply(thresholds).members, *wanted)
-
     def column_features(
         self,
-        U: Memberships | None,
+        U: Memberships | Applied | None,
         V: Memberships | None,
         base: Base | None = "weighted",
         counts: bool = False,
@@ -185,6 +177,7 @@ class Shard(RowSums):
 
         Squares are 0 where no `base` is asked for. With `counts` only observed cells are summed.
         """
+        U = U.members if isinstance(U, Applied) else U
         n, plain = self.shape[0], base != "weighted" or U is None or U.is_partition
         summed = U if U is None or U.virtual is None else U.virtual
         counted = None if U is None or U.is_partition else U.weights

@@ -135,19 +135,20 @@ class Objective(ABC):
         """Return what may be subtracted from X; `side` is the only one clustered, if any."""
 
     @abstractmethod
-    def row_terms(
-        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: float = 0.0
+    def terms(
+        self,
+        side: Side,
+        features: Features,
+        U: Memberships | None,
+        V: Memberships | None,
+        *,
+        pairs: float = 0.0,
     ) -> Terms:
-        """Return the terms of the row step; with `pairs` also inner products of prototypes.
+        """Return the terms of the half-step of a side; with `pairs` also of pairs of clusters.
 
-        Where pairs of clusters have distances of their own, `pairs` is the share of each in them.
+        These are inner products of prototypes; where pairs of clusters have distances of their own,
+        `pairs` is the share of each in them.
         """
-
-    @abstractmethod
-    def column_terms(
-        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: float = 0.0
-    ) -> Terms:
-        """Return the terms of the column step."""
 
     @abstractmethod
     def value(self, features: Features, U: Memberships | None, V: Memberships | None) -> float:

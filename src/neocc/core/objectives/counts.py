@@ -143,22 +143,21 @@ class CountObjective(Objective):
         observed = features.blocks(members)
         return Blocks(observed, expected, rows * per_count, columns * per_count)
 
-    def row_terms(
-        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: float = 0.0
+    def terms(
+        self,
+        side: Side,
+        features: Features,
+        U: Memberships | None,
+        V: Memberships | None,
+        *,
+        pairs: float = 0.0,
     ) -> Terms:
-        """Return the terms of the row step."""
-        assert V is not None and not pairs
+        """Return the terms of a half-step."""
+        assert U is not None and V is not None and not pairs
         blocks = self.blocks(features, V)
         found = self.tables(blocks)
-        return count_terms(found.gain.T, found.rate.dot(blocks.column_shares), found)
-
-    def column_terms(
-        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: float = 0.0
-    ) -> Terms:
-        """Return the terms of the column step: the same, with the roles exchanged."""
-        assert U is not None and not pairs
-        blocks = self.blocks(features, V)
-        found = self.tables(blocks)
+        if side == "rows":
+            return count_terms(found.gain.T, found.rate.dot(blocks.column_shares), found)
         return count_terms(found.gain, blocks.row_shares.dot(found.rate), found)
 
     def value(self, features: Features, U: Memberships | None, V: Memberships | None) -> float:

@@ -77,12 +77,6 @@ def centre_terms(C: FloatArray) -> Terms:
     return Terms(energy, None, np.full(len(C), -2.0), None, energy, table)
 
 
-def _terms(found: Prototypes, own: Memberships) -> Terms:
-    energy = found.energy
-    magnitude = bound(energy, own)
-    return Terms(energy, None, -2.0 * found.scale, None, magnitude, found.table, found.gram)
-
-
 class KMeans(Objective):
     """Squared distances from the mean of a cluster, on one side."""
 
@@ -93,18 +87,24 @@ class KMeans(Objective):
         """Return the other side: a vector added to all items changes nothing."""
         return "columns" if side == "rows" else "rows"
 
-    def row_terms(
-        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: float = 0.0
+    def terms(
+        self,
+        side: Side,
+        features: Features,
+        U: Memberships | None,
+        V: Memberships | None,
+        *,
+        pairs: float = 0.0,
     ) -> Terms:
-        """Return the terms of the row step; with `pairs` also inner products of prototypes."""
-        terms = _terms(row_prototypes(features, U, None, pairs=pairs), U)
-        return self.relative(terms) if self.background else terms
-
-    def column_terms(
-        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: float = 0.0
-    ) -> Terms:
-        """Return the terms of the column step."""
-        terms = _terms(column_prototypes(features, V, pairs=pairs), V)
+        """Return the terms of a half-step; with `pairs` also inner products of prototypes."""
+        own = U if side == "rows" else V
+        assert own is not None
+        if side == "rows":
+            found = row_prototypes(features, own, None, pairs=pairs)
+        else:
+            found = column_prototypes(features, own, pairs=pairs)
+        scale, magnitude = -2.0 * found.scale, bound(found.energy, own)
+        terms = Terms(found.energy, None, scale, None, magnitude, found.table, found.gram)
         return self.relative(terms) if self.background else terms
 
     def value(self, features: Features, U: Memberships | None, V: Memberships | None) -> float:

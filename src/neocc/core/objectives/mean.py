@@ -69,23 +69,24 @@ class Mean(Objective):
         """Return "global": a constant added to X changes nothing."""
         return "global"
 
-    def row_terms(
-        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: float = 0.0
+    def terms(
+        self,
+        side: Side,
+        features: Features,
+        U: Memberships | None,
+        V: Memberships | None,
+        *,
+        pairs: float = 0.0,
     ) -> Terms:
-        """Return the terms of the row step; with `pairs` also inner products of prototypes."""
-        assert V is not None
-        terms = _terms(block_means(features, U, V), U, V, pairs=pairs)
-        return self.relative(terms) if self.background else terms
-
-    def column_terms(
-        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: float = 0.0
-    ) -> Terms:
-        """Return the terms of the column step: the same, with the roles exchanged."""
-        assert U is not None
+        """Return the terms of a half-step; with `pairs` also inner products of prototypes."""
+        assert U is not None and V is not None
         M = block_means(features, U, V)
-        if U.virtual is not None:
-            M, U = by_sums(M, U), U.virtual
-        terms = _terms(M.T, V, U, pairs=pairs)
+        if side == "rows":
+            terms = _terms(M, U, V, pairs=pairs)
+        else:
+            if U.virtual is not None:
+                M, U = by_sums(M, U), U.virtual
+            terms = _terms(M.T, V, U, pairs=pairs)
         return self.relative(terms) if self.background else terms
 
     def value(self, features: Features, U: Memberships | None, V: Memberships | None) -> float:

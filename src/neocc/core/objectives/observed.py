@@ -81,32 +81,20 @@ class Observed(Objective):
         """Return sums and weights of the observed cells of blocks, of types if items blend."""
         return features.blocks(V.summed), features.blocks(V.summed, "counts")
 
-    def row_terms(
-        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: float = 0.0
-    ) -> Terms:
-        """Return the terms of the row step, with `pairs` also of all pairs of clusters."""
-        assert V is not None
-        M = self.block_means(features, U, V)
-        return self._terms(M, features, U, V, U, pairs=pairs)
-
-    def column_terms(
-        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: float = 0.0
-    ) -> Terms:
-        """Return the terms of the column step: the same, with the roles exchanged."""
-        assert U is not None
-        M = self.block_means(features, U, V).T
-        return self._terms(M, features, V, U, U, pairs=pairs)
-
-    def _terms(
+    def terms(
         self,
-        M: FloatArray,
+        side: Side,
         features: Features,
-        own: Memberships,
-        other: Memberships,
-        U: Memberships,
+        U: Memberships | None,
+        V: Memberships | None,
         *,
-        pairs: float,
+        pairs: float = 0.0,
     ) -> Terms:
+        """Return the terms of a half-step, with `pairs` also of all pairs of clusters."""
+        assert U is not None and V is not None
+        M, own, other = self.block_means(features, U, V), U, V
+        if side == "columns":
+            M, own, other = M.T, V, U
         constant = self.shrinkage * float((M * M).sum())
         if pairs:
             M = clusters_in_types(len(M), pairs) @ M

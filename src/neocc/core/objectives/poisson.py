@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from neocc._typing import FloatArray
-from neocc.core.objectives.base import Features, Terms
+from neocc.core.objectives.base import Features, Side, Terms
 from neocc.core.objectives.blends import clusters_in_types, curvature, mixing
 from neocc.core.objectives.counts import (
     Blocks,
@@ -54,32 +54,26 @@ class Poisson(CountObjective):
         lifts = self.rates(blocks)
         return Tables(np.log(lifts), lifts - 1.0, penalties(lifts, self.prior))
 
-    def row_terms(
-        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: float = 0.0
+    def terms(
+        self,
+        side: Side,
+        features: Features,
+        U: Memberships | None,
+        V: Memberships | None,
+        *,
+        pairs: float = 0.0,
     ) -> Terms:
-        """Return the terms of the row step, with `pairs` also of all pairs of clusters."""
-        assert V is not None
+        """Return the terms of a half-step, with `pairs` also of all pairs of clusters."""
+        assert U is not None and V is not None
         if not pairs and U.virtual is None and V.virtual is None:
-            return super().row_terms(features, U, V)
-        blocks = self.blocks(features, V)
-        lifts = self._fitted(blocks, mixing(U), mixing(V))
-        return self._blended(lifts @ mixing(V).T, blocks.column_shares, lifts, pairs=pairs)
-
-    def column_terms(
-        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: float = 0.0
-    ) -> Terms:
-        """Return the terms of the column step: the same, with the roles exchanged."""
-        assert U is not None
-        if not pairs and U.virtual is None and V.virtual is None:
-            return super().column_terms(features, U, V)
-        blocks = self.blocks(features, V)
-        lifts = self._fitted(blocks, mixing(U), mixing(V))
-        return self._blended(lifts.T @ mixing(U).T, blocks.row_shares, lifts, pairs=pairs)
-
-    def _blended(
-        self, rates: FloatArray, shares: FloatArray, lifts: FloatArray, *, pairs: float
-    ) -> Terms:
-        """Return the terms of clusters with these rates, by types of the other side."""
+            return super().terms(side, features, U, V)
+        blocks, P, Q = self.blocks(features, V), mixing(U), mixing(V)
+        lifts = self._fitted(blocks, P, Q)
+        # Rates of clusters, by types of the other side.
+        if side == "rows":
+            rates, shares = lifts @ Q.T, blocks.column_shares
+        else:
+            rates, shares = lifts.T @ P.T, blocks.row_shares
         single = len(rates) if pairs else 0
         rates = clusters_in_types(single) @ rates if pairs else rates
         found = Tables(np.log(rates), rates - 1.0, penalties(lifts, self.prior))

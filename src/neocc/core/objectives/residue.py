@@ -56,22 +56,22 @@ class Residue(Objective):
         """Return "double": row and column effects change nothing."""
         return "double"
 
-    def row_terms(
-        self, features: Features, U: Memberships, V: Memberships | None, *, pairs: float = 0.0
+    def terms(
+        self,
+        side: Side,
+        features: Features,
+        U: Memberships | None,
+        V: Memberships | None,
+        *,
+        pairs: float = 0.0,
     ) -> Terms:
-        """Return the terms of the row step; with `pairs` also inner products of prototypes."""
-        assert V is not None
+        """Return the terms of a half-step; with `pairs` also inner products of prototypes."""
+        assert U is not None and V is not None
+        M = block_means(features, U, V)
+        if side == "columns":
+            return _terms(M.T, V, U, column_prototypes(features, V, pairs=pairs))
         weights = None if V.is_partition else V.weights
-        found = row_prototypes(features, U, weights, pairs=pairs)
-        return _terms(block_means(features, U, V), U, V, found)
-
-    def column_terms(
-        self, features: Features, U: Memberships | None, V: Memberships, *, pairs: float = 0.0
-    ) -> Terms:
-        """Return the terms of the column step: the same, with the roles exchanged."""
-        assert U is not None
-        found = column_prototypes(features, V, pairs=pairs)
-        return _terms(block_means(features, U, V).T, V, U, found)
+        return _terms(M, U, V, row_prototypes(features, U, weights, pairs=pairs))
 
     def value(self, features: Features, U: Memberships | None, V: Memberships | None) -> float:
         """Return J."""

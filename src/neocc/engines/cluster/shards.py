@@ -97,9 +97,6 @@ def _subtracted(
 class DaskShards:
     """Shards on workers; see `neocc.core.shards.Shards`."""
 
-    # Messages are slow: the one that assigns rows also requests the column sums.
-    speculative_sums = True
-
     def __init__(
         self, tasks: Tasks, each: Remote, edges: IntArray, matrix: Matrix, here: LocalShards
     ) -> None:
@@ -112,9 +109,10 @@ class DaskShards:
         """Call a method of every shard; calls are sent when results are gathered."""
         return self._call(list, method, (objects, *each), common)
 
-    def total(self, method: str, objects: Any, *each: Any, common: Sequence[Any] = ()) -> Remote:
-        """Call a method of every shard, and add the results along a fixed tree."""
-        return self.tasks.total(self._call(remote.add, method, (objects, *each), common))
+    def total(self, method: str, objects: Any, *each: Any, common: Sequence[Any] = ()) -> Any:
+        """Call a method of every shard, add the results along a fixed tree, and fetch their sum."""
+        parts = self._call(remote.add, method, (objects, *each), common)
+        return self.tasks.gather(self.tasks.total(parts))[0]
 
     def _call(
         self, collect: Callable[..., Any], method: str, each: Sequence[Any], common: Sequence[Any]
@@ -127,10 +125,6 @@ class DaskShards:
     def gather(self, results: Remote) -> list[Any]:
         """Wait for results and fetch them, in the order of the shards."""
         return [each for unit in self.tasks.gather(results) for each in unit]
-
-    def gather_total(self, result: Remote) -> Any:
-        """Wait for a total and fetch it."""
-        return self.tasks.gather(result)[0]
 
     def centred(self, centring: Centring, column_effects: FloatArray | None) -> DaskShards:
         """Return shards of the same rows, with effects subtracted when they are read."""

@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 
 from neocc._sizes import in_words
 from neocc.kernels import Memberships
-from neocc.kernels.gpu import DeviceKernels, HeldMemberships, Lists
+from neocc.kernels.gpu import CudaKernels, HeldMemberships, Lists
 
 __all__ = ["Device", "GpuError", "GpuMemoryError", "clear_errors", "open_card"]
 
@@ -30,7 +30,7 @@ class GpuMemoryError(MemoryError):
 class Device:
     """A card with its kernels, and the memberships that are held there."""
 
-    def __init__(self, kernels: DeviceKernels, free: Any = None) -> None:
+    def __init__(self, kernels: CudaKernels, free: Any = None) -> None:
         self.kernels = kernels
         # Returns the bytes that are free, None where nobody counts.
         self._counted = free
@@ -145,7 +145,5 @@ def open_card() -> Device:
 def _kernels_of(card: int) -> Any:  # noqa: ARG001
     """Return the kernels of the current card, which are compiled once in a process."""
     import cupy
-
-    from neocc.kernels.gpu.cuda import CudaKernels
 
     return CudaKernels(cupy)

@@ -230,12 +230,13 @@ class GpuShard(Shard):
 
     def column_features(
         self,
-        U: Memberships | None,
+        U: Memberships | Applied | None,
         V: Memberships | None,
         base: Base | None = "weighted",
         counts: bool = False,
     ) -> Features:
         """Return the features of all columns, which stay on the card; with V also products."""
+        U = U.members if isinstance(U, Applied) else U
         device, m = self.device.kernels, self.shape[1]
         summed = U if U is None or U.virtual is None else U.virtual
         rows, columns = self.device.lists(summed), self.device.lists(V)

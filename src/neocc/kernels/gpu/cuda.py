@@ -26,7 +26,7 @@ _SELECTED_BINS, _SELECTING = 1 << 13, 5
 
 
 class CudaKernels(CardFollowing):
-    """Kernels of the current card; see `neocc.kernels.gpu.DeviceKernels`."""
+    """Kernels of the current card; see `neocc.kernels.gpu`."""
 
     def score(
         self,
@@ -111,7 +111,11 @@ class CudaKernels(CardFollowing):
     def histogram(
         self, values: Any, low: int, high: int, shift: int, most: int
     ) -> tuple[Any, Any, int] | int:
-        """Count the keys of values from `low` to `high` by their leading bits."""
+        """Count the keys of values from `low` to `high` by their leading bits.
+
+        Returns the bins that hold any, their counts, and the number of keys below `low`; that
+        number alone if more than `most` would be counted.
+        """
         xp, n = self.xp, values.size
         edge = np.iinfo(np.int64)
         found = self.put(np.array([0, 0, edge.max, edge.min]))
@@ -140,8 +144,9 @@ class CudaKernels(CardFollowing):
     def select(self, values: Any, rank: int, first: Any) -> tuple[float, int, int]:
         """Return the value of a rank, how many are smaller, and how many equal it.
 
-        Bins of equal width are counted and the one that holds the rank is narrowed, without asking
-        the process what was found; values of the first bin chosen are copied, if they are few.
+        In a table of distances those of `first` memberships are left out, if these are given. Bins
+        of equal width are counted and the one that holds the rank is narrowed, without asking the
+        process what was found; values of the first bin chosen are copied, if they are few.
         """
         xp, n = self.xp, values.size
         k = 1 if first is None else values.shape[1]
@@ -164,7 +169,10 @@ class CudaKernels(CardFollowing):
         return float(bits.view(np.float64)), below, equal
 
     def near(self, d: Any, first: Any, threshold: float) -> tuple[Any, Any, Any]:
-        """Return items and clusters within a threshold, but for first memberships, in order."""
+        """Return items and clusters within a threshold, but for first memberships, in order.
+
+        Third, where those of each item begin, and where the last end.
+        """
         (n, k), xp = d.shape, self.xp
         numbers = xp.zeros(n + 1, dtype=xp.int64)
         given = (LONG(n), INT(k), d, first, FLOAT(threshold))

@@ -30,7 +30,10 @@ class CardFollowing(CardSets):
         steps: Any,
         present: Any,
     ) -> float:
-        """Write best sets, their costs, and what present sets cost."""
+        """Do what `set_curves` does where the nearest cluster of a set counts, part by part.
+
+        Items are rounded against the smallest distance.
+        """
         (n, largest), l = curves.shape, parts.sums.shape[1]  # noqa: E741
         if n == 0:
             return 0.0

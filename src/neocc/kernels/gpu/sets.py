@@ -35,7 +35,12 @@ class CardSets(CardSums):
         steps: Any,
         present: Any,
     ) -> float:
-        """Write best sets, their costs, and what present sets cost."""
+        """Write the best set of each size, its cost, the price of each step, and present costs.
+
+        Present sets compete with those that are found greedily. Without `costs` lines of `d` go on
+        with the distances to pairs of clusters. Returns what the objective has beside the distances
+        of present memberships.
+        """
         (n, width), largest, xp = d.shape, curves.shape[1], self.xp
         if n == 0:
             return 0.0
