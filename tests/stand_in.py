@@ -188,6 +188,9 @@ class StandInKernels:
     def sizes(self, lists):
         return here(lists).sizes
 
+    def numbers(self, lists):
+        return here(lists).sums_of(None)
+
     def gram(self, lists):
         return here(lists).gram
 

@@ -40,6 +40,11 @@ class CardFollowing(CardSets):
         threads = _THREADS
         while 8 * threads * (3 * l | 1) > self.shared - 8 * _THREADS:
             threads //= 2
+            if not threads:
+                raise ValueError(
+                    f'overlap_model="either" with {l} clusters of the other side does not fit into '
+                    'the shared memory of this GPU. engine="auto" fits the data on the CPU.'
+                )
         n_blocks = -(-n // threads)
         partial = self.xp.empty(n_blocks + 1)
         virtual = None if members is None else members.virtual

@@ -130,6 +130,13 @@ class HeldMemberships(Memberships):
         found: FloatArray = self.kernels.gram(self.held)
         return found
 
+    def sums_of(self, values: FloatArray | None) -> FloatArray:
+        """Return the sum of a number per item (1 for None) over the members of each cluster."""
+        if values is None and "kernels" in self.__dict__:
+            found: FloatArray = self.kernels.numbers(self.held)
+            return found
+        return super().sums_of(values)
+
     def land(self) -> None:
         """Become memberships like others, with nothing on the device."""
         for name in _FETCHED:

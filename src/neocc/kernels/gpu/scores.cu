@@ -41,17 +41,21 @@ extern "C" __global__ void byte_codes(
     if (sets) sets[item] = bits;
 }
 
-// How many items have each cluster.
-extern "C" __global__ void count_labels(Long n, const int *labels, int k, Count *counts)
+// How many items have each cluster; counted in shared memory, if they are to be `close`.
+extern "C" __global__ void count_labels(
+    Long n, const int *labels, int k, int close, Count *counts)
 {
     extern __shared__ unsigned tally[];
-    for (int i = threadIdx.x; i < k; i += blockDim.x) tally[i] = 0;
+    for (int i = threadIdx.x; close && i < k; i += blockDim.x) tally[i] = 0;
     __syncthreads();
     Long item = (Long)blockIdx.x * blockDim.x + threadIdx.x;
-    for (; item < n; item += (Long)gridDim.x * blockDim.x)
-        if (labels[item] >= 0) atomicAdd(tally + labels[item], 1u);
+    for (; item < n; item += (Long)gridDim.x * blockDim.x) {
+        if (labels[item] < 0) continue;
+        if (close) atomicAdd(tally + labels[item], 1u);
+        else atomicAdd(counts + labels[item], (Count)1);
+    }
     __syncthreads();
-    for (int i = threadIdx.x; i < k; i += blockDim.x)
+    for (int i = threadIdx.x; close && i < k; i += blockDim.x)
         if (tally[i]) atomicAdd(counts + i, (Count)tally[i]);
 }
 
@@ -195,11 +199,12 @@ extern "C" __global__ void add_up(Long n, const double *numbers, double *sum)
 }
 
 // Sums of the lines of a table over clusters, for every 512 items: lanes share the columns of the
-// table, warps the items, each with sums of its own.
+// table, `l` of `stride` from `begun` on, and warps the items, each with sums of its own.
 extern "C" __global__ void block_sums(
-    Long n, int l, int k, const double *__restrict__ table, const int *__restrict__ first,
-    const Long *__restrict__ extra_ptr, const int *__restrict__ extra_clusters,
-    const double *__restrict__ scale, double *__restrict__ partial)
+    Long n, int stride, int begun, int l, int k, const double *__restrict__ table,
+    const int *__restrict__ first, const Long *__restrict__ extra_ptr,
+    const int *__restrict__ extra_clusters, const double *__restrict__ scale,
+    double *__restrict__ partial)
 {
     extern __shared__ double tile[];
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, n_warps = blockDim.x >> 5;
@@ -213,7 +218,7 @@ extern "C" __global__ void block_sums(
         const double times = scale ? scale[item] : 1.0;
         const Long from = extra_ptr ? extra_ptr[item] : 0, to = extra_ptr ? extra_ptr[item + 1] : 0;
         for (int j = lane; j < l; j += 32) {
-            const double value = __dmul_rn(table[item * l + j], times);
+            const double value = __dmul_rn(table[item * stride + begun + j], times);
             if (own >= 0) mine[j * k + own] += value;
             for (Long x = from; x < to; x++) mine[j * k + extra_clusters[x]] += value;
         }

@@ -19,6 +19,8 @@ __all__ = ["CardSets"]
 SCORED, ADDED = 128, 1024
 # Items whose lines are summed by one block of threads (as in `scores.cu`).
 _SUMMED_ITEMS = 512
+# Sums that a block of threads has at once, of all its warps, and clusters whose members it counts.
+_SUMMED_CELLS, _MOST_TALLIED = 1 << 13, 1 << 13
 
 
 class CardSets(CardSums):
@@ -134,27 +136,38 @@ class CardSets(CardSums):
         """Return the total weight of the members of each cluster."""
         if lists.scale is not None:
             return self.blocks(self.xp.ones(lists.n_items), lists)
+        return self.numbers(lists)
+
+    def numbers(self, lists: Lists) -> FloatArray:
+        """Return the number of members of each cluster."""
         k, counts = lists.n_clusters, self.xp.zeros(lists.n_clusters, dtype=self.xp.int64)
+        # Of many clusters members are counted where all blocks of threads see it.
+        close = 4 * k if k <= _MOST_TALLIED else 0
         for labels in (lists.first, lists.extra_clusters):
-            some = (LONG(len(labels)), labels, INT(k), counts)
-            self.launch("count_labels", len(labels), *some, shared=4 * k, blocks=self.few_blocks)
+            some = (LONG(len(labels)), labels, INT(k), INT(close > 0), counts)
+            self.launch("count_labels", len(labels), *some, shared=close, blocks=self.few_blocks)
         return np.asarray(self.fetch(counts), dtype=np.float64)
 
     def blocks(self, table: Any, lists: Lists) -> FloatArray:
         """Return the sums of the lines of a table over clusters: S' V."""
         n, k = lists.n_items, lists.n_clusters
         l = 1 if table.ndim == 1 else table.shape[1]  # noqa: E741
-        n_warps = min(8, self.shared // (8 * k * l))
-        if not n_warps or not n:
+        if not n or k > _SUMMED_CELLS:
             return np.asarray(self.fetch(table.T.dot(lists.indicator)))
-        n_parts = -(-n // _SUMMED_ITEMS)
-        partial, total = self.xp.empty((n_parts, l * k)), self.xp.empty(table.shape[1:] + (k,))
+        n_parts, width = -(-n // _SUMMED_ITEMS), min(l, _SUMMED_CELLS // k)
+        # The order of sums must not depend on the memory of the card.
+        n_warps = min(8, _SUMMED_CELLS // (k * width))
+        partial, total = self.xp.empty((n_parts, width * k)), self.xp.empty((l, k))
         extra = (lists.extra_ptr, lists.extra_clusters) if lists.n_extra else (None, None)
-        given = (LONG(n), INT(l), INT(k), table, lists.first, *extra, lists.scale, partial)
-        sums = self.function("scores.cu", "block_sums")
-        self.call(sums, (n_parts,), 32 * n_warps, given, 8 * k * l * n_warps)
-        self.launch("add_tables", l * k, INT(n_parts), INT(l * k), partial, total)
-        return np.asarray(self.fetch(total))
+        for begin in range(0, l, width):
+            some = min(width, l - begin)
+            given = (LONG(n), INT(l), INT(begin), INT(some), INT(k), table, lists.first, *extra)
+            sums = self.function("scores.cu", "block_sums")
+            shared = 8 * k * some * n_warps
+            self.call(sums, (n_parts,), 32 * n_warps, (*given, lists.scale, partial), shared)
+            sizes = (INT(n_parts), INT(some * k))
+            self.launch("add_tables", some * k, *sizes, partial, total[begin : begin + some])
+        return np.asarray(self.fetch(total)).reshape(*table.shape[1:], k)
 
     def diagonal(self, table: Any, lists: Lists) -> FloatArray:
         """Return the diagonal of S' V."""

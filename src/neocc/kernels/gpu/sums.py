@@ -83,7 +83,7 @@ class CardSums(Card):
     ) -> None:
         """Sum items over clusters of the other side, some clusters at a time."""
         k = 0 if others is None or sums is None else others.n_clusters
-        if not lines[0].n_items:
+        if not lines[0].n_items or (sums is None and squares is None):
             return
         weighing = 0
         if squares is not None:
