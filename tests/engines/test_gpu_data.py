@@ -15,11 +15,12 @@ from stores import planted, same_bits, same_fit
 from neocc import NEOCC, NEOKMeans
 from neocc.core.initialise import random_pair
 from neocc.core.objectives import OBJECTIVES
+from neocc.core.overlap import bounded_model
 from neocc.core.problem import Counts, Problem
 from neocc.core.solve import solve
 from neocc.engines import GpuMemoryError, Workers, on_gpu
 from neocc.engines.gpu import shard as gpu_shard
-from neocc.engines.gpu.rows import HeldRows, bytes_on_card
+from neocc.engines.gpu.rows import HeldRows, bytes_of_tables, bytes_on_card
 from neocc.engines.reading import as_matrix
 from neocc.io import write_store
 from neocc.kernels import numpy_
@@ -96,7 +97,8 @@ def test_stores_pass_through_a_card_that_is_too_small(
 ):
     X, model = data(case, container), NEOCC(4, 3, **OPTIONS, **CASES[case])
     store = write_store(tmp_path / "data", X, rows_per_block=23)
-    monkeypatch.setattr(HeldRows, "part_entries", 300)
+    monkeypatch.setattr(HeldRows, "part_entries", 100)
+    monkeypatch.setattr(gpu_shard, "bytes_of_tables", lambda *_: 0)
     share = {"all": 3.0, "some": 1.0, "none": 0.25}[kept]
     card = use(int(share * bytes_on_card(as_matrix(X))))
     held, fed = [], []
@@ -126,6 +128,38 @@ def test_data_in_memory_that_do_not_fit_pass_through_too():
     found = solve(on_gpu(as_matrix(X), numpy_, Workers(1), small), problem, start)
     np.testing.assert_allclose(found.history, expected.history, rtol=1e-12)
     assert np.array_equal(found.U.dense, expected.U.dense)
+
+
+@pytest.mark.parametrize("container", ["sparse", "dense"])
+def test_room_is_left_for_tables(container):
+    matrix = as_matrix(planted(container))
+    sorting = HeldRows(matrix, stand_in())._sorted_at_once()
+    needed, tables = bytes_on_card(matrix) + sorting, 50_000
+    for free, kept, fits in (
+        (needed * 4 // 3 + 2, 0, True),
+        (needed * 4 // 3 - 2, 0, False),
+        (needed * 3 + tables, needed * 2 + tables, True),
+        (needed * 3 + tables - 1, needed * 2 + tables, False),
+    ):
+        rows = HeldRows(matrix, stand_in(lambda free=free: free), kept)
+        assert (len(list(rows.parts())) == 1) == fits
+    with pytest.raises(GpuMemoryError, match="with its tables") as error:
+        list(HeldRows(matrix, stand_in(lambda: tables), tables).parts())
+    assert error.value.needed > tables
+
+
+def test_tables_of_a_problem():
+    sides = [Counts.from_fractions(n, 3, overlap=0.2, outliers=0.0) for n in (100, 10)]
+    plain = Problem(OBJECTIVES["mean"], *sides)
+    # Sums and distances; memberships and what else has a line per item.
+    assert bytes_of_tables((100, 10), plain) == 110 * (8 * 6 + 64)
+    residue = Problem(OBJECTIVES["residue"], *sides)
+    assert bytes_of_tables((100, 10), residue) == 110 * (8 * 12 + 64)
+    model = bounded_model("average", 2, "mean", [0.2, 0.2])
+    sets = Problem(OBJECTIVES["mean"], *sides, overlap_model=model)
+    assert bytes_of_tables((100, 10), sets) == 110 * (8 * 6 + 64 + 32 + 16)
+    one_way = Problem(OBJECTIVES["kmeans"], sides[0], None)
+    assert bytes_of_tables((100, 10), one_way) >= 110 * (8 * 13 + 64)
 
 
 def test_even_parts_may_be_too_large(use, tmp_path):
@@ -213,3 +247,30 @@ def test_input_on_the_card(use, cupy, case, kind, weighs):
     expected = model.fit(X, **given)
     found = NEOCC(**{**model.get_params(), "engine": "gpu"}).fit(there, **given)
     assert same_fit(found, expected)
+
+
+@pytest.mark.parametrize(
+    ("case", "kind"), [("residue", "sparse"), ("observed", "sparse"), ("mean", "dense")]
+)
+def test_columns_of_data_on_the_card_may_pass_through(use, cupy, monkeypatch, case, kind):
+    X, model = data(case, kind), NEOCC(4, 3, **OPTIONS, **CASES[case])
+    monkeypatch.setattr(HeldRows, "part_entries", 100)
+    monkeypatch.setattr(gpu_shard, "bytes_of_tables", lambda *_: 0)
+    # Rows are there already; of sparse ones columns are made, dense ones are converted.
+    if kind == "dense":
+        there = cupy.asarray(X.T).T
+    else:
+        there = csr_matrix([cupy.asarray(each) for each in (X.data, X.indices, X.indptr)], X.shape)
+    card = use(30_000)
+    parts, resident = [], HeldRows.parts
+
+    def noted_parts(rows):
+        for at, held in resident(rows):
+            parts.append(len(rows._passing))
+            yield at, held
+
+    monkeypatch.setattr(HeldRows, "parts", noted_parts)
+    monkeypatch.setattr(card.kernels, "feed", None)  # nothing is sent
+    found = NEOCC(**{**model.get_params(), "engine": "gpu"}).fit(there)
+    assert max(parts) > 1
+    assert same_fit(found, model.fit(X))

@@ -265,9 +265,23 @@ def test_sums_over_blocks(k, l, scaled):  # noqa: E741
         table = rng.normal(size=shape)
         found = KERNELS.blocks(xp.asarray(table), CARD.lists(members))
         assert np.allclose(found, table.T.dot(members.indicator), rtol=1e-12, atol=1e-12)
+        # Sums are added up in the same order on cards with less memory.
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(KERNELS, "shared", 3 * KERNELS.shared // 5)
+            again = KERNELS.blocks(xp.asarray(table), CARD.lists(members))
+        assert np.array_equal(found, again)
     square = rng.normal(size=(1300, k))
     found = KERNELS.diagonal(xp.asarray(square), CARD.lists(members))
     assert np.allclose(found, np.einsum("tj,tj->j", square, members.indicator), atol=1e-12)
+
+
+@pytest.mark.parametrize("k", [3, 10_000])
+def test_members_are_counted(k):
+    members = make_members(np.random.default_rng(k), 3000, k, 0.3 if k < 9 else 0.0, 0.1)
+    held = CARD.memberships(CARD.lists(members))
+    assert np.array_equal(held.sums_of(None), members.sums_of(None))
+    assert np.array_equal(held.sizes, members.sizes)
+    assert "first" not in vars(held)
 
 
 SETS = {name: OVERLAP_MODELS[name] for name in ("repeat", "share", "average", "sum")} | {

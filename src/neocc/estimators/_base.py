@@ -117,7 +117,8 @@ class BaseNEO(
             if not runs_on_cluster(self.engine):
                 space = planned_space(self, matrix, problem, init, workers)
             n_iterations = self.n_init * (_SEARCH if self._searches else _START) * problem.n_sums
-            engine = make_engine(matrix, self.kernel, workers, space, self.engine, n_iterations)
+            where = (space, self.engine, n_iterations, problem)
+            engine = make_engine(matrix, self.kernel, workers, *where)
             problem.objective.check(engine)
             journal = open_journal(self, matrix, engine, problem)
             best: Solution | None = journal.found("best")

@@ -24,8 +24,12 @@ def make_engine(
     space: TableSpace = EVERYTHING,
     where: Any = "auto",
     n_iterations: int = 40,
+    problem: Problem | None = None,
 ) -> Engine:
-    """Put a matrix, in memory or on disk, into the engine of one machine, a GPU or a cluster."""
+    """Put a matrix, in memory or on disk, into the engine of one machine, a GPU or a cluster.
+
+    A GPU keeps room for the tables of the `problem`.
+    """
     if runs_on_cluster(where):
         return on_cluster(matrix, where, kernel, workers)
     if kernel == GPU:
@@ -35,7 +39,7 @@ def make_engine(
         )
     kernels = get_kernels(kernel, matrix.n_stored, n_iterations)
     if where == "gpu":
-        return on_gpu(matrix, kernels, workers)
+        return on_gpu(matrix, kernels, workers, problem=problem)
     return open_engine(matrix, kernels, workers, space)
 
 

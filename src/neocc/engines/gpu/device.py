@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
 from neocc._sizes import in_words
@@ -27,14 +27,22 @@ class GpuMemoryError(MemoryError):
         self.needed = needed
 
 
+class Holder(Protocol):
+    """What has arrays on a card."""
+
+    def let_go(self) -> None:
+        """Take what is still needed off the card, and forget the rest."""
+
+
 class Device:
-    """A card with its kernels, and the memberships that are held there."""
+    """A card with its kernels, and what is held there."""
 
     def __init__(self, kernels: CudaKernels, free: Any = None) -> None:
         self.kernels = kernels
         # Returns the bytes that are free, None where nobody counts.
         self._counted = free
         self._held: WeakValueDictionary[int, Memberships] = WeakValueDictionary()
+        self._holders: WeakValueDictionary[int, Holder] = WeakValueDictionary()
         # Returns the card of the process that receives this one.
         self.found_by: Any = None
 
@@ -64,6 +72,10 @@ class Device:
         self._held[id(members)] = members
         return members
 
+    def holds(self, holder: Holder) -> None:
+        """Let go what `holder` has there when the fit has ended."""
+        self._holders[id(holder)] = holder
+
     def free(self) -> int | None:
         """Return how many bytes are free, None where nobody counts."""
         return None if self._counted is None else int(self._counted())
@@ -86,10 +98,11 @@ class Device:
                 if isinstance(members, HeldMemberships):
                     members.land()
             members.__dict__.pop("held", None)
-        pool = getattr(self.kernels.xp, "get_default_memory_pool", None)
-        if pool is not None:
+        for holder in list(self._holders.values()):
+            holder.let_go()
+        for name in ("get_default_memory_pool", "get_default_pinned_memory_pool"):
             with suppress(Exception):
-                pool().free_all_blocks()
+                getattr(self.kernels.xp, name)().free_all_blocks()
 
 
 @contextmanager

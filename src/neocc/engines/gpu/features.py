@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,10 +28,11 @@ __all__ = ["HeldFeatures", "scored_choices"]
 class HeldFeatures(Features):
     """Features on a card; tables are fetched when somebody looks at them."""
 
-    __slots__ = ("device", "held", "kernels")
+    __slots__ = ("__weakref__", "device", "held", "kernels")
 
     def __init__(self, device: Device, held: Features, kernels: Kernels) -> None:
         self.device, self.held, self.kernels = device, held, kernels
+        device.holds(self)
 
     def __getattr__(self, name: str) -> Any:
         # Slots of the base class stay empty until their tables are fetched.
@@ -58,6 +60,11 @@ class HeldFeatures(Features):
     def here(self) -> Features:
         """The same in this process."""
         return Features(self.sums, self.squares, self.products, self.counts)
+
+    def let_go(self) -> None:
+        """Fetch all tables; a card that is lost has lost them."""
+        with suppress(Exception):
+            self.held = self.here
 
     def kept(self, name: str) -> Any:
         """Return a table where it is."""

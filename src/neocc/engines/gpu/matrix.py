@@ -73,10 +73,10 @@ class SparseCard(SparseMatrix):
         """Wrap a matrix; where its rows begin is known here too."""
         return cls(X, X.indptr.get())
 
-    def on_card(self) -> SparseBlock:
-        """Return all rows, where they are."""
+    def on_card(self, start: int, stop: int) -> SparseBlock:
+        """Return rows `start` to `stop`, where they are."""
         X = self.values
-        return SparseBlock(X.indptr, X.indices, X.data, self.shape[1])
+        return SparseBlock(X.indptr[start : stop + 1], X.indices, X.data, self.shape[1])
 
     def block(self, start: int, stop: int) -> SparseBlock:
         """Return a copy of rows `start` to `stop`."""
@@ -125,10 +125,10 @@ class ObservedCard(ObservedMatrix):
         weights = None if here.weights is None else cupy.asarray(here.weights)
         return cls(csr_matrix(tuple(arrays), shape=X.shape), X.indptr, weights=weights)
 
-    def on_card(self) -> SparseBlock:
-        """Return all rows, where they are."""
-        X = self.values
-        return SparseBlock(X.indptr, X.indices, X.data, self.shape[1], self.weights)
+    def on_card(self, start: int, stop: int) -> SparseBlock:
+        """Return rows `start` to `stop`, where they are."""
+        X, ptr = self.values, self.values.indptr[start : stop + 1]
+        return SparseBlock(ptr, X.indices, X.data, self.shape[1], self.weights)
 
     def block(self, start: int, stop: int) -> SparseBlock:
         """Return a copy of rows `start` to `stop`."""
@@ -216,15 +216,22 @@ def _with_data(X: Any, data: Any) -> Any:
 class DenseCard(DenseMatrix):
     """An array of CuPy; what is asked for here is copied from the card."""
 
-    def on_card(self) -> Any:
-        """Return all rows, centred, where they are."""
+    @property
+    def is_ready(self) -> bool:
+        """Whether kernels read the array as it is."""
+        plain = self.row_effects is None and self.column_effects is None
+        X = self.values
+        return plain and X.dtype == np.float64 and bool(X.flags.c_contiguous)
+
+    def on_card(self, start: int, stop: int) -> Any:
+        """Return rows `start` to `stop`, centred, where they are."""
         import cupy
 
-        block = self.values.astype(np.float64, copy=False)
+        block = self.values[start:stop].astype(np.float64, copy=False)
         if self.column_effects is not None:
             block = block - cupy.asarray(self.column_effects)
         if self.row_effects is not None:
-            block = block - cupy.asarray(self.row_effects)[:, None]
+            block = block - cupy.asarray(self.row_effects[start:stop])[:, None]
         return block
 
     def take(self, rows: IntArray) -> DenseCard:

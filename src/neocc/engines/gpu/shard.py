@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, ClassVar
 
+import numpy as np
+
 from neocc._typing import FloatArray, IntArray
 from neocc.core.assign import Applied, Choices
 from neocc.core.engine import Engine
 from neocc.core.objectives import Side
-from neocc.core.overlap import OverlapModel, Scores, nearest_among
+from neocc.core.overlap import OverlapModel, Scores
+from neocc.core.problem import Problem
 from neocc.engines.gpu.device import Device, open_card
 from neocc.engines.gpu.features import HeldFeatures, scored, scored_choices
 from neocc.engines.gpu.matrix import DenseCard, ObservedCard, SparseCard
-from neocc.engines.gpu.rows import HeldRows
+from neocc.engines.gpu.rows import HeldRows, bytes_of_tables
 from neocc.engines.gpu.sets import fetched
 from neocc.engines.local import LocalShards
 from neocc.engines.matrix import Matrix
@@ -25,12 +28,20 @@ __all__ = ["GpuShard", "on_gpu"]
 
 
 def on_gpu(
-    matrix: Matrix, kernels: Kernels, workers: Workers, device: Device | None = None
+    matrix: Matrix,
+    kernels: Kernels,
+    workers: Workers,
+    device: Device | None = None,
+    problem: Problem | None = None,
 ) -> Engine:
-    """Put a matrix on the card of this machine; `kernels` score what is not there."""
+    """Put a matrix on the card of this machine; `kernels` score what is not there.
+
+    Memory is left for the tables that a `problem` needs beside the data.
+    """
     device = open_card() if device is None else device
     workers.closes(device.close)
-    return Engine(LocalShards(GpuShard(matrix, kernels, workers, device=device)))
+    tables = 0 if problem is None else bytes_of_tables(matrix.shape, problem)
+    return Engine(LocalShards(GpuShard(matrix, kernels, workers, device=device, tables=tables)))
 
 
 class GpuShard(Shard):
@@ -40,19 +51,28 @@ class GpuShard(Shard):
     # an iteration does there.
     least_held: ClassVar[int] = 1 << 18
 
-    def __init__(self, *arguments: Any, device: Device, **options: Any) -> None:
+    def __init__(self, *arguments: Any, device: Device, tables: int = 0, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.device, self.n_runs = device, 1
-        self._rows = HeldRows(self.matrix, device)
+        self.device, self.tables, self.n_runs = device, tables, 1
+        self._rows = HeldRows(self.matrix, device, tables)
         # Of rows and of columns, by what the base of items is.
         self._bases: dict[tuple[Side, Base], Any] = {}
         # Column clusters and the sums of rows over them, where the columns need these again.
         self._summed: tuple[Memberships | None, Any] = (None, None)
+        device.holds(self)
+
+    def let_go(self) -> None:
+        """Forget what is on the card; data are put there again when they are read."""
+        self._rows.clear()
+        self._bases.clear()
+        self._summed = (None, None)
 
     def alike(self, matrix: Matrix) -> GpuShard:
         """Return a shard of the same rows, read otherwise."""
         shared = (self.kernels, self.workers, self.space, self.reads)
-        return GpuShard(matrix, *shared, options=self.options, device=self.device)
+        return GpuShard(
+            matrix, *shared, options=self.options, device=self.device, tables=self.tables
+        )
 
     def over(self, matrix: Matrix) -> Shard:
         """Return a shard of other rows; few of them are faster in this process."""
@@ -216,9 +236,23 @@ class GpuShard(Shard):
 
     def nearest(self, members: Memberships, terms: Terms, V: Memberships | None) -> IntArray:
         """Return the nearest cluster of every row among its own, -1 for none."""
-        d = self.score(None, terms, V).d
-        assert d is not None
-        return nearest_among(members.dense, d)
+        scores = scored(self.device, self._row_features(terms, V), terms, None, distances=True)
+        lists, xp, fetch = (
+            self.device.lists(members),
+            self.device.kernels.xp,
+            self.device.kernels.fetch,
+        )
+        d: Any = scores.d
+        assert lists is not None
+        labels: IntArray = fetch(lists.first).astype(np.intp)
+        several = xp.unique(lists.extra_items)
+        if len(several):
+            inside = xp.zeros((len(several), lists.n_clusters), dtype=xp.bool_)
+            inside[xp.arange(len(several)), lists.first[several]] = True
+            inside[xp.searchsorted(several, lists.extra_items), lists.extra_clusters] = True
+            some = xp.where(inside, d[several, : lists.n_clusters], xp.inf)
+            labels[fetch(several)] = fetch(some.argmin(axis=1))
+        return labels
 
     def row_distances(self, terms: Terms, V: Memberships | None) -> FloatArray:
         """Return the distance of every row to every row cluster, not rounded."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from neocc.kernels.gpu.feeding import feed
+from neocc.kernels.gpu.feeding import feed, send
 from neocc.kernels.gpu.lines import SparseOnCard
 from neocc.kernels.inputs import Block, SparseBlock
 
@@ -42,18 +42,13 @@ class Card:
 
     def hold(self, block: Block) -> Any:
         """Put rows on the card."""
-        xp = self.xp
         if not isinstance(block, SparseBlock):
-            return xp.ascontiguousarray(xp.asarray(block, dtype=xp.float64))
+            return self.xp.ascontiguousarray(self._there(block, FLOAT))
         at = block.stored()
-        indptr = xp.asarray(block.indptr).astype(xp.int64) - int(block.indptr[0])
-        # Vectors of four entries are read at once.
-        indices, data = (
-            self._aligned(xp.asarray(each[at])) for each in (block.indices, block.data)
-        )
-        indices = indices.astype(xp.int32, copy=False)
-        weights = None if block.weights is None else xp.asarray(block.weights[at])
-        return SparseOnCard(xp, self.launch, indptr, indices, data, block.n_columns, weights)
+        indptr = self._there(block.indptr, LONG) - int(block.indptr[0])
+        indices, data = self._there(block.indices[at], INT), self._there(block.data[at])
+        weights = None if block.weights is None else self._there(block.weights[at])
+        return SparseOnCard(self.xp, self.launch, indptr, indices, data, block.n_columns, weights)
 
     def feed(self, blocks: Iterable[Block]) -> Iterator[Any]:
         """Put rows on the card one block after the other, the next while one is worked on."""
@@ -66,7 +61,12 @@ class Card:
         lines = (arrays["indptr"], arrays["indices"], arrays["data"], block.n_columns)
         return SparseOnCard(self.xp, self.launch, *lines, arrays["weights"])
 
-    def _aligned(self, array: Any) -> Any:
+    def _there(self, array: Any, dtype: Any = None) -> Any:
+        """Return an array on the card, where it may be already."""
+        if not hasattr(array, "get"):
+            return send(self.xp, array, array.dtype if dtype is None else dtype)
+        array = array if dtype is None else array.astype(dtype, copy=False)
+        # Vectors of four entries are read at once.
         return array.copy() if array.data.ptr % 16 else array
 
     def _load(self, source: str, name: str, *options: str) -> Any:

@@ -14,7 +14,10 @@ import numpy as np
 
 from neocc.kernels.inputs import Block, SparseBlock
 
-__all__ = ["feed"]
+__all__ = ["feed", "send"]
+
+# Bytes that are sent at a time.
+_SENT = 1 << 25
 
 
 class _Slot:
@@ -52,10 +55,33 @@ class _Slot:
         return len(self._pairs[name][0]) if name in self._pairs else -1
 
     def _pair(self, size: int, dtype: Any) -> tuple[Any, Any]:
-        n_bytes = max(1, size) * np.dtype(dtype).itemsize
-        pinned = self.xp.cuda.alloc_pinned_memory(n_bytes)
-        here = np.frombuffer(pinned, dtype=dtype, count=size)
-        return here, self.xp.empty(size, dtype=dtype)
+        return _pinned(self.xp, size, dtype), self.xp.empty(size, dtype=dtype)
+
+
+def _pinned(xp: Any, size: int, dtype: Any) -> Any:
+    """Return an array of this process that the card can read by itself."""
+    memory = xp.cuda.alloc_pinned_memory(max(1, size) * np.dtype(dtype).itemsize)
+    return np.frombuffer(memory, dtype=dtype, count=size)
+
+
+def send(xp: Any, array: Any, dtype: Any) -> Any:
+    """Return a copy on the card, converted on the way; a part is copied while another is sent."""
+    there, flat = xp.empty(array.shape, dtype=dtype), array.reshape(-1)
+    step = _SENT // np.dtype(dtype).itemsize
+    stream, to = xp.cuda.Stream(non_blocking=True), there.reshape(-1)
+    buffers = [_pinned(xp, min(step, flat.size), dtype) for _ in range(2)]
+    events = [xp.cuda.Event(), xp.cuda.Event()]
+    # Kernels may still read what this memory held before.
+    xp.cuda.get_current_stream().synchronize()
+    for number, begin in enumerate(range(0, flat.size, step)):
+        buffer, event = buffers[number % 2], events[number % 2]
+        event.synchronize()
+        part = flat[begin : begin + step]
+        buffer[: part.size] = part
+        to[begin : begin + step].set(buffer[: part.size], stream=stream)
+        event.record(stream)
+    stream.synchronize()
+    return there
 
 
 def feed(xp: Any, make: Any, blocks: Iterable[Block]) -> Iterator[Any]:
