@@ -65,8 +65,7 @@ class Memberships:
         matrix = np.asarray(matrix, dtype=bool)
         covered = matrix.any(axis=1)
         first = np.where(covered, matrix.argmax(axis=1), -1).astype(np.int32)
-        rest = matrix.copy()
-        at = np.flatnonzero(covered)
+        rest, at = matrix.copy(), np.flatnonzero(covered)
         rest[at, first[at]] = False
         items, clusters = np.nonzero(rest)
         return cls(first, items, clusters.astype(np.int32), matrix.shape[1])
@@ -93,11 +92,9 @@ class Memberships:
         if len(parts) == 1:
             return parts[0]
         offsets = np.cumsum([0, *(part.n_items for part in parts)])
-        # A part without extra memberships has no weights: all of them are one.
-        weighted = any(part.scale is not None for part in parts)
         extra_items = [part.extra_items + at for part, at in zip(parts, offsets, strict=False)]
-        some_virtual = any(part.virtual is not None for part in parts)
         widest = max(parts, key=lambda part: part.n_clusters)
+        # A part without extra memberships has no weights: all of them are one.
         scales = [np.ones(p.n_items) if p.scale is None else p.scale for p in parts]
         weights = [part.item_weights for part in parts if part.item_weights is not None]
         return cls(
@@ -105,9 +102,9 @@ class Memberships:
             np.concatenate(extra_items),
             np.concatenate([part.extra_clusters for part in parts]),
             widest.n_clusters,
-            np.concatenate(scales) if weighted else None,
+            np.concatenate(scales) if any(part.is_scaled for part in parts) else None,
             any(part.mixed for part in parts),
-            cls.joined([part.summed for part in parts]) if some_virtual else None,
+            cls.joined([part.summed for part in parts]) if any(p.virtual for p in parts) else None,
             widest.stands_for,
             np.concatenate(weights) if weights else None,
         )
@@ -171,6 +168,11 @@ class Memberships:
     def has_empty(self) -> bool:
         """Whether some cluster has no members."""
         return int(np.count_nonzero(self.sizes)) < self.n_clusters
+
+    @property
+    def is_scaled(self) -> bool:
+        """Whether memberships have weights."""
+        return self.scale is not None
 
     def sums_of(self, values: FloatArray | None) -> FloatArray:
         """Return the sum of a number per item (1 for None) over the members of each cluster."""
@@ -257,9 +259,7 @@ class Memberships:
     @cached_property
     def has_extra(self) -> BoolArray:
         """Which items have extra memberships."""
-        flags = np.zeros(self.n_items, dtype=bool)
-        flags[self.extra_items] = True
-        return flags
+        return np.bincount(self.extra_items, minlength=self.n_items) > 0
 
     @property
     def n_total(self) -> int:

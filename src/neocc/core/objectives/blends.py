@@ -70,7 +70,7 @@ def in_types(members: Memberships | None, n_types: int) -> Memberships | None:
 
 def mixing(members: Memberships) -> FloatArray:
     """Return P for the clusters that data are summed over; items that are not divided add up."""
-    k, share = members.n_clusters, 1.0 if members.scale is None else 0.5
+    k, share = members.n_clusters, 0.5 if members.is_scaled else 1.0
     return np.eye(k) if members.virtual is None else clusters_in_types(k, share)
 
 

@@ -130,6 +130,11 @@ class HeldMemberships(Memberships):
         found: FloatArray = self.kernels.gram(self.held)
         return found
 
+    @property
+    def is_scaled(self) -> bool:
+        """Whether memberships have weights."""
+        return (self.held if "held" in self.__dict__ else self).scale is not None
+
     def sums_of(self, values: FloatArray | None) -> FloatArray:
         """Return the sum of a number per item (1 for None) over the members of each cluster."""
         if values is None and "kernels" in self.__dict__:
