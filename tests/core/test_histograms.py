@@ -12,6 +12,7 @@ from neocc.core.histograms import (
     Histogram,
     Query,
     Window,
+    at_rank,
     key_of,
     ordered_keys,
     value_of,
@@ -98,3 +99,24 @@ def test_many_values_of_both_signs_are_counted_as_by_sorting(shift, special, win
     np.testing.assert_array_equal(found.bins, bins)
     np.testing.assert_array_equal(found.counts, counts)
     assert found.below == (keys < window.low).sum()
+
+
+@pytest.mark.parametrize("kind", ["normal", "few values", "infinite", "in columns", "in order"])
+def test_the_value_of_a_rank_is_that_of_the_sorted_values(kind):
+    rng = np.random.default_rng(0)
+    for n in (1, 5, 1024, 5000):
+        values = rng.normal(size=n)
+        if kind == "few values":
+            values = np.round(values)
+        elif kind == "infinite":
+            values[rng.random(n) < 0.4] = np.inf
+        elif kind == "in columns":
+            # A sample of every so many values would see one column alone.
+            values += 10.0 * (np.arange(n) % 23)
+        elif kind == "in order":
+            values.sort()
+        ordered = np.sort(values)
+        for rank in {1, n, *rng.integers(1, n + 1, size=8).tolist()}:
+            value, within = at_rank(values, rank)
+            assert value == ordered[rank - 1]
+            assert within == rank - np.searchsorted(ordered, value)

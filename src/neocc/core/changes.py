@@ -22,6 +22,8 @@ _PER_KIND = 2
 _FEW_ITEMS = 24
 # The largest deviation from the counts on the way through the items.
 _REACH = 8
+# Of a cost, the share that sums in another order may differ by.
+_NEAR = 1e-9
 
 
 _Way: TypeAlias = tuple[float, float, tuple[tuple[int, int], ...]]
@@ -62,20 +64,59 @@ def offered(
     blocks. With the memberships of each size paid for by `prices`, no change costs less than
     nothing but those of items off their hulls: dearer ones than the `gain` of these cannot pay.
     """
-    lines = np.arange(len(costs))
-    rises = costs - costs[lines, sizes][:, None]
-    paid = rises - prices + prices[sizes][:, None]
-    wanted = np.isfinite(paid) & (paid <= gain)
-    wanted[lines, sizes] = False
-    at = np.flatnonzero(wanted)
-    items = at // wanted.shape[1]
-    after = at - items * wanted.shape[1]
-    found = Changes(items, sizes[items], after, rises[items, after], paid[items, after])
+    begins = np.arange(0, costs.size, costs.shape[1])
+    flat, values = costs.reshape(-1), (costs - prices).reshape(-1)
+    now = begins + sizes
+    value = values[now]
+    near = values.reshape(costs.shape) <= (value + (gain + _NEAR * np.abs(value)))[:, None]
+    near.reshape(-1)[now] = False
+    # Few are left: those that may be worth it.
+    at = np.flatnonzero(near)
+    items = at // costs.shape[1]
+    before, after = sizes[items], at - begins[items]
+    rises = flat[at] - flat[now[items]]
+    paid = rises - prices[after] + prices[before]
+    some = np.flatnonzero(np.isfinite(paid) & (paid <= gain))
+    found = Changes(items[some], before[some], after[some], rises[some], paid[some])
     return found if n_items <= _FEW_ITEMS else found.cheapest()
 
 
 def _joined(parts: Sequence[Changes]) -> Changes:
     return Changes(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+
+class _Change(NamedTuple):
+    """A new size of an item, and what that adds to memberships, outliers and costs."""
+
+    size: int
+    more: int
+    left_out: int
+    cost: float
+    paid: float
+
+
+def _by_item(changes: Changes) -> dict[int, list[_Change]]:
+    """Return the changes of each item, the cheapest at the price first.
+
+    Items off their hulls come first: what others cost can never make a sum negative again.
+    """
+    found: dict[int, list[_Change]] = {}
+    for item, before, after, cost, paid in zip(*(part.tolist() for part in changes), strict=True):
+        left_out = (after == 0) - (before == 0)
+        found.setdefault(item, []).append(_Change(after, after - before, left_out, cost, paid))
+    for each in found.values():
+        each.sort(key=_at_price)
+    return dict(sorted(found.items(), key=lambda pair: (pair[1][0].paid, pair[0])))
+
+
+def _at_price(change: _Change) -> float:
+    return change.paid
+
+
+def _cheapest_end(ways: dict[tuple[int, int], _Way], n_spare: int) -> _Way:
+    """Return the cheapest way that leaves the counts as they are."""
+    ends = (way for at, way in ways.items() if at[0] == 0 and at[1] <= n_spare)
+    return min(ends, key=lambda way: way[0])
 
 
 def best_changes(offers: Sequence[Changes], n_items: int, n_spare: int) -> list[dict[int, int]]:
@@ -90,30 +131,37 @@ def best_changes(offers: Sequence[Changes], n_items: int, n_spare: int) -> list[
     every = every._replace(items=blocks * n_items + every.items)
     if len(offers) > 1 and n_items > _FEW_ITEMS:
         every = every.cheapest()
-    # Of each item: the size after a change, what it adds to memberships, outliers and costs.
-    by_item: dict[int, list[tuple[int, int, int, float, float]]] = {}
-    for item, before, after, cost, paid in zip(*(part.tolist() for part in every), strict=True):
-        left_out = (after == 0) - (before == 0)
-        by_item.setdefault(item, []).append((after, after - before, left_out, cost, paid))
-    # Items off their hulls come first: what others cost can never make a sum negative again.
-    order = sorted(by_item, key=lambda item: (min(each[4] for each in by_item[item]), item))
     # By deviation of memberships and of outliers: cost, cost at the price, and what was changed.
     least: dict[tuple[int, int], _Way] = {(0, 0): (0.0, 0.0, ())}
-    for item in order:
-        for (memberships, outliers), (cost, paid, ways) in list(least.items()):
-            for after, more, left_out, rise, rise_paid in by_item[item]:
-                # Most changes end here: they cannot pay.
-                if paid + rise_paid >= 0.0:
-                    continue
-                at = (memberships + more, outliers + left_out)
-                if (
-                    -_REACH <= at[0] <= _REACH
-                    and -_REACH <= at[1] <= _REACH
-                    and (at not in least or cost + rise < least[at][0])
-                ):
-                    least[at] = (cost + rise, paid + rise_paid, (*ways, (item, after)))
-    ends = [way for at, way in least.items() if at[0] == 0 and at[1] <= n_spare]
+    for item, changes in _by_item(every).items():
+        limit, cheapest = 0.0, changes[0].paid
+        if cheapest >= 0.0:
+            # From here on sums at the price only rise: unless outliers are spared, those that are
+            # above a way to the end stay above it.
+            if n_spare == 0:
+                limit = _cheapest_end(least, n_spare)[0] * (1.0 - _NEAR)
+            if min(way[1] for way in least.values()) + cheapest >= limit:
+                break
+        _extend(least, item, changes, limit)
     found: list[dict[int, int]] = [{} for _ in offers]
-    for item, size in min(ends, key=lambda way: way[0])[2]:
+    for item, size in _cheapest_end(least, n_spare)[2]:
         found[item // n_items][item % n_items] = size
     return found
+
+
+def _extend(
+    least: dict[tuple[int, int], _Way], item: int, changes: list[_Change], limit: float
+) -> None:
+    """Put the changes of an item, or none, behind all ways."""
+    for (memberships, outliers), (cost, paid, ways) in list(least.items()):
+        for after, more, left_out, rise, rise_paid in changes:
+            # Most changes end here: they cannot pay, nor can dearer ones.
+            if paid + rise_paid >= limit:
+                break
+            at = (memberships + more, outliers + left_out)
+            if (
+                -_REACH <= at[0] <= _REACH
+                and -_REACH <= at[1] <= _REACH
+                and (at not in least or cost + rise < least[at][0])
+            ):
+                least[at] = (cost + rise, paid + rise_paid, (*ways, (item, after)))

@@ -23,6 +23,7 @@ __all__ = [
     "Keys",
     "Query",
     "Window",
+    "at_rank",
     "key_of",
     "value_of",
 ]
@@ -36,6 +37,8 @@ _NO_KEYS: Keys = np.empty(0, dtype=np.int64)
 _PART = 1 << 20
 # So few are sorted, whatever bins they lie in.
 _SORTED = 1 << 10
+# Every so many values are a sample: a prime, for values may come from tables.
+_STRIDE = 23
 
 
 def ordered_keys(values: FloatArray) -> Keys:
@@ -89,8 +92,8 @@ class Query:
     `most` keys in a window need not tell them apart. Where first and extra memberships depend on
     each other, `price` is the price of extra ones at which first ones are valued, and `covered` the
     thresholds that decide who may have extra ones. The only block there is is also told the `rank`
-    wanted, and may answer with its bin alone; or the numbers of memberships, `alone`, and may
-    answer with thresholds.
+    wanted, and answers with its value; or the numbers of memberships, `alone`, and may answer with
+    thresholds.
     """
 
     nearest: Window | None
@@ -119,8 +122,6 @@ class Histogram(NamedTuple):
     def of(cls, values: FloatArray, window: Window, query: Query) -> Histogram:
         """Count values by bin, a part at a time: copies of all are significant next to X."""
         flat = values.reshape(-1)
-        if query.rank:
-            return cls._at_rank(flat, query.rank)
         size = max(1, flat.size)
         parts = [
             cls._of_part(ordered_keys(flat[start : start + _PART]), window, query.shift)
@@ -130,15 +131,6 @@ class Histogram(NamedTuple):
         if flat.size > query.most < sum(int(part.counts.sum()) for part in parts):
             return cls(below=found.below, counted=False)
         return found
-
-    @classmethod
-    def _at_rank(cls, values: FloatArray, rank: int) -> Histogram:
-        """Return the one bin that holds the value of a rank, and nothing else."""
-        if rank > len(values):
-            return cls()
-        value = np.partition(values, rank - 1)[rank - 1]
-        below, equal = np.count_nonzero(values < value), np.count_nonzero(values == value)
-        return cls(np.array([key_of(float(value))]), np.array([equal]), int(below))
 
     @classmethod
     def _of_part(cls, keys: Keys, window: Window, shift: int) -> Histogram:
@@ -201,13 +193,38 @@ class Histogram(NamedTuple):
         return int(self.bins[place]), within - (int(total[place]) - size), size
 
 
+def at_rank(values: FloatArray, rank: int) -> tuple[float, int]:
+    """Return the value of a rank, and the rank among those that equal it."""
+    value = _smallest(values, rank) + 0.0  # both zeros are the same
+    return value, rank - int(np.count_nonzero(values < value))
+
+
+def _smallest(values: FloatArray, rank: int) -> float:
+    """Return the value of a rank.
+
+    Of many values only those are compared that lie near the one of that rank in a sample: to select
+    among all takes several times as long.
+    """
+    sample = values[::_STRIDE]
+    n, slack = len(sample), 2.0 * np.sqrt(len(sample))
+    low, high = int((rank - 1) / _STRIDE - slack), int(rank / _STRIDE + slack) + 1
+    if n < _SORTED / _STRIDE or low < 0 or high >= n:
+        return float(np.partition(values, rank - 1)[rank - 1])
+    least, most = np.partition(sample, (low, high))[[low, high]]
+    inside = values[(values >= least) & (values <= most)]
+    within = rank - int(np.count_nonzero(values < least))
+    if not 1 <= within <= len(inside):
+        inside, within = values, rank
+    return float(np.partition(inside, within - 1)[within - 1])
+
+
 @dataclass(frozen=True)
 class BlockCounts:
     """Of one block: its smallest distances in the first window; these and all in the second.
 
     Where the query says which items are covered, at a price, `n_below` and `n_equal` are the
     numbers of extra memberships below the price and at it. `found` are the thresholds, where the
-    only block tells them.
+    only block tells them, or the value of a rank, with the rank among those that equal it.
     """
 
     nearest: Histogram

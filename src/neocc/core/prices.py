@@ -83,7 +83,7 @@ class _PriceSearch:
             return self._covered(-np.inf)
         price, n_more = -np.inf, counts.n_memberships - counts.n_items
         if n_more > 0:
-            price, ties, _ = self._rank("extra", everyone, n_more)
+            price, ties = self._rank("extra", everyone, n_more)
         if counts.max_outliers == 0:
             return _with_extra(everyone, price, ties)
         low, high = -np.inf, np.inf
@@ -91,46 +91,47 @@ class _PriceSearch:
         price = price if price < np.inf else -np.inf
         for _ in range(_MOST_PRICES):
             covered = self._covered(price)
-            new, ties, answers = self._rank("extra", covered, counts.n_extra)
-            below = sum(each.n_below for each in answers)
-            equal = np.array([each.n_equal for each in answers])
-            if below <= counts.n_extra <= below + equal.sum():
-                return _with_extra(covered, price, share_out(equal, counts.n_extra - below))
+            new, ties = self._rank("extra", covered, counts.n_extra)
+            if new == price:
+                break
             low, high = (price, high) if new > price else (low, price)
             price = new if low < new < high else _middle(low, high)
             if price in (low, high, np.inf):
                 break
-        # A price at which numbers jump: memberships meet the counts all the same, at two prices.
+        # At a price at which numbers jump memberships meet the counts all the same, at two prices.
         return _with_extra(covered, new, ties)
 
     def _covered(self, price: float) -> list[Thresholds]:
         """Return the thresholds of first memberships at a price of extra ones."""
         at_price = [Thresholds(price=price)] * self.n_blocks
-        value, ties, _ = self._rank("nearest", at_price, self.counts.n_covered)
+        value, ties = self._rank("nearest", at_price, self.counts.n_covered)
         return [Thresholds(value, n_nearest_ties=n, price=price) for n in ties.tolist()]
 
-    def _rank(
-        self, name: str, given: list[Thresholds], rank: int
-    ) -> tuple[float, Keys, list[BlockCounts]]:
+    def _rank(self, name: str, given: list[Thresholds], rank: int) -> tuple[float, Keys]:
         """Return the value of a rank among first or extra memberships.
 
-        Then how many that equal it each block may take, and what blocks answered.
+        Then how many that equal it each block may take. Where items are covered at a price that
+        gives the rank, it is that price.
         """
         window, shift = EVERYTHING, first_shift(self.counts)
         alone = rank if self.n_blocks == 1 else 0
-        if alone:
-            shift = 0
         for _ in range(MOST_QUERIES):
             queries = [_query(name, window, shift, each, alone) for each in given]
-            answers = self.ask("count", queries)
+            answers: list[BlockCounts] = self.ask("count", queries)
+            below, equal = sum(each.n_below for each in answers), [each.n_equal for each in answers]
+            if below <= rank <= below + sum(equal) > 0:
+                return given[0].price, share_out(np.array(equal), rank - below)
+            if answers[0].found is not None:
+                value, within = answers[0].found
+                return value, np.array([within])
             parts = [each.nearest if name == "nearest" else each.extra_all for each in answers]
             found = Histogram.merged(parts).rank(rank)
             if found is None:
                 break
             at, within, size = found
             if shift == 0:
-                equal = np.array([int(part.at(np.array([at]))[0]) for part in parts])
-                return value_of(at), share_out(equal, within), answers
+                available = np.array([part.at(np.array([at]))[0] for part in parts])
+                return value_of(at), share_out(available, within)
             window = Window.of_bin(at, shift)
             shift = 0 if size <= self.few else max(0, shift - NARROWING)
         raise RuntimeError(CONTRADICTION)

@@ -209,5 +209,6 @@ class _Search:
 
 def share_out(available: Keys, wanted: int) -> Keys:
     """Take what is wanted from the first blocks that have any."""
-    shares: Keys = np.diff(np.minimum(np.cumsum(available), wanted), prepend=0)
+    shares: Keys = np.minimum(np.cumsum(available), wanted)
+    shares[1:] -= shares[:-1].copy()
     return shares

@@ -11,14 +11,14 @@ from neocc._typing import FloatArray, IntArray, LabelArray
 from neocc.kernels.inputs import TIE_SCALE
 from neocc.kernels.loops import compiled, without_nan
 
-__all__ = ["LANES", "NEAR", "grown_sets", "places_below", "rounded"]
+__all__ = ["LANES", "NEAR", "SEVERAL", "grown_sets", "only_below", "places_below", "rounded"]
 
 # Costs within this share of their parts may be equal once they are rounded.
 NEAR = 2.0**-38
 # Items whose sets are compared side by side: vectors of the processor hold several of them.
 LANES = 64
 # More than there are clusters.
-_SEVERAL = 1 << 30
+SEVERAL = 1 << 30
 
 
 @compiled
@@ -63,24 +63,33 @@ def _least_further(
 
 
 @compiled
-def _only_below(values: FloatArray, bounds: FloatArray, places: IntArray) -> None:
-    """Write where the only value is that is no larger than a bound, `_SEVERAL` or more if not."""
-    places[:] = -_SEVERAL
+def only_below(values: FloatArray, bounds: FloatArray, places: IntArray) -> None:
+    """Write where the only value is that is no larger than a bound, `SEVERAL` or more if not."""
+    places[:] = -SEVERAL
     for q in range(len(values)):
         found = values[q]
         for r in range(len(bounds)):
-            places[r] += _SEVERAL + q if found[r] <= bounds[r] else 0
+            places[r] += SEVERAL + q if found[r] <= bounds[r] else 0
 
 
 @compiled
-def _insert(sets: LabelArray, size: int, one: int) -> None:
+def _insert(sets: LabelArray, p: int, size: int, one: int) -> None:
     """Write the set of one cluster more than `size`: that before, with one in its place."""
     last = np.int32(one)
     for place in range(size):
-        other = sets[size - 1, place]
-        sets[size, place] = min(other, last)
+        other = sets[p, size - 1, place]
+        sets[p, size, place] = min(other, last)
         last = max(other, last)
-    sets[size, size] = last
+    sets[p, size, size] = last
+
+
+@compiled
+def _join(joined: FloatArray, pairs: FloatArray, chosen: IntArray) -> None:
+    """Add what each cluster costs beside the one that each item has chosen."""
+    for q in range(len(pairs)):
+        line, beside = joined[q], pairs[q]
+        for r in range(len(chosen)):
+            line[r] += beside[chosen[r]]
 
 
 @compiled
@@ -101,20 +110,21 @@ def grown_sets(
     joined, widest = np.zeros((n_clusters, LANES)), np.abs(pairs).max() if pairs.size else 0.0
     own_parts, pair_parts, bounds = np.zeros(LANES), np.zeros(LANES), np.empty(LANES)
     places, near = np.empty(LANES, dtype=np.intp), np.empty(n_clusters, dtype=np.intp)
+    turned, chosen = pairs.T.copy(), np.zeros(LANES, dtype=np.intp)
     for start in range(0, len(d), LANES):
         n_lanes = min(LANES, len(d) - start)
         joined[:], own_parts[:], pair_parts[:] = 0.0, 0.0, 0.0
         for s in range(largest):
             if 0 < s < n_exact - 1:
                 continue
-            if s == 0 or s == n_exact - 1:
-                own_parts[:] = 0.0
+            if s == 0:
                 for r in range(n_lanes):
                     for q in range(n_clusters):
                         left[q, r] = d[start + r, q]
             if 0 < s == n_exact - 1:
                 for r in range(n_lanes):
                     p = start + r
+                    left[chosen[r], r] = d[p, chosen[r]]
                     for place in range(s + 1):
                         one = np.intp(sets[p, s, place])
                         left[one, r] = np.inf
@@ -129,12 +139,12 @@ def grown_sets(
                 beside += abs(joint[s]) * (abs(pair_parts[r]) + s * widest)
                 base = fixed[s] * squares[start + r] if r < n_lanes and len(squares) else 0.0
                 bounds[r] += NEAR * (abs(bounds[r]) + abs(base) + beside)
-            _only_below(values, bounds, places)
+            only_below(values, bounds, places)
             for r in range(n_lanes):
                 p, one, least = start + r, places[r], np.inf
                 constant = fixed[s] * squares[p] if len(squares) else 0.0
                 own_part, pair_part = own_parts[r], pair_parts[r]
-                if 0 <= one < _SEVERAL:
+                if 0 <= one < SEVERAL:
                     least = rounded(
                         own[s] * (own_part + d[p, one]),
                         constant,
@@ -155,10 +165,10 @@ def grown_sets(
                             least, one = found, q
                 curves[p, s] = least
                 left[one, r] = np.inf
-                _insert(sets[p], s, int(one))
-                if s >= n_exact - 1 and s < largest - 1:
+                _insert(sets, p, s, int(one))
+                chosen[r] = one
+                if s >= n_exact - 1:
                     own_parts[r] += d[p, one]
                     pair_parts[r] += joined[one, r]
-                    if len(pairs):
-                        for q in range(n_clusters):
-                            joined[q, r] += pairs[one, q]
+            if s >= n_exact - 1 and s < largest - 1:
+                _join(joined, turned, chosen)

@@ -8,7 +8,15 @@ from __future__ import annotations
 import numpy as np
 
 from neocc._typing import FloatArray, LabelArray
-from neocc.kernels.growing_loops import LANES, NEAR, grown_sets, places_below, rounded
+from neocc.kernels.growing_loops import (
+    LANES,
+    NEAR,
+    SEVERAL,
+    grown_sets,
+    only_below,
+    places_below,
+    rounded,
+)
 from neocc.kernels.loops import compiled, without_nan
 
 __all__ = ["best_sets", "hull_steps"]
@@ -62,6 +70,16 @@ def _least_triples(
             found[r] += part[r]
 
 
+@without_nan
+def _bounds(values: FloatArray, least: FloatArray) -> None:
+    """Write the least value of each item."""
+    least[:] = np.inf
+    for i in range(len(values)):
+        found = values[i]
+        for r in range(len(least)):
+            least[r] = min(least[r], found[r])
+
+
 @compiled
 def _exact_sets(
     size: int,
@@ -78,7 +96,8 @@ def _exact_sets(
     parts = np.full((n_clusters + _AT_ONCE - 1, LANES), np.inf)
     joined, least = np.zeros((n_clusters, len(parts))), np.empty((n_clusters, LANES))
     joined[:, :n_clusters] = joint * pairs
-    line, bounds, near = np.empty(LANES), np.empty(LANES), np.empty(n_clusters, dtype=np.intp)
+    line, bounds = np.empty(LANES), np.empty(LANES)
+    places, near = np.empty(LANES, dtype=np.intp), np.empty(n_clusters, dtype=np.intp)
     widest = size * abs(joint) * np.abs(pairs).max()
     for start in range(0, n_items, LANES):
         n_lanes = min(LANES, n_items - start)
@@ -90,16 +109,18 @@ def _exact_sets(
             _least_pairs(parts, joined, 0, line, least)
         else:
             _least_triples(parts, joined, line, least)
+        _bounds(least, bounds)
         for r in range(n_lanes):
-            bounds[r] = np.inf
-        for i in range(n_clusters):
-            for r in range(n_lanes):
-                bounds[r] = min(bounds[r], least[i, r])
+            constant = abs(constants[start + r]) if len(constants) else 0.0
+            bounds[r] += NEAR * (abs(bounds[r]) + constant + widest)
+        only_below(least, bounds, places)
         for r in range(n_lanes):
             p, found, bound = start + r, np.inf, bounds[r]
             constant, one, two, three = constants[p] if len(constants) else 0.0, -1, -1, -1
-            bound += NEAR * (abs(bound) + abs(constant) + widest)
-            for at in range(places_below(least[:, r], bound, near)):
+            near[0], n_near = places[r], 1
+            if not 0 <= places[r] < SEVERAL:
+                n_near = places_below(least[:, r], bound, near)
+            for at in range(n_near):
                 i = near[at]
                 for j in range(i + 1, n_clusters):
                     of_two = parts[i, r] + parts[j, r] + joined[i, j]

@@ -30,7 +30,6 @@ class Average(OverlapModel):
         """Return the parts of the cost of sets, by size."""
         pairs = None
         if gram is not None:
-            norms = np.diag(gram)
+            norms = gram.diagonal()
             pairs = np.maximum(norms[:, None] + norms - 2.0 * gram, 0.0)
-            np.fill_diagonal(pairs, 0.0)
         return SetCosts(1.0 / sizes, np.zeros_like(sizes), -1.0 / sizes**2, pairs)

@@ -125,6 +125,7 @@ class OverlapModel(ABC):
         """
         k = scores.n_clusters
         largest = k if self.most is None else min(k, self.most)
+        scores = scores._replace(costs=self._costs(scores))
         beside, present = self.standing(scores)
         scores = scores._replace(objective=scores.objective + beside)
         if scores.d is None:
@@ -168,4 +169,5 @@ class OverlapModel(ABC):
         return offer_moves(scores.d, members, wanted, self._costs(scores))
 
     def _costs(self, scores: Scores) -> SetCosts:
-        return self.costs(np.arange(1.0, scores.n_clusters + 1), scores.gram)
+        known = scores.costs
+        return known or self.costs(np.arange(1.0, scores.n_clusters + 1), scores.gram)

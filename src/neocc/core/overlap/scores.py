@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from neocc._typing import BoolArray, FloatArray, IntArray, LabelArray
-from neocc.kernels import Memberships, Parts
+from neocc.kernels import Memberships, Parts, SetCosts
 
 __all__ = ["Scores", "Spread", "at_once", "nearest_among"]
 
@@ -36,7 +36,8 @@ class Scores(NamedTuple):
 
     `objective` is the sum of the distances at the memberships before, `members`. `d` is None where
     every item gets its nearest cluster and nothing else. `squares` are those of the items, `gram`
-    the inner products of prototypes, and `parts` those of distances, for models that need them.
+    the inner products of prototypes, `parts` those of distances, for models that need them, and
+    `costs` the parts of the costs of sets, once a model has said what they are.
     Distances are those of items that count as one; the objective has the weights of items.
     """
 
@@ -49,6 +50,7 @@ class Scores(NamedTuple):
     squares: FloatArray | None = None
     gram: FloatArray | None = None
     parts: Parts | None = None
+    costs: SetCosts | None = None
 
     @property
     def item_weights(self) -> FloatArray | None:

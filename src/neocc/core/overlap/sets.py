@@ -17,7 +17,7 @@ import numpy as np
 from neocc._typing import BoolArray, FloatArray, IntArray, LabelArray
 from neocc.core.assign import Applied
 from neocc.core.changes import Changes, offered
-from neocc.core.histograms import BlockCounts, Histogram, Query, Window
+from neocc.core.histograms import BlockCounts, Histogram, Query, Window, at_rank
 from neocc.core.overlap.scores import Scores, Spread, at_once
 from neocc.core.sizes import Moves, Wanted
 from neocc.core.thresholds import ANY, Thresholds, taken
@@ -29,6 +29,16 @@ if TYPE_CHECKING:
 __all__ = ["SetChoices"]
 
 _ROUNDING = 1e-12
+
+
+def _table(members: Memberships, width: int) -> LabelArray:
+    """Return a line of clusters for each item, which has no more than `width`."""
+    first, items = members.first, members.extra_items
+    table = np.empty((len(first), width), dtype=np.int32)
+    table[:, 0] = first
+    place = np.arange(len(items)) - members.extra_ptr[items] + (first >= 0)[items]
+    table.reshape(-1)[items * width + place] = members.extra_clusters
+    return table
 
 
 @dataclass
@@ -54,7 +64,9 @@ class SetChoices:
     sets: LabelArray
     steps: FloatArray
     present: FloatArray | None
-    # What the last thresholds made of them, and the sizes at those before changes.
+    # The values at the last price, what the last thresholds made of them, and the sizes at those
+    # before changes.
+    _valued: tuple[float, FloatArray] | None = None
     _last: tuple[tuple[float, int, float], BoolArray, FloatArray] | None = None
     _sized: tuple[Thresholds, IntArray] | None = None
 
@@ -81,11 +93,9 @@ class SetChoices:
             found = curves[large, sizes[large] - 1]
             better = large[present[large] < found - _ROUNDING * np.abs(found)]
             if len(better):
-                sizes = sizes[better]
-                curves[better, sizes - 1] = present[better]
-                items, clusters = np.nonzero(members.take(better).dense)
-                place = np.arange(len(items)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-                sets[better[items], sizes[items] - 1, place] = clusters
+                at = sizes[better] - 1
+                curves[better, at] = present[better]
+                sets[better, at] = _table(members.take(better), largest)
         if (weights := scores.item_weights) is not None:
             curves *= weights[:, None]
             present = None if present is None else present * weights
@@ -94,12 +104,12 @@ class SetChoices:
 
     def values(self, price: float) -> FloatArray:
         """Return the cost of each item, extra memberships being paid for."""
-        if price == -np.inf or self.curves.shape[1] == 1:
-            return self.curves[:, 0].copy()
-        paid = self.curves[:, 0]
-        for extra in range(1, self.curves.shape[1]):
-            paid = np.minimum(paid, self.curves[:, extra] - price * extra)
-        return paid
+        if self._valued is None or self._valued[0] != price:
+            paid = self.curves[:, 0].copy()
+            for extra in range(1, 1 if price == -np.inf else self.curves.shape[1]):
+                np.minimum(paid, self.curves[:, extra] - price * extra, out=paid)
+            self._valued = price, paid
+        return self._valued[1]
 
     def _taken(self, thresholds: Thresholds) -> tuple[BoolArray, FloatArray]:
         """Tell which items are covered, and what further memberships of all items cost.
@@ -124,19 +134,34 @@ class SetChoices:
         """Count values by bin."""
         return Histogram.of(values, window, query)
 
+    def at_rank(self, values: FloatArray, rank: int) -> tuple[float, int]:
+        """Return the value of a rank, and the rank among those that equal it."""
+        return at_rank(values.reshape(-1), rank)
+
     def count(self, query: Query) -> BlockCounts:
-        """Count values, or the costs of extra memberships, by bin."""
+        """Count values, or the costs of extra memberships, by bin; or find the one of a rank."""
+        nothing = Histogram()
         if query.nearest is not None:
-            values = self.histogram(self.values(query.price), query.nearest, query)
-            return BlockCounts(values, Histogram(), Histogram())
-        assert query.extra is not None
-        price = query.covered.price
-        _, steps = self._taken(query.covered)
-        extra = self.histogram(steps, query.extra, query)
-        if query.covered == ANY:
-            return BlockCounts(Histogram(), Histogram(), extra)
-        compared = int(np.count_nonzero(steps < price)), int(np.count_nonzero(steps == price))
-        return BlockCounts(Histogram(), Histogram(), extra, *compared)
+            values, window = self.values(query.price), query.nearest
+        else:
+            assert query.extra is not None
+            values, window = self._taken(query.covered)[1], query.extra
+        below = equal = 0
+        if query.covered is not None and query.covered != ANY:
+            price = query.covered.price
+            below, equal = (
+                int(np.count_nonzero(values < price)),
+                int(np.count_nonzero(values == price)),
+            )
+        if 0 < query.rank <= values.size:
+            # Nothing else is asked for; where the price has the rank, not even that.
+            met = below <= query.rank <= below + equal
+            found = None if met else self.at_rank(values, query.rank)
+            return BlockCounts(nothing, nothing, nothing, below, equal, found)
+        counted = self.histogram(values, window, query)
+        if query.nearest is not None:
+            return BlockCounts(counted, nothing, nothing)
+        return BlockCounts(nothing, nothing, counted, below, equal)
 
     def apply(self, thresholds: Thresholds) -> Applied:
         """Return the memberships that thresholds allow, and what they gain."""
@@ -197,18 +222,19 @@ class SetChoices:
         return worth
 
     def _members(self, sizes: IntArray) -> Memberships:
-        several = np.flatnonzero(sizes > 1)
-        n_extra = sizes[several] - 1
-        chosen = self.sets[several, n_extra]
-        first = np.where(sizes > 0, self.sets[:, 0, 0], np.int32(-1))
-        first[several] = chosen[:, 0]
-        inside = np.arange(1, chosen.shape[1]) <= n_extra[:, None]
-        items, clusters = np.repeat(several, n_extra), chosen[:, 1:][inside]
+        flat, width = self.sets.reshape(-1), self.sets.shape[1]
+        begins = (np.arange(len(sizes)) * width + np.maximum(sizes, 1) - 1) * width
+        first = np.where(sizes > 0, flat[begins], np.int32(-1))
+        n_extra = np.maximum(sizes - 1, 0)
+        items = np.repeat(np.arange(len(sizes)), n_extra)
+        # Clusters behind the first of each set.
+        last = np.cumsum(n_extra)
+        clusters = flat[np.arange(1, len(items) + 1) + (begins - last + n_extra)[items]]
         members = Memberships(first, items, clusters, self.scores.n_clusters)
         members = members.weighing(self.scores.item_weights)
         members.__dict__["numbers"] = sizes
         counted = self.counted(members)
-        counted.__dict__["numbers"] = sizes
+        counted.__dict__.update(numbers=sizes, has_extra=sizes > 1)
         return counted
 
     def counted(self, members: Memberships, fresh: Sequence[int] = ()) -> Memberships:

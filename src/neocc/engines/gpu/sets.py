@@ -11,7 +11,7 @@ import numpy as np
 from neocc._typing import FloatArray, IntArray
 from neocc.core.assign import Applied
 from neocc.core.changes import Changes, offered
-from neocc.core.histograms import Histogram, Query, Window, key_of
+from neocc.core.histograms import Histogram, Query, Window
 from neocc.core.overlap import OverlapModel, Scores
 from neocc.core.overlap.either import stands_for
 from neocc.core.overlap.repeat import Repeat
@@ -52,17 +52,9 @@ def set_choices(device: Device, scores: Scores, model: OverlapModel) -> HeldSets
 
 
 def histogram_of(device: Device, values: Any, window: Window, query: Query) -> Histogram:
-    """Count values on the card by bin, or find the bin of a rank."""
-    flat = values.reshape(-1)
-    if not query.rank:
-        found = device.kernels.histogram(flat, *window, query.shift, query.most)
-        return (
-            Histogram(below=found, counted=False) if isinstance(found, int) else Histogram(*found)
-        )
-    if query.rank > flat.size:
-        return Histogram()
-    value, below, equal = device.kernels.select(flat, query.rank, None)
-    return Histogram(np.array([key_of(value)]), np.array([equal]), below)
+    """Count values on the card by bin."""
+    found = device.kernels.histogram(values.reshape(-1), *window, query.shift, query.most)
+    return Histogram(below=found, counted=False) if isinstance(found, int) else Histogram(*found)
 
 
 def fetched(device: Device, scores: Scores) -> Scores:
@@ -86,6 +78,11 @@ class HeldSets(SetChoices):
     def histogram(self, values: FloatArray, window: Window, query: Query) -> Histogram:
         """Count values by bin."""
         return histogram_of(self.device, values, window, query)
+
+    def at_rank(self, values: FloatArray, rank: int) -> tuple[float, int]:
+        """Return the value of a rank, and the rank among those that equal it."""
+        value, below, _ = self.device.kernels.select(values.reshape(-1), rank, None)
+        return value + 0.0, rank - below
 
     def changes(self, thresholds: Thresholds, n_items: int, gain: float) -> Changes:
         """Offer changes of single items; those that may be worth it come here."""
