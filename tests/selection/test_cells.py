@@ -10,10 +10,12 @@ from neocc import NEOCC
 from neocc.core.objectives import POISSON, Observed
 from neocc.core.problem import Problem
 from neocc.core.search import run_starts
+from neocc.core.steps import make_features
 from neocc.datasets import make_coclusters, make_count_coclusters
 from neocc.selection import suggest_n_clusters
-from neocc.selection._cells import Cells, _cut, _distances, _in_memory, _saturated
-from neocc.selection._data import counts_of, opened, read
+from neocc.selection._cells import Cells, _costs, _cut, _in_memory, _saturated
+from neocc.selection._curves import turned
+from neocc.selection._data import counts_of, opened, opener, read
 
 QUICK = {"n_init": 1, "refine": False, "random_state": 0}
 
@@ -28,6 +30,25 @@ def problem_of(objective, shape):
     return Problem(objective, *(counts_of(side, n, k, 0, 0) for side, n, k in sides))
 
 
+def learnt(known, held, problem, side):
+    """Return the clusters of known cells, and what items of a side cost in them when held out."""
+    with opened(known, 1) as data:
+        (found,) = run_starts(data, problem, "neo-kmeans", np.random.default_rng(0).spawn(1))
+    pair, own = found.pair, found.pair[side == "columns"].first
+    if side == "rows":
+        known, held = known.transposed(), held.transposed()
+        problem, pair = turned(problem), pair[::-1]
+    with opened(known, 1) as data, opened(held, 1) as unseen:
+        features, new = (make_features(each, problem, pair) for each in (data, unseen))
+    d = _costs(problem, features, new, pair)
+    return found, _saturated(held, problem.objective) + d[np.arange(len(own)), own]
+
+
+def curves_of(matrix, problem):
+    with opener(matrix, 1) as open_:
+        return Cells(matrix, open_).curves(problem, np.random.default_rng(0), 1)
+
+
 def parts_of(matrix, objective, seed=0):
     return list(_cut(_in_memory(matrix), objective, np.random.default_rng(seed)))
 
@@ -37,10 +58,7 @@ def test_errors_of_counts_are_deviances(side):
     X = np.random.default_rng(0).poisson(3.0, size=(14, 9)).astype(float)
     problem = problem_of(POISSON, X.shape)
     known, held = parts_of(read(X), POISSON)[0]
-    with opened(known, 1) as data, opened(held, 1) as unseen:
-        (found,) = run_starts(data, problem, "neo-kmeans", np.random.default_rng(0).spawn(1))
-        d = _distances(unseen, data, problem, side, found.pair)
-    least = _saturated(held, POISSON, side)
+    found, errors = learnt(known, held, problem, side)
     A, B = known.values.toarray(), held.values.toarray()
     U, V = (members.dense.astype(float) for members in found.pair)
     outer = np.outer(A.sum(axis=1), A.sum(axis=0)) / A.sum()
@@ -54,9 +72,8 @@ def test_errors_of_counts_are_deviances(side):
     independent = np.outer(B.sum(axis=1), B.sum(axis=0)) / B.sum()
     deviance = expected * (means - 1.0) - B * np.log(means)
     deviance += np.where(B > 0, B * np.log(np.where(B > 0, B, 1.0) / independent), 0.0)
-    own = found.pair[0 if side == "rows" else 1].first
     literal = deviance.sum(axis=1 if side == "rows" else 0)
-    np.testing.assert_allclose(least + d[np.arange(len(own)), own], literal, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(errors, literal, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("weighs", [False, True])
@@ -68,15 +85,12 @@ def test_errors_of_observed_cells_are_their_squares(weighs):
     Y = np.where(np.isnan(X), 0.0, X - model.overall_mean_)
     problem = problem_of(Observed(shrinkage=2.0), X.shape)
     known, held = parts_of(matrix, problem.objective)[1]
-    with opened(known, 1) as data, opened(held, 1) as unseen:
-        (found,) = run_starts(data, problem, "neo-kmeans", np.random.default_rng(0).spawn(1))
-        d = _distances(unseen, data, problem, "rows", found.pair)
+    found, errors = learnt(known, held, problem, "rows")
     U, V = (members.dense.astype(float) for members in found.pair)
     seen, new = (each.values.toarray() != 0 for each in (known, held))
     M = (U.T @ (seen * W * Y) @ V) / (U.T @ (seen * W) @ V + 2.0)
     literal = (new * W * np.square(Y - U @ M @ V.T)).sum(axis=1)
-    own = found.pair[0].first
-    np.testing.assert_allclose(d[np.arange(14), own], literal, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(errors, literal, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
@@ -172,9 +186,7 @@ def test_cells_of_a_store_are_held_out_too(tmp_path, objective):
     X, _, _ = make_count_coclusters((40, 30), 3, 2, fill=0.8, random_state=0)
     write_store(tmp_path / "store", X)
     one, other = (
-        Cells(read(Y, observed=objective.needs_counts), 1).curves(
-            problem_of(objective, X.shape), np.random.default_rng(0), 1
-        )
+        curves_of(read(Y, observed=objective.needs_counts), problem_of(objective, X.shape))
         for Y in (X, open_store(tmp_path / "store"))
     )
     for mine, stored in zip(one, other, strict=True):
@@ -183,8 +195,7 @@ def test_cells_of_a_store_are_held_out_too(tmp_path, objective):
 
 def test_one_cut_holds_out_all_cells():
     X, _, _ = make_count_coclusters((30, 20), 2, 2, fill=0.8, random_state=0)
-    source = Cells(read(X), 1)
-    rows, columns = source.curves(problem_of(POISSON, X.shape), np.random.default_rng(0), 1)
+    rows, columns = curves_of(read(X), problem_of(POISSON, X.shape))
     assert rows.errors.shape == (3, 30)
     assert columns.errors.shape == (2, 20)
     assert rows.errors[0].mean() == pytest.approx(columns.errors[0].mean(), rel=0.2)

@@ -7,24 +7,27 @@ import logging
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.metrics import adjusted_rand_score
 
-from neocc import NEOCC
+from neocc import NEOCC, objective_value
 from neocc.core.objectives import OBJECTIVES
 from neocc.core.problem import Problem
+from neocc.core.search import run_starts
+from neocc.core.steps import assigned
 from neocc.datasets import make_coclusters
 from neocc.selection import suggest_n_clusters
-from neocc.selection._curves import Curve
-from neocc.selection._data import counts_of, opened, read
+from neocc.selection._curves import Curve, adjusted_rand, fewer_columns
+from neocc.selection._data import counts_of, opened, opener, read
 from neocc.selection._heldout import Blocks, Folds
 from neocc.selection._verdict import Tried, judged
 
 ANY = Tried(None, 100)
 
 
-def literal_errors(X, part, found, new, objective, side):
+def literal_errors(X, part, pair, new, objective, side):
     """Predict every unseen cell by the formula, one after the other."""
     (known_rows, known_columns), (rows, columns) = part.known, part.held
-    U, V = (members.dense for members in found.pair)
+    U, V = (members.dense for members in pair)
     M = np.array([[X[np.ix_(known_rows[u], known_columns[v])].mean() for v in V.T] for u in U.T])
     C = np.array([X[np.ix_(known_rows[u], columns)].mean(axis=0) for u in U.T])
     A = np.array([X[np.ix_(rows, known_columns[v])].mean(axis=1) for v in V.T])
@@ -66,15 +69,20 @@ def test_held_out_errors_follow_the_formula(objective, container):
     problem = Problem(
         OBJECTIVES[objective], counts_of("rows", 14, 2, 0, 0), counts_of("columns", 12, 2, 0, 0)
     )
-    with opened(read(container(X)), 1) as engine:
-        data = engine.centred(problem.centring)
-        part = Folds.draw(shape, rng).part(engine, data, 0, 1)
-        found = part.learnt(problem, rng, 2)
-        new = part.joined(problem, found)
-        for side in ("rows", "columns"):
-            errors = part.errors(problem.objective, found, new, side)
-            literal = literal_errors(X, part, found, new, objective, side)
-            np.testing.assert_allclose(errors, literal, rtol=1e-8)
+    matrix = read(container(X))
+    with opener(matrix, 1) as open_:
+        part = Folds.draw(shape, rng).part(matrix, 0, 1)
+        U, V = part.learnt(open_, problem, rng, 2)
+        views = part.views(open_, problem)
+        first = [next(view.path(pair)) for view, pair in zip(views, [(V, U), (U, V)], strict=True)]
+        for s, side in enumerate(("rows", "columns")):
+            paths = views[s].path((V, U) if side == "rows" else (U, V))
+            for each, pair, new in paths:
+                both = (new, first[1][2]) if side == "rows" else (first[0][2], new)
+                errors = views[s].errors(each.objective, pair, first[1 - s][2], new)
+                found = pair[::-1] if side == "rows" else pair
+                literal = literal_errors(X, part, found, both, objective, side)
+                np.testing.assert_allclose(errors, literal, rtol=1e-8)
 
 
 def test_new_items_join_as_they_would_in_one_matrix():
@@ -87,11 +95,46 @@ def test_new_items_join_as_they_would_in_one_matrix():
             OBJECTIVES[objective], counts_of("rows", 40, 3, 0, 0), counts_of("columns", 32, 2, 0, 0)
         )
         folds = Folds((np.arange(20), np.arange(20, 40)), (np.arange(16), np.arange(16, 32)))
-        with opened(read(X), 1) as engine:
-            part = folds.part(engine, engine.centred(problem.centring), 1, 1)
-            found = part.learnt(problem, rng, 4)
-            for members, own in zip(part.joined(problem, found), found.pair, strict=True):
-                assert np.array_equal(members.dense, own.dense)
+        matrix = read(X)
+        with opener(matrix, 1) as open_:
+            part = folds.part(matrix, 1, 1)
+            U, V = part.learnt(open_, problem, rng, 4)
+            views = part.views(open_, problem)
+            for view, pair in zip(views, [(V, U), (U, V)], strict=True):
+                new = view.joined(view.problem, pair)
+                assert np.array_equal(new.dense, pair[1].dense)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("objective", ["mean", "residue"])
+def test_a_path_ends_where_the_alternation_of_one_side_does(objective, container):
+    """Columns are at their nearest clusters, whose means are those of the columns."""
+    X = container(make_coclusters((20, 16), 3, 4, noise=1.0, random_state=0)[0] + 2.0)
+    problem = Problem(
+        OBJECTIVES[objective],
+        counts_of("rows", 20, 3, 0, 0),
+        counts_of("columns", 16, 5, 0, 0),
+        tol=0.0,
+    )
+    with opened(read(X), 1) as engine:
+        (found,) = run_starts(engine, problem, "neo-kmeans", [np.random.default_rng(0)])
+        numbers, values = [], []
+        for each, (U, V) in fewer_columns(engine, problem, found.pair):
+            numbers.append(V.n_clusters)
+            again = assigned(engine, each, "columns", (U, V))
+            assert np.array_equal(again[1].dense, V.dense)
+            assert np.array_equal(U.dense, found.U.dense)
+            values.append(objective_value(X, U.dense, V.dense, objective=objective))
+    assert numbers == [5, 4, 3, 2, 1]
+    assert values == sorted(values)
+
+
+def test_agreement_is_the_adjusted_rand_index():
+    rng = np.random.default_rng(0)
+    for n, k in ((1, 1), (2, 2), (7, 3), (40, 5)):
+        one, other = rng.integers(-1, k, size=(2, n))
+        assert adjusted_rand(one, other) == pytest.approx(adjusted_rand_score(one, other))
+    assert adjusted_rand(np.zeros(5, int), np.zeros(5, int)) == 1.0
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -205,8 +248,8 @@ def test_progress_and_an_early_end(caplog):
     calls = []
     with caplog.at_level(logging.INFO, logger="neocc"):
         suggest_n_clusters(X, random_state=0, callback=lambda *done: calls.append(done))
-    assert calls == [(1, 3), (2, 3)]  # which leave no doubt
-    assert "cut 2/3" in caplog.text
+    assert calls == [(1, 3)]  # which leaves no doubt
+    assert "cut 1/3" in caplog.text
     found = suggest_n_clusters(X, random_state=0, callback=lambda done, total: done == 1)
     assert not found.complete
     assert "(interrupted)" in str(found)

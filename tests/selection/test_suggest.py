@@ -18,7 +18,7 @@ from neocc.kernels import Memberships
 from neocc.selection import stability
 from neocc.selection._criteria import Fit, hull, icl, pseudo_f
 from neocc.selection._data import read
-from neocc.selection._grid import Effort, _merge, solve_grid
+from neocc.selection._grid import Effort, merge, solve_grid
 
 MEAN = OBJECTIVES["mean"]
 suggest_n_clusters = partial(selection.suggest_n_clusters, criteria=("icl", "hull", "pseudo_f"))
@@ -108,7 +108,7 @@ def test_merging_joins_the_clusters_whose_means_are_closest():
     points = np.array([0.0, 0.2, 5.0, 5.2, 6.0, 6.2])
     members = Memberships.from_labels(np.array([0, 0, 1, 1, 2, 2], dtype=np.int32), 3)
     means = np.array([0.1, 5.1, 6.1])
-    merged = _merge(members, (points[:, None] - means) ** 2)
+    merged = merge(members, (points[:, None] - means) ** 2)
     assert merged.first.tolist() == [0, 0, 1, 1, 1, 1]
 
 

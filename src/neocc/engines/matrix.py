@@ -88,6 +88,10 @@ class SparseMatrix:
         parts = [self.values[start:stop][:, columns] for start, stop in self.partition(_CHUNK)]
         return SparseMatrix.from_scipy(stacked(parts))
 
+    def transposed(self) -> SparseMatrix:
+        """Return a copy with rows as columns, in memory."""
+        return SparseMatrix.from_scipy(sparse.csr_array(self.values[:].T))
+
     def partition(self, entries: int) -> list[tuple[int, int]]:
         """Cut the rows into ranges of about `entries` entries; a row counts as 64 more."""
         n = len(self.indptr) - 1
@@ -180,6 +184,11 @@ class DenseMatrix:
         parts = [self.values[start:stop][:, columns] for start, stop in self.partition(_CHUNK)]
         effects = None if self.column_effects is None else self.column_effects[columns]
         return DenseMatrix(stacked(parts), self.row_effects, effects)
+
+    def transposed(self) -> DenseMatrix:
+        """Return a copy with rows as columns, in memory, with the effects they had."""
+        values = np.ascontiguousarray(self.values[:].T)
+        return DenseMatrix(values, self.column_effects, self.row_effects)
 
     def partition(self, entries: int) -> list[tuple[int, int]]:
         """Cut the rows into ranges of about `entries` entries."""

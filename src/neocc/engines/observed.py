@@ -124,6 +124,10 @@ class ObservedMatrix(SparseMatrix):
         biases = None if self.column_biases is None else self.column_biases[columns]
         return ObservedMatrix.of_rows(stacked(parts), self.row_biases, biases)
 
+    def transposed(self) -> ObservedMatrix:
+        """Return a copy with rows as columns, of cells in memory."""
+        return ObservedMatrix.of_rows(sparse.csr_array(self.sendable.T))
+
     def _weights_at(self, at: Any) -> FloatArray | None:
         if self.weights is None:
             return None

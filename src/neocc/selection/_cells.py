@@ -7,8 +7,8 @@ convolution-closed distributions", 2024). Clusters are found in all parts but on
 objective would charge for the cells of that one, in the same clusters and at the same rates or
 means, is the error: squares of observed cells, and the deviance of counts.
 
-As in `_heldout`, data are clustered once with many clusters on both sides; those of one side are
-then merged one by one.
+As in `_heldout`, data are clustered once with many clusters on both sides; those of one side, seen
+as the columns of a matrix, are then merged one by one.
 """
 
 from __future__ import annotations
@@ -20,25 +20,28 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from neocc._typing import FloatArray, IntArray
-from neocc.core.engine import Engine
-from neocc.core.objectives import Objective, Side
+from neocc._typing import FloatArray
+from neocc.core.objectives import Objective
 from neocc.core.problem import Problem
 from neocc.core.search import run_starts
-from neocc.core.solve import solve
 from neocc.core.steps import make_features, make_terms
 from neocc.engines import Matrix
 from neocc.engines.observed import ObservedMatrix
 from neocc.engines.reading import as_matrix
-from neocc.kernels import numpy_
-from neocc.selection._curves import SIDES, Curve, stability_of, with_clusters
-from neocc.selection._data import opened
-from neocc.selection._grid import merged
+from neocc.kernels import Features, numpy_
+from neocc.selection._curves import (
+    SHORT_TOL,
+    SIDES,
+    Curve,
+    fewer_columns,
+    stability_of,
+    turned,
+)
+from neocc.selection._data import Open
 
 __all__ = ["Cells"]
 
 _PARTS = 5
-_SHORT_TOL = 1e-3
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class Cells:
     """Data whose cells are held out."""
 
     matrix: Matrix
-    n_jobs: int | None
+    open: Open
 
     n_cuts = 2
     # With more clusters than these sparse data tell mostly of noise, on the other side too.
@@ -56,26 +59,29 @@ class Cells:
         self, problem: Problem, rng: np.random.Generator, n_init: int
     ) -> tuple[Curve, Curve]:
         """Return the curves of rows and of columns from one cut into parts."""
-        problem = replace(problem, objective=_squared(problem.objective), tol=_SHORT_TOL)
+        problem = replace(problem, objective=_squared(problem.objective), tol=SHORT_TOL)
         cells = _in_memory(self.matrix)
-        largest = [problem.counts(side).n_clusters for side in SIDES]
-        sizes = list(zip(largest, self.matrix.shape, strict=True))
+        sizes = [(problem.counts(s).n_clusters, problem.counts(s).n_items) for s in SIDES]
         errors = [np.zeros((k, n)) for k, n in sizes]
         labels = [np.zeros((k, _PARTS, 1, n), dtype=np.intp) for k, n in sizes]
         for part, (known, held) in enumerate(_cut(cells, problem.objective, rng)):
-            with opened(known, self.n_jobs) as data, opened(held, self.n_jobs) as unseen:
-                runs = run_starts(data, problem, "neo-kmeans", rng.spawn(n_init))
-                most = min(runs, key=lambda run: run.objective)
-                for s, side in enumerate(SIDES):
-                    least, found = _saturated(held, problem.objective, side), most
-                    for k in range(largest[s], 0, -1):
-                        each = with_clusters(problem, side, k)
-                        found = solve(data, each, merged(data, each, found))
-                        own = found.pair[s]
-                        assert own is not None
-                        costs = _distances(unseen, data, each, side, found.pair)
-                        errors[s][k - 1] += least + costs[np.arange(len(own.first)), own.first]
-                        labels[s][k - 1, part, 0] = own.first
+            runs = run_starts(self.open(known), problem, "neo-kmeans", rng.spawn(n_init))
+            U, V = min(runs, key=lambda run: run.objective).pair
+            assert U is not None and V is not None
+            views = (
+                (known.transposed(), held.transposed(), turned(problem), (V, U)),
+                (known, held, problem, (U, V)),
+            )
+            for s, (seen, unseen, own, pair) in enumerate(views):
+                data = self.open(seen)
+                features = make_features(data, own, pair)
+                new = make_features(self.open(unseen), own, pair)
+                least = _saturated(unseen, own.objective)
+                for each, found in fewer_columns(data, own, pair):
+                    k, at = found[1].n_clusters - 1, found[1].first
+                    costs = _costs(each, features, new, found)
+                    errors[s][k] += least + costs[np.arange(len(at)), at]
+                    labels[s][k, part, 0] = at
         rows, columns = (
             Curve(each * (each.shape[1] / _size(cells, problem.objective)), stability_of(runs))
             for each, runs in zip(errors, labels, strict=True)
@@ -88,12 +94,9 @@ def _squared(objective: Objective) -> Objective:
     return replace(objective, background=False) if objective.needs_counts else objective
 
 
-def _distances(unseen: Engine, data: Engine, problem: Problem, side: Side, pair: Any) -> FloatArray:
-    """Return what items of unseen cells would cost in the clusters that the data have."""
-    terms = make_terms(problem, side, make_features(data, problem, pair), pair)
-    if side == "rows":
-        return unseen.row_distances(terms, pair[1])
-    return numpy_.distances(make_features(unseen, problem, pair), terms)
+def _costs(problem: Problem, features: Features, new: Features, pair: Any) -> FloatArray:
+    """Return what columns cost, by their features in unseen cells, in the clusters of the data."""
+    return numpy_.distances(new, make_terms(problem, "columns", features, pair))
 
 
 def _in_memory(matrix: Matrix) -> Any:
@@ -139,20 +142,19 @@ def _some(cells: Any, own: Any, data: FloatArray | None = None) -> Any:
     return sparse.csr_array((kept, cells.indices[own], indptr), shape=cells.shape)
 
 
-def _saturated(held: Matrix, objective: Objective, side: Side) -> FloatArray | float:
-    """Return what counts of items cost against independence if each had a rate of its own.
+def _saturated(held: Matrix, objective: Objective) -> FloatArray | float:
+    """Return what counts of columns cost against independence if each had a rate of its own.
 
     The objective charges relative to independence; with this the error is a deviance.
     """
     if objective.needs_counts:
         return 0.0
     X = held.values.tocoo()
-    rows, columns = X.row, X.col
-    margins = [np.bincount(at, X.data, n) for at, n in zip((X.row, X.col), X.shape, strict=True)]
-    expected = margins[0][rows] * margins[1][columns] / max(X.data.sum(), 1e-300)
-    at: IntArray = rows if side == "rows" else columns
-    n = X.shape[0 if side == "rows" else 1]
-    return np.asarray(np.bincount(at, X.data * np.log(X.data / expected), n), dtype=np.float64)
+    places = (X.row, X.col)
+    rows, columns = (np.bincount(at, X.data, n) for at, n in zip(places, X.shape, strict=True))
+    expected = rows[X.row] * columns[X.col] / max(X.data.sum(), 1e-300)
+    costs = np.bincount(X.col, X.data * np.log(X.data / expected), X.shape[1])
+    return np.asarray(costs, dtype=np.float64)
 
 
 def _size(cells: Any, objective: Objective) -> float:

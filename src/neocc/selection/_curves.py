@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
+from typing import TypeAlias
 
 import numpy as np
-from sklearn.metrics import adjusted_rand_score
 
 from neocc._typing import FloatArray, IntArray
+from neocc.core.engine import Engine
 from neocc.core.objectives import Objective, Side
 from neocc.core.problem import Problem
+from neocc.core.steps import half_step, make_features, make_terms
+from neocc.kernels import Features, Memberships, numpy_
+from neocc.selection._grid import merge
 
-__all__ = ["SIDES", "Curve", "holds_out_cells", "stability_of", "with_clusters"]
+__all__ = ["SHORT_TOL", "SIDES", "Curve", "fewer_columns", "holds_out_cells", "stability_of"]
+__all__ += ["turned", "with_clusters"]
 
 SIDES: tuple[Side, Side] = ("rows", "columns")
+SHORT_TOL = 1e-3
+"""Runs that only have to show how many clusters there are end early."""
+
+_Both: TypeAlias = tuple[Memberships, Memberships]
 
 
 @dataclass(frozen=True)
@@ -44,11 +55,61 @@ def with_clusters(problem: Problem, side: Side, n_clusters: int) -> Problem:
     return problem.with_counts(side, replace(counts, n_clusters=n_clusters))
 
 
+def turned(problem: Problem) -> Problem:
+    """Return the problem of the transposed matrix."""
+    return replace(problem, rows=problem.columns, columns=problem.rows)
+
+
+def fewer_columns(
+    engine: Engine,
+    problem: Problem,
+    pair: _Both,
+    features_of: Callable[[_Both], Features] | None = None,
+) -> Iterator[tuple[Problem, _Both]]:
+    """Yield problems with fewer and fewer column clusters, and pairs that solve them.
+
+    The two most similar clusters are merged, and columns assigned until the objective stands. Row
+    clusters stay as they are, and with them the features of columns: unless the objective needs
+    products, the data are read once. The features may be those of some of an engine's columns.
+    """
+    features_of = features_of or partial(make_features, engine, problem)
+    U, V = pair
+    features = features_of((U, V))
+    for k in range(V.n_clusters, 0, -1):
+        each = with_clusters(problem, "columns", k)
+        if k < V.n_clusters:
+            terms = make_terms(each, "columns", features, (U, V))
+            V = each.weighted("columns", merge(V, numpy_.distances(features, terms)))
+        previous = np.inf
+        for _ in range(each.max_iter):
+            if each.needs_products:
+                features = features_of((U, V))
+            step = half_step(engine, each, "columns", features, (U, V))
+            if previous - step.objective <= each.tol * abs(step.objective):
+                break
+            previous, V = step.objective, step.members
+        yield each, (U, V)
+
+
 def stability_of(labels: IntArray) -> FloatArray:
     """Compare clusters of all items when different ones of their side were held out."""
 
     def agreement(each: IntArray) -> float:
         pairs = [pair for runs in each.swapaxes(0, 1) for pair in combinations(runs, 2)]
-        return float(np.mean([adjusted_rand_score(*pair) for pair in pairs]))
+        return float(np.mean([adjusted_rand(*pair) for pair in pairs]))
 
     return np.array([agreement(each) for each in labels])
+
+
+def adjusted_rand(one: IntArray, other: IntArray) -> float:
+    """Return the adjusted Rand index of two labellings; -1 is a label too."""
+    one, other, n = one + 1, other + 1, len(one)
+    width = int(other.max()) + 1
+    both = np.bincount(one * width + other)
+    together, first, second = (
+        float(np.square(sizes.astype(np.float64)).sum() - n)
+        for sizes in (both, np.bincount(one), np.bincount(other))
+    )
+    expected = first * second / (n * (n - 1.0)) if n > 1 else 0.0
+    most = 0.5 * (first + second)
+    return (together - expected) / (most - expected) if most > expected else 1.0

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -17,6 +18,9 @@ from neocc.engines import Matrix, Workers, open_engine
 from neocc.engines.observed import ObservedMatrix
 from neocc.engines.validation import make_counts, read_matrix
 from neocc.kernels import get_kernels
+
+Open: TypeAlias = Callable[[Matrix], Engine]
+"""What puts a matrix into an engine."""
 
 # About how many iterations a selection takes.
 _ITERATIONS = 1000
@@ -36,10 +40,21 @@ def without_biases(matrix: Matrix, n_jobs: int | None, *, effects: bool) -> Matr
 
 
 @contextmanager
+def opener(matrix: Matrix, n_jobs: int | None) -> Iterator[Open]:
+    """Yield what puts a matrix, or parts of it, into engines that share their threads."""
+    with Workers(n_jobs) as workers:
+        yield partial(
+            open_engine,
+            kernels=get_kernels("auto", matrix.n_stored, _ITERATIONS),
+            workers=workers,
+        )
+
+
+@contextmanager
 def opened(matrix: Matrix, n_jobs: int | None) -> Iterator[Engine]:
     """Put a matrix into an engine with its own threads."""
-    with Workers(n_jobs) as workers:
-        yield open_engine(matrix, get_kernels("auto", matrix.n_stored, _ITERATIONS), workers)
+    with opener(matrix, n_jobs) as open_:
+        yield open_(matrix)
 
 
 def make_rng(random_state: Any) -> np.random.Generator:

@@ -123,7 +123,7 @@ def merged(data: Engine, problem: Problem, solution: Solution) -> Pair:
         members = pair[at]
         assert members is not None
         while members.n_clusters > counts.n_clusters:
-            members = _merge(members, distances(data, problem, side, pair))  # type: ignore[arg-type]
+            members = merge(members, distances(data, problem, side, pair))  # type: ignore[arg-type]
             members = problem.overlap_model.weighted(members)
             pair = with_side(pair, side, members)  # type: ignore[arg-type]
     for side, at in (("rows", 0), ("columns", 1)):
@@ -134,7 +134,7 @@ def merged(data: Engine, problem: Problem, solution: Solution) -> Pair:
     return pair
 
 
-def _merge(members: Memberships, d: FloatArray) -> Memberships:
+def merge(members: Memberships, d: FloatArray) -> Memberships:
     """Merge the two clusters whose union raises the objective least.
 
     Moving all members of a to the mean of b costs n_a delta, with delta the squared distance of

@@ -3,20 +3,21 @@
 Bi-cross-validation (Owen and Perry, "Bi-cross-validation of the SVD and the nonnegative matrix
 factorization", 2009): rows and columns are cut into halves. Clusters are found in one quarter of
 the matrix; the other rows join them by their cells in its columns, the other columns by their cells
-in its rows, and the opposite quarter, which nobody has seen, is predicted. For "mean" a row in
-cluster i is predicted to have
+in its rows, and the opposite quarter, which nobody has seen, is predicted. For "mean" a column in
+cluster j is predicted to have
 
-    x_pt = M_ij + w_i (C_it - M_ij)
+    x_pt = M_ij + w_j (A_pj - M_ij)
 
-in column t, with C_it the mean of the column over known rows of the cluster, M the block means, and
-w the weight that noise leaves to single columns (empirical Bayes): with few columns these speak for
-themselves, with thousands their blocks do. Columns likewise. For "residue" it is the additive model
-of a block, x_pt = A_pj + C_it - M_ij, with A_pj the mean of the row over known columns. Errors are
-sums over features, as distances are: no table of predictions is made.
+in row p of cluster i, with A_pj the mean of the row over known columns of the cluster, M the block
+means, and w the weight that noise leaves to single rows (empirical Bayes): with few rows these
+speak for themselves, with thousands their blocks do. Rows likewise. For "residue" it is the
+additive model of a block, x_pt = A_pj + C_it - M_ij, with C_it the mean of the column over known
+rows. Errors are sums over features, as distances are: no table of predictions is made.
 
 Every quarter is clustered once, with many clusters on both sides. Those of one side are then merged
-one by one, each time followed by a few iterations, while the other side keeps its many: how many
-clusters rows have does not depend on how many columns should have.
+one by one, while the other side keeps its many (`neocc.selection._curves.fewer_columns`): how many
+clusters rows have does not depend on how many columns should have. A side is seen as the columns of
+a matrix: rows are those of the transposed one.
 """
 
 from __future__ import annotations
@@ -30,19 +31,26 @@ import numpy as np
 
 from neocc._typing import FloatArray, IntArray
 from neocc.core.engine import Engine
-from neocc.core.objectives import Objective, Side
+from neocc.core.objectives import Objective
 from neocc.core.problem import Problem
 from neocc.core.search import run_starts
-from neocc.core.solve import Solution, solve
 from neocc.core.steps import join, make_features, make_terms
+from neocc.engines import Matrix
 from neocc.kernels import Features, Memberships
-from neocc.selection._curves import SIDES, Curve, stability_of, with_clusters
-from neocc.selection._grid import merged
+from neocc.selection._curves import (
+    SHORT_TOL,
+    SIDES,
+    Curve,
+    fewer_columns,
+    stability_of,
+    turned,
+)
+from neocc.selection._data import Open
 
-__all__ = ["Blocks", "Folds", "held_out_curves"]
+__all__ = ["Blocks", "Both", "Folds", "Part", "View"]
 
 Both: TypeAlias = tuple[Memberships, Memberships]
-_SHORT_TOL = 1e-3
+
 _ROUNDING = 1e-12
 # Tables of few cells are cut more often, into thirds: what one cut shows of them is mostly chance,
 # and half of their rows and columns are too few to learn from.
@@ -64,135 +72,131 @@ class Folds:
         rows, columns = (tuple(np.sort(part) for part in cut) for cut in cuts)
         return cls(rows, columns)
 
-    def part(self, engine: Engine, data: Engine, i: int, j: int) -> Part:
-        """Hold out part i of the rows and part j of the columns of data, as given and centred."""
-        n, m = engine.shape
+    def part(self, matrix: Matrix, i: int, j: int) -> Part:
+        """Hold out part i of the rows and part j of the columns."""
+        n, m = matrix.shape
         held = self.rows[i], self.columns[j]
         known = np.delete(np.arange(n), held[0]), np.delete(np.arange(m), held[1])
-        old, new = (data.sample("rows", rows) for rows in (known[0], held[0]))
-        return Part(
-            engine.sample("rows", known[0]).sample("columns", known[1]),
-            old.sample("columns", known[1]),
-            new.sample("columns", known[1]),
-            old,
-            new.sample("columns", held[1]),
-            known,
-            held,
-        )
+        return Part(matrix, known, held)
 
 
 @dataclass(frozen=True)
 class Part:
-    """What is known, as given and centred, new rows of known columns, all columns of known rows.
+    """Rows and columns that are known, and those that are held out."""
 
-    Cells of new rows and new columns are `unseen`.
-    """
-
-    given: Engine
-    data: Engine
-    new_rows: Engine
-    all_columns: Engine
-    unseen: Engine
+    matrix: Matrix
     known: tuple[IntArray, IntArray]
     held: tuple[IntArray, IntArray]
 
-    def learnt(self, problem: Problem, rng: np.random.Generator, n_init: int) -> Solution:
-        """Return the best of a few short runs."""
-        problem = replace(self.sized(problem), tol=_SHORT_TOL)
-        runs = run_starts(self.given, problem, "neo-kmeans", rng.spawn(n_init))
-        best = min(runs, key=lambda run: run.objective)
-        return solve(self.data, problem, best.pair)
+    def learnt(self, open_: Open, problem: Problem, rng: np.random.Generator, n_init: int) -> Both:
+        """Return the clusters of known rows and columns: the best of a few short runs."""
+        rows, columns = self.known
+        engine = open_(self.matrix.take(rows).take_columns(columns))
+        short = replace(_sized(problem, engine.shape), tol=SHORT_TOL)
+        runs = run_starts(engine, short, "neo-kmeans", rng.spawn(n_init))
+        U, V = min(runs, key=lambda run: run.objective).pair
+        assert U is not None and V is not None
+        return U, V
 
-    def sized(self, problem: Problem, part: Engine | None = None) -> Problem:
-        """Return the problem with counts in proportion to a part: by default what is known."""
-        sizes = zip(SIDES, (part or self.data).shape, strict=True)
-        rows, columns = (problem.counts(side).resized(n) for side, n in sizes)
-        return replace(problem, rows=rows, columns=columns)
+    def views(self, open_: Open, problem: Problem) -> tuple[View, View]:
+        """Return what rows and what columns show, on data that are centred for a problem."""
+        centred = self.matrix.centred(problem.centring)
+        old, new = (centred.take(rows) for rows in (self.known[0], self.held[0]))
+        fresh, unseen = (new.take_columns(columns) for columns in (self.known[1], self.held[1]))
+        wide, late = centred.take_columns(self.known[1]), old.take_columns(self.held[1])
+        first, second, third = (open_(each.transposed()) for each in (wide, late, unseen))
+        rows = View(turned(problem), first, second, third, self.known[0], self.held[0])
+        first, second, third = (open_(each) for each in (old, fresh, unseen))
+        return rows, View(problem, first, second, third, self.known[1], self.held[1])
 
-    def path(self, problems: list[Problem], found: Solution) -> Iterator[Solution]:
-        """Yield solutions with fewer and fewer clusters, each from the one before."""
-        for each in problems:
-            problem = replace(self.sized(each), tol=_SHORT_TOL)
-            found = solve(self.data, problem, merged(self.data, problem, found))
-            yield found
 
-    def joined(self, problem: Problem, found: Solution) -> Both:
-        """Return the memberships of new rows and of new columns in the clusters found.
+@dataclass
+class View:
+    """A cut seen from one side, whose items are columns here.
+
+    Known rows of all columns are `wide`, new rows of known columns `fresh`, and what is left
+    `unseen`.
+    """
+
+    problem: Problem
+    wide: Engine
+    fresh: Engine
+    unseen: Engine
+    known: IntArray
+    held: IntArray
+    _features: Features | None = None
+    _last: Memberships | None = None
+
+    def path(self, pair: Both) -> Iterator[tuple[Problem, Both, Memberships]]:
+        """Yield problems of fewer and fewer clusters, their pairs, and where new columns join."""
+        problem = _sized(self.problem, (self.wide.shape[0], len(self.known)))
+        for each, found in fewer_columns(self.wide, problem, pair, self.known_features):
+            yield each, found, self.joined(each, found)
+
+    def known_features(self, pair: Both) -> Features:
+        """Return the features of known columns; those of all are kept until they change."""
+        U, V = pair
+        if self._features is None or (self.problem.needs_products and V is not self._last):
+            self._last = V
+            # New columns are in no cluster yet.
+            labels = np.full(self.wide.shape[1], -1, dtype=np.int32)
+            labels[self.known] = V.first
+            more = self.known[V.extra_items]
+            wide = Memberships(labels, more, V.extra_clusters, V.n_clusters)
+            both = (U, self.problem.overlap_model.weighted(wide))
+            self._features = make_features(self.wide, self.problem, both)
+        return _taken(self._features, self.known)
+
+    def joined(self, problem: Problem, pair: Both) -> Memberships:
+        """Return the memberships of new columns in the clusters found.
 
         As in a fit no cluster stays empty: new items pay for clusters that they do not need.
         """
-        U, V = found.pair
-        assert U is not None and V is not None
-        features = make_features(self.data, problem, found.pair)
-        terms = make_terms(problem, "rows", features, found.pair)
-        sized = self.sized(problem, self.unseen)
-        rows = join(self.new_rows, sized, "rows", terms, None, V).members
-        terms = make_terms(problem, "columns", features, found.pair)
-        # New columns are in no cluster yet.
-        labels = np.full(self.all_columns.shape[1], -1, dtype=np.int32)
-        labels[self.known[1]] = V.first
-        more = self.known[1][V.extra_items]
-        wide = Memberships(labels, more, V.extra_clusters, V.n_clusters)
-        pair = (U, problem.overlap_model.weighted(wide))
-        features = make_features(self.all_columns, problem, pair)
-        features = _taken(features, self.held[1])
-        return rows, join(self.data, sized, "columns", terms, None, U, features).members
+        terms = make_terms(problem, "columns", self.known_features(pair), pair)
+        assert self._features is not None
+        features = _taken(self._features, self.held)
+        sized = _sized(problem, self.unseen.shape)
+        return join(self.wide, sized, "columns", terms, None, pair[0], features).members
 
     def errors(
-        self,
-        objective: Objective,
-        found: Solution,
-        new: tuple[Memberships, Memberships],
-        side: Side,
+        self, objective: Objective, pair: Both, rows: Memberships, columns: Memberships
     ) -> FloatArray:
-        """Return the sum of squared errors of the unseen cells of each row, or of each column."""
-        P, Q = self.factors(objective, found, new, side)
-        if side == "rows":
-            squares, products = self.unseen.row_squares(), self.unseen.multiply(Q.T)
-        else:
-            squares, products = self.unseen.column_squares(), self.unseen.multiply_transposed(P)
-            P, Q = Q.T, P.T
-        own = P @ (Q @ Q.T) - 2.0 * products
-        errors: FloatArray = squares + np.einsum("pi,pi->p", P, own)
+        """Return the sum of squared errors of the unseen cells of each column."""
+        P, Q = self.factors(objective, pair, rows, columns)
+        squares = self.unseen.column_squares()
+        own = Q @ (P.T @ P) - 2.0 * self.unseen.multiply_transposed(P)
+        errors: FloatArray = squares + np.einsum("ti,ti->t", Q, own)
         # Cells that are predicted exactly, but for rounding, have no error.
         return np.where(errors <= _ROUNDING * squares, 0.0, errors)
 
     def factors(
-        self,
-        objective: Objective,
-        found: Solution,
-        new: tuple[Memberships, Memberships],
-        side: Side,
+        self, objective: Objective, pair: Both, rows: Memberships, columns: Memberships
     ) -> tuple[FloatArray, FloatArray]:
-        """Return two thin tables whose product predicts the unseen cells."""
-        U, V = found.pair
-        assert U is not None and V is not None
-        M = objective.block_means(found.features, U, V)
-        u, v = (_shares(members) for members in new)
-        if side == "rows" or objective.per_item:
-            held = self.held[1]
-            C = self.all_columns.multiply_transposed(_means(U))[held]
-        if side == "columns" or objective.per_item:
-            A = self.new_rows.multiply(_means(V))
-        if objective.per_item:
-            return np.hstack([u, A]), np.vstack([C.T - M @ v.T, v.T])
-        if side == "rows":
-            return u, _drawn(C, v @ M.T, U, self.all_columns.column_squares()[held]).T
-        return _drawn(A, u @ M, V, self.new_rows.row_squares()), v.T
+        """Return two thin tables, P and Q, such that P Q' predicts the unseen cells."""
+        U, V = pair
+        M = objective.block_means(self.known_features(pair), U, V)
+        u, v = _shares(rows), _shares(columns)
+        A = self.fresh.multiply(_means(V))
+        if not objective.per_item:
+            return _drawn(A, u @ M, V, self.fresh.row_squares()), v
+        assert self._features is not None and self._features.sums is not None
+        C = self._features.sums[self.held] / np.maximum(U.sizes, 1.0)
+        return np.hstack([u, A]), np.hstack([C - v @ M.T, v])
 
 
 @dataclass(frozen=True)
 class Blocks:
     """Data of which blocks of rows and columns are held out."""
 
-    engine: Engine
+    matrix: Matrix
+    open: Open
 
     # How many clusters to begin with.
     first = 16
 
     @property
     def _few(self) -> bool:
-        shape = self.engine.shape
+        shape = self.matrix.shape
         return prod(shape) < _FEW_CELLS and min(shape) > _PARTS_OF_FEW
 
     @property
@@ -203,37 +207,36 @@ class Blocks:
     def curves(
         self, problem: Problem, rng: np.random.Generator, n_init: int
     ) -> tuple[Curve, Curve]:
-        """Return the curves of rows and of columns from one cut."""
-        n_parts = _PARTS_OF_FEW if self._few else _PARTS
-        folds = Folds.draw(self.engine.shape, rng, n_parts)
-        return held_out_curves(self.engine, problem, folds, rng, n_init)
+        """Return the curves of rows and of columns, up to the numbers of a problem, of one cut."""
+        folds = Folds.draw(self.matrix.shape, rng, _PARTS_OF_FEW if self._few else _PARTS)
+        problem = replace(problem, tol=SHORT_TOL)
+        largest = [problem.counts(side).n_clusters for side in SIDES]
+        sizes = list(zip(largest, self.matrix.shape, strict=True))
+        grid = len(folds.rows), len(folds.columns)
+        errors = [np.zeros((k, n)) for k, n in sizes]
+        labels = [np.zeros((k, *grid, n), dtype=np.intp) for k, n in sizes]
+        for i, j in np.ndindex(grid):
+            part = folds.part(self.matrix, i, j)
+            U, V = part.learnt(self.open, problem, rng, n_init)
+            views, pairs = part.views(self.open, problem), ((V, U), (U, V))
+            paths = [view.path(pair) for view, pair in zip(views, pairs, strict=True)]
+            most = [next(path) for path in paths]
+            for s, (view, path) in enumerate(zip(views, paths, strict=True)):
+                others = most[1 - s][2]
+                for each, pair, new in (most[s], *path):
+                    k = pair[1].n_clusters - 1
+                    errors[s][k, view.held] += view.errors(each.objective, pair, others, new)
+                    labels[s][k, i, j, view.known] = pair[1].first
+                    labels[s][k, i, j, view.held] = new.first
+        n, m = self.matrix.shape
+        rows = Curve(errors[0] / m, stability_of(labels[0]))
+        return rows, Curve(errors[1] / n, stability_of(labels[1].swapaxes(1, 2)))
 
 
-def held_out_curves(
-    engine: Engine, problem: Problem, folds: Folds, rng: np.random.Generator, n_init: int
-) -> tuple[Curve, Curve]:
-    """Return the curves of rows and of columns up to the numbers of clusters of a problem."""
-    data = engine.centred(problem.centring)
-    largest = [problem.counts(side).n_clusters for side in SIDES]
-    sizes = list(zip(largest, engine.shape, strict=True))
-    grid = len(folds.rows), len(folds.columns)
-    errors = [np.zeros((k, n)) for k, n in sizes]
-    labels = [np.zeros((k, *grid, n), dtype=np.intp) for k, n in sizes]
-    for i, j in np.ndindex(grid):
-        part = folds.part(engine, data, i, j)
-        most = part.learnt(problem, rng, n_init)
-        for s, side in enumerate(SIDES):
-            numbers = range(largest[s], 0, -1)
-            problems = [with_clusters(problem, side, k) for k in numbers]
-            for k, each, found in zip(numbers, problems, part.path(problems, most), strict=True):
-                new, own = part.joined(each, found), found.pair[s]
-                assert own is not None
-                errors[s][k - 1, part.held[s]] += part.errors(each.objective, found, new, side)
-                labels[s][k - 1, i, j, part.known[s]] = own.first
-                labels[s][k - 1, i, j, part.held[s]] = new[s].first
-    n, m = engine.shape
-    rows = Curve(errors[0] / m, stability_of(labels[0]))
-    return rows, Curve(errors[1] / n, stability_of(labels[1].swapaxes(1, 2)))
+def _sized(problem: Problem, shape: tuple[int, int]) -> Problem:
+    """Return the problem with counts in proportion to a part of the data."""
+    rows, columns = (problem.counts(side).resized(n) for side, n in zip(SIDES, shape, strict=True))
+    return replace(problem, rows=rows, columns=columns)
 
 
 def _drawn(

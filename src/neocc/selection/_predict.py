@@ -19,11 +19,11 @@ from neocc.engines.reading import as_matrix
 from neocc.engines.validation import make_counts
 from neocc.selection._cells import Cells
 from neocc.selection._curves import SIDES, Curve, holds_out_cells, with_clusters
-from neocc.selection._data import is_true, opened
+from neocc.selection._data import Open, is_true, opener
 from neocc.selection._described import as_many, with_enough
 from neocc.selection._heldout import Blocks
 from neocc.selection._predicted import PredictedClusters, SidePrediction
-from neocc.selection._together import Asked, estimate_sides, other_side
+from neocc.selection._together import Asked, estimate_sides
 from neocc.selection._verdict import SAME, Tried, judged
 
 __all__ = ["Wanted", "choose_numbers", "known_outliers", "sampled"]
@@ -33,8 +33,11 @@ logger = logging.getLogger("neocc")
 _MOST_ENTRIES = 5_000_000
 # A sample of the rows must still show clusters.
 _ROWS_PER_CLUSTER = 20
-# Outliers are far from all groups, however many there are; these many are asked first.
-_SOME_CLUSTERS = 5
+# Outliers are far from all groups, however many there are: these many groups are asked first, of no
+# more than so many items, from so many starts.
+_SOME_CLUSTERS, _SOME_ITEMS, _SOME_STARTS = 8, 2000, 3
+# Clusters on which parts agree so well are found again in any cut.
+_EQUAL = 0.98
 
 
 @dataclass(frozen=True)
@@ -79,17 +82,27 @@ def known_outliers(
     engine: Engine, outliers: tuple[float | None, float | None], rng: np.random.Generator
 ) -> list[float]:
     """Return shares of outliers, estimated where they are None: they are far from any clusters."""
-    found = []
-    for at, ((side, n), given) in enumerate(zip(_sized(engine), outliers, strict=True)):
-        if given is None:
-            own = Asked(min(_SOME_CLUSTERS, n))
-            others = other_side(own.n_clusters, engine.shape[1 - at])
-            asked = (own, others) if side == "rows" else (others, own)
-            # What follows draws the same numbers, whether outliers were given or not.
-            apart = deepcopy(rng)
-            given = estimate_sides(engine, MEAN, asked, apart)[side].outliers  # noqa: PLW2901
-        found.append(given)
-    return found
+    # What follows draws the same numbers, whether outliers were given or not.
+    apart = deepcopy(rng)
+    shape = engine.shape
+    if None in outliers:
+        for side, n in _sized(engine):
+            if n > _SOME_ITEMS:
+                engine = engine.sample(side, np.sort(apart.choice(n, _SOME_ITEMS, replace=False)))
+    asked = [
+        Asked(min(_SOME_CLUSTERS, n), 0.0, given)
+        for n, given in zip(engine.shape, outliers, strict=True)
+    ]
+    if not any(each.is_open for each in asked):
+        return [given for given in outliers if given is not None]
+    found = estimate_sides(engine, MEAN, (asked[0], asked[1]), apart, n_init=_SOME_STARTS)
+    shares = [found[side].outliers for side in SIDES]
+    for at, given in enumerate(outliers):
+        n, share = engine.shape[at], shares[at]
+        if given is None and n < shape[at]:
+            # There may be more than a sample shows.
+            shares[at] = share + 2.0 * float(np.sqrt(share * (1.0 - share) / n))
+    return shares
 
 
 def _sized(engine: Engine) -> Iterator[tuple[Side, int]]:
@@ -119,11 +132,13 @@ def choose_numbers(
             for n, side, each in zip(matrix.shape, SIDES, tried, strict=True)
         )
         return PredictedClusters(rows, columns, wanted.objective.name, True, tuple(notes))
-    with opened(matrix, n_jobs) as engine:
+    with opener(matrix, n_jobs) as open_:
+        engine = open_(matrix)
         wanted.objective.check(engine)
         problem = wanted.problem(engine, rng)
         seed = int(rng.integers(2**31))
-        source = Cells(matrix, n_jobs) if holds_out_cells(wanted.objective) else Blocks(engine)
+        held = holds_out_cells(wanted.objective)
+        source = Cells(matrix, open_) if held else Blocks(matrix, open_)
         most = [each.first(source.first) for each in tried]
         found, complete = None, True
         try:
@@ -135,7 +150,7 @@ def choose_numbers(
                     break
                 most = more
             if complete and found is not None and problem.objective.needs_products:
-                found = _second_opinion(matrix, problem, found, tried, seed, n_init, n_jobs)
+                found = _second_opinion(matrix, open_, problem, found, tried, seed, n_init)
             if complete and found is not None and not wanted.objective.paired:
                 found = with_enough(engine, problem, found, rng, n_init, wanted.given)
         except KeyboardInterrupt:
@@ -150,34 +165,38 @@ def choose_numbers(
 
 def _second_opinion(
     matrix: Matrix,
+    open_: Open,
     problem: Problem,
     found: tuple[SidePrediction, SidePrediction],
     tried: list[Tried],
     seed: int,
     n_init: int,
-    n_jobs: int | None,
 ) -> tuple[SidePrediction, SidePrediction]:
-    """Ask blocks of one value, in data without levels, about sides that show no structure.
+    """Ask blocks of one value, in data without levels, about sides that are not clear.
 
     Every cluster more has an offset for each item of the other side. Of a few dozen columns half
-    tell too little of those of thousands of rows, even where the columns are of several kinds.
+    tell too little of those of thousands of rows, even where the columns are of several kinds. The
+    answer is taken if there was none before, or if parts of the data agree on it better.
     """
     pairs = zip(found, tried, strict=True)
-    doubtful = [each.number == 1 and one.numbers is None for each, one in pairs]
+    doubtful = [
+        one.numbers is None and (each.number == 1 or each.agreement < SAME) for each, one in pairs
+    ]
     block = matrix.block(0, matrix.shape[0])
     if not any(doubtful) or not isinstance(block, np.ndarray):
         return found
     plain = block - block.mean(axis=1, keepdims=True)
     plain -= plain.mean(axis=0)
     again = [Tried.of(None, n, per_item=False) for n in matrix.shape]
-    with opened(as_matrix(plain), n_jobs) as engine:
-        source = Blocks(engine)
-        most = [each.first(source.first) for each in again]
-        alike = replace(problem, objective=MEAN)
-        others, _ = _Search(source, alike, most, again, seed, n_init).run(None)
+    source = Blocks(as_matrix(plain), open_)
+    most = [each.first(source.first) for each in again]
+    alike = replace(problem, objective=MEAN)
+    others, _ = _Search(source, alike, most, again, seed, n_init).run(None)
     rows, columns = (
-        replace(other, other_model=True) if open_ else own
-        for own, other, open_ in zip(found, others, doubtful, strict=True)
+        replace(other, other_model=True)
+        if is_doubtful and (own.number == 1 or other.agreement > own.agreement)
+        else own
+        for own, other, is_doubtful in zip(found, others, doubtful, strict=True)
     )
     return rows, columns
 
@@ -216,7 +235,7 @@ class _Search:
         curves: list[tuple[Curve, Curve]] = []
         cuts, complete = self.source.n_cuts, True
         try:
-            while len(curves) < cuts and not (len(curves) == cuts - 1 and self.is_sure(curves)):
+            while len(curves) < cuts and not self.is_sure(curves):
                 curves.append(self.source.curves(problem, rng, self.n_init))
                 done = len(curves)
                 logger.info("cut %d/%d: up to %d and %d clusters", done, cuts, *self.largest)
@@ -236,11 +255,20 @@ class _Search:
         return [judged(*each) for each in zip(means, SIDES, self.tried, strict=True)]
 
     def is_sure(self, curves: list[tuple[Curve, Curve]]) -> bool:
-        """Return whether both sides show no structure, or clusters that halves agree on."""
-        return all(
-            each.number == each.within_error and each.agreement >= SAME
-            for each in self.judged(curves)
+        """Return whether no further cut is needed.
+
+        One is enough if it shows clusters on both sides on which parts agree nearly perfectly; all
+        but one, if these agree well, or show no structure.
+        """
+        if not curves:
+            return False
+        found = self.judged(curves)
+        last = len(curves) == self.source.n_cuts - 1
+        least = SAME if last else _EQUAL
+        certain = all(
+            each.number == each.within_error and each.agreement >= least for each in found
         )
+        return certain and (last or min(each.number for each in found) > 1)
 
 
 def _mean(curves: list[Curve]) -> Curve:

@@ -34,6 +34,8 @@ SIDES: tuple[Side, Side] = ("rows", "columns")
 # Left out while prototypes are found.
 _TRIMMED = 0.15
 _ROUNDS = 3
+# Prototypes need not be the best there are: rounds follow.
+_TOL = 1e-3
 # Items left out are farther than others from prototypes found without them: at first only those
 # that are so many widths away stay out.
 _CLEARLY = 6.0
@@ -128,7 +130,7 @@ def find_places(
     """Co-cluster generously, then tell outliers from others; both sides help each other."""
     shape = engine.shape
     rows, columns = (_counts(side, n) for side, n in zip(asked, shape, strict=True))
-    problem = Problem(objective, rows, columns)
+    problem = Problem(objective, rows, columns, tol=_TOL)
     runs = run_starts(engine, problem, "neo-kmeans", rng.spawn(n_init))
     found = min(runs, key=lambda run: run.objective)
     data, pair = engine.centred(problem.centring), found.pair

@@ -32,7 +32,7 @@ def estimate_sides(
     rng: np.random.Generator,
     *,
     most: int | None = None,
-    n_init: int = 6,
+    n_init: int = 4,
 ) -> dict[Side, OverlapEstimate]:
     """Estimate what is not given of the rows and the columns of an engine's data as given.
 
