@@ -47,9 +47,16 @@ def test_fit_tells_the_labels_of_groups(run, women, cliques, tmp_path):
         (group, label) for group in (1, 2) for label in ("one", "two")
     }
     assert "enrichment" not in told["result"]["columns"]
-    # The report alone tells the same.
-    again = json.loads(run("report", "out", "--labels", cliques, "--json").out)
-    assert again["enrichment"] == {"rows": told["result"]["rows"]["enrichment"]}
+    # The report alone tells the same: the record knows the labels.
+    for given in (("--labels", cliques), ()):
+        again = json.loads(run("report", "out", *given, "--json").out)
+        assert again["enrichment"] == {"rows": told["result"]["rows"]["enrichment"]}
+    ran = run("fit", "--from", "out/record.json", "-o", "again", "--json")
+    assert json.loads(ran.out)["result"]["rows"] == told["result"]["rows"]
+    cliques.rename(tmp_path / "moved.csv")
+    again = json.loads(run("report", "out", "--json").out)
+    assert again["enrichment"] == {}
+    assert again["notes"] == [f"the run had {cliques}, which has moved: name it with --labels."]
 
 
 def test_names_stand_for_ids_on_the_page_and_in_the_terminal_but_not_in_tables(

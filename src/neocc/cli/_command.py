@@ -8,6 +8,7 @@ that help pages stay quick.
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -202,6 +203,15 @@ def _with_examples(examples: tuple[tuple[str, str], ...], *, steps: bool) -> typ
     lines += ["", typer.style(" Exit codes", bold=True), *_pairs(_EXIT_CODES), ""]
 
     class Command(TyperCommand):
+        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+            as_json = "--json" in args
+            try:
+                return super().parse_args(ctx, args)
+            except Exception as error:
+                if as_json and hasattr(error, "format_message"):
+                    typer.echo(json.dumps({"error": error.format_message()}))
+                raise
+
         def format_help(self, ctx: Any, formatter: Any) -> None:
             super().format_help(ctx, formatter)
             for line in lines:

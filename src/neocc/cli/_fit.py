@@ -86,6 +86,7 @@ def make_plan(
         )
     recorded = read_recorded(from_record)
     path = file or Path(recorded.input.path)
+    known = known.or_recorded(recorded.record.settings.get("known"))
     return Plan(path, recorded.settings, output or _default_output(path), recorded, known)
 
 
@@ -150,7 +151,7 @@ def _fit(
     story = tell_story(seen, plan.settings, choices, model, plan.path, plan.folder)
     if plan.recorded is not None:  # what was chosen then
         story = {**story, **plan.recorded.story}
-    about["story"] = story
+    about |= {"story": story, **({"known": plan.known.as_json} if plan.known.as_json else {})}
     record = make_record({**settings.as_json(), **about}, seed=settings.seed, matrix=file)
     files: dict[str, str] = {}
     page_notes: list[str] = []

@@ -5,12 +5,14 @@ Only what is shown depends on them; the fit, its tables and its record do not.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neocc.cli._command import option
-from neocc.cli._settings import Panel
+from neocc.cli._settings import Panel, option_of
 
 if TYPE_CHECKING:
     from neocc._typing import IntArray
@@ -33,6 +35,8 @@ ROW_LABELS = option(
     Panel.OUTPUT,
 )
 COLUMN_LABELS = option("FILE", "The same for columns.", Panel.OUTPUT)
+# The options of a side: labels, and names to show.
+_NAMES = {"rows": ("labels", "row_labels"), "columns": ("labels_of_columns", "column_labels")}
 
 
 @dataclass(frozen=True)
@@ -55,13 +59,10 @@ class Known:
         from neocc.metrics import enrichment
         from neocc.report._enriched import as_json
 
-        of_sides = zip(
-            ("rows", "columns"), (self.labels, self.labels_of_columns), members, strict=True
-        )
         return {
             side: as_json(labels, enrichment(labels.members, own))
-            for side, labels, own in of_sides
-            if labels is not None
+            for side, own in zip(_NAMES, members, strict=True)
+            if (labels := getattr(self, _NAMES[side][0])) is not None
         }
 
     def take_rows(self, rows: IntArray) -> Known:
@@ -81,25 +82,46 @@ class KnownFiles:
     labels_of_columns: str | None = None
     row_labels: str | None = None
     column_labels: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def as_json(self) -> dict[str, str]:
+        """Where they are, for a record."""
+        return {name: str(Path(file).resolve()) for name, file in self._given.items()}
+
+    @property
+    def _given(self) -> dict[str, str]:
+        return {name: one for name, one in vars(self).items() if one and name != "notes"}
+
+    def or_recorded(self, recorded: Any) -> KnownFiles:
+        """Return these, and for what is not given the files of an earlier run that are there."""
+        found, notes = {}, []
+        for name, file in recorded.items() if isinstance(recorded, dict) else ():
+            if name not in vars(KnownFiles()) or name in self._given:
+                continue
+            if any(os.path.exists(place) for place in (file, file.rpartition(":")[0])):  # noqa: PTH110
+                found[name] = file
+            else:
+                notes.append(
+                    f"the run had {file}, which has moved: name it with {option_of(name)}."
+                )
+        return KnownFiles(**{**found, **self._given}, notes=tuple(notes))
 
     def read(self, matrix: Matrix) -> Known:
         """Read the files; ids are the names of the rows and columns of a matrix."""
         from neocc.io._labels import read_labels, read_names_table
 
-        n_rows, n_columns = matrix.shape
-
-        def ids(noun: str) -> list[str]:
-            if noun == "rows":
-                return [matrix.name_of_row(row) for row in range(n_rows)]
-            return [matrix.name_of_column(column) for column in range(n_columns)]
-
-        def labels(path: str | None, noun: str) -> Labels | None:
-            return None if path is None else read_labels(path, ids(noun), noun)
-
-        def names(path: str | None, noun: str) -> tuple[Any, tuple[str, ...]]:
-            return (None, ()) if path is None else read_names_table(path, ids(noun), noun)
-
-        known = labels(self.labels, "rows"), labels(self.labels_of_columns, "columns")
-        rows, columns = names(self.row_labels, "rows"), names(self.column_labels, "columns")
-        notes = [note for one in known if one is not None for note in one.notes]
-        return Known(*known, rows[0], columns[0], (*notes, *rows[1], *columns[1]))
+        rows = [matrix.name_of_row(row) for row in range(matrix.shape[0])]
+        columns = [matrix.name_of_column(column) for column in range(matrix.shape[1])]
+        found: dict[str, Any] = {}
+        notes = list(self.notes)
+        for side, ids in (("rows", rows), ("columns", columns)):
+            labels, names = _NAMES[side]
+            if labels in self._given:
+                found[labels] = read_labels(self._given[labels], ids, side)
+                notes += found[labels].notes
+            if names in self._given:
+                path = self._given[names]
+                found[f"{side[:-1]}_names"], said = read_names_table(path, ids, side)
+                notes += said
+        return Known(**found, notes=tuple(notes))

@@ -139,6 +139,7 @@ def report_file(
             raise Mistake(f"{beside} says how the matrix was read: leave out {option_of(told[0])}.")
         recorded = read_recorded(beside)
         record, settings = recorded.record, replace(recorded.settings, **given)
+        files = files.or_recorded(record.settings.get("known"))
         place = data or Path(recorded.input.path)
         matrix = load_again(place, recorded, "name it with --data.").matrix
     elif data is not None:

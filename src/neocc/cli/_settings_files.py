@@ -22,7 +22,7 @@ _RUN = {"force", "quiet", "json", "config", "from", "traceback", "memory_limit"}
 _RUN |= {"checkpoint", "checkpoint_every"}
 _RUN |= {"labels", "labels_of_columns", "row_labels", "column_labels"}
 # What a record says about a run besides its settings.
-_ABOUT_THE_RUN = ("interrupted", "chosen", "overlap_model_used", "story")
+_ABOUT_THE_RUN = ("interrupted", "chosen", "overlap_model_used", "story", "known")
 # What fits did before there were these settings, whatever their defaults are now.
 _ADDED_LATER: dict[str, Any] = {"overlap_model": "repeat", "max_memberships": None}
 _ADDED_LATER |= {"outlier_cost": "auto", "min_cluster_size": 1, "prior": 1.0}
