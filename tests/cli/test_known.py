@@ -103,11 +103,16 @@ def test_labels_of_columns(run, result, tmp_path):
     assert told["enrichment"]["columns"]["unlabelled"] == 0
 
 
-def test_labels_are_no_settings(run, women, tmp_path):
-    (tmp_path / "settings.toml").write_text('labels = "cliques.csv"\n')
-    ran = run("fit", women, "--config", "settings.toml")
+def test_labels_may_be_settings(run, women, cliques, tmp_path):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "settings.toml").write_text('labels = "../cliques.csv"\n')
+    ran = run("fit", women, *FIT, "--config", "deep/settings.toml", "--json")
+    assert ran.code == 0, ran.err
+    assert "enrichment" in json.loads(ran.out)["result"]["rows"]
+    # What is given beside a record changes what is shown, and nothing else.
+    ran = run("fit", "--from", "out/record.json", "--row-labels", cliques, "-o", "again")
     assert ran.code == 2
-    assert "Say --labels on the command line" in ran.err
+    assert "has a second name" in ran.err
 
 
 def test_rows_that_are_sampled_keep_their_labels():

@@ -20,7 +20,7 @@ from typer.core import TyperCommand
 
 from neocc import __version__
 from neocc.cli._guard import complain, guarded
-from neocc.cli._settings import SETTINGS, Panel, from_options, option_of
+from neocc.cli._settings import SETTINGS, Panel, option_of
 from neocc.preprocessing import PREPROCESSORS
 
 if TYPE_CHECKING:
@@ -134,6 +134,7 @@ def command(
         def invoke(ctx: typer.Context, quiet: bool, as_json: bool, **options: Any) -> None:
             told = partial(guarded, show_traceback=bool(ctx.obj), as_json=as_json)
             with told(interrupted=interrupted):
+                from neocc.cli._given import from_options
                 from neocc.cli._terminal import Terminal
 
                 terminal = Terminal(quiet=quiet, as_json=as_json)
