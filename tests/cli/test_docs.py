@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from neocc.cli import app
-from neocc.cli._settings_files import read_settings
+from neocc.cli._given import read_settings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
 

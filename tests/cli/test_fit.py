@@ -14,6 +14,7 @@ import pytest
 from scipy import sparse
 
 from neocc import NEOCC
+from neocc._extras import need
 from neocc.datasets import load_southern_women, make_coclusters
 from neocc.io import load_model, read_matrix, read_model, write_matrix
 from neocc.metrics import best_match_f1
@@ -358,14 +359,15 @@ def test_traceback_is_shown_when_asked_for(run, tmp_path):
     assert "no such file" in ran.err.splitlines()[-1]
 
 
-def test_a_package_that_is_missing_is_named(run, women, monkeypatch):
-    def absent(*_, **__):
-        raise ImportError('AnnData files need h5py: pip install "neocc[io]"')
-
-    monkeypatch.setattr("neocc.cli._load.read_matrix", absent)
+@pytest.mark.parametrize(
+    ("package", "files", "extra"), [("h5py", ".h5ad files", "io"), ("pyarrow", "files", "cli")]
+)
+def test_a_package_that_is_missing_is_named(run, women, monkeypatch, package, files, extra):
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.setattr("neocc.cli._load.read_matrix", lambda *_, **__: need(package))
     ran = run("fit", women)
     assert ran.code == 2
-    assert ran.err == 'neocc: AnnData files need h5py: pip install "neocc[io]"\n'
+    assert ran.err.endswith(f'{files} need {package}: pip install "neocc[{extra}]"\n')
 
 
 def test_too_little_memory_is_no_traceback(run, women, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -83,3 +84,20 @@ def test_help_loads_no_numerical_library(arguments):
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert result.stdout.splitlines()[-1] == "loaded: set()"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("fit", "m.csv", "--nosuch", 3), "No such option: --nosuch"),
+        (("fit", "m.csv", "--n-init", "many"), "Invalid value for '--n-init'"),
+        (("fit", "m.csv", "--rows", "many"), "--rows must be a whole number"),
+        (("suggest", "m.csv", "--rows", "3-2"), "is no list of numbers"),
+        (("predict", "model.neocc"), "Missing argument"),
+    ],
+)
+def test_programs_learn_of_a_bad_option_as_of_any_mistake(run, arguments, said):
+    ran = run(*arguments, "--json")
+    assert ran.code == 2
+    assert said in json.loads(ran.out)["error"]
+    assert run(*arguments).out == ""

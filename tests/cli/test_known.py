@@ -47,9 +47,16 @@ def test_fit_tells_the_labels_of_groups(run, women, cliques, tmp_path):
         (group, label) for group in (1, 2) for label in ("one", "two")
     }
     assert "enrichment" not in told["result"]["columns"]
-    # The report alone tells the same.
-    again = json.loads(run("report", "out", "--labels", cliques, "--json").out)
-    assert again["enrichment"] == {"rows": told["result"]["rows"]["enrichment"]}
+    # The report alone tells the same: the record knows the labels.
+    for given in (("--labels", cliques), ()):
+        again = json.loads(run("report", "out", *given, "--json").out)
+        assert again["enrichment"] == {"rows": told["result"]["rows"]["enrichment"]}
+    ran = run("fit", "--from", "out/record.json", "-o", "again", "--json")
+    assert json.loads(ran.out)["result"]["rows"] == told["result"]["rows"]
+    cliques.rename(tmp_path / "moved.csv")
+    again = json.loads(run("report", "out", "--json").out)
+    assert again["enrichment"] == {}
+    assert again["notes"] == [f"the run had {cliques}, which has moved: name it with --labels."]
 
 
 def test_names_stand_for_ids_on_the_page_and_in_the_terminal_but_not_in_tables(
@@ -96,11 +103,16 @@ def test_labels_of_columns(run, result, tmp_path):
     assert told["enrichment"]["columns"]["unlabelled"] == 0
 
 
-def test_labels_are_no_settings(run, women, tmp_path):
-    (tmp_path / "settings.toml").write_text('labels = "cliques.csv"\n')
-    ran = run("fit", women, "--config", "settings.toml")
+def test_labels_may_be_settings(run, women, cliques, tmp_path):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "settings.toml").write_text('labels = "../cliques.csv"\n')
+    ran = run("fit", women, *FIT, "--config", "deep/settings.toml", "--json")
+    assert ran.code == 0, ran.err
+    assert "enrichment" in json.loads(ran.out)["result"]["rows"]
+    # What is given beside a record changes what is shown, and nothing else.
+    ran = run("fit", "--from", "out/record.json", "--row-labels", cliques, "-o", "again")
     assert ran.code == 2
-    assert "Say --labels on the command line" in ran.err
+    assert "has a second name" in ran.err
 
 
 def test_rows_that_are_sampled_keep_their_labels():

@@ -181,7 +181,11 @@ def test_cells_need_a_model_of_observed_ones(run, tmp_path, women_result):
 
 def test_lists_that_are_none(run, tmp_path, ratings):
     assert run("fit", ratings, *FIT, "-o", "out").code == 0
-    for content, message in (("a\nb\n", "line 1"), ("", "lists no cells")):
+    for content, message in (
+        ("a\nb\n", "line 1"),
+        ("", "is empty"),
+        ("user,film\n", "lists no cells"),
+    ):
         (tmp_path / "bad.csv").write_text(content)
         ran = run("predict", "out", "bad.csv", "--cells")
         assert ran.code == 2

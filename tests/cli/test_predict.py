@@ -13,7 +13,7 @@ from scipy import sparse
 
 from neocc.cli._load import attach, restore
 from neocc.datasets import load_southern_women
-from neocc.io import Matrix, load_model, read_model, save_model, write_matrix
+from neocc.io import Matrix, ModelFileError, load_model, read_model, save_model, write_matrix
 from neocc.preprocessing import PREPROCESSORS, make_preprocessor
 
 
@@ -145,11 +145,15 @@ def steps_of(kept):
     [
         lambda kept: kept["dict"].pop(),
         lambda kept: kept["dict"].append(["more", 1]),
-        lambda kept: steps_of(kept)[0]["dict"].pop(),
-        lambda kept: steps_of(kept)[0]["dict"].__setitem__(0, ["class", "Popen"]),
-        lambda kept: steps_of(kept)[0]["dict"][1][1]["dict"].append(["shell", True]),
-        lambda kept: steps_of(kept)[0]["dict"][2][1]["dict"].append(["transform", 1]),
-        lambda kept: steps_of(kept)[0]["dict"][2][1]["dict"].append(["x", {"list": [1]}]),
+        lambda kept: steps_of(kept)[0]["Standardizer"].pop(),
+        lambda kept: steps_of(kept)[0].__setitem__("Popen", 1),
+        lambda kept: steps_of(kept).append({"Popen": [{"dict": []}, {"dict": []}]}),
+        lambda kept: steps_of(kept).append({"Terms": {}}),
+        lambda kept: steps_of(kept)[0]["Standardizer"][0]["dict"].append(["shell", True]),
+        lambda kept: steps_of(kept)[0]["Standardizer"][1]["dict"].append(["transform", 1]),
+        lambda kept: steps_of(kept)[0]["Standardizer"][1]["dict"].append(["x", {"list": [1]}]),
+        lambda kept: steps_of(kept)[0]["Standardizer"][1]["dict"].append([7, 1]),
+        lambda kept: steps_of(kept)[0]["Standardizer"].__setitem__(1, 7),
         lambda kept: steps_of(kept).append(3),
     ],
 )  # fmt: skip
@@ -168,7 +172,6 @@ def test_damaged_preprocessing_is_refused(run, tmp_path, change):
 
 def test_arrays_of_other_lengths_are_refused(tmp_path):
     from neocc import NEOCC
-    from neocc.cli._guard import Mistake
 
     X = np.random.default_rng(0).random((12, 4))
     for wrong in (np.ones(3), np.full(4, np.nan), np.ones((4, 1))):
@@ -177,8 +180,8 @@ def test_arrays_of_other_lengths_are_refused(tmp_path):
         steps.steps[0][1].column_norms_ = wrong
         attach(model, steps, dense=False)
         save_model(model, tmp_path / "m.neocc", force=True)
-        with pytest.raises(Mistake, match="damaged"):
-            restore(read_model(tmp_path / "m.neocc").estimator)
+        with pytest.raises(ModelFileError, match=r"damaged.*column_norms_"):
+            read_model(tmp_path / "m.neocc")
 
 
 def test_no_steps_leave_no_trace():

@@ -10,7 +10,8 @@ import pytest
 import typer
 
 from neocc.cli import app
-from neocc.cli._settings import FitSettings, check
+from neocc.cli._given import check
+from neocc.cli._settings import FitSettings
 
 
 def test_a_settings_file_says_all(run, women, tmp_path):
@@ -125,7 +126,7 @@ def test_settings_files_that_cannot_be_read(run, women, tmp_path, content, said)
 def test_a_folder_is_no_settings_file(run, women, tmp_path):
     ran = run("fit", women, "--config", tmp_path)
     assert ran.code == 2
-    assert "cannot be read" in ran.err
+    assert "This is a folder" in ran.err
 
 
 def test_every_setting_has_a_check_and_an_option():

@@ -157,8 +157,10 @@ def test_counts_that_are_chosen_from_a_sample_are_of_all_rows(store):
     drawn = _sample.draw_to_choose(open_store(store), FitSettings(rows=3, columns=2))
     assert drawn.is_whole
     half = _sample.Sample(drawn.data[:120], drawn.at[:120], 240, 0)
-    asked = FitSettings(rows=3, columns=2, overlap_rule="second", column_overlap=0.0)
-    settings, choices, _ = choose(half.data, asked, sample=half, trial=False)
+    asked = FitSettings(
+        rows=3, columns=2, objective="mean", overlap_rule="first", column_overlap=0.0
+    )
+    settings, choices, _ = choose(half.data, asked, sample=half)
     more = round(float(settings.row_overlap) * 240)
     assert more > 0
     assert f"({more} memberships beyond one each)" in choices[0].what

@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from neocc.cli._choose import Choice
+from neocc.cli._choose import Choice, asked_model
 from neocc.cli._guard import Mistake, blaming_the_user
 from neocc.cli._kinds import AUTO
 from neocc.cli._load import STORE, Loaded, prepare, read_as_it_is
-from neocc.cli._models import asked_model
 from neocc.cli._settings import FitSettings
 from neocc.io import Matrix
 from neocc.selection import DataDescription, Reason, describe_data

@@ -8,25 +8,21 @@ block store all rows are looked at where they are few, else a random sample of t
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from neocc.cli._guard import collected_warnings
+from neocc._counts import round_half_away
+from neocc.cli._guard import blaming_the_user, collected_warnings
 from neocc.cli._kinds import AUTO
-from neocc.cli._reasons import (
-    SIDES,
-    Choice,
-    fractions_chosen,
-    in_words,
-    numbers_chosen,
-    overlap_refused,
-)
 from neocc.cli._sample import Sample
 from neocc.cli._settings import FitSettings
 from neocc.core.objectives import Side, make_objective
+from neocc.core.overlap import OverlapModel
 from neocc.estimators import NEOCC
+from neocc.estimators._fitted import asked_objective
+from neocc.plot._words import plural
 from neocc.selection import (
     OverlapEstimate,
     PredictedClusters,
@@ -36,7 +32,7 @@ from neocc.selection import (
 )
 from neocc.selection._together import Asked, completed, is_estimated
 
-__all__ = ["CRITERIA", "Choice", "Ranked", "choose", "rank_numbers"]
+__all__ = ["CRITERIA", "Choice", "Ranked", "asked_model", "choose", "rank_numbers"]
 
 Callback: TypeAlias = Callable[[int, int], Any] | None
 Ranked: TypeAlias = SuggestedClusters | PredictedClusters
@@ -48,37 +44,60 @@ CRITERIA = {
     "pseudo_f": "the two-mode ratio of Calinski and Harabasz (pseudo_f)",
 }
 
+_SIDES: tuple[Side, Side] = ("rows", "columns")
 _INTERRUPTED = "not estimated: interrupted"
 # Two groups count as one made twice if so many of those in either are in both.
 _TOO_ALIKE = 0.6
 
 
+@dataclass(frozen=True)
+class Choice:
+    """Something that was chosen for the user."""
+
+    what: str  # such as "3 groups of rows and 2 of columns"
+    why: str  # a clause without a full stop
+    options: dict[str, Any]  # the settings chosen
+    unclear: tuple[str, ...] = ()  # sides for which other numbers are as plausible
+    complete: bool = True  # whether nobody interrupted it
+
+
+def asked_model(settings: FitSettings) -> OverlapModel:
+    """Return the overlap model that is asked for, or the first that is tried.
+
+    One that does not go with the objective is refused. An objective still to be chosen is taken
+    for one of squared errors, which go with all.
+    """
+    if settings.objective == AUTO:
+        settings = replace(settings, objective="mean")
+    with blaming_the_user():
+        model = NEOCC(**settings.estimator_options)
+        return model._make_model(asked_objective(model).kind)  # noqa: SLF001
+
+
 def choose(
-    X: Any,
-    settings: FitSettings,
-    callback: Callback = None,
-    sample: Sample | None = None,
-    *,
-    trial: bool = True,
+    X: Any, settings: FitSettings, callback: Callback = None, sample: Sample | None = None
 ) -> tuple[FitSettings, list[Choice], list[str]]:
     """Replace every "auto" among the settings by a number; say why, and what else is worth knowing.
 
     X has the data, or a sample of their rows. The callback is called with the number of pairs of
-    numbers tried and to try; a trial of an estimated overlap tells whether it is taken.
+    numbers tried and to try.
     """
     choices, notes = list[Choice](), list[str]()
     sizes = (X.shape[0] if sample is None else sample.n_rows, X.shape[1])
     why = _not_estimated(settings)
-    if not {"rows", "columns"}.isdisjoint(settings.left_open):
-        suggested = _suggest(X, settings, callback)
-        choices.append(numbers_chosen(suggested, settings))
-        notes += suggested.notes
+    open_sides = [side for side in _SIDES if side in settings.left_open]
+    if open_sides:
+        numbers = [None if s in open_sides else [int(getattr(settings, s))] for s in _SIDES]
+        found = rank_numbers(X, settings, numbers, callback)
+        assert isinstance(found, PredictedClusters)
+        choices.append(_numbers_chosen(found, open_sides))
+        notes += found.notes
         settings = replace(settings, **choices[0].options)
-        why = why if suggested.complete else _INTERRUPTED
+        why = why if found.complete else _INTERRUPTED
     try:
-        estimates = _estimates(X, settings, sizes, why, trial=trial)
+        estimates = _estimates(X, settings, sizes, why)
     except KeyboardInterrupt:
-        estimates = _estimates(X, settings, sizes, _INTERRUPTED, trial=False)
+        estimates = _estimates(X, settings, sizes, _INTERRUPTED)
     for choice in estimates:
         settings = replace(settings, **choice.options)
     choices += estimates
@@ -88,61 +107,13 @@ def choose(
     return settings, choices, notes
 
 
-def _estimates(
-    X: Any, settings: FitSettings, sizes: tuple[int, int], why_not: str, *, trial: bool
-) -> list[Choice]:
-    """Estimate overlap and outliers, or say why not and take none."""
-    found: dict[Side, Choice] = {}
-    for side, n_items in zip(SIDES, sizes, strict=True):
-        asked = [name for name in settings.left_open if name.startswith(side[:-1])]
-        if asked and why_not:
-            found[side] = _none_of_it(settings, side, asked, n_items, why_not)
-        elif asked:
-            k = int(getattr(settings, side))
-            if k > n_items:
-                too_many = f"n_{side[:-1]}_clusters={k} is more than the {n_items} {side}."
-                raise ValueError(f"{too_many} Ask for at most {n_items}.")
-            other = int(settings.columns if side == "rows" else settings.rows)
-            estimate = _estimate(X, k, settings, side, other)
-            found[side] = fractions_chosen(estimate, settings, asked, n_items)
-    for choice in found.values():
-        settings = replace(settings, **choice.options)
-    for side in _twins(X, settings, found) if trial else ():
-        found[side] = overlap_refused(found[side], settings, side)
-    return list(found.values())
-
-
-def _not_estimated(settings: FitSettings) -> str:
-    """Say why overlap and outliers are not estimated, or nothing."""
-    named = settings.objective != AUTO
-    if not named or is_estimated(make_objective(settings.objective, missing=_cells(settings))):
-        return ""
-    return f"not estimated for {'observed cells' if settings.is_observed else 'counts'}"
-
-
-def _none_of_it(
-    settings: FitSettings, side: Side, asked: list[str], n_items: int, why: str
-) -> Choice:
-    """Leave out nobody and overlap nothing."""
-    word = side[:-1]
-    names = ("overlap", "outliers")
-    given = {n: getattr(settings, f"{word}_{n}") for n in names if f"{word}_{n}" not in asked}
-    found = completed(Asked(1, **given), None)
-    options: dict[str, Any] = {
-        name: getattr(found, name.removeprefix(f"{word}_")) for name in asked
-    }
-    complete = why != _INTERRUPTED
-    return Choice(in_words(options, side, n_items), why, options, n_items, complete=complete)
-
-
-def _cells(settings: FitSettings) -> str:
-    return "ignore" if settings.is_observed else "zero"
+# ------------------------------------------------------------------------------ numbers of groups
 
 
 def rank_numbers(
     X: Any,
     settings: FitSettings,
-    numbers: tuple[list[int] | None, list[int] | None],
+    numbers: Any,
     callback: Callback,
     **options: Any,
 ) -> Ranked:
@@ -158,7 +129,7 @@ def rank_numbers(
         X,
         *numbers,
         objective=settings.objective,
-        missing=_cells(settings),
+        missing=settings.estimator_options["missing"],
         remove_effects=settings.remove_effects,
         random_state=settings.seed,
         n_jobs=settings.jobs,
@@ -167,27 +138,97 @@ def rank_numbers(
     )
 
 
-def _suggest(X: Any, settings: FitSettings, callback: Callback) -> PredictedClusters:
-    rows, columns = (
-        None if side in settings.left_open else [int(getattr(settings, side))] for side in SIDES
-    )
-    found = rank_numbers(X, settings, (rows, columns), callback)
-    assert isinstance(found, PredictedClusters)
-    return found
+def _numbers_chosen(found: PredictedClusters, asked: list[Side]) -> Choice:
+    """Say which numbers of groups were chosen, and why."""
+    best = dict(zip(_SIDES, found.best, strict=True))
+    first, *second = asked
+    what = f"{plural(best[first], 'group')} of {first}"
+    what += "".join(f" and {best[side]} of {side}" for side in second)
+    sides = [getattr(found, side) for side in asked]
+    why = ". ".join(f"{each.side}: {each.reason}" for each in sides).replace("cluster", "group")
+    unclear = tuple(each.side for each in sides if not each.is_clear and each.number > 1)
+    if not found.complete:
+        why = f"interrupted, the best so far, {found.progress}; {why}"
+    return Choice(what, why, {side: best[side] for side in asked}, unclear, found.complete)
 
 
-def _estimate(
-    X: Any, k: int, settings: FitSettings, side: Side, other: int | None = None
-) -> OverlapEstimate:
+# --------------------------------------------------------------------------- overlap and outliers
+
+
+def _not_estimated(settings: FitSettings) -> str:
+    """Say why overlap and outliers are not estimated, or nothing."""
+    if settings.objective == AUTO:
+        return ""
+    cells = settings.estimator_options["missing"]
+    if is_estimated(make_objective(settings.objective, missing=cells)):
+        return ""
+    return f"not estimated for {'observed cells' if settings.is_observed else 'counts'}"
+
+
+def _estimates(X: Any, settings: FitSettings, sizes: tuple[int, int], why_not: str) -> list[Choice]:
+    """Estimate overlap and outliers, or say why not and take none."""
+    found: dict[Side, Choice] = {}
+    for side, n_items in zip(_SIDES, sizes, strict=True):
+        asked = [name for name in settings.left_open if name.startswith(side[:-1])]
+        if asked:
+            estimate = None if why_not else _estimate(X, settings, side, n_items)
+            found[side] = _fractions(estimate, why_not, settings, side, asked, n_items)
+    if not why_not:
+        for choice in found.values():
+            settings = replace(settings, **choice.options)
+        for side in _twins(X, settings, found):
+            n_items = sizes[_SIDES.index(side)]
+            found[side] = _without_overlap(found[side], settings, side, n_items)
+    return list(found.values())
+
+
+def _estimate(X: Any, settings: FitSettings, side: Side, n_items: int) -> OverlapEstimate:
+    k, other = int(getattr(settings, side)), settings.columns if side == "rows" else settings.rows
+    if k > n_items:
+        too_many = f"n_{side[:-1]}_clusters={k} is more than the {n_items} {side}."
+        raise ValueError(f"{too_many} Ask for at most {n_items}.")
     return estimate_overlap_and_outliers(
         X,
         k,
         axis=side,
-        n_other_clusters=other,
+        n_other_clusters=int(other),
         strategy=settings.overlap_rule,  # type: ignore[arg-type]
         random_state=settings.seed,
         n_jobs=settings.jobs,
     )
+
+
+def _fractions(
+    found: OverlapEstimate | None,
+    why_not: str,
+    settings: FitSettings,
+    side: Side,
+    asked: list[str],
+    n_items: int,
+) -> Choice:
+    """Say what was estimated for a side of `n_items`, of which the estimate may have seen some.
+
+    Without an estimate nobody is left out, and nothing overlaps.
+    """
+    overlap, outliers = f"{side[:-1]}_overlap", f"{side[:-1]}_outliers"
+    given = (None if name in asked else getattr(settings, name) for name in (overlap, outliers))
+    both = completed(Asked(1, *given), found)
+    out = float(both.outliers or 0.0)
+    # The estimate knows nothing of outliers that were given beside it.
+    shares = {overlap: max(float(both.overlap or 0.0), 0.0 - out), outliers: out}
+    reasons = {overlap: why_not, outliers: why_not}
+    bounded, model = [], asked_model(settings)
+    if found is not None:
+        reasons = {overlap: _overlap_reason(found), outliers: _outlier_reason(found)}
+        if overlap in asked and side == "columns" and not model.both_sides:
+            shares[overlap] = 0.0 - out
+            bounded = [f"one group each (--overlap-model {model.name})"]
+        elif overlap in asked and model.most is not None and shares[overlap] > model.most - 1:
+            shares[overlap] = model.most - 1.0
+            bounded = [f"no more than {model.most} groups each (--max-memberships)"]
+    options = {name: shares[name] for name in asked}
+    why = "; ".join(dict.fromkeys([*(reasons[name] for name in asked), *bounded]))
+    return Choice(_in_words(options, side, n_items), why, options, complete=why_not != _INTERRUPTED)
 
 
 def _twins(X: Any, settings: FitSettings, estimates: dict[Side, Choice]) -> list[Side]:
@@ -208,3 +249,48 @@ def _twins(X: Any, settings: FitSettings, estimates: dict[Side, Choice]) -> list
         model = NEOCC(**quick).fit(X)
     alike = {side: np.triu(table, 1).max() for side, table in model.redundancy_.sides.items()}
     return [side for side in sides if alike[side] >= _TOO_ALIKE]
+
+
+def _without_overlap(estimate: Choice, settings: FitSettings, side: Side, n_items: int) -> Choice:
+    """Say why an estimated overlap was not taken."""
+    name = f"{side[:-1]}_overlap"
+    why = (
+        f"{estimate.why}; but in a trial that much overlap ({estimate.options[name]:.2g}) made two "
+        f"groups of nearly the same {side}: those with few or small values fit everywhere. Scale "
+        f"the {side} first, or set --{side[:-1]}-overlap"
+    )
+    # Whoever is left out leaves room for another membership; take that away too.
+    options = {**estimate.options, name: 0.0 - getattr(settings, f"{side[:-1]}_outliers")}
+    return Choice(_in_words(options, side, n_items), why, options)
+
+
+def _in_words(options: dict[str, Any], side: str, n_items: int) -> str:
+    parts = []
+    for name, value in options.items():
+        kind = name.rpartition("_")[2]
+        count = round_half_away(value * n_items)
+        if count <= 0:
+            parts.append(f"no {kind}")
+        elif kind == "overlap":
+            parts.append(f"overlap {value:.3g} ({plural(count, 'membership')} beyond one each)")
+        else:
+            parts.append(f"outliers {value:.3g} (up to {count:,})")
+    return f"{side}: {', '.join(parts)}"
+
+
+def _overlap_reason(found: OverlapEstimate) -> str:
+    item = found.side[:-1]
+    if found.strategy != "mixture":
+        return f"{found.n_pairs:,} pairs of {item} and group by the {found.strategy} rule"
+    several = int(np.count_nonzero(found.item_pairs > 1))
+    if not several:
+        return f"no {item} lies between the centres of groups"
+    lie = "lies" if several == 1 else "lie"
+    return f"{several:,} of {found.n_items:,} {found.side} {lie} between the centres of groups"
+
+
+def _outlier_reason(found: OverlapEstimate) -> str:
+    if not found.n_outliers:
+        return f"no {found.side[:-1]} is far from all of them"
+    are = "is" if found.n_outliers == 1 else "are"
+    return f"{found.n_outliers:,} {are} farther than {found.outlier_threshold:.3g} from the nearest"

@@ -8,6 +8,7 @@ that help pages stay quick.
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +20,7 @@ from typer.core import TyperCommand
 
 from neocc import __version__
 from neocc.cli._guard import complain, guarded
-from neocc.cli._settings import SETTINGS, Panel, from_options, option_of
+from neocc.cli._settings import SETTINGS, Panel, option_of
 from neocc.preprocessing import PREPROCESSORS
 
 if TYPE_CHECKING:
@@ -133,6 +134,7 @@ def command(
         def invoke(ctx: typer.Context, quiet: bool, as_json: bool, **options: Any) -> None:
             told = partial(guarded, show_traceback=bool(ctx.obj), as_json=as_json)
             with told(interrupted=interrupted):
+                from neocc.cli._given import from_options
                 from neocc.cli._terminal import Terminal
 
                 terminal = Terminal(quiet=quiet, as_json=as_json)
@@ -202,6 +204,15 @@ def _with_examples(examples: tuple[tuple[str, str], ...], *, steps: bool) -> typ
     lines += ["", typer.style(" Exit codes", bold=True), *_pairs(_EXIT_CODES), ""]
 
     class Command(TyperCommand):
+        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+            as_json = "--json" in args
+            try:
+                return super().parse_args(ctx, args)
+            except Exception as error:
+                if as_json and hasattr(error, "format_message"):
+                    typer.echo(json.dumps({"error": error.format_message()}))
+                raise
+
         def format_help(self, ctx: Any, formatter: Any) -> None:
             super().format_help(ctx, formatter)
             for line in lines:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -12,18 +12,18 @@ import numpy as np
 
 from neocc.cli._advise import Seen, look, look_again
 from neocc.cli._checkpoint import Resources, interrupts_wait_for
-from neocc.cli._choose import Choice, choose
+from neocc.cli._choose import Choice, asked_model, choose
+from neocc.cli._given import Recorded, read_recorded, read_settings
 from neocc.cli._guard import Mistake, blaming_the_user, collected_warnings
-from neocc.cli._known import Known, KnownFiles
+from neocc.cli._known import Known
 from neocc.cli._load import Loaded, attach, load_again
-from neocc.cli._models import asked_model
 from neocc.cli._sample import draw_to_choose, page_of
-from neocc.cli._settings import FitSettings, option_of
-from neocc.cli._settings_files import Recorded, read_recorded, read_settings
+from neocc.cli._settings import LABELS, FitSettings, option_of
 from neocc.cli._story import before_steps, tell_story
 from neocc.cli._terminal import FitProgress, Tick
+from neocc.estimators._redundancy import alike_groups
 from neocc.io import Matrix, make_record
-from neocc.selection import DataDescription
+from neocc.report._words import in_words
 
 __all__ = ["FitOutcome", "Plan", "Progress", "make_plan", "run_plan"]
 
@@ -38,26 +38,29 @@ class Plan:
     settings: FitSettings
     folder: Path
     recorded: Recorded | None = None  # the run that is repeated
-    known: KnownFiles = field(default_factory=KnownFiles)  # what is shown beside
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class FitOutcome:
     """What a fit did."""
 
-    loaded: Loaded
-    description: DataDescription
-    story: dict[str, Any]  # what it looks like, what was chosen, how sure that is, what next
+    plan: Plan
+    seen: Seen  # what was read, and what it looks like
     settings: FitSettings  # with every "auto" replaced
     choices: list[Choice]  # what replaced them, and why
     model: Any  # of an interrupted fit the best so far
-    folder: Path
-    interrupted: bool
-    cut_short: bool  # whether settings were chosen from less than they might have been
-    notes: list[str]
-    checkpoint: Path | None  # what an interrupted fit goes on from
+    story: dict[str, Any]  # what it looks like, what was chosen, how sure that is, what next
     known: Known  # labels, and names to show
+    notes: list[str]
+    interrupted: bool
+    checkpoint: Path | None  # what an interrupted fit goes on from
     page_is_sample: bool  # whether the report is about some of the rows only
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether settings were chosen from less than they might have been."""
+        return not all(choice.complete for choice in self.choices)
 
 
 def make_plan(
@@ -66,10 +69,8 @@ def make_plan(
     output: Path | None,
     config: Path | None,
     from_record: Path | None,
-    known: KnownFiles | None = None,
 ) -> Plan:
     """Join what the command line says, which wins, with a settings file; or repeat a record."""
-    known = known or KnownFiles()
     if from_record is None:
         values = {} if config is None else read_settings(config)
         values.update(given)
@@ -78,15 +79,18 @@ def make_plan(
         if path is None:
             raise Mistake("No file is named. Try: neocc fit FILE, or neocc fit --help.")
         folder = output or folder or _default_output(path)
-        return Plan(path, FitSettings(**values), folder, known=known)
-    changes = [option_of(name) for name in given] + (["--config"] if config else [])
-    if changes:
+        return Plan(path, FitSettings(**values), folder)
+    changes = [option_of(name) for name in given if name not in LABELS]
+    if changes or config:
         raise Mistake(
-            f"--from repeats a run as it was; {changes[0]} would change it. Give one of them."
+            f"--from repeats a run as it was; {[*changes, '--config'][0]} would change it. Give "
+            "one of them."
         )
     recorded = read_recorded(from_record)
+    settings, notes = recorded.again(given)
     path = file or Path(recorded.input.path)
-    return Plan(path, recorded.settings, output or _default_output(path), recorded, known)
+    notes = [*recorded.compare(), *notes]
+    return Plan(path, settings, output or _default_output(path), recorded, tuple(notes))
 
 
 def _default_output(path: Path) -> Path:
@@ -106,7 +110,6 @@ def run_plan(plan: Plan, resources: Resources, *, force: bool, progress: Progres
         check_output(plan.folder, force=force)
         asked_model(plan.settings)
         resources.check_input(plan.path)
-        notes = [] if plan.recorded is None else plan.recorded.compare()
         with progress("Reading the file"):
             if plan.recorded is None:
                 seen = look(plan.path, plan.settings)
@@ -114,7 +117,7 @@ def run_plan(plan: Plan, resources: Resources, *, force: bool, progress: Progres
                 how = "name it: neocc fit FILE --from record.json."
                 seen = look_again(load_again(plan.path, plan.recorded, how), plan.settings)
         outcome = _fit(seen, plan, resources, force, progress)
-    return replace(outcome, notes=[*notes, *outcome.notes, *warned])
+    return replace(outcome, notes=[*plan.notes, *outcome.notes, *warned])
 
 
 def _fit(
@@ -124,16 +127,15 @@ def _fit(
     from neocc.report import render_report
 
     loaded = seen.loaded
-    known = plan.known.read(loaded.matrix)
+    known = Known.read(seen.settings, loaded.matrix)
     with progress("Choosing settings") as tick, blaming_the_user(loaded.matrix):
         settings, choices, notes = _chosen(loaded, seen.settings, resources, tick)
     choices = [*seen.choices, *choices]
-    cut_short = not all(choice.complete for choice in choices)
     model, interrupted = _fitted(loaded.matrix, settings, resources, progress)
     kept = resources.checkpoint
     if kept is not None and kept.resumed:
         notes.append(f"the fit went on from the checkpoint {kept.path}.")
-    notes += _empty(model, settings) + _twins(model, settings)
+    notes += _remarks(model, settings)
     used = getattr(model, "overlap_choice_", None)
     sides = (model.row_membership_, model.column_membership_)
     overlaps = any(bool((members.sum(axis=1) > 1).any()) for members in sides)
@@ -141,16 +143,20 @@ def _fit(
         what = f"Overlap model {used.model}"
         choices.append(Choice(what, used.why, {"overlap_model": used.model}))
     attach(model, loaded.preprocessor, dense=settings.dense)
-    file = replace(loaded.file, source=plan.path.resolve())
-    about: dict[str, Any] = {
-        "chosen": plan.settings.left_open,
-        "interrupted": interrupted or cut_short,
-    }
-    about["overlap_model_used"] = None if used is None else used.model
     story = tell_story(seen, plan.settings, choices, model, plan.path, plan.folder)
     if plan.recorded is not None:  # what was chosen then
         story = {**story, **plan.recorded.story}
-    about["story"] = story
+    outcome = FitOutcome(
+        plan, seen, settings, choices, model, story, known, notes, interrupted, None, False
+    )
+    about = {
+        "chosen": plan.settings.left_open,
+        "interrupted": interrupted or outcome.cut_short,
+        "overlap_model_used": None if used is None else used.model,
+        "story": story,
+        **{n: str(Path(file).resolve()) for n in LABELS if (file := getattr(settings, n))},
+    }
+    file = replace(loaded.file, source=plan.path.resolve())
     record = make_record({**settings.as_json(), **about}, seed=settings.seed, matrix=file)
     files: dict[str, str] = {}
     page_notes: list[str] = []
@@ -171,19 +177,10 @@ def _fit(
         )
     if kept is not None and not interrupted:
         kept.discard()
-    return FitOutcome(
-        loaded,
-        seen.description,
-        story,
-        settings,
-        choices,
-        model,
-        plan.folder,
-        interrupted,
-        cut_short,
-        [*notes, *known.notes, *page_notes],
+    return replace(
+        outcome,
+        notes=[*notes, *known.notes, *page_notes],
         checkpoint=Path(kept.path) if kept is not None and kept.exists else None,
-        known=known,
         page_is_sample=bool(page_notes),
     )
 
@@ -202,35 +199,25 @@ def _chosen(
     return choose(sample.data, asked, tick, sample)
 
 
-def _empty(model: Any, settings: FitSettings) -> list[str]:
-    """Say which groups have no members, and why that can be."""
-    notes = []
+def _remarks(model: Any, settings: FitSettings) -> Iterator[str]:
+    """Say which groups have no members, and which nearly the same."""
+    alike = model.redundancy_
     for side, noun in (("row", settings.row_noun), ("column", settings.column_noun)):
         members = getattr(model, f"{side}_membership_")
         (empty,) = np.nonzero(~members.any(axis=0))
         if len(empty):
             numbers = ", ".join(str(number + 1) for number in empty)
-            notes.append(
+            yield (
                 f"{len(empty)} of {members.shape[1]} groups of {noun} stayed empty ({numbers}): "
                 f"there are {int(members.sum())} memberships for them. Ask for fewer groups "
                 f"(--{side}s), fewer outliers (--{side}-outliers) or more overlap "
                 f"(--{side}-overlap)."
             )
-    return notes
-
-
-def _twins(model: Any, settings: FitSettings) -> list[str]:
-    """Say which groups have nearly the same members."""
-    from neocc.estimators._redundancy import alike_groups
-    from neocc.report._words import in_words
-
-    nouns = {"rows": settings.row_noun, "columns": settings.column_noun}
-    return [
-        f"{in_words(clusters)} of {nouns[side]} have nearly the same members: ask for fewer groups "
-        f"(--{side}) or for less overlap (--{side[:-1]}-overlap)."
-        for side, table in model.redundancy_.sides.items()
-        for clusters in alike_groups(table)
-    ]
+        for clusters in alike_groups(alike.sides[f"{side}s"]):
+            yield (
+                f"{in_words(clusters)} of {noun} have nearly the same members: ask for fewer "
+                f"groups (--{side}s) or for less overlap (--{side}-overlap)."
+            )
 
 
 def _fitted(

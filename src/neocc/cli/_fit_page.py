@@ -39,14 +39,14 @@ def fit_answer(outcome: FitOutcome) -> Answer:
     """Describe what a fit did."""
     complaints = []
     if outcome.interrupted:
-        said = f"Interrupted. The best result so far is in {outcome.folder}."
+        said = f"Interrupted. The best result so far is in {outcome.plan.folder}."
         if outcome.checkpoint is not None:
             said += f" The same command with --force goes on from {outcome.checkpoint}."
         complaints.append(said)
     elif outcome.cut_short:
         complaints.append(
             "Interrupted while settings were chosen: the best so far were taken. The result is in "
-            f"{outcome.folder}."
+            f"{outcome.plan.folder}."
         )
     return Answer(
         lambda: _page(outcome),
@@ -58,8 +58,8 @@ def fit_answer(outcome: FitOutcome) -> Answer:
 
 
 def _page(outcome: FitOutcome) -> Iterator[RenderableType]:
-    result = _result_of(outcome, outcome.loaded.matrix.data)
-    yield file_line(outcome.loaded.file)
+    result = _result_of(outcome, outcome.seen.loaded.matrix.data)
+    yield file_line(outcome.seen.loaded.file)
     yield data_part(outcome.story)
     if outcome.choices:
         yield section("Chosen for you", *chosen(outcome.choices))
@@ -80,11 +80,11 @@ def _page(outcome: FitOutcome) -> Iterator[RenderableType]:
             yield section("The same in the units of the file", in_file)
     yield Text(f"\n{fall(outcome.model.history_)}.", "dim")
     yield from story_page(outcome.story)
-    yield section(f"Written to {printable(str(outcome.folder))}", _files(outcome))
+    yield section(f"Written to {printable(str(outcome.plan.folder))}", _files(outcome))
 
 
 def _json(outcome: FitOutcome) -> dict[str, Any]:
-    file, model = outcome.loaded.file, outcome.model
+    file, model = outcome.seen.loaded.file, outcome.model
     sides = _result_of(outcome, None).sides
     tested = outcome.known.tested((outcome.model.row_membership_, outcome.model.column_membership_))
     return {
@@ -95,7 +95,7 @@ def _json(outcome: FitOutcome) -> dict[str, Any]:
             "shape": list(file.shape),
             "notes": [as_options(note) for note in file.notes],
         },
-        "data": outcome.description.to_dict(),
+        "data": outcome.seen.description.to_dict(),
         "story": outcome.story,
         "settings": outcome.settings.as_json(),
         "choices": [
@@ -124,8 +124,8 @@ def _json(outcome: FitOutcome) -> dict[str, Any]:
         "checkpoint": None if outcome.checkpoint is None else str(outcome.checkpoint),
         "notes": [as_options(note) for note in outcome.notes],
         "output": {
-            "folder": str(outcome.folder),
-            "files": sorted(path.name for path in outcome.folder.iterdir()),
+            "folder": str(outcome.plan.folder),
+            "files": sorted(path.name for path in outcome.plan.folder.iterdir()),
         },
     }
 
@@ -157,7 +157,7 @@ def file_line(file: Any) -> RenderableType:
 def _result_of(outcome: FitOutcome, X: Any) -> Result:
     """Return what the page is about; with the data, distances tell who is typical."""
     nouns = (outcome.settings.row_noun, outcome.settings.column_noun)
-    known, ids = outcome.known, outcome.loaded.matrix
+    known, ids = outcome.known, outcome.seen.loaded.matrix
     names = known.row_names or ids.row_names, known.column_names or ids.column_names
     labels = known.labels, known.labels_of_columns
     return read_result(outcome.model, X, *names, nouns, labels)

@@ -156,6 +156,8 @@ def message_of(error: Exception) -> str:
 
     if isinstance(error, Mistake):
         return str(error)
+    if isinstance(error, ImportError):  # the extra of the command brings this one
+        return re.sub(r'(pyarrow: pip install "neocc)\[io\]', r"\1[cli]", str(error))
     if not isinstance(error, ReadError):
         return _as_reading_options(str(error))
     problem, remedy = _as_reading_options(error.problem), _as_reading_options(error.remedy)

@@ -1,8 +1,6 @@
 """From a file to the matrix that is clustered: read, filled where asked, preprocessed.
 
-What the steps of preprocessing learnt from the data travels with the model, in its attribute
-`preprocessing_`: as plain values and arrays, for model files hold no other objects. Nothing in it
-is trusted when it comes back.
+The fitted steps of preprocessing travel with the model, in its attribute `preprocessing_`.
 """
 
 from __future__ import annotations
@@ -13,11 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from neocc.cli._given import Recorded
 from neocc.cli._guard import Mistake, blaming_the_user, message_of
 from neocc.cli._settings import SETTINGS, FitSettings, Panel, Reading, option_of
-from neocc.cli._settings_files import Recorded
 from neocc.io import Matrix, SavedModel, UnreadableFileError, read_matrix
 from neocc.io.readers._contents import SMALLEST
 
@@ -27,8 +23,6 @@ __all__ += ["refuse_other_order", "restore", "rows_for"]
 STORE = "blocks"
 """The format of a matrix that is a block store."""
 _ATTRIBUTE = "preprocessing_"
-_DENSE, _STEPS = "dense", "steps"
-_PARTS = {"class", "parameters", "attributes"}
 
 
 @dataclass(frozen=True)
@@ -172,10 +166,9 @@ def _fill(matrix: Matrix) -> Matrix:
 
 def attach(model: Any, preprocessor: Any, *, dense: bool) -> None:
     """Give a fitted model the steps that its data went through, `dense` if they were filled."""
-    if preprocessor is None and not dense:
-        return
-    steps = [] if preprocessor is None else [_packed(step) for _, step in preprocessor.steps]
-    setattr(model, _ATTRIBUTE, {_DENSE: dense, _STEPS: steps})
+    steps = [] if preprocessor is None else [step for _, step in preprocessor.steps]
+    if steps or dense:
+        setattr(model, _ATTRIBUTE, {"dense": dense, "steps": steps})
 
 
 def restore(model: Any) -> tuple[Callable[[Any], Any], bool]:
@@ -185,74 +178,12 @@ def restore(model: Any) -> tuple[Callable[[Any], Any], bool]:
     """
     from sklearn.utils import get_tags
 
-    kept = getattr(model, _ATTRIBUTE, None)
-    if kept is None:
-        return lambda X: X, False
-    try:
-        if set(kept) != {_DENSE, _STEPS} or not isinstance(kept[_DENSE], bool):
-            raise ValueError("it has other parts than steps")
-        steps = [_unpacked(step, model.n_features_in_) for step in kept[_STEPS]]
-    except (TypeError, ValueError, KeyError, AttributeError) as error:
-        raise Mistake(
-            f"The preprocessing in the model file is damaged ({error}). Fit the model again."
-        ) from error
+    kept = getattr(model, _ATTRIBUTE, {"dense": False, "steps": []})
 
     def prepared(X: Any) -> Any:
-        for step in steps:
+        for step in kept["steps"]:
             X = step.transform(X)
         return X
 
-    return prepared, kept[_DENSE] or not all(get_tags(one).input_tags.sparse for one in steps)
-
-
-def _classes() -> dict[str, Any]:
-    from sklearn.preprocessing import Binarizer, StandardScaler
-
-    from neocc import preprocessing
-
-    names = ("Binormalizer", "Centerer", "Log1p", "Log2", "NormScaler", "Standardizer", "Tfidf")
-    ours = [getattr(preprocessing, name) for name in (*names, "ZeroDropper")]
-    return {kind.__name__: kind for kind in (*ours, Binarizer, StandardScaler)}
-
-
-def _packed(step: Any) -> dict[str, Any]:
-    parameters = step.get_params(deep=False)
-    learnt = {name: value for name, value in vars(step).items() if name not in parameters}
-    return {
-        "class": type(step).__name__,
-        "parameters": parameters,
-        "attributes": {
-            name: _packed(value) if hasattr(value, "get_params") else value
-            for name, value in learnt.items()
-        },
-    }
-
-
-def _unpacked(packed: Any, n_columns: int) -> Any:
-    if not isinstance(packed, dict) or set(packed) != _PARTS:
-        raise ValueError("a step has other parts than class, parameters and attributes")
-    known = _classes()
-    if packed["class"] not in known:
-        raise ValueError(f"there is no step {packed['class']!r}")
-    kind = known[packed["class"]]
-    step = kind(**packed["parameters"])
-    for name, value in packed["attributes"].items():
-        if not isinstance(name, str) or hasattr(kind, name) or name in packed["parameters"]:
-            raise ValueError(f"{name!r} is nothing that a step learns")
-        vars(step)[name] = _checked(value, n_columns)
-    return step
-
-
-def _checked(value: Any, n_columns: int) -> Any:
-    """Accept numbers, arrays with one number per column, and steps within steps."""
-    if isinstance(value, dict):
-        return _unpacked(value, n_columns)
-    if isinstance(value, np.ndarray):
-        if value.dtype.kind not in "iuf" or value.shape != (n_columns,):
-            raise ValueError(f"a step learnt an array of shape {value.shape} and {value.dtype}")
-        if not np.isfinite(value).all():
-            raise ValueError("a step learnt numbers that are not finite")
-        return value
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    raise ValueError(f"a step learnt a {type(value).__name__}")
+    takes_sparse = all(get_tags(step).input_tags.sparse for step in kept["steps"])
+    return prepared, kept["dense"] or not takes_sparse

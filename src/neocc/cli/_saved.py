@@ -1,4 +1,4 @@
-"""What a saved model is good for: the groups of new rows, and its report, made again."""
+"""What a saved model is good for: groups of new rows, values of cells, and its report again."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from neocc._extras import need
-from neocc._typing import BoolArray
 from neocc.cli._command import Answer
+from neocc.cli._given import read_recorded
 from neocc.cli._guard import Mistake, as_options, blaming_the_user, collected_warnings, printable
-from neocc.cli._known import KnownFiles
+from neocc.cli._known import Known
 from neocc.cli._load import load_again, read_as_it_is, refuse_other_order, rows_for
 from neocc.cli._sample import page_of
-from neocc.cli._settings import FitSettings, Reading, option_of
-from neocc.cli._settings_files import read_recorded
+from neocc.cli._settings import READ_OPTIONS, FitSettings, Reading, option_of
 from neocc.cli._terminal import table
-from neocc.io import Matrix, RunRecord, SavedModel, read_model
+from neocc.io import FormatError, Matrix, RunRecord, SavedModel, read_model
+from neocc.io._item_table import Lines
 from neocc.io._result import as_arrow
 from neocc.io._tidy import member_table, memberships
 from neocc.io._whole import whole_file
 from neocc.report import write_report
 from neocc.report._page import is_report
 
-__all__ = ["MOST_ROWS", "model_path", "predict_answer", "report_file", "write_table"]
+__all__ = ["cells_answer", "predict_answer", "report_file"]
 
-MOST_ROWS = 20
+_MOST_LINES = 20
 
 
-def model_path(path: Path) -> Path:
+def _model_path(path: Path) -> Path:
     """Return the model file: the path itself, or the one in a folder of results."""
     inside = path / "model.neocc"
     if path.is_dir() and not inside.is_file():
@@ -51,14 +51,14 @@ def predict_answer(
 
     Columns are matched by name where both have names; rows are preprocessed as the model says.
     """
-    saved = read_model(model_path(model))
+    saved = read_model(_model_path(model))
     with blaming_the_user(), collected_warnings() as notes:
         matrix = read_as_it_is(path, reading)
         X = rows_for(saved, matrix)
         members, distances = saved.estimator.predict_membership(X), saved.estimator.transform(X)
     if output is not None:
         names = [matrix.name_of_row(row) for row in range(matrix.shape[0])]
-        write_table(member_table("row", members, distances, names), output, force=force)
+        _write_table(member_table("row", members, distances, names), output, force=force)
 
     def rows() -> Iterator[dict[str, Any]]:
         for row, groups in enumerate(members):
@@ -73,10 +73,76 @@ def predict_answer(
         said = [as_options(note) for note in notes]
         return {"n_groups": int(members.shape[1]), "notes": said, "rows": list(rows())}
 
-    return Answer(lambda: _page(members, rows(), output), told, notes)
+    def page() -> Iterator[RenderableType]:
+        made = table("row", "groups", "distance to nearest", right=[2])
+        for line in islice(rows(), _MOST_LINES):
+            groups = ", ".join(map(str, line["groups"])) or "none: outlier"
+            made.add_row(Text(printable(line["name"])), groups, f"{line['nearest_distance']:.4g}")
+        none, one, several = np.bincount(np.minimum(members.sum(axis=1), 2), minlength=3)
+        counts = f"{one:,} in one group, {several:,} in several, {none:,} in none"
+        total = Text(f"\n{len(members):,} rows: {counts}", "bold")
+        return _page(made, len(members), output, total)
+
+    return Answer(page, told, notes)
 
 
-def write_table(columns: dict[str, Any], output: Path, *, force: bool) -> None:
+def cells_answer(
+    model: Path, path: Path, reading: Reading, output: Path | None, *, force: bool
+) -> Answer:
+    """Read a model of observed cells, and a list of others; predict a value for each of them.
+
+    Names that the model does not know are predicted without them, and counted in a note.
+    """
+    saved = read_model(_model_path(model))
+    fitted = saved.estimator
+    if getattr(fitted, "missing", "zero") != "ignore":
+        raise Mistake(f"{model}: The model is not one of neocc fit --missing ignore.")
+    rows = _numbers(saved.row_names, len(fitted.row_effects_))
+    columns = _numbers(saved.column_names, len(fitted.column_effects_))
+    cells = []
+    for number, line in Lines.of(path, reading.encoding, reading.delimiter):
+        if len(line) < 2:
+            wanted = f"A row and a column are wanted; got {line}."
+            raise FormatError(path, wanted, "Complete the line.", line=number)
+        cells.append((line[0].strip(), line[1].strip()))
+    # A first line that names nothing known is a heading.
+    is_heading = cells[0][0] not in rows and cells[0][1] not in columns
+    if reading.header or (reading.header is None and is_heading):
+        cells = cells[1:]
+    if not cells:
+        raise Mistake(f"{path}: It lists no cells. Give a row and a column in each line.")
+    sides = {"rows": [rows.get(row, -1) for row, _ in cells]}
+    sides["columns"] = [columns.get(column, -1) for _, column in cells]
+    with blaming_the_user():
+        values = fitted._values(*map(np.asarray, sides.values()))  # noqa: SLF001
+    notes = [
+        f"{places.count(-1):,} of the {len(cells):,} cells are of {side} that the model does not "
+        "know."
+        for side, places in sides.items()
+        if -1 in places
+    ]
+    names = ("row", "column", "value")
+    lines = [(*cell, float(value)) for cell, value in zip(cells, values, strict=True)]
+    if output is not None:
+        columns_ = zip(*lines, strict=True)
+        _write_table(dict(zip(names, columns_, strict=True)), output, force=force)
+
+    def page() -> Iterator[RenderableType]:
+        made = table(*names, right=[2])
+        for row, column, value in lines[:_MOST_LINES]:
+            made.add_row(Text(printable(row)), Text(printable(column)), f"{value:.4g}")
+        return _page(made, len(lines), output)
+
+    told = {"cells": [dict(zip(names, line, strict=True)) for line in lines], "notes": notes}
+    return Answer(page, lambda: told, notes)
+
+
+def _numbers(names: tuple[str, ...] | None, size: int) -> dict[str, int]:
+    """Return the number of each name; items without names are called by their numbers from 1."""
+    return {name: at for at, name in enumerate(names or map(str, range(1, size + 1)))}
+
+
+def _write_table(columns: dict[str, Any], output: Path, *, force: bool) -> None:
     """Write a line per membership, like rows.csv; as Parquet if the name ends so."""
     csv, parquet = need("pyarrow.csv"), need("pyarrow.parquet")
 
@@ -88,22 +154,14 @@ def write_table(columns: dict[str, Any], output: Path, *, force: bool) -> None:
 
 
 def _page(
-    members: BoolArray, rows: Iterator[dict[str, Any]], output: Path | None
+    made: RenderableType, n_lines: int, output: Path | None, *more: RenderableType
 ) -> Iterator[RenderableType]:
-    """Yield a line per row, and how many there are of each kind."""
-    made = table("row", "groups", "distance to nearest", right=[2])
-    for line in islice(rows, MOST_ROWS):
-        groups = ", ".join(map(str, line["groups"])) or "none: outlier"
-        made.add_row(Text(printable(line["name"])), groups, f"{line['nearest_distance']:.4g}")
+    """Yield the first lines, how many there are besides, and where all of them are."""
     yield made
-    n_rows = len(members)
-    if n_rows > MOST_ROWS:
+    if n_lines > _MOST_LINES:
         rest = "" if output else "; --output FILE writes all"
-        yield Text(f"... and {n_rows - MOST_ROWS:,} more{rest}", "dim")
-    none, one, several = np.bincount(np.minimum(members.sum(axis=1), 2), minlength=3)
-    yield Text(
-        f"\n{n_rows:,} rows: {one:,} in one group, {several:,} in several, {none:,} in none", "bold"
-    )
+        yield Text(f"... and {n_lines - _MOST_LINES:,} more{rest}", "dim")
+    yield from more
     if output is not None:
         yield Text(f"Written to {printable(str(output))}")
 
@@ -116,7 +174,6 @@ def report_file(
     data: Path | None,
     output: Path | None,
     given: dict[str, Any],
-    files: KnownFiles,
     *,
     force: bool,
 ) -> tuple[Path, list[str], dict[str, Any]]:
@@ -126,19 +183,19 @@ def report_file(
     where that file is now, if it has moved, or the file, if there is no record. The report replaces
     an earlier one beside the model if no other place is given.
     """
-    path = model_path(model)
+    path = _model_path(model)
     saved = read_model(path)
     beside = path.with_name("record.json")
     record: RunRecord | None = None
     matrix: Matrix | None = None
-    notes = []
+    notes: list[str] = []
     settings = FitSettings(**given)
     if beside.is_file():
-        told = [name for name in given if name not in ("row_noun", "column_noun")]
+        told = [name for name in given if name in READ_OPTIONS]
         if told:
             raise Mistake(f"{beside} says how the matrix was read: leave out {option_of(told[0])}.")
         recorded = read_recorded(beside)
-        record, settings = recorded.record, replace(recorded.settings, **given)
+        record, (settings, notes) = recorded.record, recorded.again(given)
         place = data or Path(recorded.input.path)
         matrix = load_again(place, recorded, "name it with --data.").matrix
     elif data is not None:
@@ -153,7 +210,7 @@ def report_file(
     else:
         matrix = replace(matrix, **{side: one for side, one in names.items() if one is not None})
         named = matrix
-    known = files.read(named)
+    known = Known.read(settings, named)
     page, remarks = page_of(saved.estimator, matrix, settings, known=known)
     if matrix is None:
         page |= {side: page[side] or one for side, one in names.items()}

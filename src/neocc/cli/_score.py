@@ -7,8 +7,8 @@ column per group.
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from neocc.cli._command import Answer
 from neocc.cli._guard import Mistake
 from neocc.cli._terminal import section, table
 from neocc.io import FormatError, Matrix, UnreadableFileError, read_matrix, read_model
-from neocc.io._source import Source
+from neocc.io._item_table import Lines
 from neocc.io._tidy import memberships as memberships_of
 from neocc.metrics import (
     best_match_f1,
@@ -33,12 +33,18 @@ from neocc.metrics import (
 
 __all__ = ["score_answer"]
 
-_MEASURES = {
-    "best_match_f1": "F1 of the best match of each true group; kind to large groups",
-    "trivial_baseline": "the same for one group of all items: what doing nothing scores",
-    "matched_f1": "F1 when no group may match twice",
-    "omega_index": "agreement on pairs of items, 0 by chance",
-    "overlapping_nmi": "shared information, 0 for none",
+_MEASURES: dict[str, tuple[Callable[[Any, Any], float], str]] = {
+    "best_match_f1": (
+        best_match_f1,
+        "F1 of the best match of each true group; kind to large groups",
+    ),
+    "trivial_baseline": (
+        lambda true, _: trivial_baseline(true),
+        "the same for one group of all items: what doing nothing scores",
+    ),
+    "matched_f1": (matched_f1, "F1 when no group may match twice"),
+    "omega_index": (omega_index, "agreement on pairs of items, 0 by chance"),
+    "overlapping_nmi": (overlapping_nmi, "shared information, 0 for none"),
 }
 _NAME_COLUMNS = ("name", "row", "column", "item")
 _GROUP_COLUMNS = ("cluster", "group", "label", "class")
@@ -55,23 +61,15 @@ def score_answer(true: Path, found: Path, side: str | None) -> Answer:
 
 def _score(true: Path, found: Path, side: str) -> dict[str, Any]:
     U, V, notes = _aligned(_read(true, side), _read(found, side))
-    return {
-        "n_items": U.shape[0],
-        "n_true": U.shape[1],
-        "n_found": V.shape[1],
-        "best_match_f1": best_match_f1(U, V),
-        "trivial_baseline": trivial_baseline(U),
-        "matched_f1": matched_f1(U, V),
-        "omega_index": omega_index(U, V),
-        "overlapping_nmi": overlapping_nmi(U, V),
-        "notes": notes,
-    }
+    sizes = {"n_items": U.shape[0], "n_true": U.shape[1], "n_found": V.shape[1]}
+    scores = {name: measure(U, V) for name, (measure, _) in _MEASURES.items()}
+    return {**sizes, **scores, "notes": notes}
 
 
 def _page(scores: dict[str, dict[str, Any]]) -> Iterator[RenderableType]:
     for side, score in scores.items():
         made = table("", "", "", right=[1])
-        for name, about in _MEASURES.items():
+        for name, (_, about) in _MEASURES.items():
             made.add_row(name, f"{score[name]:.4f}", Text(about, "dim"))
         groups = f"{score['n_found']} groups found, {score['n_true']} true"
         yield section(f"{score['n_items']:,} {side}: {groups}", made)
@@ -115,18 +113,16 @@ def _read(path: Path, side: str) -> Matrix:
             raise UnreadableFileError(
                 path, "There is no such file.", "Name a folder that neocc fit wrote."
             )
-    source = Source.at(path)
-    if source.suffix == ".neocc":
+    if path.suffix.lower() == ".neocc":
         return _from_model(path, side)
-    first = source.head.decode("utf-8-sig", "replace").partition("\n")[0].rstrip("\r")
-    delimiter = max(",\t;", key=first.count)
-    header = [cell.strip().strip('"').lower() for cell in first.split(delimiter)]
+    lines = Lines.of(path)
+    header = [cell.lower() for cell in lines.first]
     places = [
         next((header.index(name) for name in names if name in header), None)
         for names in (_NAME_COLUMNS, _GROUP_COLUMNS)
     ]
     if None not in places:
-        return _from_table(source, delimiter, *places)  # type: ignore[arg-type]
+        return _from_table(lines, *places)  # type: ignore[arg-type]
     matrix = read_matrix(path)
     values = matrix.data.data if matrix.is_sparse else matrix.data
     wrong = (values != 0) & (values != 1)
@@ -150,42 +146,24 @@ def _from_model(path: Path, side: str) -> Matrix:
     return Matrix(_members(members.nonzero(), members.shape), names, source=path)
 
 
-def _from_table(source: Source, delimiter: str, name_at: int, group_at: int) -> Matrix:
+def _from_table(lines: Lines, name_at: int, group_at: int) -> Matrix:
     """Read a line per membership; a blank group makes an item without one."""
     items: dict[str, int] = {}
     groups: dict[str, int] = {}
     pairs: set[tuple[int, int]] = set()
-    with source.open_text("utf-8", "strict") as text:
-        for line, cells in _lines(source, csv.reader(text, delimiter=delimiter)):
-            if max(name_at, group_at) >= len(cells):
-                raise FormatError(
-                    source.path,
-                    f"{len(cells)} cells; name and group are in cells {name_at + 1} and "
-                    f"{group_at + 1}.",
-                    "Fill in what is missing.",
-                    line=line,
-                )
-            item = items.setdefault(cells[name_at], len(items))
-            if group := cells[group_at].strip():
-                pairs.add((item, groups.setdefault(group, len(groups))))
+    path = lines.source.path
+    for number, cells in islice(lines, 1, None):
+        if max(name_at, group_at) >= len(cells):
+            places = f"{name_at + 1} and {group_at + 1}"
+            what = f"{len(cells)} cells; name and group are in cells {places}."
+            raise FormatError(path, what, "Fill in what is missing.", line=number)
+        item = items.setdefault(cells[name_at], len(items))
+        if group := cells[group_at].strip():
+            pairs.add((item, groups.setdefault(group, len(groups))))
     if not groups:
-        raise FormatError(source.path, "No line names a group.", "Name at least one.")
+        raise FormatError(path, "No line names a group.", "Name at least one.")
     members = _members(tuple(zip(*pairs, strict=True)), (len(items), len(groups)))
-    return Matrix(members, tuple(items), source=source.path)
-
-
-def _lines(source: Source, lines: Any) -> Iterator[tuple[int, list[str]]]:
-    """Yield the lines below the header with their numbers."""
-    try:
-        for cells in lines:
-            if lines.line_num > 1 and cells:
-                yield lines.line_num, cells
-    except csv.Error as error:
-        raise FormatError(
-            source.path, f"This is no CSV ({error}).", "Correct it.", line=lines.line_num
-        ) from error
-    except UnicodeDecodeError as error:
-        raise FormatError(source.path, "The file is not UTF-8.", "Save it as UTF-8.") from error
+    return Matrix(members, tuple(items), source=path)
 
 
 def _members(places: Any, shape: tuple[int, int]) -> Any:

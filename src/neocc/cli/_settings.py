@@ -7,18 +7,16 @@ of its own: a settings file may say what the command line does not, then the def
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any
 
 from neocc.cli import _kinds as kinds
-from neocc.cli._guard import Mistake
 from neocc.cli._kinds import AUTO, FLAG, TEXT, Kind, Panel, Setting, choice, number
 from neocc.preprocessing import PREPROCESSORS
 
-__all__ = ["READ_OPTIONS", "SETTINGS", "FitSettings", "Panel", "Reading", "Setting"]
-__all__ += ["as_setting", "check", "from_options", "option_of"]
+__all__ = ["LABELS", "READ_OPTIONS", "SETTINGS", "FitSettings", "Panel", "Reading", "Setting"]
+__all__ += ["option_of"]
 
 # As `neocc.core.overlap` names them; importing it would make help pages slow.
 OVERLAP_MODELS = ("repeat", "share", "average", "sum", "either", "auto")
@@ -107,6 +105,8 @@ class Reading:
 
 
 READ_OPTIONS = tuple(one.name for one in fields(Reading))
+LABELS = ("labels", "labels_of_columns", "row_labels", "column_labels")
+"""The settings that name files besides the matrix: only what is shown depends on them."""
 
 
 @dataclass(frozen=True)
@@ -219,6 +219,20 @@ class FitSettings(Reading):
     )
     seed: int = _search(number(int, 0), "N", "Same seed, same result. Default: 0.", 0)
     jobs: int | None = _search(kinds.JOBS, "N", "Threads; as many as cores if not given.")
+    labels: str | None = _output(
+        TEXT,
+        "FILE",
+        "Labels of rows, such as classes: a table of row name and label. The report tells which "
+        "labels each group has more often than by chance. FILE:COLUMN says which column.",
+    )
+    labels_of_columns: str | None = _output(TEXT, "FILE", "The same for columns.")
+    row_labels: str | None = _output(
+        TEXT,
+        "FILE",
+        "Names to show instead of ids: a table of row name and what to call it, such as films by "
+        "number. FILE:COLUMN says which column.",
+    )
+    column_labels: str | None = _output(TEXT, "FILE", "The same for columns.")
     row_noun: str = _output(TEXT, "WORD", "What rows are, such as genes.", "rows")
     column_noun: str = _output(TEXT, "WORD", "What columns are, such as conditions.", "columns")
     report: bool = _output(FLAG, "", "", True, off="Do not write report.html.")
@@ -249,7 +263,7 @@ class FitSettings(Reading):
     def left_open(self) -> list[str]:
         """What is to be chosen from the data; models are chosen by the fit itself."""
         open_ = (AUTO, (AUTO,))
-        every = [n for n in SETTINGS if getattr(self, n) == _DEFAULTS[n] and _DEFAULTS[n] in open_]
+        every = [n for n in SETTINGS if getattr(self, n) == DEFAULTS[n] and DEFAULTS[n] in open_]
         return [name for name in every if name not in ("overlap_model", "outlier_cost")]
 
     def as_json(self) -> dict[str, Any]:
@@ -259,40 +273,7 @@ class FitSettings(Reading):
 
 
 SETTINGS: dict[str, Setting] = {one.name: one.metadata["setting"] for one in fields(FitSettings)}
-_DEFAULTS = {one.name: one.default for one in fields(FitSettings)}
-
-
-def check(name: str, value: Any) -> Any:
-    """Return the value of a setting in its own type, or raise a ValueError with what it must be."""
-    if value is None and _DEFAULTS[name] is None:
-        return None
-    return SETTINGS[name].kind.check(value)
-
-
-def as_setting(option: str, value: Any) -> tuple[str, Any]:
-    """Return the setting that an option sets, and what it sets it to."""
-    name = option.removeprefix("no_")
-    if name != option and name in SETTINGS and SETTINGS[name].off and isinstance(value, bool):
-        return name, not value
-    return ("row_names", value) if option == "row_names_in" else (option, value)
-
-
-def from_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings among the options of a command, checked; None and [] are not given."""
-    found: dict[str, Any] = {}
-    by: dict[str, str] = {}
-    for option, given in options.items():
-        name, value = as_setting(option, given)
-        if name not in SETTINGS or given is None or given == []:
-            continue
-        if name in found and False in (found[name], value):
-            one, other = option_of(by[name]), option_of(option)
-            raise Mistake(f"{one} and {other} contradict each other. Give one.")
-        try:
-            found[name], by[name] = check(name, value), option
-        except ValueError as error:
-            raise Mistake(f"{option_of(option)} must be {error}; got {value!r}.") from error
-    return found
+DEFAULTS = {one.name: one.default for one in fields(FitSettings)}
 
 
 def option_of(name: str) -> str:

@@ -13,12 +13,11 @@ from rich.text import Text
 
 from neocc.cli._advise import look
 from neocc.cli._again import fit_again
-from neocc.cli._choose import CRITERIA, Choice, Ranked, choose, rank_numbers
+from neocc.cli._choose import CRITERIA, Choice, Ranked, asked_model, choose, rank_numbers
 from neocc.cli._command import Answer
 from neocc.cli._fit import Progress
 from neocc.cli._fit_page import chosen, file_line, finite
 from neocc.cli._guard import INTERRUPTED, as_options, blaming_the_user, collected_warnings
-from neocc.cli._models import asked_model
 from neocc.cli._sample import draw_to_choose
 from neocc.cli._settings import FitSettings
 from neocc.cli._terminal import section, table

@@ -10,7 +10,6 @@ import typer
 from neocc.cli._again import SUGGEST_OPTIONS
 from neocc.cli._command import FORCE, Answer, Run, argument, command, flag, option, output
 from neocc.cli._guard import blaming_the_user
-from neocc.cli._known import COLUMN_LABELS, LABELS, LABELS_OF_COLUMNS, ROW_LABELS, KnownFiles
 from neocc.cli._settings import READ_OPTIONS, SETTINGS, FitSettings, Panel, Reading
 
 __all__ = ["convert", "demo", "fit", "range_of", "suggest"]
@@ -79,10 +78,6 @@ def fit(
         "FOLDER", "Folder for the results; called after the file if not given."
     ),
     force: bool = FORCE,
-    labels: str | None = LABELS,
-    labels_of_columns: str | None = LABELS_OF_COLUMNS,
-    row_labels: str | None = ROW_LABELS,
-    column_labels: str | None = COLUMN_LABELS,
     config: Path | None = option(
         "FILE",
         "Settings from a TOML file: lines such as rows = 3 or row_overlap = 0.1, called like the "
@@ -107,8 +102,7 @@ def fit(
     from neocc.cli._fit import make_plan, run_plan
     from neocc.cli._fit_page import fit_answer
 
-    known = KnownFiles(labels, labels_of_columns, row_labels, column_labels)
-    plan = make_plan(run.given, file, output, config, from_record, known)
+    plan = make_plan(run.given, file, output, config, from_record)
     resources = Resources.of(memory_limit, checkpoint, checkpoint_every, plan.folder, gpu=gpu)
     return fit_answer(run_plan(plan, resources, force=force, progress=run.terminal.progress))
 

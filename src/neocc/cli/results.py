@@ -10,8 +10,7 @@ import typer
 
 from neocc.cli._command import FORCE, Answer, Run, argument, command, flag, option, output
 from neocc.cli._guard import FAULT, Mistake
-from neocc.cli._known import COLUMN_LABELS, LABELS, LABELS_OF_COLUMNS, ROW_LABELS, KnownFiles
-from neocc.cli._settings import READ_OPTIONS, Reading
+from neocc.cli._settings import LABELS, READ_OPTIONS, Reading
 
 __all__ = ["paper", "predict", "report", "score"]
 
@@ -48,13 +47,11 @@ def predict(
     (--row-outliers 0), every new row gets a group, however far it is.
     Columns are matched by name, and the data are preprocessed as for the fit.
     """
-    from neocc.cli._cells import cells_answer
-    from neocc.cli._saved import predict_answer
+    from neocc.cli._saved import cells_answer, predict_answer
 
     with run.terminal.progress("Predicting"):
-        if cells:
-            return cells_answer(model, file, Reading(**run.given), output, force=force)
-        return predict_answer(model, file, Reading(**run.given), output, force=force)
+        answer = cells_answer if cells else predict_answer
+        return answer(model, file, Reading(**run.given), output, force=force)
 
 
 @command(
@@ -88,7 +85,7 @@ def score(
     ("What groups have in common", "neocc report groups --labels films.csv:genres"),
     ("The matrix has moved", "neocc report groups --data elsewhere/ratings.csv"),
     ("A model alone", "neocc report model.neocc --data ratings.csv -o page.html"),
-    settings=(*READ_OPTIONS, "row_noun", "column_noun"),
+    settings=(*READ_OPTIONS, *LABELS, "row_noun", "column_noun"),
 )
 def report(
     run: Run,
@@ -101,10 +98,6 @@ def report(
         "FILE", "Page to write; the report.html beside the model if not given."
     ),
     force: bool = FORCE,
-    labels: str | None = LABELS,
-    labels_of_columns: str | None = LABELS_OF_COLUMNS,
-    row_labels: str | None = ROW_LABELS,
-    column_labels: str | None = COLUMN_LABELS,
 ) -> Answer:
     """Write the report of a saved model again.
 
@@ -113,9 +106,8 @@ def report(
     """
     from neocc.cli._saved import report_file
 
-    known = KnownFiles(labels, labels_of_columns, row_labels, column_labels)
     with run.terminal.progress("Writing the report"):
-        path, notes, tested = report_file(model, data, output, run.given, known, force=force)
+        path, notes, tested = report_file(model, data, output, run.given, force=force)
     return Answer(
         lambda: [f"Written to {path}: open it in a browser."],
         lambda: {"report": str(path), "notes": notes, "enrichment": tested},

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.preprocessing import StandardScaler
 
 from neocc._typing import AnyArray
 from neocc.core.objectives import Features, Terms
@@ -20,6 +21,7 @@ from neocc.estimators._columns import ColumnModel
 from neocc.estimators._overlap import OverlapChoice
 from neocc.estimators._rows import RowModel
 from neocc.kernels import Memberships
+from neocc.preprocessing._registry import step_classes
 from neocc.selection import OverlapEstimate, PredictedClusters, SidePrediction
 
 __all__ = ["Decoder", "Encoder", "Undecodable"]
@@ -40,7 +42,8 @@ _CLASSES: dict[str, type] = {
     )
 }
 
-
+# Fitted steps of preprocessing: their parameters, and what they learnt.
+_STEPS = {kind.__name__: kind for kind in (*step_classes(), StandardScaler)}
 # Of version 1.
 _NEW_NAMES = {
     "tables": "terms",
@@ -96,6 +99,10 @@ class Encoder:
         if _CLASSES.get(kind.__name__) is kind:
             held = {one.name: self.encode(getattr(value, one.name)) for one in fields(value)}
             return {kind.__name__: held}
+        if _STEPS.get(kind.__name__) is kind:
+            given = value.get_params(deep=False)
+            learnt = {name: one for name, one in vars(value).items() if name not in given}
+            return {kind.__name__: [self.encode(given), self.encode(learnt)]}
         raise Undecodable(f"values of type {kind.__name__} cannot be stored")
 
     def _encode_array(self, value: AnyArray) -> Any:
@@ -154,6 +161,8 @@ class Decoder:
             return self._kinds[kind](held)
         if kind in _CLASSES:
             return self._object(_CLASSES[kind], held)
+        if kind in _STEPS:
+            return self._step(_STEPS[kind], held)
         raise Undecodable(f"it holds a value of the unknown kind {kind!r}")
 
     def _object(self, kind: type, held: Any) -> Any:
@@ -162,6 +171,18 @@ class Decoder:
         if not isinstance(held, dict) or not needed <= set(held) <= names:
             raise Undecodable(f"its {kind.__name__} does not have the fields of one")
         return kind(**{name: self.decode(one) for name, one in held.items()})
+
+    def _step(self, kind: type, held: Any) -> Any:
+        given, learnt = (self.decode(one) for one in _pair(held))
+        try:
+            step = kind(**given)
+            bad = [name for name in learnt if hasattr(kind, name) or name in given]
+            vars(step).update(learnt)
+        except (TypeError, ValueError) as error:
+            raise Undecodable(f"its {kind.__name__} is not one ({error})") from error
+        if bad:
+            raise Undecodable(f"its {kind.__name__} learnt {bad[0]!r}, which no step does")
+        return step
 
     def _array(self, name: Any) -> AnyArray:
         if not isinstance(name, str):
@@ -244,5 +265,5 @@ def _renamed(kind: str, held: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 def _pair(held: Any) -> list[Any]:
     if not isinstance(held, list) or len(held) != 2:
-        raise Undecodable("it holds a dict whose entries are not pairs")
+        raise Undecodable("it holds something in place of a pair")
     return held

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -16,28 +17,64 @@ from typing import Any
 from neocc.io._errors import FormatError
 from neocc.io._source import Source
 
-__all__ = ["ItemTable", "match_ids"]
+__all__ = ["ItemTable", "Lines", "find_table", "match_ids"]
 
 _MOST_COLUMNS_NAMED = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """The lines of a small table of text, as lists of cells."""
+
+    source: Source
+    encoding: str
+    delimiter: str
+    first: list[str]  # the cells of the first one, stripped
+
+    @classmethod
+    def of(
+        cls, path: str | PathLike[str], encoding: str = "utf-8", delimiter: str | None = None
+    ) -> Lines:
+        """Look at the first line of a file."""
+        source = Source.at(path)
+        coding = "utf-8-sig" if encoding == "utf-8" else encoding
+        line = source.head.decode(coding, "replace").lstrip("\r\n").splitlines()[:1]
+        text = line[0] if line else ""
+        sign = delimiter or max(",\t;|", key=text.count)
+        first = next(csv.reader([text], delimiter=sign), [])
+        return cls(source, encoding, sign, [cell.strip() for cell in first])
+
+    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield number and cells of every line that is not blank."""
+        with self.source.open_text(self.encoding, "strict") as text:
+            reader = csv.reader(text, delimiter=self.delimiter, strict=True)
+            try:
+                for cells in reader:
+                    if any(cells):
+                        yield reader.line_num, cells
+            except csv.Error as error:
+                what, at = f"This is no table ({error}).", reader.line_num
+                raise FormatError(self.source.path, what, "Correct it.", line=at) from error
+            except UnicodeDecodeError as error:
+                what = f"It is not {self.encoding.upper()}."
+                raise FormatError(self.source.path, what, "Save it as UTF-8.") from error
 
 
 @dataclass(frozen=True, eq=False)
 class ItemTable:
     """A text file with a column of ids and one of what is wanted for them."""
 
-    source: Source
+    text: Lines
     ids: Sequence[str]
     noun: str
     kind: str
-    delimiter: str
     at: int  # the column wanted; ids are in the first
-    width: int
     has_header: bool
     known: frozenset[str] = field(repr=False)
 
     @property
     def path(self) -> Path:
-        return self.source.path
+        return self.text.source.path
 
     @classmethod
     def look_at(
@@ -49,47 +86,27 @@ class ItemTable:
         headings: Sequence[str],
     ) -> ItemTable:
         """Look at a table: its first line, and where the column is that is wanted."""
-        file, column = _split(fspath(path))
-        source, known = Source.at(file), frozenset(ids)
-        line = source.head.decode("utf-8-sig", "replace").lstrip("\r\n").splitlines()[:1]
-        text = line[0] if line else ""
-        delimiter = max(",\t;", key=text.count)
-        first = [cell.strip() for cell in next(csv.reader([text], delimiter=delimiter), [])]
+        file, column = find_table(path)
+        text, known = Lines.of(file), frozenset(ids)
+        first = text.first
         has_header = not first or first[0] not in known
-        at = _column_of(
-            source.path, first if has_header else None, len(first), column, kind, headings
-        )
-        return cls(source, ids, noun, kind, delimiter, at, len(first), has_header, known)
+        header = first if has_header else None
+        at = _column_of(text.source.path, header, len(first), column, kind, headings)
+        return cls(text, ids, noun, kind, at, has_header, known)
 
     def lines(self) -> Iterator[tuple[int, str, str]]:
         """Yield number, id and what is wanted of every line."""
-        with self.source.open_text("utf-8-sig", "strict") as text:
-            reader = csv.reader(text, delimiter=self.delimiter, strict=True)
-            is_header = self.has_header
-            for cells in self._guarded(reader):
-                if not any(cells):
-                    continue
-                if is_header:
-                    is_header = False
-                    continue
-                if len(cells) != self.width:
-                    what = f"{self.width} cells are expected, as above; found {len(cells)}."
-                    remedy = f"Quote cells that contain {self.delimiter!r}."
-                    raise FormatError(self.path, what, remedy, line=reader.line_num)
-                key = cells[0] if cells[0] in self.known else cells[0].strip()
-                if not key:
-                    remedy = "Fill it in, or leave out the line."
-                    raise FormatError(self.path, "The id is blank.", remedy, line=reader.line_num)
-                yield reader.line_num, key, cells[self.at].strip()
-
-    def _guarded(self, reader: Any) -> Iterator[list[str]]:
-        try:
-            yield from reader
-        except csv.Error as error:
-            what = f"This is no table ({error})."
-            raise FormatError(self.path, what, "Correct it.", line=reader.line_num) from error
-        except UnicodeDecodeError as error:
-            raise FormatError(self.path, "It is not UTF-8.", "Save it as UTF-8.") from error
+        width = len(self.text.first)
+        for number, cells in islice(self.text, int(self.has_header), None):
+            if len(cells) != width:
+                what = f"{width} cells are expected, as above; found {len(cells)}."
+                remedy = f"Quote cells that contain {self.text.delimiter!r}."
+                raise FormatError(self.path, what, remedy, line=number)
+            key = cells[0] if cells[0] in self.known else cells[0].strip()
+            if not key:
+                remedy = "Fill it in, or leave out the line."
+                raise FormatError(self.path, "The id is blank.", remedy, line=number)
+            yield number, key, cells[self.at].strip()
 
     def fault(self, problem: str) -> FormatError:
         """Return what to raise about the table as a whole."""
@@ -101,14 +118,11 @@ class ItemTable:
         return match_ids(found, self.ids, self.noun, self.path.name, self.fault)
 
 
-def _split(path: str) -> tuple[str, str | None]:
+def find_table(path: str | PathLike[str]) -> tuple[Path, str | None]:
     """Take FILE:COLUMN apart, unless there is a file of that name."""
-    file, sign, column = path.rpartition(":")
-    return (
-        (file, column)
-        if sign and not Path(path).exists() and Path(file).is_file()
-        else (path, None)
-    )
+    file, sign, column = fspath(path).rpartition(":")
+    is_pair = sign and not Path(path).exists() and Path(file).is_file()
+    return (Path(file), column) if is_pair else (Path(path), None)
 
 
 def _column_of(

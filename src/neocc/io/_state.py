@@ -171,6 +171,7 @@ def check_state(estimator: str, parameters: dict[str, Any], attributes: dict[str
         is_auto = "auto" in (parameters.get(f"{side}_overlap"), parameters.get(f"{side}_outliers"))
         _check_estimate(f"{side}_estimate_", attributes.get(f"{side}_estimate_"), needed=is_auto)
     _check_observed(parameters, attributes)
+    _check_steps(attributes.get("preprocessing_"), n_columns)
     names = attributes.get("feature_names_in_")
     if names is not None and (not isinstance(names, np.ndarray) or names.shape != (n_columns,)):
         raise Undecodable("its 'feature_names_in_' do not fit")
@@ -214,8 +215,6 @@ def _check_observed(parameters: dict[str, Any], attributes: dict[str, Any]) -> N
     """Check what a fit over observed cells knows besides."""
     observed = parameters.get("missing", "zero") == "ignore"
     terms = attributes["_row_model"].terms
-    if terms.base not in get_args(Base) or not isinstance(terms.constant, float):
-        raise Undecodable("its '_row_model' has terms of an unknown kind")
     if observed != (terms.curve is not None):
         raise Undecodable("its '_row_model' does not fit its parameter 'missing'")
     for name in ("row_effects_", "column_effects_") if observed else ():
@@ -225,11 +224,31 @@ def _check_observed(parameters: dict[str, Any], attributes: dict[str, Any]) -> N
         raise Undecodable("its 'overall_mean_' is not a number")
 
 
+def _check_steps(kept: Any, n_columns: int) -> None:
+    """Check what prepares new rows: steps that learnt numbers, and arrays of one a column."""
+    if kept is None:
+        return
+    kinds = {name: type(part) for name, part in kept.items()} if isinstance(kept, dict) else {}
+    if kinds != {"dense": bool, "steps": list}:
+        raise Undecodable("its 'preprocessing_' has other parts than steps")
+    unseen = list(kept["steps"])
+    for step in unseen:
+        if not hasattr(step, "get_params"):
+            raise Undecodable("its 'preprocessing_' has something in place of a step")
+        for name, value in vars(step).items():
+            if isinstance(value, np.ndarray):
+                good = value.dtype.kind in "iuf" and value.shape == (n_columns,)
+                if not good or not np.isfinite(value).all():
+                    raise Undecodable(f"a step of its 'preprocessing_' has a wrong {name!r}")
+            elif not (value is None or isinstance(value, bool | int | float | str)):
+                unseen.append(value)  # steps within steps
+
+
 def _check_row_model(model: Any, sizes: _Sizes) -> None:
     """Check all that a comparison of new rows with the clusters will use."""
     if not isinstance(model, RowModel) or not isinstance(model.terms, Terms):
         raise Undecodable("its '_row_model' is not one")
-    _check_terms(model.terms, sizes)
+    _check_terms(model, sizes)
     one_way = model.V is None
     if one_way != (model.terms.slope is None) or (one_way and model.terms.table is None):
         raise Undecodable("its '_row_model' has terms that do not fit each other")
@@ -238,9 +257,6 @@ def _check_row_model(model: Any, sizes: _Sizes) -> None:
     sizes.check("column_effects", model.column_effects, "f", "m")
     if model.column_weights is not None:
         sizes.check("column_weights", model.column_weights, "f", "m")
-    limits: tuple[Any, ...] = (model.nearest_threshold, model.extra_threshold)
-    if not all(isinstance(limit, float) for limit in limits):
-        raise Undecodable("its thresholds are not numbers")
     rule, most = STORED_MODELS.get(str(model.overlap_model)), model.max_memberships
     if rule is None or not (most is None or (type(most) is int and most >= 1)):
         raise Undecodable("its '_row_model' has an unknown overlap model")
@@ -261,17 +277,17 @@ def _check_column_model(attributes: dict[str, Any]) -> None:
         raise Undecodable("its '_column_model' does not fit")
     n, l = len(attributes["_row_members"]), attributes["_column_members"].shape[1]  # noqa: E741
     sizes, single = _Sizes(n), model.terms.single
-    _check_terms(model.terms, sizes)
+    _check_terms(model, sizes)
     if single not in (0, l) or len(model.terms.offset) != (l * (l + 1) // 2 if single else l):
         raise Undecodable("its '_column_model' has other clusters than the fit")
     if model.row_effects is not None:
         sizes.check("row_effects", model.row_effects, "f", "m")
-    limits: tuple[Any, ...] = (model.nearest_threshold, model.extra_threshold)
+
+
+def _check_terms(model: RowModel | ColumnModel, sizes: _Sizes) -> None:
+    terms, limits = model.terms, (model.nearest_threshold, model.extra_threshold)
     if not all(isinstance(limit, float) for limit in limits):
         raise Undecodable("its thresholds are not numbers")
-
-
-def _check_terms(terms: Terms, sizes: _Sizes) -> None:
     for name, (kind, letters) in _TERMS.items():
         table = getattr(terms, name)
         if table is not None or name in ("offset", "magnitude"):

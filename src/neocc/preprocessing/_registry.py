@@ -100,6 +100,11 @@ def preprocess(X: Any, names: str | Iterable[str]) -> Any:
     return transformed(make_preprocessor(names), X)
 
 
+def step_classes() -> list[type]:
+    """Return the classes of all steps."""
+    return [type(make()) for make in _MAKERS.values()]
+
+
 def _unknown(name: Any) -> str:
     close = get_close_matches(str(name), PREPROCESSORS, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""

@@ -10,7 +10,6 @@ import math
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from itertools import chain
-from pathlib import Path
 
 from neocc.io._errors import (
     DuplicateEntryError,
@@ -24,10 +23,18 @@ from neocc.io._source import Source
 from neocc.io.readers._contents import MISSING_REMEDY
 from neocc.io.readers._numerals import is_grouped
 from neocc.io.readers._plan import Plan
-from neocc.io.readers._text import Record, is_foreign, is_infinite, is_missing, is_number, records
+from neocc.io.readers._text import (
+    TRUTH,
+    Record,
+    is_foreign,
+    is_infinite,
+    is_missing,
+    is_number,
+    not_text_error,
+    records,
+)
 
-__all__ = ["duplicate_error", "find_duplicate", "find_entry", "find_fault", "not_text_error"]
-
+__all__ = ["duplicate_error", "find_duplicate", "find_entry", "find_fault"]
 
 _MOST_COLUMNS_OF_TRIPLETS = 6
 # So many cells after a fault are looked at for more of its kind; so many columns are shown.
@@ -159,18 +166,6 @@ def _ragged(source: Source, plan: Plan, record: Record) -> ReadError:
     )
 
 
-def not_text_error(path: Path, encoding: str, cell: str, line: int, column: str) -> ReadError:
-    """Return the error for bytes that are no text in an encoding."""
-    shown = cell.encode(errors="surrogateescape").decode("latin-1")[:40]
-    return FormatError(
-        path,
-        f"The text is not coded as {encoding.upper()} (read as Latin-1: {shown!r}).",
-        'Save the file as UTF-8, or name its encoding, such as encoding="latin-1".',
-        line=line,
-        column=column,
-    )
-
-
 def _not_whole(source: Source, plan: Plan, record: Record, place: int) -> ReadError | None:
     cell = record.cells[place]
     if cell.lstrip("-").isdigit() and len(cell) < 19:
@@ -199,6 +194,9 @@ def _not_a_number(
             problem = "The cell holds spaces only."
     elif stripped in plan.codes.get(place, ()):
         return None
+    elif plan.codes.get(place) is TRUTH:
+        problem = f"{cell[:40]!r} is neither true nor false, as others of the column are."
+        remedy = f"Correct it, or leave the column out with {drop_option(plan, [place])}."
     elif is_number(cell, decimal):
         if math.isfinite(float(stripped.replace(decimal, "."))):
             return None

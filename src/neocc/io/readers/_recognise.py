@@ -47,7 +47,6 @@ from neocc.io._errors import FormatError
 from neocc.io._options import Layout, ReadOptions
 from neocc.io._source import Source
 from neocc.io.readers._dialects import choose_dialect
-from neocc.io.readers._faults import not_text_error
 from neocc.io.readers._headings import has_header, mean_triplets
 from neocc.io.readers._ids import plan_named
 from neocc.io.readers._layouts import Sample, choose_layout
@@ -59,6 +58,7 @@ from neocc.io.readers._text import (
     Record,
     are_truths,
     is_foreign,
+    not_text_error,
     read_sample,
     sample_records,
 )
@@ -136,8 +136,8 @@ def recognise_records(
 
 
 def _with_truths(plan: Plan, sample: Sample) -> Plan:
-    """Read true and false, in words, as 1 and 0."""
-    truths = [place for place in plan.numbers if are_truths(sample.column(place))]
+    """Read true and false, in words, as 1 and 0; a cell among them that says else is refused."""
+    truths = [place for place in plan.numbers if are_truths(sample.column(place), least=0.5)]
     if not truths:
         return plan
     columns = f"column {plan.labels[truths[0]]}" if len(truths) == 1 else f"{len(truths)} columns"

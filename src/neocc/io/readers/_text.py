@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from neocc.io._errors import FormatError
+from neocc.io._errors import FormatError, ReadError
 from neocc.io._source import Source
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "are_truths",
     "is_missing",
     "is_number",
+    "not_text_error",
     "read_sample",
     "records",
 ]
@@ -109,15 +110,27 @@ def is_infinite(cell: str) -> bool:
     return cell.strip().lower().lstrip("+-") in ("inf", "infinity")
 
 
-def are_truths(cells: Iterable[str]) -> bool:
-    """Whether all cells that have a value, one at least, say true or false in words."""
-    words = {cell.strip() for cell in cells} - {*MISSING}
-    return bool(words) and words <= TRUTH.keys()
+def are_truths(cells: Iterable[str], least: float = 1.0) -> bool:
+    """Whether so many of the cells that have a value, one at least, say true or false in words."""
+    words = [word for word in map(str.strip, cells) if word not in MISSING]
+    return bool(words) and sum(word in TRUTH for word in words) >= least * len(words)
 
 
 def is_foreign(cell: str) -> bool:
     """Whether a cell holds bytes that are no text, kept as `surrogateescape` keeps them."""
     return any("\ud800" <= character <= "\udfff" for character in cell)
+
+
+def not_text_error(path: Path, encoding: str, cell: str, line: int, column: str) -> ReadError:
+    """Return the error for bytes that are no text in an encoding."""
+    shown = cell.encode(errors="surrogateescape").decode("latin-1")[:40]
+    return FormatError(
+        path,
+        f"The text is not coded as {encoding.upper()} (read as Latin-1: {shown!r}).",
+        'Save the file as UTF-8, or name its encoding, such as encoding="latin-1".',
+        line=line,
+        column=column,
+    )
 
 
 def _is_wide(encoding: str) -> bool:

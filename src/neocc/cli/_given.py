@@ -1,31 +1,67 @@
-"""Settings from files: TOML written by a person, or the record of an earlier run."""
+"""Settings that are given: by options, in TOML written by a person, or in an earlier record."""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from neocc.cli._guard import Mistake
 from neocc.cli._kinds import did_you_mean
-from neocc.cli._settings import SETTINGS, FitSettings, as_setting, check, option_of
+from neocc.cli._settings import DEFAULTS, LABELS, SETTINGS, FitSettings, option_of
 from neocc.io import InputRecord, ReadError, RunRecord, make_record, read_record
+from neocc.io._item_table import find_table
+from neocc.io._source import Source
 
-__all__ = ["Recorded", "read_recorded", "read_settings"]
+__all__ = ["Recorded", "check", "from_options", "read_recorded", "read_settings"]
 
 _PLACES = ("file", "output")
 _LARGEST = 1 << 20
 # Options about one run alone.
 _RUN = {"force", "quiet", "json", "config", "from", "traceback", "memory_limit"}
 _RUN |= {"checkpoint", "checkpoint_every"}
-_RUN |= {"labels", "labels_of_columns", "row_labels", "column_labels"}
 # What a record says about a run besides its settings.
 _ABOUT_THE_RUN = ("interrupted", "chosen", "overlap_model_used", "story")
 # What fits did before there were these settings, whatever their defaults are now.
 _ADDED_LATER: dict[str, Any] = {"overlap_model": "repeat", "max_memberships": None}
 _ADDED_LATER |= {"outlier_cost": "auto", "min_cluster_size": 1, "prior": 1.0}
+_ADDED_LATER |= dict.fromkeys(LABELS)
+
+
+def check(name: str, value: Any) -> Any:
+    """Return the value of a setting in its own type, or raise a ValueError with what it must be."""
+    if value is None and DEFAULTS[name] is None:
+        return None
+    return SETTINGS[name].kind.check(value)
+
+
+def _as_setting(option: str, value: Any) -> tuple[str, Any]:
+    """Return the setting that an option sets, and what it sets it to."""
+    name = option.removeprefix("no_")
+    if name != option and name in SETTINGS and SETTINGS[name].off and isinstance(value, bool):
+        return name, not value
+    return ("row_names", value) if option == "row_names_in" else (option, value)
+
+
+def from_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings among the options of a command, checked; None and [] are not given."""
+    found: dict[str, Any] = {}
+    by: dict[str, str] = {}
+    for option, given in options.items():
+        name, value = _as_setting(option, given)
+        if name not in SETTINGS or given is None or given == []:
+            continue
+        if name in found and False in (found[name], value):
+            one, other = option_of(by[name]), option_of(option)
+            raise Mistake(f"{one} and {other} contradict each other. Give one.")
+        try:
+            found[name], by[name] = check(name, value), option
+        except ValueError as error:
+            raise Mistake(f"{option_of(option)} must be {error}; got {value!r}.") from error
+    return found
 
 
 def read_settings(path: Path) -> dict[str, Any]:
@@ -46,8 +82,10 @@ def read_settings(path: Path) -> dict[str, Any]:
         ) from error
     settings = {}
     for key, given in content.items():
-        name, value = as_setting(key.replace("-", "_"), given)
+        name, value = _as_setting(key.replace("-", "_"), given)
         settings[name] = _checked(path, name, value, _line_of(key, text), (*SETTINGS, *_PLACES))
+        if name in LABELS:
+            settings[name] = str(path.parent / settings[name])
     return settings
 
 
@@ -64,6 +102,18 @@ class Recorded:
         """What was told of that run."""
         told = self.record.settings.get("story")
         return told if isinstance(told, dict) else {}
+
+    def again(self, changes: Mapping[str, Any]) -> tuple[FitSettings, list[str]]:
+        """Return the settings with something changed, and say which files of labels have moved."""
+        values, notes = {**vars(self.settings), **changes}, []
+        for name in LABELS:
+            file = values[name]
+            if file and name not in changes and not find_table(file)[0].exists():
+                values[name] = None
+                notes.append(
+                    f"the run had {file}, which has moved: name it with {option_of(name)}."
+                )
+        return FitSettings(**values), notes
 
     def compare(self) -> list[str]:
         """Say what may differ from that run in one that repeats it now."""
@@ -116,18 +166,11 @@ def _checked(path: Path, name: str, value: Any, line: int | None, known: Iterabl
 
 
 def _text_of(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            data = file.read(_LARGEST + 1)
-    except FileNotFoundError as error:
-        raise ReadError(path, "There is no such file.", "Check the name and the folder.") from error
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ReadError(
-            path, f"The file cannot be read ({reason}).", "Name a readable TOML file."
-        ) from error
-    if len(data) > _LARGEST:
+    source = Source.at(path)
+    if source.size > _LARGEST:
         raise ReadError(path, "The file is too large for settings.", "Name a TOML file.")
+    with source.open() as file:
+        data = file.read()
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
