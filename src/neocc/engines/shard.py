@@ -19,7 +19,6 @@ from neocc.kernels import (
     Features,
     Memberships,
     Parts,
-    SparseBlock,
     Terms,
     numpy_,
 )
@@ -149,14 +148,10 @@ class Shard(RowSums):
             squares = np.empty(n) if norms is None else norms[slice(*rows)]
             if V is not None:
                 sums = self.scratch.take(n, V.n_clusters)
-                weights, wanted = (V.weights, squares) if norms is None else (None, None)
-                if terms.curve is None:
-                    self.kernels.gather(block, V, weights, sums, wanted)
-                else:
-                    assert isinstance(block, SparseBlock)
+                if terms.curve is not None:
                     counts = self.scratch.take(n, V.n_clusters)
-                    self.kernels.gather(block, None, weights, None, wanted)
-                    self.kernels.gather_observed(block, V, sums, counts)
+                weights, wanted = (V.weights, squares) if norms is None else (None, None)
+                self.kernels.gather(block, V, weights, sums, wanted, counts)
             if terms.table is not None:
                 products = self.scratch.take(n, terms.n_clusters)
                 self.kernels.multiply(block, terms.table, products)
@@ -188,13 +183,7 @@ class Shard(RowSums):
             if summed is not None and rows[1] - rows[0] < n:
                 members = summed.slice(*rows)
             wanted = None if plain else totals.squares
-            if totals.counts is None:
-                self.kernels.scatter(block, members, weights, totals.sums, wanted)
-            else:
-                assert isinstance(block, SparseBlock)
-                assert members is not None and totals.sums is not None
-                self.kernels.scatter(block, None, weights, None, wanted)
-                self.kernels.scatter_observed(block, members, totals.sums, totals.counts)
+            self.kernels.scatter(block, members, weights, totals.sums, wanted, totals.counts)
             if V is not None and totals.products is not None:
                 S = self.scratch.take(rows[1] - rows[0], V.n_clusters)
                 self.kernels.gather(block, V, None, S, None)

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from neocc.engines.gpu.device import Device
-from neocc.engines.gpu.matrix import DenseCard, ObservedCard, SparseCard
+from neocc.engines.gpu.matrix import DenseCard, SparseCard
 from neocc.engines.matrix import DenseMatrix, Matrix
 from neocc.engines.observed import ObservedMatrix
 from neocc.engines.stored import source_of
@@ -63,7 +63,7 @@ class HeldRows:
 
     def _block(self, start: int, stop: int) -> Any:
         matrix = self.matrix
-        if isinstance(matrix, SparseCard | ObservedCard | DenseCard):
+        if isinstance(matrix, SparseCard | DenseCard):
             return matrix.on_card()
         return matrix.block(start, stop)
 
@@ -73,7 +73,7 @@ class HeldRows:
         (n, m), needed = matrix.shape, bytes_on_card(matrix)
         what = f"a matrix of {n} rows, {m} columns and {matrix.n_stored} entries"
         free = device.free()
-        on_card = isinstance(matrix, SparseCard | ObservedCard | DenseCard)
+        on_card = isinstance(matrix, SparseCard | DenseCard)
         self._ranges = [(0, n)]
         if free is None or needed <= free:
             if on_card or source_of(matrix) is None:
