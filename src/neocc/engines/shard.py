@@ -112,10 +112,9 @@ class Shard(RowSums):
 
         def one_block(rows: Rows, features: Features) -> None:
             n, at = rows[1] - rows[0], slice(*rows)
-            d = self.scratch.take(n, terms.n_clusters)
+            d = np.empty((n, terms.n_clusters))
             self.kernels.score(features, terms, None, d, np.empty(n, np.int32), np.empty(n))
             labels[at] = nearest_among(members.dense[at], d)
-            self.scratch.give_back(d)
 
         self._over_features(terms, V, one_block)
         return labels
@@ -147,17 +146,15 @@ class Shard(RowSums):
             counts = None
             squares = np.empty(n) if norms is None else norms[slice(*rows)]
             if V is not None:
-                sums = self.scratch.take(n, V.n_clusters)
+                sums = np.empty((n, V.n_clusters))
                 if terms.curve is not None:
-                    counts = self.scratch.take(n, V.n_clusters)
+                    counts = np.empty((n, V.n_clusters))
                 weights, wanted = (V.weights, squares) if norms is None else (None, None)
                 self.kernels.gather(block, V, weights, sums, wanted, counts)
             if terms.table is not None:
-                products = self.scratch.take(n, terms.n_clusters)
+                products = np.empty((n, terms.n_clusters))
                 self.kernels.multiply(block, terms.table, products)
-            found = function(rows, Features(sums, squares, products, counts))
-            self.scratch.give_back(sums, products, counts)
-            return found
+            return function(rows, Features(sums, squares, products, counts))
 
         return self._passes.over_rows(one_block)
 
@@ -185,12 +182,11 @@ class Shard(RowSums):
             wanted = None if plain else totals.squares
             self.kernels.scatter(block, members, weights, totals.sums, wanted, totals.counts)
             if V is not None and totals.products is not None:
-                S = self.scratch.take(rows[1] - rows[0], V.n_clusters)
+                S = np.empty((rows[1] - rows[0], V.n_clusters))
                 self.kernels.gather(block, V, None, S, None)
                 if weights is not None:
                     np.multiply(S, weights[:, None], out=S)
                 self.kernels.multiply_transposed(block, S, totals.products)
-                self.scratch.give_back(S)
 
         k = 0 if summed is None else summed.n_clusters
         widths = (k, 0 if V is None else V.n_clusters, k if counts else 0)

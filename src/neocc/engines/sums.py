@@ -17,7 +17,7 @@ from neocc._typing import FloatArray, IntArray
 from neocc.core.objectives import Side
 from neocc.core.shards import Reads
 from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix, first_negative, n_nonzero
-from neocc.engines.passes import DEFAULTS, Passes, PassOptions, Rows, Scratch
+from neocc.engines.passes import DEFAULTS, Passes, PassOptions, Rows
 from neocc.engines.space import EVERYTHING, TableSpace
 from neocc.engines.workers import Workers
 from neocc.kernels import Block, Features, Kernels, Memberships, SparseBlock
@@ -48,7 +48,7 @@ class RowSums:
         rewrites: bool = True,
     ) -> None:
         self.matrix, self.kernels, self.workers, self.space = matrix, kernels, workers, space
-        self.scratch, self.reads, self.shape = Scratch(), reads or Reads(), matrix.shape
+        self.reads, self.shape = reads or Reads(), matrix.shape
         self.options = options
         # Returns rows `start` to `stop`, centred; blocks that are views or small are cached.
         are_views = isinstance(matrix, SparseMatrix) and sparse.issparse(matrix.values)
@@ -71,7 +71,7 @@ class RowSums:
         """Return the same rows for a run of another thread, with tables and counts of its own."""
         twin, workers, reads = copy(self), Workers(1), Reads()
         passes = Passes(self.matrix, workers, reads, self.options)
-        vars(twin).update(workers=workers, reads=reads, scratch=Scratch(), n_runs=1)
+        vars(twin).update(workers=workers, reads=reads, n_runs=1)
         vars(twin).update(_passes=passes, _distances=None)
         return twin
 
