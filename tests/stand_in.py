@@ -130,17 +130,11 @@ class StandInKernels:
             held = self.hold(block)
             yield held
 
-    def gather(self, block, columns, weights, sums, squares):
-        numpy_.gather(block.block, here(columns), *map(plain, (weights, sums, squares)))
+    def gather(self, block, columns, *tables):
+        numpy_.gather(block.block, here(columns), *map(plain, tables))
 
-    def scatter(self, block, rows, weights, sums, squares):
-        numpy_.scatter(block.block, here(rows), *map(plain, (weights, sums, squares)))
-
-    def gather_observed(self, block, columns, sums, counts):
-        numpy_.gather_observed(block.block, here(columns), plain(sums), plain(counts))
-
-    def scatter_observed(self, block, rows, sums, counts):
-        numpy_.scatter_observed(block.block, here(rows), plain(sums), plain(counts))
+    def scatter(self, block, rows, *tables):
+        numpy_.scatter(block.block, here(rows), *map(plain, tables))
 
     def multiply(self, block, table, out):
         numpy_.multiply(block.block, plain(table), plain(out))

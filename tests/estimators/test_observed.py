@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from neocc import NEOCC
-from neocc.core.biases import column_biases, find_biases
+from neocc.core.biases import find_biases, side_biases
 from neocc.engines.observed import read_observed
 from neocc.estimators._checkpoints import _fingerprint
 from neocc.io import ModelFileError, load_model, save_model
@@ -86,7 +86,7 @@ def test_effects_are_regularised_alternating_means():
         b = (W * (Y - mean - c)).sum(axis=1) / (15.0 + W.sum(axis=1))
     np.testing.assert_allclose(rows, b, atol=1e-5)
     np.testing.assert_allclose(columns, c, atol=1e-5)
-    found = column_biases(observed.make_engine(Y, W), mean, rows)
+    found = side_biases(observed.make_engine(Y, W), "columns", mean, rows)
     c = (W * (Y - mean - rows[:, None])).sum(axis=0) / (10.0 + W.sum(axis=0))
     np.testing.assert_allclose(found, c, rtol=1e-10)
 

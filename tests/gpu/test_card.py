@@ -142,12 +142,12 @@ def test_observed_cells(weighted):
     weights = rng.random(X.nnz) + 0.5 if weighted else None
     block = block_of(X)._replace(weights=weights)
     held = KERNELS.hold(block)
-    for side, name in enumerate(("gather_observed", "scatter_observed")):
+    for side, name in enumerate(("gather", "scatter")):
         members = make_members(rng, X.shape[1 - side], 6, 0.2, 0.1)
         expected = np.zeros((2, X.shape[side], 6))
         found = xp.zeros((2, X.shape[side], 6))
-        getattr(numpy_, name)(block, members, *expected)
-        getattr(KERNELS, name)(held, CARD.lists(members), *found)
+        getattr(numpy_, name)(block, members, None, expected[0], None, expected[1])
+        getattr(KERNELS, name)(held, CARD.lists(members), None, found[0], None, found[1])
         close(found, expected)
 
 
@@ -173,8 +173,8 @@ def test_blocks_that_pass_through(kind):
             KERNELS.gather(held, lists, None, found[at], None)
         else:
             counts = np.zeros((rows, 4)), xp.zeros((rows, 4))
-            numpy_.gather_observed(block, members, expected[at], counts[0])
-            KERNELS.gather_observed(held, lists, found[at], counts[1])
+            numpy_.gather(block, members, None, expected[at], None, counts[0])
+            KERNELS.gather(held, lists, None, found[at], None, counts[1])
             close(*counts[::-1])
         start += rows
     close(found, expected)

@@ -47,11 +47,11 @@ def test_sums_over_observed_cells(kernel, weighted, model, dtype, indices):
         )
         close = {"rtol": 1e-6 if dtype == "float32" else 1e-12, "atol": 1e-12}
         sums, counts = np.full((N, K), np.nan), np.full((N, K), np.nan)
-        kernels.gather_observed(block, columns, sums, counts)
+        kernels.gather(block, columns, None, sums, None, counts)
         np.testing.assert_allclose(sums, (W * X) @ columns.indicator, **close)
         np.testing.assert_allclose(counts, W @ columns.indicator, **close)
         sums, counts = np.ones((M, K)), np.ones((M, K))
-        kernels.scatter_observed(block, rows, sums, counts)
+        kernels.scatter(block, rows, None, sums, None, counts)
         np.testing.assert_allclose(sums, 1.0 + (W * X).T @ rows.indicator, **close)
         np.testing.assert_allclose(counts, 1.0 + W.T @ rows.indicator, **close)
 

@@ -154,12 +154,6 @@ def fill_empty(members: Memberships, costs: FloatArray) -> Memberships:
     """
     sizes = members.sums_of(None)
     empty = np.flatnonzero(sizes == 0)
-    if not len(members.extra_items):
-        first = members.first.copy()
-        items = np.flatnonzero(first >= 0)
-        for source, target in _refilled(costs, items, first[items], sizes, empty):
-            first[items[source]] = target
-        return Memberships.from_labels(first, members.n_clusters).weighing(members.item_weights)
     matrix = members.dense.copy()
     items, clusters = np.nonzero(matrix)
     for source, target in _refilled(costs, items, clusters, sizes, empty):

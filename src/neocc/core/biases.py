@@ -18,9 +18,10 @@ import numpy as np
 
 from neocc._typing import FloatArray
 from neocc.core.engine import Engine
+from neocc.core.objectives import Side
 from neocc.kernels import Features, Memberships
 
-__all__ = ["Biases", "column_biases", "find_biases", "row_biases"]
+__all__ = ["Biases", "find_biases", "side_biases"]
 
 _ROW_SHRINKAGE, _COLUMN_SHRINKAGE = 15.0, 10.0
 _MOST_TURNS = 10
@@ -68,20 +69,20 @@ def find_biases(
     return Biases(mean, rows, columns)
 
 
-def row_biases(
-    engine: Engine, mean: float, columns: FloatArray, weights: FloatArray | None = None
+def side_biases(
+    engine: Engine,
+    side: Side,
+    mean: float,
+    other: FloatArray,
+    weights: FloatArray | float = 1.0,
 ) -> FloatArray:
-    """Return the effects of rows, given those of the columns."""
-    sums, counts = _over_columns(engine, np.ones(len(columns)))
-    left = sums - mean * counts - _over_columns(engine, columns)[1]
-    return np.asarray(left / (_ROW_SHRINKAGE * (1.0 if weights is None else weights) + counts))
-
-
-def column_biases(engine: Engine, mean: float, rows: FloatArray) -> FloatArray:
-    """Return the effects of columns, given those of the rows."""
-    sums, counts = _over_rows(engine, np.ones(len(rows)))
-    left = sums - mean * counts - _over_rows(engine, rows)[1]
-    return np.asarray(left / (_COLUMN_SHRINKAGE + counts))
+    """Return the effects of the items of a side, given those of the other."""
+    over, shrinkage = _over_rows, _COLUMN_SHRINKAGE
+    if side == "rows":
+        over, shrinkage = _over_columns, _ROW_SHRINKAGE
+    sums, counts = over(engine, np.ones(len(other)))
+    left = sums - mean * counts - over(engine, other)[1]
+    return np.asarray(left / (shrinkage * weights + counts))
 
 
 def _over_columns(engine: Engine, values: FloatArray) -> tuple[FloatArray, FloatArray]:

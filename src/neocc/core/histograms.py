@@ -235,14 +235,16 @@ class BlockCounts:
     found: Any = None
 
     @classmethod
-    def of(cls, d: FloatArray, minima: FloatArray, query: Query) -> BlockCounts:
+    def of(
+        cls, d: FloatArray, minima: FloatArray, query: Query, histogram: Any = Histogram.of
+    ) -> BlockCounts:
         """Count the distances `d` of a block, and the smallest of each item."""
         nearest = extra_nearest = extra_all = Histogram()
         if query.nearest is not None:
-            nearest = Histogram.of(minima, query.nearest, query)
+            nearest = histogram(minima, query.nearest, query)
         if query.extra is not None:
             extra_nearest = nearest
             if query.extra != query.nearest:
-                extra_nearest = Histogram.of(minima, query.extra, query)
-            extra_all = Histogram.of(d, query.extra, query)
+                extra_nearest = histogram(minima, query.extra, query)
+            extra_all = histogram(d, query.extra, query)
         return cls(nearest, extra_nearest, extra_all)

@@ -78,6 +78,8 @@ ANY = Thresholds()
 
 def taken(values: FloatArray, threshold: float, n_ties: int) -> BoolArray:
     """Tell which values are below a threshold, or among the first few that equal it."""
+    if n_ties == EVERY:
+        return np.less_equal(values, threshold)
     below: BoolArray = values < threshold
     equal = (values == threshold).reshape(-1).nonzero()[0]
     below.reshape(-1)[equal[:n_ties]] = True

@@ -118,17 +118,16 @@ class FollowingShard(Shard):
 
     def _row_features(self, terms: Terms, V: Memberships) -> Features:
         """Return the sums of all rows over V and their squares, read if V has changed."""
-        kept, self._kept = self._kept, None
-        n, width, counted = self.shape[0], V.n_clusters, terms.curve is not None
-        if kept is None or not _has_tables(kept[2], width, counted=counted):
-            kept = None  # frees the tables before the next ones are made
-            counts = self.space.empty(n, width) if counted else None
-            found = Features(self.space.empty(n, width), np.empty(n), None, counts)
-        elif kept[1] == terms.base and _same(kept[0], V):
-            self._kept = kept
-            return kept[2]
-        else:
-            found = kept[2]
+        n, counted = self.shape[0], terms.curve is not None
+        if self._kept is not None:
+            columns, base, found = self._kept
+            counts_too = (found.counts is not None) == counted
+            if base == terms.base and counts_too and _same(columns, V):
+                return found
+            del found
+        self._kept = None  # frees the tables before the next ones are made
+        counts = self.space.empty(n, V.n_clusters) if counted else None
+        found = Features(self.space.empty(n, V.n_clusters), np.empty(n), None, counts)
 
         def keep(rows: Rows, features: Features) -> None:
             for table, part in zip(_lines(found, rows).tables(), features.tables(), strict=True):
@@ -146,13 +145,6 @@ def _lines(features: Features, rows: Rows) -> Features:
     return Features(sums[at], features.squares[at], None, None if counts is None else counts[at])
 
 
-def _has_tables(features: Features, width: int, *, counted: bool) -> bool:
-    """Whether there are tables of sums so wide, and of counts if they are wanted."""
-    sums = features.sums
-    same_width = sums is not None and sums.shape[1] == width
-    return same_width and (features.counts is not None) == counted
-
-
 def _same(one: Memberships | None, other: Memberships | None) -> bool:
     """Whether two sides have the same clusters and weights."""
     if one is None or other is None or one is other:
@@ -164,40 +156,10 @@ def _same(one: Memberships | None, other: Memberships | None) -> bool:
 def changed_items(one: Memberships, other: Memberships) -> IntArray:
     """Return the items, in ascending order, whose clusters or weights in sums differ."""
     one, other = one.summed, other.summed
-    changed = one.first != other.first
-    mine, others = _extra_pairs(one), _extra_pairs(other)
-    for only in (_absent(mine, others), _absent(others, mine)):
-        changed[only // one.n_clusters] = True
-    candidates = np.flatnonzero(changed)
-    # A membership counts the same in either list, so those that differ are compared in full.
-    mine, others = _pairs(one.take(candidates)), _pairs(other.take(candidates))
-    changed = np.zeros(len(candidates), dtype=bool)
-    for only in (_absent(mine, others), _absent(others, mine)):
-        changed[only // one.n_clusters] = True
-    found: IntArray = candidates[changed]
+    # A membership counts the same in either list, so those of items in several are all compared.
+    some = np.flatnonzero((one.first != other.first) | one.has_extra | other.has_extra)
+    found: IntArray = some[(one.take(some).dense != other.take(some).dense).any(axis=1)]
     if one.scale is other.scale:
         return found
     old, new = (1.0 if each.scale is None else each.scale for each in (one, other))
     return np.union1d(found, np.flatnonzero((old != new) & ~one.outliers))
-
-
-def _pairs(members: Memberships) -> IntArray:
-    """Return item * n_clusters + cluster of all memberships."""
-    covered = np.flatnonzero(members.first >= 0)
-    firsts = covered * members.n_clusters + members.first[covered]
-    return np.concatenate([firsts, _extra_pairs(members)])
-
-
-def _extra_pairs(members: Memberships) -> IntArray:
-    return members.extra_items * members.n_clusters + members.extra_clusters
-
-
-def _absent(values: IntArray, others: IntArray) -> IntArray:
-    """Return the values that are not among others."""
-    if len(others) == 0:
-        return values
-    if (others[1:] < others[:-1]).any():
-        others = np.sort(others)
-    place = np.minimum(np.searchsorted(others, values), len(others) - 1)
-    absent: IntArray = values[others[place] != values]
-    return absent

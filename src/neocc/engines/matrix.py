@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -25,27 +25,24 @@ class SparseMatrix:
     """A CSR matrix in canonical form, in memory or in a store.
 
     It is never centred, which would fill it. `values` is a SciPy matrix, or the rows of a store
-    (`neocc.engines.stored`), sliced in the same way; `indptr` is always in memory.
+    (`neocc.engines.stored`), sliced in the same way; `indptr` is always in memory. Where only the
+    stored cells were observed (`neocc.engines.observed`), those in memory may have `weights`.
     """
 
     values: Any
     indptr: AnyArray
+    weights: Any = None
 
     row_effects: None = None
     column_effects: None = None
 
     @classmethod
-    def from_scipy(cls, X: sparse.csr_array) -> SparseMatrix:
+    def from_scipy(cls, X: sparse.csr_array) -> Self:
         """Wrap a CSR matrix without copying."""
         return cls(X, X.indptr)
 
     @classmethod
-    def of_rows(
-        cls,
-        X: Any,
-        rows: FloatArray | None = None,  # noqa: ARG003
-        columns: FloatArray | None = None,  # noqa: ARG003
-    ) -> SparseMatrix:
+    def of_rows(cls, X: Any, *_: object) -> Self:
         """Wrap rows that are in memory; no effects are subtracted from them."""
         return cls.from_scipy(X)
 
@@ -54,43 +51,54 @@ class SparseMatrix:
         """Number of rows and of columns."""
         return int(self.values.shape[0]), int(self.values.shape[1])
 
-    @property
+    @cached_property
     def sendable(self) -> Any:
-        """The values and what belongs to them, as one matrix."""
-        return self.values
+        """The values and their weights, in the imaginary part, as one matrix."""
+        return packed(self.values, self.weights)
 
     @property
     def n_stored(self) -> int:
         """Number of stored entries."""
         return int(self.indptr[-1])
 
-    def centred(self, *_: object) -> SparseMatrix:
+    def centred(self, *_: object) -> Self:
         """Return the matrix itself."""
         return self
 
     def block(self, start: int, stop: int) -> SparseBlock:
         """Return rows `start` to `stop`: views, unless they come from several blocks of a store."""
-        X = self.values
+        X, weights = self.values, self.weights
         if sparse.issparse(X):
-            return SparseBlock(X.indptr[start : stop + 1], X.indices, X.data, X.shape[1])
-        X = X[start:stop]
-        return SparseBlock(X.indptr, X.indices, X.data, X.shape[1])
+            ptr = X.indptr[start : stop + 1]
+        else:
+            read = self.of_rows(X[start:stop])
+            X, ptr, weights = read.values, read.indptr, read.weights
+        return SparseBlock(ptr, X.indices, X.data, X.shape[1], weights)
 
-    def take(self, rows: IntArray) -> SparseMatrix:
+    def take(self, rows: IntArray) -> Self:
         """Return some rows: a copy, unless they come from a store and are many."""
+        values = self.values[rows]
+        if sparse.issparse(values) and not sparse.issparse(self.values):
+            return self.of_rows(values)
         sizes = self.indptr[rows + 1] - self.indptr[rows]
-        return SparseMatrix(self.values[rows], np.concatenate([[0], np.cumsum(sizes)]))
+        indptr = np.concatenate([[0], np.cumsum(sizes)])
+        return replace(self, values=values, indptr=indptr, weights=self._weights_at(rows))
 
-    def take_columns(self, columns: IntArray) -> SparseMatrix:
+    def take_columns(self, columns: IntArray) -> Self:
         """Return a copy of some columns."""
         if sparse.issparse(self.values):
-            return SparseMatrix.from_scipy(self.values[:, columns])
-        parts = [self.values[start:stop][:, columns] for start, stop in self.partition(_CHUNK)]
-        return SparseMatrix.from_scipy(stacked(parts))
+            at = (slice(None), columns)
+            X = self.values[at]
+            return replace(self, values=X, indptr=X.indptr, weights=self._weights_at(at))
+        rows = (self.of_rows(self.values[start:stop]) for start, stop in self.partition(_CHUNK))
+        return self.of_rows(stacked([some.take_columns(columns).sendable for some in rows]))
+
+    def _weights_at(self, at: Any) -> Any:
+        return None if self.weights is None else with_data(self.values, self.weights)[at].data
 
     def transposed(self) -> SparseMatrix:
         """Return a copy with rows as columns, in memory."""
-        return SparseMatrix.from_scipy(sparse.csr_array(self.values[:].T))
+        return self.of_rows(sparse.csr_array(packed(self.values[:], self.weights).T))
 
     def partition(self, entries: int) -> list[tuple[int, int]]:
         """Cut the rows into ranges of about `entries` entries; a row counts as 64 more."""
@@ -196,6 +204,16 @@ class DenseMatrix:
         n_parts = max(1, round(n * m / entries))
         edges = np.unique(np.linspace(0, n, n_parts + 1).astype(np.intp))
         return list(pairwise(edges.tolist()))
+
+
+def with_data(X: Any, data: AnyArray) -> Any:
+    """Return a CSR matrix of the same cells with other values."""
+    return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
+
+
+def packed(X: Any, weights: Any) -> Any:
+    """Return cells with their weights as one matrix."""
+    return X if weights is None else with_data(X, X.data + 1j * weights)
 
 
 def sampled_rows(n_rows: int) -> slice:

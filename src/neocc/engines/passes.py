@@ -10,19 +10,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from math import prod
-from threading import Lock
 from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from neocc._typing import FloatArray
 from neocc.core.shards import Reads
 from neocc.engines.matrix import Matrix
 from neocc.engines.workers import Workers
 from neocc.kernels import Features
 
-__all__ = ["DEFAULTS", "PassOptions", "Passes", "Rows", "Scratch"]
+__all__ = ["DEFAULTS", "PassOptions", "Passes", "Rows"]
 
 Rows: TypeAlias = tuple[int, int]
 """First row of a range, and the row after its last."""
@@ -31,10 +28,6 @@ Result = TypeVar("Result")
 
 # Matrices of fewer blocks than this are cut finer, so that several threads have work.
 _FEW_BLOCKS = 8
-# Scratch arrays that are this many times too large are not used.
-_TOO_LARGE = 4
-# Smaller arrays come from the heap, which is faster than searching for one.
-_LEAST_KEPT = 1 << 13
 
 
 @dataclass(frozen=True)
@@ -71,36 +64,6 @@ class PassOptions:
 
 
 DEFAULTS = PassOptions()
-
-
-class Scratch:
-    """Arrays for temporary use, which are handed on.
-
-    An allocator that returns memory to the system at once (as on Dask's workers, by their default
-    settings) makes every large temporary array cost more than the work on it.
-    """
-
-    def __init__(self) -> None:
-        self._free: list[FloatArray] = []
-        self._lock = Lock()
-
-    def take(self, *shape: int) -> FloatArray:
-        """Return an uninitialised array."""
-        size = prod(shape)
-        if size < _LEAST_KEPT:
-            return np.empty(shape)
-        with self._lock:
-            for place, array in enumerate(self._free):
-                if size <= array.size <= _TOO_LARGE * size:
-                    return self._free.pop(place)[:size].reshape(shape)
-        return np.empty(size)[:size].reshape(shape)
-
-    def give_back(self, *arrays: FloatArray | None) -> None:
-        """Let others have arrays that were taken."""
-        for array in arrays:
-            if array is not None and array.base is not None:
-                with self._lock:
-                    self._free.append(array.base)
 
 
 @dataclass

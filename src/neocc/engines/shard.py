@@ -19,7 +19,6 @@ from neocc.kernels import (
     Features,
     Memberships,
     Parts,
-    SparseBlock,
     Terms,
     numpy_,
 )
@@ -113,10 +112,9 @@ class Shard(RowSums):
 
         def one_block(rows: Rows, features: Features) -> None:
             n, at = rows[1] - rows[0], slice(*rows)
-            d = self.scratch.take(n, terms.n_clusters)
+            d = np.empty((n, terms.n_clusters))
             self.kernels.score(features, terms, None, d, np.empty(n, np.int32), np.empty(n))
             labels[at] = nearest_among(members.dense[at], d)
-            self.scratch.give_back(d)
 
         self._over_features(terms, V, one_block)
         return labels
@@ -148,21 +146,15 @@ class Shard(RowSums):
             counts = None
             squares = np.empty(n) if norms is None else norms[slice(*rows)]
             if V is not None:
-                sums = self.scratch.take(n, V.n_clusters)
+                sums = np.empty((n, V.n_clusters))
+                if terms.curve is not None:
+                    counts = np.empty((n, V.n_clusters))
                 weights, wanted = (V.weights, squares) if norms is None else (None, None)
-                if terms.curve is None:
-                    self.kernels.gather(block, V, weights, sums, wanted)
-                else:
-                    assert isinstance(block, SparseBlock)
-                    counts = self.scratch.take(n, V.n_clusters)
-                    self.kernels.gather(block, None, weights, None, wanted)
-                    self.kernels.gather_observed(block, V, sums, counts)
+                self.kernels.gather(block, V, weights, sums, wanted, counts)
             if terms.table is not None:
-                products = self.scratch.take(n, terms.n_clusters)
+                products = np.empty((n, terms.n_clusters))
                 self.kernels.multiply(block, terms.table, products)
-            found = function(rows, Features(sums, squares, products, counts))
-            self.scratch.give_back(sums, products, counts)
-            return found
+            return function(rows, Features(sums, squares, products, counts))
 
         return self._passes.over_rows(one_block)
 
@@ -188,20 +180,13 @@ class Shard(RowSums):
             if summed is not None and rows[1] - rows[0] < n:
                 members = summed.slice(*rows)
             wanted = None if plain else totals.squares
-            if totals.counts is None:
-                self.kernels.scatter(block, members, weights, totals.sums, wanted)
-            else:
-                assert isinstance(block, SparseBlock)
-                assert members is not None and totals.sums is not None
-                self.kernels.scatter(block, None, weights, None, wanted)
-                self.kernels.scatter_observed(block, members, totals.sums, totals.counts)
+            self.kernels.scatter(block, members, weights, totals.sums, wanted, totals.counts)
             if V is not None and totals.products is not None:
-                S = self.scratch.take(rows[1] - rows[0], V.n_clusters)
+                S = np.empty((rows[1] - rows[0], V.n_clusters))
                 self.kernels.gather(block, V, None, S, None)
                 if weights is not None:
                     np.multiply(S, weights[:, None], out=S)
                 self.kernels.multiply_transposed(block, S, totals.products)
-                self.scratch.give_back(S)
 
         k = 0 if summed is None else summed.n_clusters
         widths = (k, 0 if V is None else V.n_clusters, k if counts else 0)

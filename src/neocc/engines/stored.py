@@ -27,7 +27,6 @@ __all__ = [
     "StoredRows",
     "block_bytes",
     "is_full",
-    "open_rows",
     "open_source",
     "source_of",
 ]
@@ -139,17 +138,30 @@ class BlockCache:
 class StoredRows:
     """The rows of a source, or `chosen` ones of them, sliced like those of an array.
 
-    The last `n_kept` blocks are cached. A selection of rows is copied up to `copied_bytes`; a
-    larger one is read whenever it is used, for it may not fit into memory.
+    The last `n_kept` blocks are cached, or as many as are small. A selection of rows is copied up
+    to `copied_bytes`; a larger one is read whenever it is used, for it may not fit into memory.
     """
 
     chosen: IntArray | None = None
 
     def __init__(
-        self, source: RowSource, n_kept: int = 2, copied_bytes: int = COPIED_BYTES
+        self,
+        source: RowSource,
+        n_kept: int = 2,
+        *,
+        cached_bytes: int = CACHED_BYTES,
+        copied_bytes: int = COPIED_BYTES,
     ) -> None:
-        self.source, self.n_kept, self.copied_bytes = source, n_kept, copied_bytes
-        self._blocks = BlockCache(source, n_kept)
+        self.source, self.n_kept = source, n_kept
+        self.cached_bytes, self.copied_bytes = cached_bytes, copied_bytes
+        self._blocks = BlockCache(source, max(n_kept, cached_bytes // block_bytes(source)))
+
+    def over(self, source: RowSource) -> StoredRows:
+        """Return the same rows of another source."""
+        limits = {"cached_bytes": self.cached_bytes, "copied_bytes": self.copied_bytes}
+        found = StoredRows(source, self.n_kept, **limits)
+        found.chosen = self.chosen
+        return found
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -210,27 +222,10 @@ class StoredRows:
         return load(index) if cached is None else cached
 
 
-def open_source(
-    source: RowSource,
-    n_kept: int = 2,
-    *,
-    cached_bytes: int = CACHED_BYTES,
-    copied_bytes: int = COPIED_BYTES,
-) -> Matrix:
+def open_source(source: RowSource, n_kept: int = 2, **limits: int) -> Matrix:
     """Return the matrix of a source; one with an entry in every cell is dense, as in memory."""
-    rows = open_rows(source, n_kept, cached_bytes=cached_bytes, copied_bytes=copied_bytes)
+    rows = StoredRows(source, n_kept, **limits)
     return DenseMatrix(rows) if is_full(source) else SparseMatrix(rows, rows.indptr())
-
-
-def open_rows(
-    source: RowSource,
-    n_kept: int = 2,
-    *,
-    cached_bytes: int = CACHED_BYTES,
-    copied_bytes: int = COPIED_BYTES,
-) -> StoredRows:
-    """Return the rows of a source, with `n_kept` blocks cached, or as many as are small."""
-    return StoredRows(source, max(n_kept, cached_bytes // block_bytes(source)), copied_bytes)
 
 
 def source_of(matrix: Matrix) -> RowSource | None:

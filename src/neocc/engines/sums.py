@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from functools import cache
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -17,12 +17,20 @@ from neocc._typing import FloatArray, IntArray
 from neocc.core.objectives import Side
 from neocc.core.shards import Reads
 from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix, first_negative, n_nonzero
-from neocc.engines.passes import DEFAULTS, Passes, PassOptions, Rows, Scratch
+from neocc.engines.passes import DEFAULTS, Passes, PassOptions, Rows
 from neocc.engines.space import EVERYTHING, TableSpace
 from neocc.engines.workers import Workers
 from neocc.kernels import Block, Features, Kernels, Memberships, SparseBlock
 
-__all__ = ["RowSums"]
+__all__ = ["Call", "RowSums", "add_squares"]
+
+Call: TypeAlias = Callable[..., None]
+"""Calls a kernel of a set with a block of rows, what it is combined with, and where results go."""
+
+
+def add_squares(kernels: Any, block: Any, weights: Any, out: Any) -> None:
+    """Add the squares of columns, with a weight for each row."""
+    kernels.scatter(block, None, weights, None, out)
 
 
 class RowSums:
@@ -40,7 +48,7 @@ class RowSums:
         rewrites: bool = True,
     ) -> None:
         self.matrix, self.kernels, self.workers, self.space = matrix, kernels, workers, space
-        self.scratch, self.reads, self.shape = Scratch(), reads or Reads(), matrix.shape
+        self.reads, self.shape = reads or Reads(), matrix.shape
         self.options = options
         # Returns rows `start` to `stop`, centred; blocks that are views or small are cached.
         are_views = isinstance(matrix, SparseMatrix) and sparse.issparse(matrix.values)
@@ -63,7 +71,7 @@ class RowSums:
         """Return the same rows for a run of another thread, with tables and counts of its own."""
         twin, workers, reads = copy(self), Workers(1), Reads()
         passes = Passes(self.matrix, workers, reads, self.options)
-        vars(twin).update(workers=workers, reads=reads, scratch=Scratch(), n_runs=1)
+        vars(twin).update(workers=workers, reads=reads, n_runs=1)
         vars(twin).update(_passes=passes, _distances=None)
         return twin
 
@@ -74,25 +82,14 @@ class RowSums:
         """
         if weights is None and self._row_squares is not None:
             return self._row_squares
-        found = np.empty(self.shape[0])
 
-        def one_block(rows: Rows) -> None:
-            self.kernels.gather(self._block(*rows), None, weights, None, found[slice(*rows)])
+        def squares(kernels: Any, block: Any, weights: Any, out: Any) -> None:
+            kernels.gather(block, None, weights, None, out)
 
-        self._passes.over_rows(one_block)
+        found = self._by_rows(squares, weights, ())
         if weights is None:
             self._row_squares = found
         return found
-
-    def multiply(self, table: FloatArray) -> FloatArray:
-        """Return X times a thin table."""
-        products = np.empty((self.shape[0], table.shape[1]))
-
-        def one_block(rows: Rows) -> None:
-            self.kernels.multiply(self._block(*rows), table, products[slice(*rows)])
-
-        self._passes.over_rows(one_block)
-        return products
 
     def column_squares(self, weights: FloatArray | None = None) -> FloatArray:
         """Return the squared norm of every column over these rows, with a weight for each row.
@@ -101,15 +98,47 @@ class RowSums:
         """
         if weights is None and self._column_squares is not None:
             return self._column_squares
-
-        def add(rows: Rows, totals: Features) -> None:
-            some = None if weights is None else weights[slice(*rows)]
-            self.kernels.scatter(self._block(*rows), None, some, None, totals.squares)
-
-        found = self._passes.down_columns((0, 0, 0), add).squares
+        found = self._down_columns(add_squares, weights, 0)
         if weights is None:
             self._column_squares = found
         return found
+
+    def multiply(self, table: FloatArray) -> FloatArray:
+        """Return X times a thin table."""
+
+        def multiply(kernels: Any, *arguments: Any) -> None:
+            kernels.multiply(*arguments)
+
+        return self._by_rows(multiply, table, table.shape[1:])
+
+    def multiply_transposed(self, table: FloatArray) -> FloatArray:
+        """Return X' times a thin table."""
+
+        def multiply(kernels: Any, *arguments: Any) -> None:
+            kernels.multiply_transposed(*arguments)
+
+        return self._down_columns(multiply, table, table.shape[1])
+
+    def _by_rows(self, call: Call, table: FloatArray | None, shape: tuple[int, ...]) -> FloatArray:
+        """Return what a kernel writes for each row, given what all rows are combined with."""
+        found = np.empty((self.shape[0], *shape))
+
+        def one_block(rows: Rows) -> None:
+            call(self.kernels, self._block(*rows), table, found[slice(*rows)])
+
+        self._passes.over_rows(one_block)
+        return found
+
+    def _down_columns(self, call: Call, table: FloatArray | None, width: int) -> FloatArray:
+        """Return what a kernel adds up for each column, given a line for each row."""
+
+        def add(rows: Rows, totals: Features) -> None:
+            some = None if table is None else table[slice(*rows)]
+            out = totals.products if width else totals.squares
+            call(self.kernels, self._block(*rows), some, out)
+
+        found = self._passes.down_columns((0, width, 0), add)
+        return found.squares if found.products is None else found.products
 
     def margins(self, side: Side) -> FloatArray:
         """Return the sums of all rows, or of all columns over these rows, computed once."""
@@ -127,18 +156,6 @@ class RowSums:
     def n_nonzero(self) -> int:
         """Return how many entries are not zero, in a container of any kind."""
         return sum(self._passes.over_rows(lambda rows: n_nonzero(self._block(*rows))))
-
-    def multiply_transposed(self, table: FloatArray) -> FloatArray:
-        """Return X' times a thin table."""
-
-        def add(rows: Rows, totals: Features) -> None:
-            assert totals.products is not None
-            block = self._block(*rows)
-            self.kernels.multiply_transposed(block, table[slice(*rows)], totals.products)
-
-        products = self._passes.down_columns((0, table.shape[1], 0), add).products
-        assert products is not None
-        return products
 
     def sum_blocks(
         self, members: Memberships, function: Callable[..., float], *common: Any

@@ -7,28 +7,21 @@ reads it, in this process or on a worker.
 
 from __future__ import annotations
 
-import zlib
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from neocc._typing import FloatArray, IntArray
-from neocc.engines.gpu.matrix import DenseCard, ObservedCard, SparseCard
-from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix, slice_rows
-from neocc.engines.observed import (
-    ObservedMatrix,
-    observed_cells,
-    weighed_cells,
-    weights_of,
-    weights_of_items,
-)
+from neocc._typing import FloatArray
+from neocc.engines.changed import ChangedSource, scaled
+from neocc.engines.gpu.matrix import DenseCard, SparseCard
+from neocc.engines.matrix import Matrix
+from neocc.engines.observed import ObservedMatrix
 from neocc.engines.reading import canonical
-from neocc.engines.stored import RowSource, StoredRows, open_rows
+from neocc.engines.stored import RowSource, StoredRows
 
-__all__ = ["WeighedSource", "read_cell_weights", "read_weights"]
-__all__ += ["read_weights_of_sides", "weighed"]
+__all__ = ["read_cell_weights", "read_weights", "read_weights_of_sides", "weighed"]
 
 
 # Products of weights and squares must be finite, and not 0.
@@ -89,111 +82,11 @@ def weighed(
         return matrix
     if isinstance(matrix.values, StoredRows):
         known: Any = matrix.values.source
-        if isinstance(known, WeighedSource):
+        if isinstance(known, ChangedSource):
             known, cells = known.source, known.cells
-        source = WeighedSource(known, rows, columns, cells, isinstance(matrix, ObservedMatrix))
-        stored = open_rows(source, matrix.values.n_kept)
-        if isinstance(matrix, DenseMatrix):
-            return DenseMatrix(stored)
-        return type(matrix)(stored, matrix.indptr)
-    if isinstance(matrix, SparseCard | ObservedCard | DenseCard):
+        observed = isinstance(matrix, ObservedMatrix)
+        source = ChangedSource(known, observed, rows, columns, cells)
+        return replace(matrix, values=matrix.values.over(source))
+    if isinstance(matrix, SparseCard | DenseCard | ObservedMatrix):
         return matrix.weighed(rows, columns)
-    if isinstance(matrix, ObservedMatrix):
-        return weighed_cells(matrix, rows, columns)
-    scaled = _scaled(matrix.values, rows, columns)
-    return SparseMatrix.from_scipy(scaled) if sparse.issparse(scaled) else DenseMatrix(scaled)
-
-
-def _scaled(X: Any, rows: FloatArray | None, columns: FloatArray | None) -> Any:
-    """Return an array or a CSR matrix times weights of its rows and columns."""
-    if sparse.issparse(X):
-        data = X.data * weights_of_items(X, rows, columns)
-        return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
-    X = X.astype(np.float64)
-    X = X if columns is None else X * columns
-    return X if rows is None else X * rows[:, None]
-
-
-@dataclass(frozen=True)
-class WeighedSource:
-    """Blocks of another source, weighed; see `neocc.engines.stored.RowSource`.
-
-    Of observed cells the weights are kept beside the values; other entries are multiplied by them.
-    `cells` are weights of the observed ones, in a store or in memory.
-    """
-
-    source: RowSource
-    rows: FloatArray | None
-    columns: FloatArray | None
-    cells: Any = None
-    observed: bool = False
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of rows and of columns."""
-        return self.source.shape
-
-    @property
-    def n_stored(self) -> int:
-        """Number of stored entries."""
-        return self.source.n_stored
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the numbers."""
-        return np.dtype(np.complex128 if self.observed else np.float64)
-
-    @property
-    def is_sparse(self) -> bool:
-        """Whether blocks are row-compressed."""
-        return self.source.is_sparse
-
-    @property
-    def edges(self) -> IntArray:
-        """Block i holds rows `edges[i]` to `edges[i + 1]`."""
-        return self.source.edges
-
-    @property
-    def entries(self) -> IntArray:
-        """Number of stored entries of each block."""
-        return self.source.entries
-
-    @property
-    def digest(self) -> str:
-        """What tells these data from others."""
-        known = getattr(self.source, "digest", None) or [self.n_stored, self.edges.tolist()]
-        given: list[Any] = [known]
-        given += [
-            None if weights is None else zlib.crc32(weights.tobytes())
-            for weights in (self.rows, self.columns)
-        ]
-        if isinstance(self.cells, RowSource):
-            given.append(getattr(self.cells, "digest", None))
-        elif self.cells is not None:
-            values = self.cells.data if sparse.issparse(self.cells) else self.cells
-            given.append(zlib.crc32(np.ascontiguousarray(values).tobytes()))
-        return str(given)
-
-    def load(self, index: int) -> Any:
-        """Return one block, weighed."""
-        return self._weighed(self.source.load(index), index)
-
-    def read(self, index: int) -> Any:
-        """Return one block that is soon left behind."""
-        return self._weighed(getattr(self.source, "read", self.source.load)(index), index)
-
-    def load_part(self, index: int) -> Any:
-        """Return one block of which a few rows are wanted."""
-        return self._weighed(getattr(self.source, "load_part", self.source.load)(index), index)
-
-    def _weighed(self, block: Any, index: int) -> Any:
-        start, stop = (int(edge) for edge in self.edges[index : index + 2])
-        rows = None if self.rows is None else self.rows[start:stop]
-        if not self.observed:
-            return _scaled(block, rows, self.columns)
-        X, cells = observed_cells(block), self.cells
-        if cells is not None:
-            stored = isinstance(cells, RowSource)
-            cells = StoredRows(cells)[start:stop] if stored else slice_rows(cells, start, stop)
-        found = ObservedMatrix.from_scipy(X, None if cells is None else weights_of(cells, X))
-        return weighed_cells(found, rows, self.columns).sendable
+    return replace(matrix, values=scaled(matrix.values, rows, columns))

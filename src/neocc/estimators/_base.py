@@ -16,7 +16,6 @@ from sklearn.utils import check_random_state
 from neocc._sklearn import HasMethods, Interval, StrOptions
 from neocc.core.checkpoints import NO_JOURNAL, Journal
 from neocc.core.engine import Engine
-from neocc.core.initialise import COLD
 from neocc.core.objectives import OUTLIER_COSTS
 from neocc.core.overlap import (
     OVERLAP_MODELS,
@@ -36,11 +35,10 @@ from neocc.core.search import (
     search,
 )
 from neocc.core.solve import Solution, checked
-from neocc.core.steps import Pair, make_terms
-from neocc.engines import ENGINE_NAMES, ClusterLostError, Matrix, Workers
-from neocc.engines.space import EVERYTHING
+from neocc.core.steps import make_terms
+from neocc.engines import ENGINE_NAMES, ClusterLostError, Matrix
 from neocc.estimators._checkpoints import open_journal
-from neocc.estimators._engines import make_engine, planned_space, running, runs_on_cluster
+from neocc.estimators._engines import opened_engine
 from neocc.estimators._labels import only_labels, row_labels
 from neocc.estimators._overlap import OverlapChoice, choose_overlap_model
 from neocc.estimators._precision import warn_if_inexact
@@ -109,22 +107,17 @@ class BaseNEO(
     _sampling: ClassVar[Sampling] = SAMPLING
     overlap_choice_: OverlapChoice | None
 
-    def _solve(self, matrix: Matrix, problem: Problem, init: Init, warm: Pair = COLD) -> None:
+    def _solve(self, matrix: Matrix, problem: Problem, init: Init) -> None:
         """Run all starts and publish the best; an interrupted fit keeps the best start it has."""
-        seed, space = check_random_state(self.random_state).randint(2**31 - 1), EVERYTHING
-        rng = np.random.default_rng(seed)
-        with running(self.engine), Workers(self.n_jobs) as workers:
-            if not runs_on_cluster(self.engine):
-                space = planned_space(self, matrix, problem, init, workers)
-            n_iterations = self.n_init * (_SEARCH if self._searches else _START) * problem.n_sums
-            where = (space, self.engine, n_iterations, problem)
-            engine = make_engine(matrix, self.kernel, workers, *where)
+        rng = self._make_rng()
+        n_iterations = self.n_init * (_SEARCH if self._searches else _START) * problem.n_sums
+        with opened_engine(self, matrix, problem, init, n_iterations) as engine:
             problem.objective.check(engine)
             journal = open_journal(self, matrix, engine, problem)
             best: Solution | None = journal.found("best")
             interrupt: KeyboardInterrupt | ClusterLostError | None = None
             try:
-                for solution in self._solutions(engine, problem, init, rng, warm, journal):
+                for solution in self._solutions(engine, problem, init, rng, journal):
                     # Of solutions that differ by rounding alone the first is kept.
                     if best is None or solution.objective < best.objective - least_gain(best):
                         best = solution
@@ -152,11 +145,10 @@ class BaseNEO(
         problem: Problem,
         init: Init,
         rng: np.random.Generator,
-        warm: Pair,
         journal: Journal = NO_JOURNAL,
     ) -> Iterator[Solution]:
         """Yield solutions as they are found, and report each step."""
-        options: dict[str, Any] = {"warm": warm, "journal": journal, "sampling": self._sampling}
+        options: dict[str, Any] = {"journal": journal, "sampling": self._sampling}
         if self._searches:
             n_steps, find = n_budgeted_steps(init, self.n_init), budgeted_search
             if self.refine == "thorough":
@@ -194,17 +186,13 @@ class BaseNEO(
             for name in compared_models(objective, problem.columns)
         ]
         problems = [replace(problem, overlap_model=model) for model in models]
-        space = EVERYTHING
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
-        rng = np.random.default_rng(seed)
-        with running(self.engine), Workers(self.n_jobs) as workers:
-            if not runs_on_cluster(self.engine):
-                space = planned_space(self, matrix, problem, init, workers)
-            engine = make_engine(matrix, self.kernel, workers, space, self.engine)
-            self.overlap_choice_ = choose_overlap_model(engine, problems, init, rng)
-        return next(
-            each for each in problems if each.overlap_model.name == self.overlap_choice_.model
-        )
+        rng = self._make_rng()
+        with opened_engine(self, matrix, problem, init) as engine:
+            choice = self.overlap_choice_ = choose_overlap_model(engine, problems, init, rng)
+        return next(each for each in problems if each.overlap_model.name == choice.model)
+
+    def _make_rng(self) -> np.random.Generator:
+        return np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _make_model(self, objective: str, name: str | None = None) -> OverlapModel:
         """Return the model that the parameters ask for, or the first to try if that is "auto"."""

@@ -170,12 +170,8 @@ class ColumnsMixin(RowsMixin):
         with Workers(self.n_jobs) as workers:
             if objective.weighs_data:
                 matrix = weighed(matrix, weights_of(self)[0], None)
-            matrix = self._without_known_rows(matrix, workers)
+            matrix = self._without_known(matrix, workers, "columns")
             engine = make_engine(matrix, self.kernel, workers)
             objective.check(engine)
             # Patterns are the same whatever is subtracted from a column.
             yield engine if model.terms.table is None else engine.centred("columns")
-
-    def _without_known_rows(self, matrix: Matrix, workers: Workers) -> Matrix:
-        """Subtract from new columns what a fit subtracts from old ones; nothing by default."""
-        return matrix

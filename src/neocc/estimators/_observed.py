@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from neocc._sklearn import Interval, StrOptions
 from neocc._typing import BoolArray, FloatArray
-from neocc.core.biases import column_biases, find_biases, row_biases
+from neocc.core.biases import find_biases, side_biases
+from neocc.core.objectives import Side
 from neocc.engines import Matrix, Workers
 from neocc.engines.observed import ObservedMatrix
 from neocc.engines.validation import read_matrix
@@ -88,26 +89,20 @@ class ObservedMixin:
         return matrix.without(self.overall_mean_ + self.row_effects_, self.column_effects_)
 
     def _without_known(
-        self, matrix: Matrix, workers: Workers, weights: FloatArray | None
+        self, matrix: Matrix, workers: Workers, side: Side, weights: FloatArray | None = None
     ) -> Matrix:
-        """Subtract the effects of the columns from new rows, and their own, found likewise."""
+        """Subtract known effects of the other side from new items, and their own, found so."""
         if not isinstance(matrix, ObservedMatrix):
             return matrix
-        rows = np.zeros(matrix.shape[0])
+        mean, known = self.overall_mean_, self.column_effects_
+        if side == "columns":
+            known = self.row_effects_
+        own = np.zeros(matrix.shape[0 if side == "rows" else 1])
         if self.remove_effects:
             engine = make_engine(matrix, self.kernel, workers)
-            rows = row_biases(engine, self.overall_mean_, self.column_effects_, weights)
-        return matrix.without(self.overall_mean_ + rows, self.column_effects_)
-
-    def _without_known_rows(self, matrix: Matrix, workers: Workers) -> Matrix:
-        """Subtract the effects of the rows from new columns, and their own, found likewise."""
-        if not isinstance(matrix, ObservedMatrix):
-            return matrix
-        columns = np.zeros(matrix.shape[1])
-        if self.remove_effects:
-            engine = make_engine(matrix, self.kernel, workers)
-            columns = column_biases(engine, self.overall_mean_, self.row_effects_)
-        return matrix.without(self.overall_mean_ + self.row_effects_, columns)
+            own = side_biases(engine, side, mean, known, 1.0 if weights is None else weights)
+        rows, columns = (own, known) if side == "rows" else (known, own)
+        return matrix.without(mean + rows, columns)
 
     @property
     def _level(self) -> float:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.core.engine import Engine
-from neocc.core.objectives import Centring, Terms
+from neocc.core.objectives import Centring, Side, Terms
 from neocc.core.overlap import REPEAT, OverlapModel, Scores, nearest_among
 from neocc.core.thresholds import Thresholds
 from neocc.engines import DenseMatrix, Matrix, SparseMatrix, Workers
@@ -100,16 +100,16 @@ class RowsMixin(TransformerMixin):
             matrix = DenseMatrix(matrix.values)
         with Workers(self.n_jobs) as workers:
             matrix = weighed(matrix, rows, model.column_weights)
-            matrix = self._without_known(matrix, workers, rows)
+            matrix = self._without_known(matrix, workers, "rows", rows)
             engine = make_engine(matrix, self.kernel, workers)
             if model.terms.base == "margins":
                 asked_objective(self).check(engine)
             yield engine.centred(model.centring, model.column_effects)
 
     def _without_known(
-        self, matrix: Matrix, workers: Workers, weights: FloatArray | None
+        self, matrix: Matrix, workers: Workers, side: Side, weights: FloatArray | None = None
     ) -> Matrix:
-        """Subtract from new rows what a fit subtracts from old ones; nothing unless overridden."""
+        """Subtract from new items what a fit subtracts from old ones; nothing unless overridden."""
         return matrix
 
     def predict_membership(self, X: Any) -> BoolArray:
@@ -118,20 +118,8 @@ class RowsMixin(TransformerMixin):
         Each row is decided by itself, by the thresholds of the fit: it joins its nearest
         cluster if it is no farther than the farthest row the fit accepted at its nearest cluster
         (always, where no outliers were asked for), and any other cluster within the largest
-        distance of an extra membership. On the rows of a converged fit this gives the fit's own
-        memberships, up to ties at the thresholds.
-
-        With other overlap models than `"repeat"`, or a bound of memberships, it takes the set of
-        clusters that is cheapest at the price of an extra membership. Of the rows of a fit a few
-        may then differ: single changes that exact counts took after the price, and sets of more
-        than three clusters (of three, if there are more than twelve), which are looked for one
-        cluster at a time.
-
-        New rows count as one, whatever weights the rows of the fit had; thresholds are those of
-        costs, distances times weights.
-
-        A row of counts is compared with independence given its own sum. One without any is as far
-        from every cluster: it is an outlier where the fit allowed them, else in the first cluster.
+        distance of an extra membership. :meth:`NEOCC.predict_membership` says what that means for
+        other overlap models and for weights.
 
         Parameters
         ----------

@@ -48,24 +48,26 @@ class Kernels(Protocol):
     """The functions a kernel set provides; see `neocc.kernels.numpy_` for what each computes."""
 
     def gather(
-        self, block: Block, columns: _Members, weights: _Table, sums: _Table, squares: _Table
+        self,
+        block: Block,
+        columns: _Members,
+        weights: _Table,
+        sums: _Table,
+        squares: _Table,
+        counts: _Table = None,
     ) -> None:
         """Write the sums of each row over column clusters, and its weighted squares."""
 
     def scatter(
-        self, block: Block, rows: _Members, weights: _Table, sums: _Table, squares: _Table
+        self,
+        block: Block,
+        rows: _Members,
+        weights: _Table,
+        sums: _Table,
+        squares: _Table,
+        counts: _Table = None,
     ) -> None:
         """Add the sums of each column over row clusters, and its weighted squares."""
-
-    def gather_observed(
-        self, block: SparseBlock, columns: Memberships, sums: FloatArray, counts: FloatArray
-    ) -> None:
-        """Write weighted sums of each row over column clusters, and sums of the weights."""
-
-    def scatter_observed(
-        self, block: SparseBlock, rows: Memberships, sums: FloatArray, counts: FloatArray
-    ) -> None:
-        """Add weighted sums of each column over row clusters, and sums of the weights."""
 
     def multiply(self, block: Block, table: FloatArray, out: FloatArray) -> None:
         """Write X P."""

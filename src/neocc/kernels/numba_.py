@@ -30,6 +30,7 @@ def gather(
     weights: FloatArray | None,
     sums: FloatArray | None,
     squares: FloatArray | None,
+    counts: FloatArray | None = None,
 ) -> None:
     """Write the sums of each row over column clusters, and its weighted squares."""
     if not isinstance(block, SparseBlock):
@@ -38,13 +39,18 @@ def gather(
         if sums is not None and columns is not None:
             block.dot(columns.indicator, out=sums)
         return
-    if squares is not None and (columns is None or weights is None):
+    if squares is not None and (columns is None or weights is None or counts is not None):
         numpy_.gather(block, None, weights, None, squares)
         squares = None
     if columns is None or (sums is None and squares is None):
         return
     sums = np.empty((block.n_rows, columns.n_clusters)) if sums is None else sums
     some_extra = len(columns.extra_items) > 0
+    if counts is not None:
+        scale = _NO_LINE if columns.scale is None else columns.scale
+        extra = (columns.extra_ptr if some_extra else columns.extra_items, columns.extra_clusters)
+        observed_loops.gather(*_cells(block), columns.first, scale, *extra, sums, counts)
+        return
     longest = int(np.diff(block.indptr).max(initial=0)) + 1 if some_extra else 0
     loops.gather_sparse(
         block.indptr,
@@ -68,9 +74,15 @@ def scatter(
     weights: FloatArray | None,
     sums: FloatArray | None,
     squares: FloatArray | None,
+    counts: FloatArray | None = None,
 ) -> None:
     """Add the sums of each column over row clusters, and its weighted squares."""
     rows = _NOBODY if rows is None or sums is None else rows
+    if counts is not None and sums is not None and isinstance(block, SparseBlock):
+        scale = _NO_LINE if rows.scale is None else rows.scale
+        extra = (rows.extra_items, rows.extra_clusters)
+        observed_loops.scatter(*_cells(block), rows.first, scale, *extra, sums, counts)
+        rows, sums = _NOBODY, None
     if squares is not None and weights is None:
         weights = np.ones(block.n_rows if isinstance(block, SparseBlock) else len(block))
     common = (
@@ -89,31 +101,10 @@ def scatter(
         loops.scatter_dense(block, *common)
 
 
-def gather_observed(
-    block: SparseBlock, columns: Memberships, sums: FloatArray, counts: FloatArray
-) -> None:
-    """Write weighted sums of each row over column clusters, and sums of the weights."""
-    starts = columns.extra_ptr if len(columns.extra_items) else columns.extra_items
-    cells, clusters = _cells(block), columns.extra_clusters
-    observed_loops.gather(*cells, columns.first, _scale(columns), starts, clusters, sums, counts)
-
-
-def scatter_observed(
-    block: SparseBlock, rows: Memberships, sums: FloatArray, counts: FloatArray
-) -> None:
-    """Add weighted sums of each column over row clusters, and sums of the weights."""
-    cells, extra = _cells(block), (rows.extra_items, rows.extra_clusters)
-    observed_loops.scatter(*cells, rows.first, _scale(rows), *extra, sums, counts)
-
-
 def _cells(block: SparseBlock) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray]:
     indices = block.indices.view(_UNSIGNED[block.indices.itemsize])
     weights = _NO_LINE if block.weights is None else block.weights
     return block.indptr, indices, block.data, weights
-
-
-def _scale(members: Memberships) -> FloatArray:
-    return _NO_LINE if members.scale is None else members.scale
 
 
 def multiply(block: Block, table: FloatArray, out: FloatArray) -> None:

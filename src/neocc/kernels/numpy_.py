@@ -6,8 +6,8 @@ For a block X of rows and memberships M of its columns (or rows), which may be w
   sum_t w_t x_pt^2;
 * `scatter` adds the sums of each column over clusters of rows, X' M, and the weighted squares
   sum_p w_p x_pt^2;
-* `gather_observed` writes, and `scatter_observed` adds, sums over the stored cells alone: those of
-  weights times values, and of weights;
+* both sum over the stored cells alone where `counts` are asked for: weights times values, and into
+  these the weights;
 * `multiply` writes X P, `multiply_transposed` adds X' P for a thin table P;
 * `score` turns the features of items into distances and finds the nearest cluster of each item;
 * `best_sets`, `least_sets` and `hull_steps` are those of `neocc.kernels.numpy_sets`.
@@ -27,8 +27,8 @@ from neocc.kernels.inputs import NOISE_SCALE, TIE_SCALE, Block, Features, Sparse
 from neocc.kernels.memberships import Memberships
 from neocc.kernels.numpy_sets import best_sets, hull_steps, least_sets
 
-__all__ = ["best_sets", "distances", "gather", "gather_observed", "hull_steps", "least_sets"]
-__all__ += ["multiply", "multiply_transposed", "scaled", "scatter", "scatter_observed", "score"]
+__all__ = ["best_sets", "distances", "gather", "hull_steps", "least_sets", "multiply"]
+__all__ += ["multiply_transposed", "scaled", "scatter", "score"]
 
 _BUFFER_ENTRIES = 1 << 15
 
@@ -39,11 +39,13 @@ def gather(
     weights: FloatArray | None,
     sums: FloatArray | None,
     squares: FloatArray | None,
+    counts: FloatArray | None = None,
 ) -> None:
     """Write the sums of each row over column clusters, and its weighted squares."""
     X = _matrix(block)
     if sums is not None and columns is not None:
-        sums[...] = X.dot(columns.indicator)
+        for cells, out in [(X, sums)] if counts is None else _observed(block, sums, counts):
+            out[...] = cells.dot(columns.indicator)
     if squares is not None:
         weights = np.ones(X.shape[1]) if weights is None else weights
         for at, squared in _squared(block):
@@ -56,31 +58,17 @@ def scatter(
     weights: FloatArray | None,
     sums: FloatArray | None,
     squares: FloatArray | None,
+    counts: FloatArray | None = None,
 ) -> None:
     """Add the sums of each column over row clusters, and its weighted squares."""
     X = _matrix(block)
     if sums is not None and rows is not None:
-        sums += X.T.dot(rows.indicator)
+        for cells, out in [(X, sums)] if counts is None else _observed(block, sums, counts):
+            np.add(out, cells.T.dot(rows.indicator), out=out)
     if squares is not None:
         weights = np.ones(X.shape[0]) if weights is None else weights
         for at, squared in _squared(block):
             squares += squared.T @ weights[at]
-
-
-def gather_observed(
-    block: SparseBlock, columns: Memberships, sums: FloatArray, counts: FloatArray
-) -> None:
-    """Write weighted sums of each row over column clusters, and sums of the weights."""
-    for values, out in zip(_observed(block), (sums, counts), strict=True):
-        out[...] = block.matrix(values).dot(columns.indicator)
-
-
-def scatter_observed(
-    block: SparseBlock, rows: Memberships, sums: FloatArray, counts: FloatArray
-) -> None:
-    """Add weighted sums of each column over row clusters, and sums of the weights."""
-    for values, out in zip(_observed(block), (sums, counts), strict=True):
-        np.add(out, block.matrix(values).T.dot(rows.indicator), out=out)
 
 
 def multiply(block: Block, table: FloatArray, out: FloatArray) -> None:
@@ -175,14 +163,13 @@ def _matrix(block: Block) -> Any:
     return block.matrix() if isinstance(block, SparseBlock) else block
 
 
-def _observed(block: SparseBlock) -> tuple[FloatArray, FloatArray]:
-    """Return the cells of a block times their weights, and the weights."""
+def _observed(block: Any, sums: FloatArray, counts: FloatArray) -> list[tuple[Any, FloatArray]]:
+    """Return observed cells times their weights, and the weights, with where they are summed."""
     at = block.stored()
     values = block.data[at].astype(np.float64)
-    if block.weights is None:
-        return values, np.ones(len(values))
-    weights = block.weights[at]
-    return values * np.sqrt(weights), weights
+    weights = np.ones(len(values)) if block.weights is None else block.weights[at]
+    values = values if block.weights is None else values * np.sqrt(weights)
+    return [(block.matrix(values), sums), (block.matrix(weights), counts)]
 
 
 def _squared(block: Block) -> Iterator[tuple[slice, Any]]:

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.engines import RowSource
-from neocc.engines.observed import observed_cells
+from neocc.engines.changed import observed_cells
 from neocc.engines.stored import StoredRows
 from neocc.engines.validation import read_matrix, read_memberships
 from neocc.estimators._fitted import weigh

@@ -188,8 +188,8 @@ class Objective(ABC):
         return None
 
     def n_parameters(self, shape: tuple[int, int], n_clusters: tuple[int, int]) -> int:
-        """Return the number of free parameters of the model, given the size of X."""
-        raise NotImplementedError
+        """Return the number of free parameters, given the size of X: those of blocks."""
+        return n_clusters[0] * n_clusters[1]
 
     def block_values(
         self,

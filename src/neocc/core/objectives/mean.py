@@ -29,11 +29,6 @@ from neocc.kernels import Memberships, inverse
 __all__ = ["MEAN", "Mean", "block_means", "residual_squares"]
 
 
-def block_sums(features: Features, V: Memberships) -> FloatArray:
-    """Return U'XV, the sum over each block, a line for each cluster that rows are summed over."""
-    return features.blocks(V)
-
-
 def residual_squares(X: Any, U: Memberships, M: FloatArray, V: Memberships) -> float:
     """Return the squared differences of some rows from block means, term by term."""
     total = 0.0
@@ -92,7 +87,7 @@ class Mean(Objective):
     def value(self, features: Features, U: Memberships | None, V: Memberships | None) -> float:
         """Return J."""
         assert U is not None and V is not None
-        explained = np.vdot(by_sums(block_means(features, U, V), U), block_sums(features, V))
+        explained = np.vdot(by_sums(block_means(features, U, V), U), features.blocks(V))
         return float(self.total_squares(features, V) - explained)
 
     def exact_value(
@@ -102,10 +97,6 @@ class Mean(Objective):
         if self.background:
             return None
         return float(engine.sum_blocks(residual_squares, U, block_means(features, U, V), V))
-
-    def n_parameters(self, shape: tuple[int, int], n_clusters: tuple[int, int]) -> int:
-        """Return the number of block means."""
-        return n_clusters[0] * n_clusters[1]
 
     def block_values(
         self,

@@ -138,7 +138,3 @@ class Observed(Objective):
             return rises if self.background else rises + change * items.squares[:, None]
 
         return rise
-
-    def n_parameters(self, shape: tuple[int, int], n_clusters: tuple[int, int]) -> int:
-        """Return the number of block means."""
-        return n_clusters[0] * n_clusters[1]

@@ -126,9 +126,5 @@ class Poisson(CountObjective):
             lifts, now = lifts - length * step, after
         return lifts
 
-    def n_parameters(self, shape: tuple[int, int], n_clusters: tuple[int, int]) -> int:
-        """Return the number of rates."""
-        return n_clusters[0] * n_clusters[1]
-
 
 POISSON = Poisson()

@@ -22,7 +22,7 @@ from neocc.core.objectives.kmeans import (
     mean_rows,
     row_prototypes,
 )
-from neocc.core.objectives.mean import block_means, block_sums
+from neocc.core.objectives.mean import block_means
 from neocc.kernels import Memberships, inverse
 
 __all__ = ["RESIDUE", "Residue", "residue_squares"]
@@ -77,7 +77,7 @@ class Residue(Objective):
         """Return J."""
         assert U is not None and V is not None
         assert features.sums is not None and features.products is not None
-        M, B = block_means(features, U, V), block_sums(features, V)
+        M, B = block_means(features, U, V), features.blocks(V)
         rows = np.vdot(mean_rows(features, U) * V.weights, features.sums.T)
         columns = np.trace(V.fitted(V.indicator.T @ features.products))
         return float(V.weights @ features.squares - rows - columns + np.vdot(M, B))

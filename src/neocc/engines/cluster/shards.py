@@ -33,7 +33,6 @@ from neocc.engines.matrix import (
     split_rows,
     stacked,
 )
-from neocc.engines.observed import ObservedMatrix
 from neocc.engines.shard import Shard
 from neocc.engines.stored import source_of
 from neocc.engines.workers import Workers
@@ -70,8 +69,6 @@ def on_cluster(
     tasks = Tasks(find_client(where), len(rows))
     common = (source, kernel, type(matrix))
     each = tasks.each("load", remote.hold, tasks.by_unit(rows), common=common)
-    if isinstance(matrix, ObservedMatrix) and matrix.row_biases is not None:
-        each = _subtracted(tasks, each, edges, matrix.row_biases, matrix.column_biases)
     nothing = DenseMatrix(np.empty((0, matrix.shape[1])))
     of_columns = get_kernels("auto" if kernel == GPU else kernel, matrix.n_stored)
     here = LocalShards(Shard(nothing, of_columns, workers))
@@ -79,19 +76,6 @@ def on_cluster(
     engine.reads.passes += 1.0
     tasks.submit()
     return engine
-
-
-def _subtracted(
-    tasks: Tasks,
-    each: Remote,
-    edges: IntArray,
-    rows: FloatArray | None,
-    columns: FloatArray | None,
-) -> Remote:
-    """Return shards minus effects of their rows and columns."""
-    parts = [None if rows is None else rows[slice(*at)].copy() for at in pairwise(edges)]
-    of_units = tasks.by_unit(parts)
-    return tasks.each("subtract", remote.subtract, each, of_units, common=(columns,))
 
 
 class DaskShards:
@@ -141,11 +125,13 @@ class DaskShards:
         rows, columns = find_effects(
             np.ascontiguousarray(sample, dtype=np.float64), n, centring, column_effects, row_medians
         )
-        each = _subtracted(self.tasks, self.each, self.edges, rows, columns)
+        cut = [None if rows is None else rows[slice(*at)].copy() for at in pairwise(self.edges)]
+        given = (self.each, self.tasks.by_unit(cut))
+        found = copy(self)
+        found.each = self.tasks.each("subtract", remote.subtract, *given, common=(columns,))
+        found.effects = Effects(rows, columns)
         self.reads.passes += 1.0
         self.tasks.submit()
-        found = copy(self)
-        found.each, found.effects = each, Effects(rows, columns)
         return found
 
     def sample(self, side: Side, items: IntArray) -> LocalShards:

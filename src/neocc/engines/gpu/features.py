@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,12 @@ import numpy as np
 from neocc._counts import Counts
 from neocc._typing import FloatArray
 from neocc.core.assign import Applied, Choices
-from neocc.core.histograms import BlockCounts, Histogram, Query, Window
+from neocc.core.histograms import BlockCounts, Histogram, Query
 from neocc.core.overlap import OverlapModel, Scores
 from neocc.core.overlap.distances import DistanceChoices
 from neocc.core.overlap.scores import Spread, at_once
 from neocc.core.sizes import Moves, Wanted
-from neocc.core.thresholds import ANY, EVERY, Thresholds
+from neocc.core.thresholds import ANY, EVERY, Thresholds, taken
 from neocc.engines.gpu.device import Device
 from neocc.engines.gpu.sets import fetched, histogram_of, set_choices
 from neocc.kernels import Features, Kernels, Memberships, Parts, Terms
@@ -175,22 +176,11 @@ class HeldChoices:
 
     def count(self, query: Query) -> BlockCounts:
         """Count distances by bin; the only block selects thresholds."""
-        minima: Any = self.scores.minima
-        nearest = extra_nearest = extra_all = Histogram()
         if query.alone is not None:
-            found = self._selected(query.alone)
-            return BlockCounts(nearest, extra_nearest, extra_all, found=found)
-        if query.nearest is not None:
-            nearest = self._histogram(minima, query.nearest, query)
-        if query.extra is not None:
-            extra_nearest = nearest
-            if query.extra != query.nearest:
-                extra_nearest = self._histogram(minima, query.extra, query)
-            extra_all = self._histogram(self.scores.d, query.extra, query)
-        return BlockCounts(nearest, extra_nearest, extra_all)
-
-    def _histogram(self, values: Any, window: Window, query: Query) -> Histogram:
-        return histogram_of(self.device, values, window, query)
+            nothing = Histogram()
+            return BlockCounts(nothing, nothing, nothing, found=self._selected(query.alone))
+        d: Any = self.scores.d
+        return BlockCounts.of(d, self.scores.minima, query, partial(histogram_of, self.device))
 
     def _selected(self, counts: Counts) -> Thresholds:
         """Return the thresholds that give the items here their memberships."""
@@ -212,7 +202,7 @@ class HeldChoices:
     def _first(self, thresholds: Thresholds) -> Any:
         """Return the first membership of each item, -1 for none."""
         xp = self.device.kernels.xp
-        kept = self._taken(self.scores.minima, thresholds.nearest, thresholds.n_nearest_ties)
+        kept = taken(self.scores.minima, thresholds.nearest, thresholds.n_nearest_ties)
         return xp.where(kept, self.scores.labels, xp.int32(-1))
 
     def apply(self, thresholds: Thresholds) -> Applied:
@@ -227,9 +217,8 @@ class HeldChoices:
                 d: Any = self.scores.d
                 items, clusters, ends = kernels.near(d, first, thresholds.extra)
                 if thresholds.n_extra_ties < EVERY:
-                    costs = d[items, clusters]
-                    taken = self._taken(costs, thresholds.extra, thresholds.n_extra_ties)
-                    items, clusters, ends = items[taken], clusters[taken], None
+                    kept = taken(d[items, clusters], thresholds.extra, thresholds.n_extra_ties)
+                    items, clusters, ends = items[kept], clusters[kept], None
         before = self.device.lists(self.scores.members)
         weights = None if before is None else before.item_weights
         k = self.scores.n_clusters
@@ -237,14 +226,6 @@ class HeldChoices:
         if ends is not None:
             lists.extra_ptr = ends
         return Applied(self.device.memberships(lists), self.scores.objective)
-
-    def _taken(self, values: Any, threshold: float, n_ties: int) -> Any:
-        """Tell which values are below a threshold, or among the first few that equal it."""
-        if n_ties == EVERY:
-            return values <= threshold
-        below = values < threshold
-        below[self.device.kernels.xp.flatnonzero(values == threshold)[:n_ties]] = True
-        return below
 
     def _here(self) -> DistanceChoices:
         """Return the same in this process."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -68,50 +68,66 @@ def _check(values: Any, X: Any, names: Any) -> None:
 class SparseCard(SparseMatrix):
     """A canonical CSR matrix of CuPy; what is asked for here is copied from the card."""
 
+    # What a copy in this process is.
+    kind: ClassVar[type[SparseMatrix]] = SparseMatrix
+
     @classmethod
-    def from_cupy(cls, X: Any) -> SparseCard:
+    def from_cupy(cls, X: Any) -> Self:
         """Wrap a matrix; where its rows begin is known here too."""
         return cls(X, X.indptr.get())
 
     def on_card(self, start: int, stop: int) -> SparseBlock:
         """Return rows `start` to `stop`, where they are."""
         X = self.values
-        return SparseBlock(X.indptr[start : stop + 1], X.indices, X.data, self.shape[1])
+        return SparseBlock(
+            X.indptr[start : stop + 1], X.indices, X.data, self.shape[1], self.weights
+        )
 
     def block(self, start: int, stop: int) -> SparseBlock:
         """Return a copy of rows `start` to `stop`."""
         ptr = self.indptr[start : stop + 1]
         at = slice(int(ptr[0]), int(ptr[-1]))
-        X = self.values
-        return SparseBlock(ptr - ptr[0], X.indices[at].get(), X.data[at].get(), self.shape[1])
+        X, weights = self.values, None if self.weights is None else self.weights[at].get()
+        arrays = (X.indices[at].get(), X.data[at].get())
+        return SparseBlock(ptr - ptr[0], *arrays, self.shape[1], weights)
 
-    def take(self, rows: IntArray) -> SparseCard:
+    def take(self, rows: IntArray) -> Self:
         """Return a copy of some rows, on the card."""
-        found, ptr, _ = _taken(self, rows)
-        return SparseCard(found, ptr)
+        import cupy
+
+        X, starts = self.values, self.indptr[rows]
+        ptr = np.concatenate([[0], np.cumsum(self.indptr[rows + 1] - starts)])
+        there = cupy.asarray(ptr.astype(np.int64))
+        entries = cupy.arange(int(ptr[-1]))
+        # What lies between the entries of a row here and there.
+        offsets = cupy.asarray(starts - ptr[:-1])
+        at = entries + offsets[cupy.searchsorted(there, entries, side="right") - 1]
+        parts = (X.data[at], X.indices[at], there.astype(X.indptr.dtype))
+        found = type(X)(parts, shape=(len(rows), self.shape[1]))
+        weights = None if self.weights is None else self.weights[at]
+        return replace(self, values=found, indptr=ptr, weights=weights)
 
     def here(self) -> SparseMatrix:
         """Return a copy in this process."""
-        return SparseMatrix.from_scipy(sparse.csr_array(self.values.get()))
+        X = sparse.csr_array(self.values.get())
+        weights = None if self.weights is None else self.weights.get()
+        return self.kind(X, X.indptr, weights)
 
-    def take_columns(self, columns: IntArray) -> SparseMatrix:
+    def take_columns(self, columns: IntArray) -> Any:
         """Return a copy of some columns."""
         return self.here().take_columns(columns)
 
-    def weighed(self, rows: FloatArray | None, columns: FloatArray | None) -> SparseCard:
+    def weighed(self, rows: FloatArray | None, columns: FloatArray | None) -> Self:
         """Return the matrix times weights of its rows and columns."""
         X = self.values
-        return type(self)(_with_data(X, X.data * _weights(X, rows, columns)), self.indptr)
+        return replace(self, values=_with_data(X, X.data * _weights(X, rows, columns)))
 
 
 @dataclass(frozen=True, eq=False)
-class ObservedCard(ObservedMatrix):
+class ObservedCard(SparseCard, ObservedMatrix):
     """A CSR matrix of CuPy of which the stored cells are observed; weights are there too."""
 
-    @classmethod
-    def from_cupy(cls, X: Any, weights: Any = None) -> ObservedCard:
-        """Wrap a matrix whose values are weighed already."""
-        return cls(X, X.indptr.get(), weights=weights)
+    kind: ClassVar[type[SparseMatrix]] = ObservedMatrix
 
     @classmethod
     def of(cls, here: ObservedMatrix) -> ObservedCard:
@@ -123,36 +139,7 @@ class ObservedCard(ObservedMatrix):
         if arrays[0].dtype.name not in ("float32", "float64"):
             arrays[0] = arrays[0].astype("float64")
         weights = None if here.weights is None else cupy.asarray(here.weights)
-        return cls(csr_matrix(tuple(arrays), shape=X.shape), X.indptr, weights=weights)
-
-    def on_card(self, start: int, stop: int) -> SparseBlock:
-        """Return rows `start` to `stop`, where they are."""
-        X, ptr = self.values, self.values.indptr[start : stop + 1]
-        return SparseBlock(ptr, X.indices, X.data, self.shape[1], self.weights)
-
-    def block(self, start: int, stop: int) -> SparseBlock:
-        """Return a copy of rows `start` to `stop`."""
-        ptr = self.indptr[start : stop + 1]
-        at = slice(int(ptr[0]), int(ptr[-1]))
-        X, weights = self.values, self.weights
-        some = None if weights is None else weights[at].get()  # type: ignore[attr-defined]
-        arrays = (X.indices[at].get(), X.data[at].get())
-        return SparseBlock(ptr - ptr[0], *arrays, self.shape[1], some)
-
-    def here(self) -> ObservedMatrix:
-        """Return a copy in this process."""
-        X, weights = sparse.csr_array(self.values.get()), self.weights
-        there = None if weights is None else weights.get()  # type: ignore[attr-defined]
-        return ObservedMatrix(X, X.indptr, weights=there)
-
-    def take(self, rows: IntArray) -> ObservedCard:
-        """Return a copy of some rows, on the card."""
-        found, ptr, weights = _taken(self, rows, self.weights)
-        return ObservedCard(found, ptr, weights=weights)
-
-    def take_columns(self, columns: IntArray) -> ObservedMatrix:
-        """Return a copy of some columns."""
-        return self.here().take_columns(columns)
+        return cls(csr_matrix(tuple(arrays), shape=X.shape), X.indptr, weights)
 
     def without(self, rows: FloatArray, columns: FloatArray) -> ObservedCard:
         """Return the matrix minus effects of rows and columns, in every observed cell."""
@@ -171,22 +158,6 @@ class ObservedCard(ObservedMatrix):
         X, more = self.values, _weights(self.values, rows, columns)
         weights = more if self.weights is None else more * self.weights
         return replace(self, values=_with_data(X, X.data * cupy.sqrt(more)), weights=weights)
-
-
-def _taken(matrix: SparseCard | ObservedCard, rows: IntArray, weights: Any = None) -> Any:
-    """Return a copy of some rows, where they begin, and the weights of their entries."""
-    import cupy
-
-    X, starts = matrix.values, matrix.indptr[rows]
-    ptr = np.concatenate([[0], np.cumsum(matrix.indptr[rows + 1] - starts)])
-    there = cupy.asarray(ptr.astype(np.int64))
-    entries = cupy.arange(int(ptr[-1]))
-    # What lies between the entries of a row here and there.
-    offsets = cupy.asarray(starts - ptr[:-1])
-    at = entries + offsets[cupy.searchsorted(there, entries, side="right") - 1]
-    parts = (X.data[at], X.indices[at], there.astype(X.indptr.dtype))
-    found = type(X)(parts, shape=(len(rows), matrix.shape[1]))
-    return found, ptr, None if weights is None else weights[at]
 
 
 def _rows_of(X: Any) -> Any:

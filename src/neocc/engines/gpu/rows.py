@@ -10,7 +10,7 @@ import numpy as np
 
 from neocc.core.problem import Problem
 from neocc.engines.gpu.device import Device
-from neocc.engines.gpu.matrix import DenseCard, ObservedCard, SparseCard
+from neocc.engines.gpu.matrix import DenseCard, SparseCard
 from neocc.engines.matrix import DenseMatrix, Matrix
 from neocc.engines.observed import ObservedMatrix
 from neocc.engines.stored import source_of
@@ -37,7 +37,7 @@ class HeldRows:
 
     def __init__(self, matrix: Matrix, device: Device, tables: int = 0) -> None:
         self.matrix, self.device, self.tables = matrix, device, tables
-        self.on_card = isinstance(matrix, SparseCard | ObservedCard | DenseCard)
+        self.on_card = isinstance(matrix, SparseCard | DenseCard)
         self.clear()
 
     def clear(self) -> None:
@@ -75,7 +75,7 @@ class HeldRows:
 
     def _block(self, start: int, stop: int) -> Any:
         matrix = self.matrix
-        if isinstance(matrix, SparseCard | ObservedCard | DenseCard):
+        if isinstance(matrix, SparseCard | DenseCard):
             return matrix.on_card(start, stop)
         return matrix.block(start, stop)
 
@@ -133,7 +133,7 @@ def bytes_on_card(matrix: Matrix) -> int:
     # Indices of four bytes and of two; the columns are made a part at a time.
     size = int((matrix.values if source is None else source).dtype.itemsize)
     per_entry = size + 2
-    if not isinstance(matrix, SparseCard | ObservedCard):
+    if not isinstance(matrix, SparseCard):
         per_entry += size + 4
     elif matrix.values.indices.dtype.itemsize > 4:
         per_entry += 4

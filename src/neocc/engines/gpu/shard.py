@@ -15,12 +15,13 @@ from neocc.core.overlap import OverlapModel, Scores
 from neocc.core.problem import Problem
 from neocc.engines.gpu.device import Device, open_card
 from neocc.engines.gpu.features import HeldFeatures, scored, scored_choices
-from neocc.engines.gpu.matrix import DenseCard, ObservedCard, SparseCard
+from neocc.engines.gpu.matrix import DenseCard, SparseCard
 from neocc.engines.gpu.rows import HeldRows, bytes_of_tables
 from neocc.engines.gpu.sets import fetched
 from neocc.engines.local import LocalShards
 from neocc.engines.matrix import Matrix
 from neocc.engines.shard import Shard
+from neocc.engines.sums import Call, add_squares
 from neocc.engines.workers import Workers
 from neocc.kernels import Base, Features, Kernels, Memberships, Parts, Terms, numpy_
 
@@ -77,7 +78,7 @@ class GpuShard(Shard):
     def over(self, matrix: Matrix) -> Shard:
         """Return a shard of other rows; few of them are faster in this process."""
         if matrix.n_stored < self.least_held:
-            if isinstance(matrix, SparseCard | ObservedCard | DenseCard):
+            if isinstance(matrix, SparseCard | DenseCard):
                 matrix = matrix.here()
             return super().over(matrix)
         shared = (self.kernels, self.workers)
@@ -88,38 +89,27 @@ class GpuShard(Shard):
         """The rows on the card, where all of them are."""
         return self._rows.whole
 
-    def row_squares(self, weights: FloatArray | None = None) -> FloatArray:
-        """Return the squared norm of every row, with a weight for each column."""
-        if weights is None and self._row_squares is not None:
-            return self._row_squares
+    def _by_rows(self, call: Call, table: FloatArray | None, shape: tuple[int, ...]) -> FloatArray:
         device = self.device.kernels
-        found = device.xp.empty(self.shape[0])
-        self.reads.passes += 1.0
-        put = device.put(weights)
-        for at, held in self._rows.parts():
-            device.gather(held, None, put, None, found[at])
-        squares: FloatArray = device.fetch(found)
-        if weights is None:
-            self._row_squares = squares
-        return squares
-
-    def column_squares(self, weights: FloatArray | None = None) -> FloatArray:
-        """Return the squared norm of every column, with a weight for each row."""
-        if weights is None and self._column_squares is not None:
-            return self._column_squares
-        device = self.device.kernels
-        squares: FloatArray = device.fetch(self._weighed_columns(device.put(weights)))
-        if weights is None:
-            self._column_squares = squares
-        return squares
-
-    def _weighed_columns(self, weights: Any) -> Any:
-        """Return the same on the card."""
-        found = self.device.kernels.xp.zeros(self.shape[1])
+        found, there = device.xp.empty((self.shape[0], *shape)), device.put(table)
         self.reads.passes += 1.0
         for at, held in self._rows.parts():
-            some = None if weights is None else weights[at]
-            self.device.kernels.scatter(held, None, some, None, found)
+            call(device, held, there, found[at])
+        products: FloatArray = device.fetch(found)
+        return products
+
+    def _down_columns(self, call: Call, table: FloatArray | None, width: int) -> FloatArray:
+        device = self.device.kernels
+        found: FloatArray = device.fetch(self._added_down(call, device.put(table), width))
+        return found
+
+    def _added_down(self, call: Call, table: Any, width: int = 0) -> Any:
+        """Return what a kernel adds up for each column, on the card."""
+        device, shape = self.device.kernels, (self.shape[1], width)[: 2 if width else 1]
+        found = device.xp.zeros(shape)
+        self.reads.passes += 1.0
+        for at, held in self._rows.parts():
+            call(device, held, None if table is None else table[at], found)
         return found
 
     def _base(self, side: Side, base: Base) -> Any:
@@ -131,28 +121,6 @@ class GpuShard(Shard):
                 found = self.row_squares() if side == "rows" else self.column_squares()
             self._bases[side, base] = self.device.kernels.put(found)
         return self._bases[side, base]
-
-    def multiply(self, table: FloatArray) -> FloatArray:
-        """Return X times a thin table."""
-        device = self.device.kernels
-        out = device.xp.empty((self.shape[0], table.shape[1]))
-        self.reads.passes += 1.0
-        there = device.put(table)
-        for at, held in self._rows.parts():
-            device.multiply(held, there, out[at])
-        products: FloatArray = device.fetch(out)
-        return products
-
-    def multiply_transposed(self, table: FloatArray) -> FloatArray:
-        """Return X' times a thin table."""
-        device = self.device.kernels
-        out = device.xp.zeros((self.shape[1], table.shape[1]))
-        self.reads.passes += 1.0
-        there = device.put(table)
-        for at, held in self._rows.parts():
-            device.multiply_transposed(held, there[at], out)
-        products: FloatArray = device.fetch(out)
-        return products
 
     def first_negative(self) -> tuple[int, int, float] | None:
         """Return row, column and value of the first negative entry; None if there is none."""
@@ -190,11 +158,8 @@ class GpuShard(Shard):
         for at, held in self._rows.parts():
             some = None if wanted is None else wanted[at]
             if columns is not None and sums is not None:
-                if counts is None:
-                    device.gather(held, columns, weights, sums[at], some)
-                else:
-                    device.gather(held, None, weights, None, some)
-                    device.gather_observed(held, columns, sums[at], counts[at])
+                counted = None if counts is None else counts[at]
+                device.gather(held, columns, weights, sums[at], some, counted)
             if products is not None:
                 device.multiply(held, table, products[at])
         self._summed = (None, None) if products is None else (V, sums)
@@ -294,12 +259,7 @@ class GpuShard(Shard):
             if weights is not None and rows is not None and some is not None:
                 # The same array tells kernels that squares count as memberships do.
                 counting = some.weights if weights is rows.weights else weights[at]
-            if counted is None:
-                device.scatter(held, some, counting, sums, wanted)
-            else:
-                assert some is not None and sums is not None
-                device.scatter(held, None, counting, None, wanted)
-                device.scatter_observed(held, some, sums, counted)
+            device.scatter(held, some, counting, sums, wanted, counted)
             if columns is not None:
                 if ready is None:
                     S = device.xp.empty((at.stop - at.start, columns.n_clusters))
@@ -314,7 +274,7 @@ class GpuShard(Shard):
             return HeldFeatures(self.device, found, self.kernels)
         known: Base = "margins" if base == "margins" else "plain"
         if known == "plain" and whole is not None and whole.item_weights is not None:
-            found.squares = self._weighed_columns(whole.item_weights)
+            found.squares = self._added_down(add_squares, whole.item_weights)
             return HeldFeatures(self.device, found, self.kernels)
         found.squares = self._base("columns", known)
         features = HeldFeatures(self.device, found, self.kernels)

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from neocc.kernels.gpu.card import FLOAT, INT, LONG
-from neocc.kernels.gpu.follow import CardFollowing
 from neocc.kernels.gpu.lines import SparseOnCard
 from neocc.kernels.gpu.lists import Lists
-from neocc.kernels.gpu.sets import ADDED, SCORED
+from neocc.kernels.gpu.sets import ADDED, SCORED, CardSets
 from neocc.kernels.inputs import Features, Terms
 
 __all__ = ["CudaKernels"]
@@ -25,7 +24,7 @@ _CLOSE_BINS, _MOST_COUNTED = 1 << 13, 1 << 21
 _SELECTED_BINS, _SELECTING = 1 << 13, 5
 
 
-class CudaKernels(CardFollowing):
+class CudaKernels(CardSets):
     """Kernels of the current card; see `neocc.kernels.gpu`."""
 
     def score(

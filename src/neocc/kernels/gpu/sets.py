@@ -7,16 +7,18 @@ from typing import Any
 import numpy as np
 
 from neocc._typing import FloatArray
-from neocc.kernels.gpu.card import INT, LONG
+from neocc.kernels.gpu.card import FLOAT, INT, LONG
 from neocc.kernels.gpu.lists import Lists
 from neocc.kernels.gpu.sums import CardSums
-from neocc.kernels.inputs import SetCosts
+from neocc.kernels.inputs import Parts, SetCosts
 from neocc.kernels.numpy_sets import largest_exact
 
 __all__ = ["CardSets"]
 
 # Threads of a block whose items are scored, and of the one that adds up what blocks found.
 SCORED, ADDED = 128, 1024
+# Threads of a block whose items follow clusters.
+_FOLLOWING, _EXACT = 64, "--fmad=false"
 # Items whose lines are summed by one block of threads (as in `scores.cu`).
 _SUMMED_ITEMS = 512
 # Sums that a block of threads has at once, of all its warps, and clusters whose members it counts.
@@ -55,7 +57,7 @@ class CardSets(CardSums):
         tiled = shared <= self.shared - 8 * SCORED
         several = members is not None and members.n_extra > 0
         self.call(
-            self.function("sets.cu", "set_curves", "--fmad=false"),
+            self.function("sets.cu", "set_curves", _EXACT),
             (n_blocks,),
             SCORED,
             (
@@ -84,6 +86,80 @@ class CardSets(CardSums):
             shared if tiled else 0,
         )
         return 0.0 if members is None else self.added(partial, n_blocks)
+
+    def least_sets(
+        self,
+        parts: Parts,
+        squares: Any,
+        minima: Any,
+        members: Lists | None,
+        curves: Any,
+        sets: Any,
+        steps: Any,
+        present: Any,
+    ) -> float:
+        """Do what `set_curves` does where the nearest cluster of a set counts, part by part.
+
+        Items are rounded against the smallest distance.
+        """
+        (n, largest), l = curves.shape, parts.sums.shape[1]  # noqa: E741
+        if n == 0:
+            return 0.0
+        threads = _FOLLOWING
+        while 8 * threads * (3 * l | 1) > self.shared - 8 * _FOLLOWING:
+            threads //= 2
+            if not threads:
+                raise ValueError(
+                    f'overlap_model="either" with {l} clusters of the other side does not fit into '
+                    'the shared memory of this GPU. engine="auto" fits the data on the CPU.'
+                )
+        n_blocks = -(-n // threads)
+        partial = self.xp.empty(n_blocks + 1)
+        virtual = None if members is None else members.virtual
+        self.call(
+            self.function("follow.cu", "least_sets", _EXACT),
+            (n_blocks,),
+            threads,
+            (
+                LONG(n),
+                INT(len(parts.magnitude)),
+                INT(l),
+                INT(largest),
+                parts.sums,
+                *self._tables(parts),
+                squares,
+                minima,
+                *_lists(members),
+                *_lists(virtual),
+                None if members is None else members.item_weights,
+                curves,
+                sets,
+                present,
+                partial,
+            ),
+            8 * threads * (3 * l | 1),
+        )
+        hull = self.function("sets.cu", "hull_steps", _EXACT)
+        self.call(hull, (-(-n // 512),), 512, (LONG(n), INT(largest), curves, steps))
+        return 0.0 if members is None else self.added(partial, n_blocks)
+
+    def follow(self, parts: Parts, squares: Any, minima: Any, members: Lists, items: Any) -> Any:
+        """Return what some items follow in each other cluster."""
+        n, l = len(items), parts.sums.shape[1]  # noqa: E741
+        found = self.xp.empty((n, l), dtype=self.xp.int32)
+        if n:
+            sizes = (LONG(n), INT(len(parts.magnitude)), INT(l))
+            given = (*sizes, items, parts.sums, *self._tables(parts), squares, minima)
+            function = self.function("follow.cu", "follow", _EXACT)
+            rest = (*_lists(members), None, found)
+            self.call(function, (-(-n * l // 256),), 256, (*given, *rest))
+        return found
+
+    def _tables(self, parts: Parts) -> list[Any]:
+        """Return slope, curve and magnitude there, and the largest of the last."""
+        magnitude = parts.magnitude
+        top = magnitude[np.isfinite(magnitude)].max(initial=0.0)
+        return [*self.put_together(parts.slope, parts.curve, magnitude), FLOAT(top)]
 
     def added(self, partial: Any, n_blocks: int) -> float:
         """Return the sum of what blocks found; it is put behind that of the last."""
@@ -172,3 +248,11 @@ class CardSets(CardSums):
     def diagonal(self, table: Any, lists: Lists) -> FloatArray:
         """Return the diagonal of S' V."""
         return np.diag(self.blocks(table, lists)).copy()
+
+
+def _lists(members: Lists | None) -> tuple[Any, Any, Any]:
+    if members is None:
+        return None, None, None
+    if not members.n_extra:
+        return members.first, None, None
+    return members.first, members.extra_ptr, members.extra_clusters

@@ -27,9 +27,20 @@ class CardSums(Card):
     """Sums of rows and of columns."""
 
     def gather(
-        self, block: Any, columns: Lists | None, weights: Any, sums: Any, squares: Any
+        self,
+        block: Any,
+        columns: Lists | None,
+        weights: Any,
+        sums: Any,
+        squares: Any,
+        counts: Any = None,
     ) -> None:
         """Write the sums of each row over column clusters, and its weighted squares."""
+        if counts is not None:
+            self.gather(block, None, weights, None, squares)
+            for part, out in zip(block.observed, (sums, counts), strict=True):
+                self.gather(part, columns, None, out, None)
+            return
         if isinstance(block, SparseOnCard):
             lines = (block.rows, lambda: block.cut_rows)
             self._sum(lines, columns, weights, sums, squares, adds=False)
@@ -42,9 +53,20 @@ class CardSums(Card):
                 squares[at] = part.sum(axis=1) if weights is None else part @ weights
 
     def scatter(
-        self, block: Any, rows: Lists | None, weights: Any, sums: Any, squares: Any
+        self,
+        block: Any,
+        rows: Lists | None,
+        weights: Any,
+        sums: Any,
+        squares: Any,
+        counts: Any = None,
     ) -> None:
         """Add the sums of each column over row clusters, and its weighted squares."""
+        if counts is not None:
+            self.scatter(block, None, weights, None, squares)
+            for part, out in zip(block.observed, (sums, counts), strict=True):
+                self.scatter(part, rows, None, out, None)
+            return
         if isinstance(block, SparseOnCard):
             if sums is not None or squares is not None:
                 lines = (block.columns, lambda: block.columns)
@@ -60,16 +82,6 @@ class CardSums(Card):
     def _parts(self, block: Any) -> list[slice]:
         step = max(1, _SQUARED_CELLS // max(1, block.shape[1]))
         return [slice(start, start + step) for start in range(0, len(block), step)]
-
-    def gather_observed(self, block: Any, columns: Lists, sums: Any, counts: Any) -> None:
-        """Write weighted sums of each row over column clusters, and sums of the weights."""
-        for part, out in zip(block.observed, (sums, counts), strict=True):
-            self.gather(part, columns, None, out, None)
-
-    def scatter_observed(self, block: Any, rows: Lists, sums: Any, counts: Any) -> None:
-        """Add weighted sums of each column over row clusters, and sums of the weights."""
-        for part, out in zip(block.observed, (sums, counts), strict=True):
-            self.scatter(part, rows, None, out, None)
 
     def _sum(
         self,

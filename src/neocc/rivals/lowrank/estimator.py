@@ -16,7 +16,6 @@ from neocc.core.initialise import random_start
 from neocc.core.problem import Problem
 from neocc.core.search import Init, run_starts
 from neocc.core.solve import Solution
-from neocc.core.steps import Pair
 from neocc.estimators._base import SHARED_CONSTRAINTS, STORE_CONSTRAINTS
 from neocc.estimators._neokmeans import NEOKMeans
 from neocc.estimators._progress import Progress
@@ -202,7 +201,6 @@ class LowRankNEOKMeans(NEOKMeans):
         problem: Problem,
         init: Init,
         rng: np.random.Generator,
-        warm: Pair,
         journal: Journal = NO_JOURNAL,
     ) -> Iterator[Solution]:
         n_starts = 1 if isinstance(init, tuple) else self.n_init
@@ -216,7 +214,7 @@ class LowRankNEOKMeans(NEOKMeans):
                 yield solve_relaxed(
                     data,
                     iterative,
-                    self._starts(engine, iterative, init, child, warm),
+                    self._starts(engine, iterative, init, child),
                     solver=self.solver,  # type: ignore[arg-type]
                     rounding=self.rounding,  # type: ignore[arg-type]
                     refine=self.refine,
@@ -234,13 +232,12 @@ class LowRankNEOKMeans(NEOKMeans):
         problem: Problem,
         init: Init,
         rng: np.random.Generator,
-        warm: Pair,
     ) -> list[Memberships]:
         """Return the memberships that the relaxation starts from the average of."""
         assert problem.rows is not None
         rngs = rng.spawn(self.columns_per_cluster)
         if init == "neo-kmeans":
-            found = run_starts(engine, problem, init, rngs, warm=warm)
+            found = run_starts(engine, problem, init, rngs)
             return [each.U for each in found if each.U is not None]
         starts = [random_start(problem.rows, each) for each in rngs]
         if isinstance(init, tuple):
