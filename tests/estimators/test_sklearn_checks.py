@@ -18,7 +18,6 @@ OUTLIERS = {"row_outliers": 0.1, "column_outliers": 0.1}
 OVERLAP = {"row_overlap": 0.2, "column_overlap": 0.2, **OUTLIERS}
 QUICK = {"n_init": 1, "refine": False}
 DISJOINT = (
-    NEOCC("auto", None, **QUICK),
     NEOCC(None, None, n_init=2),
     NEOCC(None, None, objective="residue", n_init=2),
     NEOKMeans(n_init=2),
