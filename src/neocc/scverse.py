@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from neocc._names import cluster_name
 from neocc._typing import BoolArray, IntArray
 from neocc.estimators import NEOCC
 from neocc.plot._source import Side
 from neocc.plot._style import NO_CLUSTER, bare, cluster_style, new_axes, set_title
-from neocc.plot._words import cluster_name, plural
+from neocc.plot._words import plural
 
 __all__ = ["cocluster", "plot_groups"]
 

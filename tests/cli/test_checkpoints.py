@@ -22,7 +22,7 @@ from neocc.io import write_store
 TABLES = ("rows.csv", "columns.csv", "blocks.csv")
 GROUPS = ("--rows", 5, "--columns", 5, "--row-overlap", 0.1, "--row-outliers", 0.01)
 GROUPS += ("--column-overlap", 0, "--column-outliers", 0, "--no-report", "--n-init")
-QUICK, LONG = (*GROUPS, 2), (*GROUPS, 12)
+QUICK, LONG = (*GROUPS, 2), (*GROUPS, 8)
 
 
 def write_noise(folder):

@@ -32,9 +32,9 @@ def test_a_record_repeats_the_run_to_the_bit(run, women, tmp_path, options):
     assert ran.err == ""
     assert same_files(tmp_path / "first", tmp_path / "second")
     assert not (tmp_path / "second" / "report.html").exists()
-    third = run("fit", "--from", "second/record.json", "-o", "third")
-    assert third.code == 0
-    assert same_files(tmp_path / "first", tmp_path / "third")
+    if options[:1] == ("--rows",):  # and so does that of the second
+        assert run("fit", "--from", "second/record.json", "-o", "third").code == 0
+        assert same_files(tmp_path / "first", tmp_path / "third")
 
 
 def test_a_record_says_what_was_done(women_result):

@@ -14,11 +14,11 @@ from neocc.selection import suggest_n_clusters
 
 
 def test_the_ranking_is_that_of_the_library(run, women):
-    ran = run("suggest", women, "--rows", "2-4", "--columns", "2,3", "--seed", 1, "--json")
+    ran = run("suggest", women, "--rows", "2,4", "--columns", "2", "--seed", 1, "--json")
     assert ran.code == 0, ran.err
     answer = json.loads(ran.out)
     X = load_southern_women().data
-    expected = suggest_n_clusters(X, [2, 3, 4], [2, 3], random_state=1)
+    expected = suggest_n_clusters(X, [2, 4], [2], random_state=1)
     assert (answer["best"]["rows"], answer["best"]["columns"]) == expected.best
     assert [row["error"] for row in answer["table"]] == expected.table["error"].tolist()
     assert answer["criterion"] == "prediction"

@@ -16,7 +16,7 @@ from neocc.core.objectives import KMEANS, OBJECTIVES
 from neocc.core.problem import Counts, Problem
 from neocc.core.solve import checked, continued, improved, solve
 
-N_INSTANCES = 300
+N_INSTANCES = 160
 N_SLOW_INSTANCES = 10_000
 
 

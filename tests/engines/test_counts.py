@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import cycle
 
 import count_oracle as literal
 import numpy as np
@@ -33,8 +34,10 @@ def counts(n=90, m=30):
     return make_count_coclusters((n, m), 3, 3, fill=0.3, row_overlap=0.2, random_state=0)[0]
 
 
-@pytest.mark.parametrize("container", CONTAINERS)
-@each_case
+@pytest.mark.parametrize(
+    ("name", "model", "container"),
+    [(*case, kind) for case, kind in zip(CASES, cycle(CONTAINERS), strict=False)],
+)
 def test_a_fit_of_a_store_is_that_of_one_in_memory(
     set_pass_options, tmp_path, container, name, model
 ):
@@ -55,7 +58,7 @@ def test_a_fit_of_a_store_is_that_of_one_in_memory(
 
 @each_case
 def test_shards_that_update_sums_end_where_others_do(set_pass_options, tmp_path, name, model):
-    X = counts(400, 40)
+    X = counts(200, 30)
     options = {**OPTIONS, "overlap_model": model, "objective": name, "max_iter": 30}
     here = NEOCC(3, 3, n_jobs=1, **options).fit(X)
     set_pass_options(**MANY_BLOCKS, least_followed=0, max_changed=0.9, entries_per_sum=0)
@@ -117,12 +120,14 @@ def client():
         yield client
 
 
-@each_case
+@pytest.mark.parametrize(
+    ("name", "model"), list(zip(literal.NAMES, cycle(literal.MODELS), strict=False))
+)
 def test_memberships_on_a_cluster_are_those_in_memory(client, name, model):
     X = counts()
     rows, columns = Counts(90, 3, 100, 4), Counts(30, 3, 33, 0)
     problem = Problem(
-        OBJECTIVES[name], rows, columns, max_iter=5, overlap_model=OVERLAP_MODELS[model](2)
+        OBJECTIVES[name], rows, columns, max_iter=3, overlap_model=OVERLAP_MODELS[model](2)
     )
     with Workers(1) as workers:
         here = make_engine(X, workers=workers)

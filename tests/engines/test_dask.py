@@ -151,8 +151,9 @@ def assert_same_bits(found, expected):
     assert (found.objective, found.thresholds) == (expected.objective, expected.thresholds)
 
 
-@pytest.mark.parametrize("kind", ["sparse", "dense"])
-@pytest.mark.parametrize("objective", ["mean", "residue", "kmeans"])
+@pytest.mark.parametrize(
+    ("objective", "kind"), [("mean", "sparse"), ("residue", "dense"), ("kmeans", "sparse")]
+)
 def test_same_bits_for_any_number_of_workers(one_thread, kind, objective):
     """Shards are the same for all; which of them share a task and a worker is not."""
     X = planted(np.random.default_rng(0), 60, 20)
@@ -221,10 +222,10 @@ ASKED = {
 def test_small_clusters_are_enlarged_as_in_memory(client, one_thread, model):
     """With every overlap model: weights of memberships come back whole from all shards."""
     rng = np.random.default_rng(0)
-    X = planted(rng, 90, 20, noise=2.0)
-    rows, columns = Counts(90, 5, 96, 4, 16), Counts(20, 3, 20, 0, 6)
+    X = planted(rng, 60, 20, noise=2.0)
+    rows, columns = Counts(60, 4, 64, 3, 14), Counts(20, 3, 20, 0, 6)
     overlap_model = make_overlap_model(model, 3, "mean")
-    problem = Problem(OBJECTIVES["mean"], rows, columns, 8, overlap_model=overlap_model)
+    problem = Problem(OBJECTIVES["mean"], rows, columns, 4, overlap_model=overlap_model)
     pair = random_pair(problem, rng)
     one, other = (
         solve(each.centred(problem.centring), problem, pair)
@@ -233,7 +234,7 @@ def test_small_clusters_are_enlarged_as_in_memory(client, one_thread, model):
     np.testing.assert_array_equal(one.U.dense, other.U.dense)
     np.testing.assert_array_equal(one.V.dense, other.V.dense)
     np.testing.assert_allclose(one.history, other.history, rtol=1e-11)
-    assert one.U.dense.sum(axis=0).min() >= 16
+    assert one.U.dense.sum(axis=0).min() >= 14
     assert one.V.dense.sum(axis=0).min() >= 6
 
 

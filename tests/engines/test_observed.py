@@ -86,8 +86,10 @@ def assert_same(one, other):
         assert (mine.dense == others.dense).all()
 
 
-@pytest.mark.parametrize("model", observed.MODELS)
-@pytest.mark.parametrize(("kernel", "dtype"), [("numpy", "float64"), ("numba", "float32")])
+@pytest.mark.parametrize(
+    ("model", "kernel", "dtype"),
+    list(zip(observed.MODELS, ("numpy", "numba"), ("float64", "float32"), strict=True)),
+)
 def test_rows_in_a_store_give_the_bits_of_rows_in_memory(tmp_path, kernel, model, dtype):
     X = ratings(dtype=dtype)
     here = run(read_observed(X), kernel, model=model, **MANY_BLOCKS)

@@ -43,17 +43,19 @@ def options_of(model, objective):
     return {**OPTIONS, **disjoint, "overlap_model": model, "objective": objective}
 
 
-@pytest.mark.parametrize("container", CONTAINERS)
+STORED = [
+    *((*each, "zero") for each in MODELS_AND_OBJECTIVES),
+    ("repeat", "mean", "background"),
+    ("average", "mean", "background"),
+]
+
+
 @pytest.mark.parametrize(
-    ("model", "objective", "outlier_cost"),
-    [
-        *((*each, "zero") for each in MODELS_AND_OBJECTIVES),
-        ("repeat", "mean", "background"),
-        ("average", "mean", "background"),
-    ],
+    ("model", "objective", "outlier_cost", "container"),
+    [(*case, CONTAINERS[at // 2 % 2]) for at, case in enumerate(STORED)],
 )
 def test_a_fit_of_a_store_is_that_of_one_in_memory(
-    set_pass_options, tmp_path, container, model, objective, outlier_cost
+    set_pass_options, tmp_path, model, objective, outlier_cost, container
 ):
     set_pass_options(**MANY_BLOCKS)
     X = planted(container, n=90, m=30)

@@ -100,16 +100,15 @@ def test_rows_that_are_read_instead_of_copied_change_nothing(
 
 
 @pytest.mark.usefixtures("many_blocks")
-@pytest.mark.parametrize("objective", ["mean", "residue"])
 @pytest.mark.parametrize(
-    ("search", "rows_per_block"),
+    ("search", "rows_per_block", "objective"),
     [
-        ("refine", 15),
-        ("neo-kmeans", 7),
-        ("spectral", 23),
-        ("sketch", 160),
-        ("random", 1),
-        ("random", 159),
+        ("refine", 15, "residue"),
+        ("neo-kmeans", 7, "mean"),
+        ("spectral", 23, "residue"),
+        ("sketch", 160, "mean"),
+        ("random", 1, "residue"),
+        ("random", 159, "mean"),
     ],
 )
 def test_a_fit_of_a_store_is_that_of_one_in_memory(X, tmp_path, objective, search, rows_per_block):

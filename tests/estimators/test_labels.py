@@ -15,7 +15,15 @@ from scipy import sparse
 from sklearn.base import clone, is_clusterer
 from sklearn.model_selection import GridSearchCV
 
-from neocc import MSSR, NEOCC, ROCC, LowRankNEOKMeans, NEOKMeans, RedundancyWarning
+from neocc import (
+    MSSR,
+    NEOCC,
+    ROCC,
+    LowRankNEOKMeans,
+    NEOKMeans,
+    RedundancyWarning,
+    top_features,
+)
 from neocc.core.engine import Engine
 from neocc.io import ModelFileError, column_distances, load_model, save_model
 
@@ -333,6 +341,33 @@ def test_patterns_of_rows_on_disk_are_not_kept(tmp_path):
     assert fit({}, store).predict_membership(X, axis="columns").shape == (18, 3)
 
 
+@pytest.mark.parametrize("kind", [NEOCC, MSSR])
+def test_rows_of_new_columns_are_compared_by_name(kind, tmp_path):
+    """As scikit-learn compares columns: other names are refused, and none are warned of."""
+    pd = pytest.importorskip("pandas")
+    X = make_data({})
+    named = pd.DataFrame(X, index=[f"r{i}" for i in range(40)])
+    model = kind(3, 3, n_init=1, refine=False, random_state=0).fit(named)
+    wanted = model.predict_membership(named, axis="columns")
+    save_model(model, tmp_path / "model.neocc")
+    loaded = load_model(tmp_path / "model.neocc")
+    np.testing.assert_array_equal(loaded.predict_membership(named, axis="columns"), wanted)
+    for one in (model, loaded):
+        with pytest.raises(ValueError, match=r"row 0 is 'r39', in the fit it was 'r0'. Take X.loc"):
+            one.predict_membership(named[::-1], axis="columns")
+        with pytest.raises(ValueError, match=r"row 3 is 'who', in the fit it was 'r3'\.$"):
+            one.predict_membership(named.rename(index={"r3": "who"}), axis="columns")
+    back = named[::-1].loc[model.row_names_in_]
+    np.testing.assert_array_equal(model.predict_membership(back, axis="columns"), wanted)
+    with pytest.warns(UserWarning, match="The fit has row names, but X has none"):
+        np.testing.assert_array_equal(model.predict_membership(X, axis="columns"), wanted)
+    model.fit(pd.DataFrame(X))  # numbers are no names
+    assert not hasattr(model, "row_names_in_")
+    model.predict_membership(pd.DataFrame(X)[::-1], axis="columns")
+    with pytest.warns(UserWarning, match="X has row names, but the fit has none"):
+        model.predict_membership(named, axis="columns")
+
+
 # ------------------------------------------------------------------------------------ tables
 
 
@@ -353,13 +388,16 @@ def test_tables_name_members_with_their_groups_and_distances():
         ),
     ):
         assert list(table.columns) == [side, "name", "group", "distance"]
-        expected = []
+        expected, letter = [], side[0].upper()
         for item, clusters in enumerate(members):
             groups = np.flatnonzero(clusters).tolist()
-            expected += [(item, names[item], group, d[item, group]) for group in groups]
+            expected += [
+                (item, names[item], f"{letter}{group + 1}", d[item, group]) for group in groups
+            ]
             if not groups:
-                expected.append((item, names[item], -1, d[item].min()))
-        assert list(table.itertuples(index=False, name=None)) == expected
+                expected.append((item, names[item], "", d[item].min()))
+        assert table["group"].isna().sum() == (~members.any(axis=1)).sum()
+        assert list(table.fillna({"group": ""}).itertuples(index=False, name=None)) == expected
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array, lambda X: X.tolist()])
@@ -369,10 +407,12 @@ def test_items_without_names_are_called_by_their_numbers(make):
     model = NEOKMeans(3, overlap=0.2, random_state=0).fit(X)
     table = model.row_table(make(X))
     assert len(table) == 48
-    np.testing.assert_array_equal(table["name"], table["row"])
+    assert table["name"].tolist() == [f"row {row + 1}" for row in table["row"]]
     disjoint = MSSR(3, 3, n_init=1, random_state=0).fit(X)
-    np.testing.assert_array_equal(disjoint.row_table(make(X))["group"], disjoint.row_labels_)
-    np.testing.assert_array_equal(disjoint.column_table(make(X))["group"], disjoint.column_labels_)
+    rows, columns = disjoint.row_table(make(X)), disjoint.column_table(make(X))
+    assert rows["group"].tolist() == [f"R{label + 1}" for label in disjoint.row_labels_]
+    assert columns["group"].tolist() == [f"C{label + 1}" for label in disjoint.column_labels_]
+    assert set(rows["group"]) == set(top_features(disjoint))
 
 
 def test_tables_take_what_fits_take():

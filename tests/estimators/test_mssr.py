@@ -185,7 +185,7 @@ def test_bad_parameters_are_refused_by_name(options, name):
 
 @parametrize_with_checks(
     [
-        MSSR(refine="chains", n_init=2),
+        MSSR(refine="chains", n_init=1),
         MSSR(refine="chains", objective="residue", init="spectral", n_init=1),
     ]
 )

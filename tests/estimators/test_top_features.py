@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from models import NAMES, make_model, row_members
 from scipy import sparse
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from neocc import MSSR, NEOCC, ROCC, LowRankNEOKMeans, NEOKMeans, top_features
 from neocc.io import load_model, save_model, write_store
@@ -196,3 +198,10 @@ def test_what_is_asked_wrongly_is_refused():
         top_features(NEOCC(2, 2))
     with pytest.raises(ValueError, match="does not know"):
         top_features(object())
+
+
+def test_of_a_pipeline_the_last_step_is_asked():
+    pipeline = make_pipeline(StandardScaler(), NEOKMeans(3, random_state=0)).fit(counts())
+    with pytest.raises(ValueError, match=r"LowRankNEOKMeans; of a pipeline .* pipeline\[-1\]"):
+        top_features(pipeline)
+    assert len(top_features(pipeline[-1])) == 3

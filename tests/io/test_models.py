@@ -12,6 +12,8 @@ import pytest
 from models import NAMES, make_model
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from neocc import MSSR, NEOCC, ROCC, LowRankNEOKMeans, NEOKMeans
 from neocc.core.overlap import OVERLAP_MODELS
@@ -124,6 +126,14 @@ def test_low_rank_models(overlap, tmp_path):
     for attribute, value in vars(model).items():
         assert_same(getattr(loaded, attribute), value)
     assert_same(loaded.transform(X), model.transform(X))
+
+
+def test_of_a_pipeline_the_last_step_can_be_saved(tmp_path):
+    pipeline = make_pipeline(StandardScaler(), NEOKMeans(2, random_state=0))
+    pipeline.fit(files.small_matrix())
+    with pytest.raises(ValueError, match=r"of type Pipeline; of a pipeline .* pipeline\[-1\]"):
+        save_model(pipeline, tmp_path / "model.neocc")
+    save_model(pipeline[-1], tmp_path / "model.neocc")
 
 
 def test_estimators_without_a_grid_say_so(tmp_path):

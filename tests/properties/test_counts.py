@@ -100,7 +100,7 @@ def check(name, model, seeds):
 
 @each_case
 def test_no_half_step_raises_the_literal_objective(name, model):
-    check(name, model, range(160))
+    check(name, model, range(80))
 
 
 @pytest.mark.slow
@@ -129,7 +129,7 @@ def test_no_half_step_from_any_start_raises_the_literal_objective(name, model, i
             column_overlap=columns.n_memberships / columns.n_items - 1,
             column_outliers=columns.max_outliers / columns.n_items,
             init=init,
-            n_init=2,
+            n_init=1,
             refine=seed % 2 == 0,
             random_state=0,
             n_jobs=1,

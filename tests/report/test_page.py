@@ -279,7 +279,7 @@ class Found:
     column_membership_: np.ndarray
 
 
-@pytest.mark.parametrize("name", ["<" * 200, "'" * 200, "👩‍👩‍👧" * 40])
+@pytest.mark.parametrize("name", ["<'" * 100, "👩‍👩‍👧" * 40])
 def test_no_matrix_makes_a_page_too_large(name):
     rng = np.random.default_rng(0)
     n, m, k, l = 9_000, 3_000, 150, 150  # noqa: E741

@@ -124,7 +124,7 @@ class CellPredictor(RegressorMixin, BaseEstimator):
         y : array-like of shape (n_cells,)
             Their values. Of a pair that occurs several times the mean counts as often.
         sample_weight : array-like of shape (n_cells,), default=None
-            Weights of the cells.
+            Weights of the cells; those of weight zero are left out.
 
         Returns
         -------
@@ -140,6 +140,10 @@ class CellPredictor(RegressorMixin, BaseEstimator):
         weights = np.ones(len(values))
         if sample_weight is not None:
             weights = _read_weights(sample_weight, len(values))
+            kept = weights > 0.0  # what weighs nothing is not there
+            rows, columns, values, weights = (
+                each[kept] for each in (rows, columns, values, weights)
+            )
         self._row_codes, row_codes = numbered(rows)
         self._column_codes, column_codes = numbered(columns)
         self.row_ids_, self.column_ids_ = list(self._row_codes), list(self._column_codes)
@@ -257,6 +261,8 @@ class CellPredictor(RegressorMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        # Names of two things, as a text is no table of features either.
+        tags.input_tags.two_d_array = False
         tags.input_tags.string = tags.input_tags.categorical = True
         tags.no_validation = True
         tags.regressor_tags.poor_score = True  # on features that are not names

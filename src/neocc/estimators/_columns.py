@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from neocc._typing import BoolArray, FloatArray, IntArray
@@ -85,6 +88,7 @@ class ColumnsMixin(RowsMixin):
 
     _column_model: ColumnModel | None
     _column_members: BoolArray
+    row_names_in_: NDArray[np.object_]
 
     def predict_membership(self, X: Any, axis: Axis = "rows") -> BoolArray:
         """Return the memberships of rows or columns, seen or new, in the clusters of the fit.
@@ -110,7 +114,8 @@ class ColumnsMixin(RowsMixin):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_columns)
-            Rows over the columns of the fit; or columns over its rows, in their order.
+            Rows over the columns of the fit; or columns over its rows, in their order. Names of
+            rows are compared with those of the fit, as scikit-learn compares names of columns.
         axis : {"rows", "columns"}, default="rows"
             Whose memberships.
 
@@ -131,12 +136,39 @@ class ColumnsMixin(RowsMixin):
                 "older file, or objective='residue' was fitted to rows on disk. Fit it again, with "
                 'engine="memory".'
             )
+        self._check_row_names(X)
         with self._engine_of_columns(X, model) as engine:
             features, kernels = self._features_of_columns(engine, model), engine.kernels
         scores = score(kernels, features, model.terms, None)
         counted = features.squares != 0 if model.terms.base == "margins" else None
         thresholds = model.nearest_threshold, model.extra_threshold
         return decided(used_overlap_model(self), scores, kernels, thresholds, counted).dense
+
+    def _keep_row_names(self, X: Any) -> None:
+        """Note what the rows of a fit are called, as `feature_names_in_` are noted."""
+        self.__dict__.pop("row_names_in_", None)
+        names = _row_names(X)
+        if names is not None:
+            self.row_names_in_ = names
+
+    def _check_row_names(self, X: Any) -> None:
+        """Compare the names of the rows of new columns with those of the fit."""
+        known, names = getattr(self, "row_names_in_", None), _row_names(X)
+        if known is None or names is None:
+            if known is not names:
+                has, lacks = ("The fit", "X") if names is None else ("X", "the fit")
+                warnings.warn(
+                    f"{has} has row names, but {lacks} has none to compare them with.",
+                    UserWarning,
+                    stacklevel=3,
+                )
+        elif len(names) == len(known) and (names != known).any():
+            at = int(np.flatnonzero(names != known)[0])
+            remedy = " Take X.loc[model.row_names_in_]." if set(names) == set(known) else ""
+            raise ValueError(
+                f"Rows must be those of the fit, in their order: row {at} is {names[at]!r}, in the "
+                f"fit it was {known[at]!r}.{remedy}"
+            )
 
     def _features_of_columns(self, engine: Engine, model: ColumnModel) -> Features:
         """Return the features of new columns, over the row clusters of the fit."""
@@ -175,3 +207,12 @@ class ColumnsMixin(RowsMixin):
             objective.check(engine)
             # Patterns are the same whatever is subtracted from a column.
             yield engine if model.terms.table is None else engine.centred("columns")
+
+
+def _row_names(X: Any) -> NDArray[np.object_] | None:
+    """Return the index of a data frame, if it is of strings."""
+    pandas, index = sys.modules.get("pandas"), getattr(X, "index", None)
+    if pandas is None or not isinstance(index, pandas.Index):
+        return None
+    names = np.asarray(index, dtype=object)
+    return names if all(isinstance(name, str) for name in names) else None

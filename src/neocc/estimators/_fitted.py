@@ -12,8 +12,13 @@ from neocc.core.objectives.virtual import by_sums
 from neocc.core.overlap import REPEAT, STORED_MODELS, OverlapModel, following
 from neocc.kernels import Memberships
 
-__all__ = ["asked_objective", "fitted_values", "memberships", "used_overlap_model", "weigh"]
-__all__ += ["weights_of"]
+__all__ = ["asked_objective", "fitted_values", "last_step", "memberships", "used_overlap_model"]
+__all__ += ["weigh", "weights_of"]
+
+
+def last_step(model: Any) -> str:
+    """Return what to add to a refusal: of a pipeline the last step is the model."""
+    return "; of a pipeline give the last step, pipeline[-1]" if hasattr(model, "steps") else ""
 
 
 def memberships(model: Any) -> tuple[BoolArray, BoolArray | None]:

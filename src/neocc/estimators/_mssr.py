@@ -78,8 +78,8 @@ class MSSR(BaseCoclusterer):
         Co-clusters in scikit-learn's form.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of str
-        Names of the columns, where X has them.
+    feature_names_in_, row_names_in_ : ndarray of str
+        Names of the columns and of the rows, where X has them.
 
     See Also
     --------
@@ -180,6 +180,7 @@ class MSSR(BaseCoclusterer):
         """
         with self._keeping_earlier_fit():
             matrix = read_matrix(self, X, reset=True)
+            self._keep_row_names(X)
             weights = read_weights_of_sides(row_weight, column_weight, matrix)
             problem = Problem(
                 OBJECTIVES[self.objective],

@@ -143,8 +143,8 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         Jaccard indices of all pairs of clusters; a fit warns (`RedundancyWarning`) above 0.9.
     rows_, columns_, biclusters_ : ndarray of bool
         Co-clusters in scikit-learn's form, one per pair of a row and a column cluster.
-    n_features_in_, feature_names_in_ : int, ndarray of str
-        Number of columns, and their names where X has them.
+    n_features_in_, feature_names_in_, row_names_in_ : int, ndarray of str
+        Number of columns, and names of columns and rows where X has them.
 
     See Also
     --------
@@ -278,6 +278,7 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
             objective = asked_objective(self)
             model = self._make_model(objective.kind)
             matrix, weights = self._read_data(X, cell_weight, row_weight, column_weight)
+            self._keep_row_names(X)
             rows, columns, found = counts_of_sides(self, matrix, model)
             check_columns(model, columns.n_extra > 0)
             check_paired(objective, rows.n_clusters, columns.n_clusters)

@@ -81,9 +81,7 @@ def matrices(
     """Return the matrix of cells, and their weights unless they are all one."""
     cells, at = np.unique(rows * shape[1] + columns, return_inverse=True)
     total = np.bincount(at, weights)
-    # A cell that weighs nothing is as good as any other.
-    sums = np.bincount(at, weights * values)
-    means = np.divide(sums, total, out=np.zeros_like(total), where=total > 0)
+    means = np.bincount(at, weights * values) / total
     place = np.divmod(cells, shape[1])
     X = sparse.csr_array((means, place), shape=shape)
     alike: BoolArray = total == 1.0

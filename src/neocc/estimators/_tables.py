@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from neocc._names import cluster_name, item_name
 from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.core.objectives import Features, Objective
 from neocc.core.problem import Problem
@@ -116,9 +117,10 @@ class RowTableMixin:
         Returns
         -------
         table : pandas.DataFrame
-            `row`, its number; `name`, from the index of a data frame, else the number; `group`, -1
-            for a row in none; and `distance`, as in `transform`, to the nearest group for a row in
-            none. Needs pandas.
+            `row`, its place in X, from 0; `name`, from the index of a data frame, else "row 1" for
+            the first; `group`, called as in plots, reports and `top_features`: "R1" is
+            ``row_membership_[:, 0]``, and a row in none has no value; and `distance`, as in
+            `transform`, for a row in no group that to the nearest. Needs pandas.
 
         Examples
         --------
@@ -126,7 +128,9 @@ class RowTableMixin:
         >>> X = [[0.0], [0.2], [2.0], [3.8], [4.0], [50.0]]
         >>> model = NEOKMeans(n_clusters=2, outliers=1 / 6, random_state=0).fit(X)
         >>> table = model.row_table(X)
-        >>> table[table.group == -1].name.tolist()
+        >>> table[table.group == "R1"].name.tolist()
+        ['row 3', 'row 4', 'row 5']
+        >>> table[table.group.isna()].row.tolist()
         [5]
         """
         check_is_fitted(self)
@@ -154,8 +158,8 @@ class ColumnTableMixin(RowTableMixin):
         Returns
         -------
         table : pandas.DataFrame
-            `column`, `name` (of `feature_names_in_`, else the number), `group` and `distance`, as
-            in `row_table`.
+            `column`, `name` (of `feature_names_in_`, else "column 1" for the first), `group`
+            ("C1" for the first) and `distance`, as in `row_table`.
         """
         check_is_fitted(self)
         X = in_memory(X)
@@ -182,12 +186,15 @@ def _frame(side: str, members: BoolArray, d: FloatArray, names: Any, n_items: in
     except ImportError as error:
         raise ImportError(f"{side}_table returns a data frame: pip install pandas") from error
     lines = member_lines(members, d)
-    named = np.arange(n_items) if names is None or callable(names) else np.asarray(names)
+    if names is None or callable(names):
+        names = [item_name(f"{side}s", item) for item in range(n_items)]
+    # The last one is that of items in none.
+    groups = [*(cluster_name(f"{side}s", cluster) for cluster in range(members.shape[1])), None]
     return pd.DataFrame(
         {
             side: lines.items,
-            "name": named[lines.items],
-            "group": lines.clusters,
+            "name": np.asarray(names)[lines.items],
+            "group": np.array(groups, dtype=object)[lines.clusters],
             "distance": lines.distances,
         }
     )

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from neocc._names import cluster_name, item_name
 from neocc._typing import FloatArray
 from neocc.core.objectives.counts import lifts_of, likelihoods
-from neocc.estimators._fitted import weigh
+from neocc.estimators._fitted import last_step, weigh
 from neocc.kernels import inverse
 from neocc.selection._data import check_positive
 
@@ -99,9 +100,9 @@ def top_features(model: Any, names: Sequence[Any] | None = None, n: int = 10) ->
     cost = np.rint(cost / (_NOTHING * max(float(np.abs(cost).max(initial=0.0)), 1e-300)))
     order = np.argsort(cost, axis=1, kind="stable")
     groups = {}
-    for group, (line, best) in enumerate(zip(numbers, order, strict=True), start=1):
+    for group, (line, best) in enumerate(zip(numbers, order, strict=True)):
         above = best[line[best] > least][:n]
-        groups[f"R{group}"] = [(names[t], float(line[t])) for t in above]
+        groups[cluster_name("rows", group)] = [(names[t], float(line[t])) for t in above]
     return TopFeatures(groups, "difference" if margins is None else "lift")
 
 
@@ -125,8 +126,8 @@ def _read_profiles(model: Any) -> tuple[FloatArray, FloatArray | None]:
     if table is None:
         raise ValueError(
             f"This {type(model).__name__} does not know what its groups have of each feature: "
-            "top_features takes a fitted NEOCC, NEOKMeans, MSSR or LowRankNEOKMeans. Models saved "
-            "by earlier versions have to be fitted again."
+            "top_features takes a fitted NEOCC, NEOKMeans, MSSR or LowRankNEOKMeans"
+            f"{last_step(model)}. Models saved by earlier versions have to be fitted again."
         )
     return table, getattr(model, "_margins", None)
 
@@ -135,7 +136,7 @@ def _read_names(model: Any, names: Sequence[Any] | None, n_features: int) -> lis
     if names is None:
         names = getattr(model, "feature_names_in_", None)
     if names is None:
-        names = [f"column {t}" for t in range(1, n_features + 1)]
+        names = [item_name("columns", t) for t in range(n_features)]
     if len(names) != n_features:
         raise ValueError(f"{len(names)} names for {n_features} features: give one name for each.")
     return [str(name) for name in names]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from neocc._names import item_name
 from neocc._typing import AnyArray
 
 __all__ = ["Matrix"]
@@ -74,11 +75,13 @@ class Matrix:
 
     def name_of_row(self, row: int) -> str:
         """Return the name of a row; one without a name is called by its number, from 1."""
-        return f"row {row + 1}" if self.row_names is None else self.row_names[row]
+        return item_name("rows", row) if self.row_names is None else self.row_names[row]
 
     def name_of_column(self, column: int) -> str:
         """Return the name of a column; one without a name is called by its number, from 1."""
-        return f"column {column + 1}" if self.column_names is None else self.column_names[column]
+        return (
+            item_name("columns", column) if self.column_names is None else self.column_names[column]
+        )
 
     def align_columns(self, names: Sequence[str]) -> Matrix:
         """Return the matrix over other columns, matched by name, such as those of a model.

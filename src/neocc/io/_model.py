@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import neocc
 from neocc._sklearn import validate_parameter_constraints
+from neocc.estimators._fitted import last_step
 from neocc.io._archive import Archive, open_archive, write_archive
 from neocc.io._codec import Decoder, Encoder, Undecodable
 from neocc.io._errors import FormatError, ModelFileError, UnreadableFileError
@@ -95,7 +96,8 @@ def save_model(
     known = _estimators().get(name)
     if known is None or type(model) is not known:
         raise ValueError(
-            f"Only {', '.join(_estimators())} can be saved; got an object of type {name}."
+            f"Only {', '.join(_estimators())} can be saved; got an object of type {name}"
+            f"{last_step(model)}."
         )
     check_is_fitted(model)
     encoder = Encoder()

@@ -172,9 +172,15 @@ def check_state(estimator: str, parameters: dict[str, Any], attributes: dict[str
         _check_estimate(f"{side}_estimate_", attributes.get(f"{side}_estimate_"), needed=is_auto)
     _check_observed(parameters, attributes)
     _check_steps(attributes.get("preprocessing_"), n_columns)
-    names = attributes.get("feature_names_in_")
-    if names is not None and (not isinstance(names, np.ndarray) or names.shape != (n_columns,)):
-        raise Undecodable("its 'feature_names_in_' do not fit")
+    _check_names(attributes, n_columns)
+
+
+def _check_names(attributes: dict[str, Any], n_columns: int) -> None:
+    """Check the names of columns and rows."""
+    for side, size in (("feature", n_columns), ("row", len(attributes["_row_members"]))):
+        names = attributes.get(f"{side}_names_in_")
+        if names is not None and (not isinstance(names, np.ndarray) or names.shape != (size,)):
+            raise Undecodable(f"its '{side}_names_in_' do not fit")
 
 
 def _check_weights(weights: Any, sizes: _Sizes) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from neocc._names import cluster_name, item_name
 from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.plot._binning import bin_means
 from neocc.plot._measure import Measure, is_observed
@@ -20,7 +21,7 @@ from neocc.plot._style import (
     new_axes,
     set_title,
 )
-from neocc.plot._words import cluster_name, plural
+from neocc.plot._words import plural
 
 __all__ = ["blocks"]
 
@@ -181,8 +182,8 @@ def _extremes(clusters: Clusters, means: FloatArray) -> str:
     places = [divmod(int(at), means.shape[1]) for at in (np.nanargmax(means), np.nanargmin(means))]
     names = []
     for i, j in places:
-        row = f"row {i + 1}" if clusters.rows is None else cluster_name("rows", i)
-        column = f"column {j + 1}" if clusters.columns is None else cluster_name("columns", j)
+        row = item_name("rows", i) if clusters.rows is None else cluster_name("rows", i)
+        column = item_name("columns", j) if clusters.columns is None else cluster_name("columns", j)
         names.append(f"({row}, {column})")
     highest, lowest = measure.figure(high), measure.figure(low)
     return f"{what}: highest {highest} {names[0]}, lowest {lowest} {names[1]}"

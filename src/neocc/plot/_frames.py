@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from neocc._names import cluster_name
 from neocc._typing import FloatArray
 from neocc.plot._layout import Layout
 from neocc.plot._style import LIGHT, cluster_style, inches, matplotlib
-from neocc.plot._words import cluster_name
 
 __all__ = ["draw_bars", "draw_boxes", "make_room"]
 

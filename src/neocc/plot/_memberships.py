@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from neocc._names import cluster_name
 from neocc._typing import IntArray
 from neocc.plot._source import Side, read_clusters
 from neocc.plot._style import (
@@ -20,7 +21,7 @@ from neocc.plot._style import (
     new_axes,
     set_title,
 )
-from neocc.plot._words import cluster_name, plural
+from neocc.plot._words import plural
 from neocc.plot.arrange import Arrangement, Segment
 
 __all__ = ["memberships"]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from neocc._names import cluster_name
 from neocc.plot._source import SIDES, Clusters, Side, read_clusters
 from neocc.plot._style import (
     DARK,
@@ -21,7 +22,7 @@ from neocc.plot._style import (
     new_axes,
     set_title,
 )
-from neocc.plot._words import cluster_name, fall, number, plural, step_name
+from neocc.plot._words import fall, number, plural, step_name
 
 __all__ = ["convergence", "sizes"]
 

@@ -7,7 +7,7 @@ from typing import Any
 from neocc._typing import FloatArray
 from neocc.plot._source import Clusters
 
-__all__ = ["answer", "cluster_name", "fall", "join", "number", "percent", "plural", "step_name"]
+__all__ = ["answer", "fall", "join", "number", "percent", "plural", "step_name"]
 
 
 # Of its value, a fall of the objective that is none.
@@ -48,18 +48,6 @@ def number(value: float) -> str:
     ('812,410', '0.0102')
     """
     return f"{value:,.0f}" if 1e4 <= abs(value) < 1e12 else f"{value:.5g}"
-
-
-def cluster_name(side: str, cluster: int) -> str:
-    """Name a cluster as people count, from 1.
-
-    Examples
-    --------
-    >>> from neocc.plot._words import cluster_name
-    >>> cluster_name("rows", 0), cluster_name("columns", 2)
-    ('R1', 'C3')
-    """
-    return f"{'R' if side == 'rows' else 'C'}{cluster + 1}"
 
 
 def join(parts: list[str]) -> str:

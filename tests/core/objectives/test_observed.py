@@ -95,7 +95,7 @@ def check_runs(model, seeds):
 
 @each_model
 def test_no_half_step_raises_the_literal_objective(model):
-    check_runs(model, range(200))
+    check_runs(model, range(100))
 
 
 @pytest.mark.slow

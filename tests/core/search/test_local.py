@@ -101,7 +101,7 @@ def test_a_relocation_finds_the_cluster_that_is_missing():
 
 @each_case
 def test_rounds_never_raise_the_objective(case):
-    for seed, setting in enumerate(settings(case, 25)):
+    for seed, setting in enumerate(settings(case, 12)):
         refined(setting, setting.solve(), rounds, 5, np.random.default_rng(seed))
 
 
@@ -144,16 +144,16 @@ def test_rounds_leave_a_perfect_fit_alone():
 @each_case
 def test_a_local_search_never_raises_the_objective(case):
     n_lower = 0
-    for at, setting in enumerate(settings(case, 75)):
+    for at, setting in enumerate(settings(case, 40)):
         before = setting.solve()
-        after = refined(setting, before, local_search, literally=at < 15)
+        after = refined(setting, before, local_search, literally=at < 10)
         n_lower += after.objective < before.objective
-    assert n_lower > 2
+    assert n_lower > 1
 
 
 @each_case
 def test_after_a_local_search_no_swap_is_left(case):
-    for setting in settings(case, 25, largest=6, kind="gaussian", tol=0.0):
+    for setting in settings(case, 12, largest=6, kind="gaussian", tol=0.0):
         found = local_search(setting.engine, setting.problem, setting.solve())
         sides = {"rows": found.U, "columns": found.V}
         setting.given |= {side: sides[side].dense for side in setting.sides}
@@ -167,7 +167,7 @@ def test_after_a_local_search_no_swap_is_left(case):
 
 @each_case
 def test_a_second_local_search_changes_nothing(case):
-    for setting in settings(case, 30):
+    for setting in settings(case, 15):
         found = local_search(setting.engine, setting.problem, setting.solve())
         assert local_search(setting.engine, setting.problem, found) is found
 
@@ -303,7 +303,7 @@ def test_a_chain_never_raises_the_objective(case, side, length):
 @each_case
 def test_chains_of_both_sides_in_turn_never_raise_the_objective(case):
     n_lower = 0
-    for setting in settings(case, 40):
+    for setting in settings(case, 20):
         before = setting.solve()
         found = [refined(setting, before, ping_pong, 4, n_rounds) for n_rounds in (0, 1, 5)]
         assert found[0] is before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import cycle
 
 import numpy as np
 import oracle
@@ -36,6 +37,7 @@ from neocc.core.samples import Sampling
 from neocc.core.search import n_search_steps, pool, run_starts, search, starts, tournament
 
 INITS = ("neo-kmeans", "random")
+CASES_AND_INITS = list(zip(CASES, cycle(INITS), strict=False))
 ROWS, COLUMNS = Counts(40, 3, 44, 2), Counts(30, 3, 33, 1)
 
 
@@ -93,8 +95,7 @@ def calls(monkeypatch):
 # -------------------------------------------------------------------------------- whole search
 
 
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("init", INITS)
+@pytest.mark.parametrize(("case", "init"), CASES_AND_INITS)
 def test_a_search_is_reproducible(X, case, init):
     first, second = (run(X, problem_of(case), init) for _ in range(2))
     assert [each.objective for each in first] == [each.objective for each in second]
@@ -107,11 +108,10 @@ def test_a_search_is_reproducible(X, case, init):
 
 
 def test_seeds_give_different_searches(X):
-    assert len({run(X, problem_of("mean"), seed=seed)[0].objective for seed in range(4)}) > 1
+    assert len({run(X, problem_of("mean"), seed=seed)[0].objective for seed in range(2)}) > 1
 
 
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("init", INITS)
+@pytest.mark.parametrize(("case", "init"), CASES_AND_INITS)
 def test_each_step_yields_a_solution_no_higher_than_the_last(X, case, init):
     problem = problem_of(case)
     with watched() as steps:
@@ -146,12 +146,12 @@ def test_the_last_solution_is_what_it_says(X, case):
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0])
 def test_a_search_ends_no_higher_than_plain_starts_on_planted_data(case, seed):
     X = planted(np.random.default_rng(seed), 40, 30, 3, 3, noise=1.0)
     problem = problem_of(case)
-    lowest = lowest_of_starts(X, problem, n_init=10, seed=seed)
-    assert run(X, problem, n_init=10, seed=seed)[-1].objective <= lowest * (1 + 1e-9)
+    lowest = lowest_of_starts(X, problem, n_init=5, seed=seed)
+    assert run(X, problem, n_init=5, seed=seed)[-1].objective <= lowest * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("objective", NAMES)
@@ -233,7 +233,7 @@ def test_a_search_calls_a_function_for_one_short_run_in_fifty(X, n_init, n_made)
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_search_from_given_memberships_never_ends_above_them(case):
-    for seed in range(20):
+    for seed in range(10):
         instance = make_instance(np.random.default_rng([17, seed]))
         setting = Setting(case, instance)
         engine, problem = make_engine(instance.X), setting.problem

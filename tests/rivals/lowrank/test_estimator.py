@@ -210,6 +210,7 @@ def test_neocc_starts_from_relaxed_sides(objective):
 # -------------------------------------------------------------------------------- scikit-learn
 
 
+@pytest.mark.slow  # those of the other solver and of other starts are in test_sklearn_checks.py
 @parametrize_with_checks(
     [
         LowRankNEOKMeans(columns_per_cluster=1, max_iter=2, solver="alm"),

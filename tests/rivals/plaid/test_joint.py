@@ -36,7 +36,7 @@ def largest_z(n_runs, n_rounds=6, seed=0, observed=None, prior=PRIOR, kernels=nu
 
 @pytest.mark.parametrize("observed", [None, some_missing()], ids=["complete", "missing"])
 def test_nothing_drifts(observed):
-    assert largest_z(300, observed=observed) < 4
+    assert largest_z(150, observed=observed) < 4
 
 
 def test_nothing_drifts_without_moves(monkeypatch):
