@@ -93,9 +93,12 @@ class Encoder:
             matrix = value.tocsr()
             parts = [self.encode(one) for one in (matrix.data, matrix.indices, matrix.indptr)]
             return {"csr": [*parts, *matrix.shape]}
-        if _CLASSES.get(kind.__name__) is kind:
-            held = {one.name: self.encode(getattr(value, one.name)) for one in fields(value)}
-            return {kind.__name__: held}
+        # What is held on a card is fetched, and stored as what it is here.
+        for known in kind.__mro__:
+            if _CLASSES.get(known.__name__) is known:
+                held = {one.name: self.encode(getattr(value, one.name)) for one in fields(known)}
+                coded, sums = {known.__name__: held}, getattr(value, "sums_there", None)
+                return coded if sums is None else {"held": [coded, self.encode(sums)]}
         raise Undecodable(f"values of type {kind.__name__} cannot be stored")
 
     def _encode_array(self, value: AnyArray) -> Any:
@@ -134,6 +137,7 @@ class Decoder:
             "csr": self._csr,
             "dict": self._dict,
             "float": self._float,
+            "held": self._held,
             "list": self._list,
             "records": self._records,
             "texts": self._texts,
@@ -196,6 +200,19 @@ class Decoder:
             raise Undecodable("it holds something in place of a number")
         return float(held)
 
+    def _held(self, held: Any) -> Memberships:
+        members, sums = map(self.decode, _pair(held))
+        if type(members) is not Memberships or not isinstance(sums, dict):
+            raise Undecodable("it holds something in place of memberships")
+        k = members.n_clusters
+        for name, shape in (("sizes", (k,)), ("gram", (k, k))):
+            table = members.__dict__[name] = sums.get(name)
+            if table is None:
+                del members.__dict__[name]
+            elif not isinstance(table, np.ndarray) or table.shape != shape:
+                raise Undecodable("it holds sums that do not fit their memberships")
+        return members
+
     def _list(self, held: Any, decode: Callable[[Any], Any] | None = None) -> list[Any]:
         if not isinstance(held, list):
             raise Undecodable("it holds something in place of a list")
@@ -244,5 +261,5 @@ def _renamed(kind: str, held: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 def _pair(held: Any) -> list[Any]:
     if not isinstance(held, list) or len(held) != 2:
-        raise Undecodable("it holds a dict whose entries are not pairs")
+        raise Undecodable("it holds something in place of a pair")
     return held
