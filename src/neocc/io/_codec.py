@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from neocc._typing import AnyArray
+from neocc._typing import AnyArray, FloatArray
 from neocc.core.objectives import Features, Terms
 from neocc.core.solve import Solution
 from neocc.estimators._columns import ColumnModel
@@ -60,13 +60,14 @@ class Encoder:
 
     Parameters
     ----------
-    keep_order : bool, default=False
-        Whether arrays in Fortran order come back in it: products with them round differently.
+    keep_bits : bool, default=False
+        Whether what is computed from values rounds as before when they come back: arrays in Fortran
+        order are in it again, and memberships know the sums over members that they knew.
     """
 
-    def __init__(self, *, keep_order: bool = False) -> None:
+    def __init__(self, *, keep_bits: bool = False) -> None:
         self.arrays: dict[str, AnyArray] = {}
-        self._keep_order = keep_order
+        self._keep_bits = keep_bits
         self._names: dict[int, str] = {}
 
     def encode(self, value: Any) -> Any:
@@ -97,8 +98,10 @@ class Encoder:
         for known in kind.__mro__:
             if _CLASSES.get(known.__name__) is known:
                 held = {one.name: self.encode(getattr(value, one.name)) for one in fields(known)}
-                coded, sums = {known.__name__: held}, getattr(value, "sums_there", None)
-                return coded if sums is None else {"held": [coded, self.encode(sums)]}
+                coded = {known.__name__: held}
+                if known is Memberships and self._keep_bits:
+                    coded = {"summed": [coded, self.encode(_known_sums(value))]}
+                return coded
         raise Undecodable(f"values of type {kind.__name__} cannot be stored")
 
     def _encode_array(self, value: AnyArray) -> Any:
@@ -111,7 +114,7 @@ class Encoder:
             return {"records": [[name, self.encode(value[name])] for name in value.dtype.names]}
         if value.dtype.kind not in "biuf":
             raise Undecodable(f"arrays of {value.dtype} cannot be stored")
-        if self._keep_order and value.flags.f_contiguous and not value.flags.c_contiguous:
+        if self._keep_bits and value.flags.f_contiguous and not value.flags.c_contiguous:
             return {"transposed": self.encode(value.T)}
         if id(value) not in self._names:
             name = f"array{len(self.arrays)}.npy"
@@ -137,9 +140,9 @@ class Decoder:
             "csr": self._csr,
             "dict": self._dict,
             "float": self._float,
-            "held": self._held,
             "list": self._list,
             "records": self._records,
+            "summed": self._summed,
             "texts": self._texts,
             "transposed": self._transposed,
             "tuple": lambda held: tuple(self._list(held)),
@@ -200,7 +203,7 @@ class Decoder:
             raise Undecodable("it holds something in place of a number")
         return float(held)
 
-    def _held(self, held: Any) -> Memberships:
+    def _summed(self, held: Any) -> Memberships:
         members, sums = map(self.decode, _pair(held))
         if type(members) is not Memberships or not isinstance(sums, dict):
             raise Undecodable("it holds something in place of memberships")
@@ -257,6 +260,13 @@ def _renamed(kind: str, held: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         }
         kind = "Terms"
     return kind, held
+
+
+def _known_sums(members: Memberships) -> dict[str, FloatArray]:
+    """Return the sums over members that were taken already, or would be on a card."""
+    if members.mixed and type(members) is not Memberships:
+        _ = members.gram
+    return {name: members.__dict__[name] for name in ("sizes", "gram") if name in members.__dict__}
 
 
 def _pair(held: Any) -> list[Any]:

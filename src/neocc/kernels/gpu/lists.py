@@ -130,12 +130,6 @@ class HeldMemberships(Memberships):
         found: FloatArray = self.kernels.gram(self.held)
         return found
 
-    @property
-    def sums_there(self) -> dict[str, FloatArray]:
-        """Sums over members that are taken on the device, where they may round otherwise."""
-        names = ("sizes", "gram") if self.mixed else ("sizes",)
-        return {name: getattr(self, name) for name in names}
-
     def land(self) -> None:
         """Become memberships like others, with nothing on the device."""
         for name in _FETCHED:
