@@ -113,7 +113,7 @@ class BaseNEO(
         """Run all starts and publish the best; an interrupted fit keeps the best start it has."""
         seed, space = check_random_state(self.random_state).randint(2**31 - 1), EVERYTHING
         rng = np.random.default_rng(seed)
-        with running(self.engine), Workers(self.n_jobs) as workers:
+        with Workers(self.n_jobs) as workers:
             if not runs_on_cluster(self.engine):
                 space = planned_space(self, matrix, problem, init, workers)
             n_iterations = self.n_init * (_SEARCH if self._searches else _START) * problem.n_sums
@@ -196,7 +196,7 @@ class BaseNEO(
         space = EVERYTHING
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         rng = np.random.default_rng(seed)
-        with running(self.engine), Workers(self.n_jobs) as workers:
+        with Workers(self.n_jobs) as workers:
             if not runs_on_cluster(self.engine):
                 space = planned_space(self, matrix, problem, init, workers)
             engine = make_engine(matrix, self.kernel, workers, space, self.engine)
@@ -266,7 +266,8 @@ class BaseNEO(
         earlier = {name: getattr(self, name) for name in names if hasattr(self, name)}
         self._published = False
         try:
-            yield
+            with running(getattr(self, "engine", None)):
+                yield
         except BaseException:
             if not self._published:
                 for name in names:
