@@ -27,6 +27,7 @@ from neocc.engines import GpuError, GpuMemoryError, Workers, on_gpu
 from neocc.engines.gpu import shard as gpu_shard
 from neocc.engines.gpu.device import clear_errors, open_card
 from neocc.engines.matrix import DenseMatrix, SparseMatrix
+from neocc.estimators import _observed
 from neocc.kernels import Memberships, numpy_
 
 
@@ -286,12 +287,70 @@ def test_too_little_memory(monkeypatch):
     assert model.set_params(engine="auto").fit(X).objective_ >= 0
 
 
-def test_errors_of_the_card_are_those_of_the_package():
-    out_of_memory = type("OutOfMemoryError", (Exception,), {})
-    lost = type("CUDARuntimeError", (Exception,), {})
-    with pytest.raises(GpuMemoryError, match="does not suffice"), clear_errors():
-        raise out_of_memory("asked for 1 byte")
-    with pytest.raises(GpuError, match="stopped working"), clear_errors():
-        raise lost("cudaErrorLaunchFailure")
-    with pytest.raises(KeyError), clear_errors():
-        raise KeyError
+def error_of(module, name):
+    return type(name, (Exception,), {"__module__": module})
+
+
+@pytest.mark.parametrize(
+    ("error", "expected", "message"),
+    [
+        (error_of("cupy.cuda.memory", "OutOfMemoryError")("1 byte"), GpuMemoryError, "suffice"),
+        (
+            error_of("cupy_backends.cuda.api.runtime", "CUDARuntimeError")("719"),
+            GpuError,
+            "stopped",
+        ),
+        (error_of("cupy_backends.cuda.libs.cublas", "CUBLASError")("13"), GpuError, "CUBLASError"),
+        (error_of("cupy_backends.cuda.libs.nvrtc", "NVRTCError")("5"), GpuError, "compile for"),
+        (error_of("cupy.cuda.compiler", "CompileException")("sm_9"), GpuError, "show_config"),
+        (
+            RuntimeError("CuPy failed to load libnvrtc.so.12: OSError: no such file"),
+            GpuError,
+            r"no CUDA .* libnvrtc.so.12: .*neocc\[gpu\]",
+        ),
+        (KeyError("ours"), KeyError, "ours"),
+        (error_of("torch.cuda", "OutOfMemoryError")("theirs"), Exception, "^theirs$"),
+    ],
+    ids=lambda each: type(each).__name__ if isinstance(each, Exception) else "",
+)
+def test_errors_of_the_card_are_those_of_the_package(error, expected, message):
+    with pytest.raises(expected, match=message) as raised, clear_errors():
+        raise error
+    if expected in (GpuError, GpuMemoryError):
+        assert "fits the data on the CPU." in str(raised.value)
+
+
+def test_a_compiler_is_looked_for_before_anything_is_read(monkeypatch):
+    def compile_nothing(*_):
+        raise RuntimeError("CuPy failed to load libnvrtc.so.12: OSError: no such file")
+
+    cupy = cupy_of(1)
+    cupy.RawKernel = lambda *_: SimpleNamespace(compile=compile_nothing)
+    cupy.cuda.Device = lambda: SimpleNamespace(id=object())
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    with pytest.raises(GpuError, match="finds no CUDA on this machine"):
+        open_card()
+
+
+@pytest.mark.parametrize("chained", [False, True])
+def test_a_cupy_that_is_broken_is_not_called_missing(monkeypatch, tmp_path, chained):
+    lines = "raise ImportError('libcudart.so.12: cannot open')"
+    if chained:  # as CuPy does
+        lines = f"try:\n    {lines}\nexcept ImportError as e:\n    raise ImportError('====') from e"
+    (tmp_path / "cupy.py").write_text(lines)
+    monkeypatch.delitem(sys.modules, "cupy", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(GpuError, match=r"cannot be imported \(libcudart.so.12: cannot open\)"):
+        open_card()
+
+
+@pytest.mark.parametrize("model", [NEOCC(2, 2), NEOKMeans(2), MSSR(2, 2)])
+def test_too_little_memory_for_reading_is_named_too(monkeypatch, model):
+    def read(*_, **__):
+        raise error_of("cupy.cuda.memory", "OutOfMemoryError")("1 byte")
+
+    module = sys.modules[type(model).__module__]
+    where = module if hasattr(module, "read_matrix") else _observed
+    monkeypatch.setattr(where, "read_matrix", read)
+    with pytest.raises(GpuMemoryError):
+        model.set_params(engine="gpu").fit(np.eye(6))

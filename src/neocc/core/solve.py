@@ -140,7 +140,8 @@ def solve(
         np.array(history),
         iteration,
         converged,
-        features,
+        # Where they come from does not matter then: a checkpoint, or a card.
+        features.here,
         _noise(features, pair),
         step.thresholds,
     )

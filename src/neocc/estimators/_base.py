@@ -38,7 +38,7 @@ from neocc.core.solve import Solution, checked
 from neocc.core.steps import make_terms
 from neocc.engines import ENGINE_NAMES, ClusterLostError, Matrix
 from neocc.estimators._checkpoints import open_journal
-from neocc.estimators._engines import opened_engine
+from neocc.estimators._engines import opened_engine, running
 from neocc.estimators._labels import only_labels, row_labels
 from neocc.estimators._overlap import OverlapChoice, choose_overlap_model
 from neocc.estimators._precision import warn_if_inexact
@@ -255,7 +255,8 @@ class BaseNEO(
         earlier = {name: getattr(self, name) for name in names if hasattr(self, name)}
         self._published = False
         try:
-            yield
+            with running(getattr(self, "engine", None)):
+                yield
         except BaseException:
             if not self._published:
                 for name in names:

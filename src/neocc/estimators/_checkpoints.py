@@ -15,11 +15,14 @@ from neocc.core.engine import Engine
 from neocc.core.problem import Problem
 from neocc.engines import Matrix, SparseMatrix
 from neocc.engines.stored import source_of
+from neocc.kernels import SparseBlock
 
 __all__ = ["open_journal"]
 
 # Where and how fast a fit runs does not change its result.
 _WITHOUT_EFFECT = {"checkpoint", "engine", "memory_limit", "n_jobs", "verbose"}
+# Entries that are read at a time.
+_READ = 1 << 22
 
 
 def open_journal(estimator: Any, matrix: Matrix, engine: Engine, problem: Problem) -> Journal:
@@ -84,16 +87,19 @@ def _digest(matrix: Matrix) -> str:
     if source is not None:
         known = getattr(source, "digest", None)
         return str(known or [source.n_stored, source.edges.tolist()])
+    sums: list[int] = []
+    for rows in matrix.partition(_READ):  # a block at a time: some come from a card
+        block = matrix.block(*rows)
+        parts: list[Any] = [block]
+        if isinstance(block, SparseBlock):
+            at = block.stored()
+            parts = [block.indices[at], block.data[at]]
+            parts += [] if block.weights is None else [block.weights[at]]
+        sums = [_crc(part, sum_) for part, sum_ in zip(parts, sums or [0] * 3, strict=False)]
     if isinstance(matrix, SparseMatrix):
-        X = matrix.values
-        parts: tuple[AnyArray, ...] = (X.indptr, X.indices, X.data)
-        weights = getattr(matrix, "weights", None)
-        parts += () if weights is None else (weights,)
-    else:
-        values = matrix.values
-        parts = (values.toarray() if sparse.issparse(values) else values,)
-    return " ".join(str(_crc(part)) for part in parts)
+        sums.append(_crc(matrix.indptr))
+    return " ".join(map(str, sums))
 
 
-def _crc(array: AnyArray) -> int:
-    return zlib.crc32(np.ascontiguousarray(array).data.cast("B")) if array.size else 0
+def _crc(array: AnyArray, before: int = 0) -> int:
+    return zlib.crc32(np.ascontiguousarray(array).data.cast("B"), before) if array.size else before

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from neocc.core.engine import Engine
@@ -15,7 +15,7 @@ from neocc.engines.space import EVERYTHING, TableSpace, plan_space
 from neocc.engines.stored import source_of
 from neocc.kernels import GPU, get_kernels
 
-__all__ = ["make_engine", "opened_engine", "runs_on_cluster"]
+__all__ = ["make_engine", "opened_engine", "running", "runs_on_cluster"]
 
 
 def make_engine(
@@ -48,17 +48,18 @@ def make_engine(
 def opened_engine(
     estimator: Any, matrix: Matrix, problem: Problem, init: Init, n_iterations: int = 40
 ) -> Iterator[Engine]:
-    """Put the matrix of a fit into the engine that its parameters ask for.
-
-    Errors of a GPU are named as those of this package.
-    """
+    """Put the matrix of a fit into the engine that its parameters ask for."""
     where, space = estimator.engine, EVERYTHING
-    errors = clear_errors() if where == "gpu" else nullcontext()
-    with errors, Workers(estimator.n_jobs) as workers:
+    with Workers(estimator.n_jobs) as workers:
         if not runs_on_cluster(where):
             space = planned_space(estimator, matrix, problem, init, workers)
         how = (space, where, n_iterations, problem)
         yield make_engine(matrix, estimator.kernel, workers, *how)
+
+
+def running(where: Any) -> AbstractContextManager[None]:
+    """Return what surrounds a fit: errors of a GPU are named as those of this package."""
+    return clear_errors() if where == "gpu" else nullcontext()
 
 
 def runs_on_cluster(engine: Any) -> bool:

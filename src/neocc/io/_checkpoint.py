@@ -87,7 +87,7 @@ class Checkpoint:
         state : dict
             What it has reached.
         """
-        encoder = Encoder(keep_order=True)
+        encoder = Encoder(keep_bits=True)
         header = {
             "format": _FORMAT,
             "version": _VERSION,

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
-from neocc._typing import AnyArray
+from neocc._typing import AnyArray, FloatArray
 from neocc.core.objectives import Features, Terms
 from neocc.core.solve import Solution
 from neocc.estimators._columns import ColumnModel
@@ -63,13 +63,14 @@ class Encoder:
 
     Parameters
     ----------
-    keep_order : bool, default=False
-        Whether arrays in Fortran order come back in it: products with them round differently.
+    keep_bits : bool, default=False
+        Whether what is computed from values rounds as before when they come back: arrays in Fortran
+        order are in it again, and memberships know the sums over members that they knew.
     """
 
-    def __init__(self, *, keep_order: bool = False) -> None:
+    def __init__(self, *, keep_bits: bool = False) -> None:
         self.arrays: dict[str, AnyArray] = {}
-        self._keep_order = keep_order
+        self._keep_bits = keep_bits
         self._names: dict[int, str] = {}
 
     def encode(self, value: Any) -> Any:
@@ -96,9 +97,14 @@ class Encoder:
             matrix = value.tocsr()
             parts = [self.encode(one) for one in (matrix.data, matrix.indices, matrix.indptr)]
             return {"csr": [*parts, *matrix.shape]}
-        if _CLASSES.get(kind.__name__) is kind:
-            held = {one.name: self.encode(getattr(value, one.name)) for one in fields(value)}
-            return {kind.__name__: held}
+        # What is held on a card is fetched, and stored as what it is here.
+        for known in kind.__mro__:
+            if _CLASSES.get(known.__name__) is known:
+                held = {one.name: self.encode(getattr(value, one.name)) for one in fields(known)}
+                coded: Any = {known.__name__: held}
+                if known is Memberships and self._keep_bits:
+                    coded = {"summed": [coded, self.encode(_known_sums(value))]}
+                return coded
         if _STEPS.get(kind.__name__) is kind:
             given = value.get_params(deep=False)
             learnt = {name: one for name, one in vars(value).items() if name not in given}
@@ -115,7 +121,7 @@ class Encoder:
             return {"records": [[name, self.encode(value[name])] for name in value.dtype.names]}
         if value.dtype.kind not in "biuf":
             raise Undecodable(f"arrays of {value.dtype} cannot be stored")
-        if self._keep_order and value.flags.f_contiguous and not value.flags.c_contiguous:
+        if self._keep_bits and value.flags.f_contiguous and not value.flags.c_contiguous:
             return {"transposed": self.encode(value.T)}
         if id(value) not in self._names:
             name = f"array{len(self.arrays)}.npy"
@@ -143,6 +149,7 @@ class Decoder:
             "float": self._float,
             "list": self._list,
             "records": self._records,
+            "summed": self._summed,
             "texts": self._texts,
             "transposed": self._transposed,
             "tuple": lambda held: tuple(self._list(held)),
@@ -217,6 +224,19 @@ class Decoder:
             raise Undecodable("it holds something in place of a number")
         return float(held)
 
+    def _summed(self, held: Any) -> Memberships:
+        members, sums = map(self.decode, _pair(held))
+        if type(members) is not Memberships or not isinstance(sums, dict):
+            raise Undecodable("it holds something in place of memberships")
+        k = members.n_clusters
+        for name, shape in (("sizes", (k,)), ("gram", (k, k))):
+            table = members.__dict__[name] = sums.get(name)
+            if table is None:
+                del members.__dict__[name]
+            elif not isinstance(table, np.ndarray) or table.shape != shape:
+                raise Undecodable("it holds sums that do not fit their memberships")
+        return members
+
     def _list(self, held: Any, decode: Callable[[Any], Any] | None = None) -> list[Any]:
         if not isinstance(held, list):
             raise Undecodable("it holds something in place of a list")
@@ -261,6 +281,13 @@ def _renamed(kind: str, held: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         }
         kind = "Terms"
     return kind, held
+
+
+def _known_sums(members: Memberships) -> dict[str, FloatArray]:
+    """Return the sums over members that were taken already, or would be on a card."""
+    if members.mixed and type(members) is not Memberships:
+        _ = members.gram
+    return {name: members.__dict__[name] for name in ("sizes", "gram") if name in members.__dict__}
 
 
 def _pair(held: Any) -> list[Any]:

@@ -14,6 +14,8 @@ from neocc.kernels.gpu import CudaKernels, HeldMemberships, Lists
 
 __all__ = ["Device", "GpuError", "GpuMemoryError", "clear_errors", "open_card"]
 
+_ON_CPU = 'engine="auto" fits the data on the CPU.'
+
 
 class GpuError(RuntimeError):
     """engine="gpu" cannot run here."""
@@ -111,18 +113,27 @@ def clear_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        name = type(error).__name__
-        if name == "OutOfMemoryError":
+        kind = type(error)
+        if not kind.__module__.startswith("cupy") and "CuPy failed to load" not in str(error):
+            raise
+        if kind.__name__ == "OutOfMemoryError":
             raise GpuMemoryError(
-                f"The memory of the GPU does not suffice ({error}). Give it fewer rows; "
-                'engine="auto" fits the data on the CPU.'
+                f"The memory of the GPU does not suffice ({error}). Give it fewer rows; {_ON_CPU}"
             ) from error
-        if name in ("CUDARuntimeError", "CUDADriverError"):
+        if not kind.__module__.startswith("cupy"):
             raise GpuError(
-                f"The GPU stopped working ({error}). nvidia-smi shows its state; "
-                'engine="auto" fits the data on the CPU.'
+                f"CuPy finds no CUDA on this machine, which a driver alone does not bring "
+                f'({error}): pip install "neocc[gpu]", or install the CUDA toolkit. {_ON_CPU}'
             ) from error
-        raise
+        if kind.__name__ in ("CompileException", "NVRTCError"):
+            raise GpuError(
+                f"CUDA does not compile for this GPU ({error}). Versions of CuPy, CUDA and the "
+                f"driver may not go together: cupy.show_config() lists them. {_ON_CPU}"
+            ) from error
+        raise GpuError(
+            f"The GPU stopped working ({kind.__name__}: {error}). nvidia-smi shows its state; "
+            f"{_ON_CPU}"
+        ) from error
 
 
 def open_card() -> Device:
@@ -130,28 +141,34 @@ def open_card() -> Device:
     try:
         import cupy
     except ImportError as error:
+        if error.name == "cupy":
+            raise GpuError(
+                'engine="gpu" needs CuPy: pip install "neocc[gpu]" (for CUDA 12: cupy-cuda12x). '
+                f"{_ON_CPU}"
+            ) from error
         raise GpuError(
-            'engine="gpu" needs CuPy: pip install "neocc[gpu]" (for CUDA 12: cupy-cuda12x). '
-            'engine="auto" fits the data on the CPU.'
+            f'engine="gpu" needs CuPy, which is installed but cannot be imported ('
+            f"{' '.join(str(error.__cause__ or error).split())}): install it again. {_ON_CPU}"
         ) from error
     try:
         n_cards = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:
         raise GpuError(
             f'engine="gpu" needs an NVIDIA GPU with a driver for CUDA 12 or newer ({error}). '
-            'nvidia-smi lists the GPUs; engine="auto" fits the data on the CPU.'
+            f"nvidia-smi lists the GPUs; {_ON_CPU}"
         ) from error
     if n_cards == 0:
         raise GpuError(
             'engine="gpu" needs an NVIDIA GPU, and this machine shows none. nvidia-smi lists the '
-            'GPUs; engine="auto" fits the data on the CPU.'
+            f"GPUs; {_ON_CPU}"
         )
 
     def free() -> int:
         unused = cupy.get_default_memory_pool().free_bytes()
         return int(cupy.cuda.runtime.memGetInfo()[0]) + int(unused)
 
-    return Device(_kernels_of(cupy.cuda.Device().id), free)
+    with clear_errors():
+        return Device(_kernels_of(cupy.cuda.Device().id), free)
 
 
 @cache
@@ -159,4 +176,6 @@ def _kernels_of(card: int) -> Any:  # noqa: ARG001
     """Return the kernels of the current card, which are compiled once in a process."""
     import cupy
 
+    # Now rather than after data were read: is there a compiler?
+    cupy.RawKernel('extern "C" __global__ void nothing() {}', "nothing").compile()
     return CudaKernels(cupy)
