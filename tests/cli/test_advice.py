@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from neocc.cli._again import fit_again
 from neocc.cli._given import from_options
 from neocc.cli._settings import FitSettings
+from neocc.cli._story import fit_again
 from neocc.io import load_model, write_matrix, write_store
 
 FEW = ("--rows", 2, "--columns", 2, "--n-init", 1, "--row-overlap", 0, "--row-outliers", 0)

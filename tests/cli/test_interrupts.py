@@ -175,7 +175,7 @@ def test_estimates_that_are_interrupted_are_none(run, women, monkeypatch):
     def estimate(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("neocc.cli._choose.estimate_overlap_and_outliers", estimate)
+    monkeypatch.setattr("neocc.cli._choose.estimate_sides", estimate)
     ran = run("fit", women, "--rows", 2, "--columns", 2, "--n-init", 1, "--json")
     assert ran.code == 130
     settings = json.loads(ran.out)["settings"]

@@ -118,7 +118,7 @@ def test_labels_may_be_settings(run, women, cliques, tmp_path):
 def test_rows_that_are_sampled_keep_their_labels():
     import numpy as np
 
-    from neocc.cli._known import Known
+    from neocc.cli._sample import Known
     from neocc.io._labels import read_labels
 
     known = Known(read_labels(["a", "b", "c", "b"], list("wxyz")), row_names=("W", "X", "Y", "Z"))

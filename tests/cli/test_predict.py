@@ -5,15 +5,24 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from files import change_member
 from scipy import sparse
 
-from neocc.cli._load import attach, restore
+from neocc.cli._load import attach, rows_for
 from neocc.datasets import load_southern_women
-from neocc.io import Matrix, ModelFileError, load_model, read_model, save_model, write_matrix
+from neocc.io import (
+    Matrix,
+    ModelFileError,
+    SavedModel,
+    load_model,
+    read_model,
+    save_model,
+    write_matrix,
+)
 from neocc.preprocessing import PREPROCESSORS, make_preprocessor
 
 
@@ -185,11 +194,11 @@ def test_arrays_of_other_lengths_are_refused(tmp_path):
 
 
 def test_no_steps_leave_no_trace():
-    model = object()
+    model = SimpleNamespace(n_features_in_=2)
     attach(model, None, dense=False)
-    prepared, dense = restore(model)
-    assert prepared(3) == 3
-    assert dense is False
+    assert vars(model) == {"n_features_in_": 2}
+    X = sparse.csr_array(np.eye(2))
+    assert rows_for(SavedModel(model, None, None, ""), Matrix(X)).nnz == 2
 
 
 def test_a_folder_is_no_place_for_a_table(run, women_result, new_rows):

@@ -13,7 +13,7 @@ from scipy import sparse
 from neocc import NEOCC
 from neocc.cli import _sample
 from neocc.cli._choose import choose
-from neocc.cli._known import Known
+from neocc.cli._sample import Known
 from neocc.cli._settings import FitSettings
 from neocc.io import Matrix, open_store, write_matrix, write_store
 from neocc.io._labels import read_labels

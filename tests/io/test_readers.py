@@ -12,7 +12,7 @@ import pytest
 from scipy import io as scipy_io
 from scipy import sparse
 
-from neocc.io import READERS, Matrix, read_matrix
+from neocc.io import READERS, Matrix, read_matrix, write_store
 
 DATA = np.array([[1.0, 0, 2.5], [0, 0, -3]])
 
@@ -307,6 +307,14 @@ class TestMatrix:
         matrix = Matrix(np.array([[1, 2, 3]]), column_names=("a", "b", "c"))
         np.testing.assert_array_equal(matrix.align_columns(["c", "a", "b"]).data, [[3, 1, 2]])
         assert matrix.align_columns(["a", "b", "c"]) is matrix
+
+    def test_rows_and_columns_of_a_store_stay_where_they_are(self, tmp_path):
+        store = write_store(tmp_path / "store", np.eye(2))
+        matrix = Matrix(store, ("a", "b"), ("x", "y"))
+        assert matrix.align_columns(["x", "y"]) is matrix
+        for align, names in ((matrix.align_rows, "ba"), (matrix.align_columns, "yx")):
+            with pytest.raises(ValueError, match="cannot be moved"):
+                align(list(names))
 
     def test_align_sparse_fills_with_zeros(self):
         data = sparse.csr_array(np.array([[1.0, 2], [0, 3]]))

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import signal
 import sys
@@ -18,7 +17,7 @@ from typing import Any
 from zipfile import is_zipfile
 
 from neocc._sizes import as_bytes
-from neocc.cli._guard import Mistake
+from neocc.cli._guard import Mistake, blaming_the_user
 from neocc.cli._kinds import AUTO
 from neocc.cli._settings import FitSettings
 from neocc.core.objectives import OBJECTIVES
@@ -90,21 +89,16 @@ class Resources:
 
         This is before anything is read; `output` is the folder of the result.
         """
-        engine = "gpu" if gpu else "auto"
-        if memory_limit is not None:
-            try:
+        if checkpoint is None and every is not None:
+            raise Mistake("--checkpoint-every is for --checkpoint FILE. Give that too.")
+        kept = None
+        with blaming_the_user():
+            if memory_limit is not None:
                 as_bytes(memory_limit, "--memory-limit")
-            except ValueError as error:
-                raise Mistake(str(error)) from error
-        if checkpoint is None:
-            if every is not None:
-                raise Mistake("--checkpoint-every is for --checkpoint FILE. Give that too.")
-            return cls(memory_limit, engine=engine)
-        every = 120.0 if every is None else every
-        if not 0 <= every < math.inf:
-            raise Mistake(f"--checkpoint-every must be a number of seconds; got {every:g}.")
-        _check_place(checkpoint, output)
-        return cls(memory_limit, FitCheckpoint(checkpoint, every), engine)
+            if checkpoint is not None:
+                kept = FitCheckpoint(checkpoint, 120.0 if every is None else every)
+                _check_place(checkpoint, output)
+        return cls(memory_limit, kept, "gpu" if gpu else "auto")
 
     def check_input(self, path: Path) -> None:
         """Refuse a name that a record cannot hold, and a limit that a file would not keep."""

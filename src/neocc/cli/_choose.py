@@ -18,7 +18,7 @@ from neocc.cli._guard import blaming_the_user, collected_warnings
 from neocc.cli._kinds import AUTO
 from neocc.cli._sample import Sample
 from neocc.cli._settings import FitSettings
-from neocc.core.objectives import Side, make_objective
+from neocc.core.objectives import MEAN, Side, make_objective
 from neocc.core.overlap import OverlapModel
 from neocc.estimators import NEOCC
 from neocc.estimators._fitted import asked_objective
@@ -30,7 +30,8 @@ from neocc.selection import (
     estimate_overlap_and_outliers,
     suggest_n_clusters,
 )
-from neocc.selection._together import Asked, completed, is_estimated
+from neocc.selection._data import make_rng, opened, read
+from neocc.selection._together import Asked, completed, estimate_sides, is_estimated
 
 __all__ = ["CRITERIA", "Choice", "Ranked", "asked_model", "choose", "rank_numbers"]
 
@@ -167,35 +168,38 @@ def _not_estimated(settings: FitSettings) -> str:
 
 def _estimates(X: Any, settings: FitSettings, sizes: tuple[int, int], why_not: str) -> list[Choice]:
     """Estimate overlap and outliers, or say why not and take none."""
-    found: dict[Side, Choice] = {}
-    for side, n_items in zip(_SIDES, sizes, strict=True):
-        asked = [name for name in settings.left_open if name.startswith(side[:-1])]
-        if asked:
-            estimate = None if why_not else _estimate(X, settings, side, n_items)
-            found[side] = _fractions(estimate, why_not, settings, side, asked, n_items)
+    asked = {side: [n for n in settings.left_open if n.startswith(side[:-1])] for side in _SIDES}
+    sides = {side: n for side, n in zip(_SIDES, sizes, strict=True) if asked[side]}
+    estimates = {} if why_not or not sides else _estimate(X, settings, sides)
+    found = {
+        side: _fractions(estimates.get(side), why_not, settings, side, asked[side], n)
+        for side, n in sides.items()
+    }
     if not why_not:
         for choice in found.values():
             settings = replace(settings, **choice.options)
         for side in _twins(X, settings, found):
-            n_items = sizes[_SIDES.index(side)]
-            found[side] = _without_overlap(found[side], settings, side, n_items)
+            found[side] = _without_overlap(found[side], settings, side, sides[side])
     return list(found.values())
 
 
-def _estimate(X: Any, settings: FitSettings, side: Side, n_items: int) -> OverlapEstimate:
-    k, other = int(getattr(settings, side)), settings.columns if side == "rows" else settings.rows
-    if k > n_items:
-        too_many = f"n_{side[:-1]}_clusters={k} is more than the {n_items} {side}."
-        raise ValueError(f"{too_many} Ask for at most {n_items}.")
-    return estimate_overlap_and_outliers(
-        X,
-        k,
-        axis=side,
-        n_other_clusters=int(other),
-        strategy=settings.overlap_rule,  # type: ignore[arg-type]
-        random_state=settings.seed,
-        n_jobs=settings.jobs,
-    )
+def _estimate(X: Any, settings: FitSettings, sides: dict[Side, int]) -> dict[Side, OverlapEstimate]:
+    """Estimate overlap and outliers of sides together, or each by a rule of the authors."""
+    numbers = {"rows": int(settings.rows), "columns": int(settings.columns)}
+    for side, n in sides.items():
+        if numbers[side] > n:
+            too_many = f"n_{side[:-1]}_clusters={numbers[side]} is more than the {n} {side}."
+            raise ValueError(f"{too_many} Ask for at most {n}.")
+    if settings.overlap_rule == "mixture":
+        rows, columns = (Asked(min(k, n)) for k, n in zip(numbers.values(), X.shape, strict=True))
+        with opened(read(X), settings.jobs) as engine:
+            return estimate_sides(engine, MEAN, (rows, columns), make_rng(settings.seed))
+    rule: Any = settings.overlap_rule
+    options: dict[str, Any] = {"random_state": settings.seed, "n_jobs": settings.jobs}
+    return {
+        side: estimate_overlap_and_outliers(X, numbers[side], axis=side, strategy=rule, **options)
+        for side in sides
+    }
 
 
 def _fractions(

@@ -10,14 +10,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from neocc.cli._advise import Seen, look, look_again
 from neocc.cli._checkpoint import Resources, interrupts_wait_for
 from neocc.cli._choose import Choice, asked_model, choose
 from neocc.cli._given import Recorded, read_recorded, read_settings
 from neocc.cli._guard import Mistake, blaming_the_user, collected_warnings
-from neocc.cli._known import Known
-from neocc.cli._load import Loaded, attach, load_again
-from neocc.cli._sample import draw_to_choose, page_of
+from neocc.cli._load import Seen, attach, load_again, look, look_again
+from neocc.cli._sample import Known, draw_to_choose, page_of
 from neocc.cli._settings import LABELS, FitSettings, option_of
 from neocc.cli._story import before_steps, tell_story
 from neocc.cli._terminal import FitProgress, Tick
@@ -128,8 +126,14 @@ def _fit(
 
     loaded = seen.loaded
     known = Known.read(seen.settings, loaded.matrix)
+    X, sample = loaded.matrix.data, None
     with progress("Choosing settings") as tick, blaming_the_user(loaded.matrix):
-        settings, choices, notes = _chosen(loaded, seen.settings, resources, tick)
+        if loaded.is_stored:
+            resources.check_room(X, seen.settings)
+            if seen.settings.left_open:
+                sample = draw_to_choose(X, seen.settings, resources.memory_limit)
+        rows = X if sample is None else sample.data
+        settings, choices, notes = choose(rows, seen.settings, tick, sample)
     choices = [*seen.choices, *choices]
     model, interrupted = _fitted(loaded.matrix, settings, resources, progress)
     kept = resources.checkpoint
@@ -183,20 +187,6 @@ def _fit(
         checkpoint=Path(kept.path) if kept is not None and kept.exists else None,
         page_is_sample=bool(page_notes),
     )
-
-
-def _chosen(
-    loaded: Loaded, asked: FitSettings, resources: Resources, tick: Tick
-) -> tuple[FitSettings, list[Choice], list[str]]:
-    """Choose what is not given, from the matrix or from rows of a store."""
-    X = loaded.matrix.data
-    if not loaded.is_stored:
-        return choose(X, asked, tick)
-    resources.check_room(X, asked)
-    if not asked.left_open:
-        return asked, [], []
-    sample = draw_to_choose(X, asked, resources.memory_limit)
-    return choose(sample.data, asked, tick, sample)
 
 
 def _remarks(model: Any, settings: FitSettings) -> Iterator[str]:

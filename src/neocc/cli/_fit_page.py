@@ -16,7 +16,7 @@ from neocc.cli._command import Answer
 from neocc.cli._fit import FitOutcome
 from neocc.cli._guard import INTERRUPTED, as_options, printable
 from neocc.cli._load import STORE
-from neocc.cli._story import data_part, story_page
+from neocc.cli._story import story_page
 from neocc.cli._terminal import section, table
 from neocc.estimators._fitted import used_overlap_model
 from neocc.plot._measure import LIFT
@@ -60,7 +60,7 @@ def fit_answer(outcome: FitOutcome) -> Answer:
 def _page(outcome: FitOutcome) -> Iterator[RenderableType]:
     result = _result_of(outcome, outcome.seen.loaded.matrix.data)
     yield file_line(outcome.seen.loaded.file)
-    yield data_part(outcome.story)
+    yield section("The data", Text(printable(outcome.story["data"])))
     if outcome.choices:
         yield section("Chosen for you", *chosen(outcome.choices))
     found = headline(result.sides)

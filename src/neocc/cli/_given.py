@@ -166,11 +166,10 @@ def _checked(path: Path, name: str, value: Any, line: int | None, known: Iterabl
 
 
 def _text_of(path: Path) -> str:
-    source = Source.at(path)
-    if source.size > _LARGEST:
+    with Source.at(path).open() as file:
+        data = file.read(_LARGEST + 1)
+    if len(data) > _LARGEST:
         raise ReadError(path, "The file is too large for settings.", "Name a TOML file.")
-    with source.open() as file:
-        data = file.read()
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

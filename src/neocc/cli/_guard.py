@@ -23,6 +23,7 @@ FAULT, MISTAKE, INTERRUPTED = 1, 2, 130
 # What the library says about its arguments, and what that is on the command line, in this order.
 _REWRITTEN = {
     r"^format(?= must be one of)": "--format",
+    r"^every(?= must be a number of seconds)": "--checkpoint-every",
     r"The '(\w+)' parameter of \w+ must be": r"\1 must be",
     r"\(n_(?:samples|features)=(\d+)\)": r"(\1)",
     r"X\.toarray\(\)": "--dense",
@@ -118,8 +119,9 @@ def guarded(
     except Exception as error:
         if show_traceback:
             complain(traceback.format_exc().rstrip(), mark="")
-        if _is_mistake(error):
-            say(message_of(error))
+        mistake = message_of(error)
+        if mistake is not None:
+            say(mistake)
             raise typer.Exit(MISTAKE) from error
         if isinstance(error, MemoryError):
             say("There is not enough memory. Try fewer rows or columns, or a sparse format.")
@@ -150,18 +152,22 @@ def as_options(message: str) -> str:
     return _as_reading_options(message)
 
 
-def message_of(error: Exception) -> str:
-    """Return what to say about a mistake; names of files stay as they are."""
-    from neocc.io import ReadError
-
+def message_of(error: Exception) -> str | None:
+    """Return what to say about a mistake, names of files as they are; None for a fault of ours."""
     if isinstance(error, Mistake):
         return str(error)
-    if isinstance(error, ImportError):  # the extra of the command brings this one
-        return re.sub(r'(pyarrow: pip install "neocc)\[io\]', r"\1[cli]", str(error))
-    if not isinstance(error, ReadError):
-        return _as_reading_options(str(error))
-    problem, remedy = _as_reading_options(error.problem), _as_reading_options(error.remedy)
-    return str(ReadError(error.path, problem, remedy, line=error.line, column=error.column))
+    if isinstance(error, ImportError):  # the extra of the command brings pyarrow, too
+        said = re.sub(r'(pyarrow: pip install "neocc)\[io\]', r"\1[cli]", str(error))
+        return said if "pip install" in said else None
+    from neocc.datasets import DatasetError
+    from neocc.engines.space import NoRoomError
+    from neocc.io import ReadError, WriteError
+
+    if isinstance(error, ReadError):
+        problem, remedy = _as_reading_options(error.problem), _as_reading_options(error.remedy)
+        return str(ReadError(error.path, problem, remedy, line=error.line, column=error.column))
+    known = isinstance(error, WriteError | NoRoomError | DatasetError)
+    return _as_reading_options(str(error)) if known else None
 
 
 def _as_reading_options(message: str) -> str:
@@ -183,18 +189,6 @@ def printable(text: str) -> str:
     return "".join(
         sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text
     )
-
-
-def _is_mistake(error: Exception) -> bool:
-    if isinstance(error, Mistake):
-        return True
-    if isinstance(error, ImportError):
-        return "pip install" in str(error)
-    from neocc.datasets import DatasetError
-    from neocc.engines.space import NoRoomError
-    from neocc.io import ReadError, WriteError
-
-    return isinstance(error, ReadError | WriteError | NoRoomError | DatasetError)
 
 
 def complain(message: str, mark: str = "neocc: ") -> None:

@@ -1,4 +1,8 @@
-"""From a file to the matrix that is clustered: read, filled where asked, preprocessed.
+"""From a file to the matrix that is clustered: read, looked at, filled where asked, preprocessed.
+
+What is not given of the steps and the objective is taken from `neocc.selection`; what is given
+stays. The settings that come out are those of a run in which everything was given, so that it can
+be repeated.
 
 The fitted steps of preprocessing travel with the model, in its attribute `preprocessing_`.
 """
@@ -6,23 +10,30 @@ The fitted steps of preprocessing travel with the model, in its attribute `prepr
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from sklearn.utils import get_tags
+
+from neocc.cli._choose import Choice, asked_model
 from neocc.cli._given import Recorded
 from neocc.cli._guard import Mistake, blaming_the_user, message_of
+from neocc.cli._kinds import AUTO
 from neocc.cli._settings import SETTINGS, FitSettings, Panel, Reading, option_of
 from neocc.io import Matrix, SavedModel, UnreadableFileError, read_matrix
 from neocc.io.readers._contents import SMALLEST
+from neocc.selection import DataDescription, Reason, describe_data
+from neocc.selection._advise import recipe_for
 
-__all__ = ["STORE", "Loaded", "attach", "load", "load_again", "prepare", "read_as_it_is"]
-__all__ += ["refuse_other_order", "restore", "rows_for"]
+__all__ = ["STORE", "Loaded", "Seen", "attach", "load_again", "look", "look_again"]
+__all__ += ["read_as_it_is", "rows_for"]
 
 STORE = "blocks"
 """The format of a matrix that is a block store."""
 _ATTRIBUTE = "preprocessing_"
+_ADVISED = ("objective", "missing", "remove_effects")
 
 
 @dataclass(frozen=True)
@@ -39,12 +50,12 @@ class Loaded:
         return self.file.format == STORE
 
 
-def load(path: Path, settings: FitSettings) -> Loaded:
+def _load(path: Path, settings: FitSettings) -> Loaded:
     """Read a file and preprocess it; a block store is opened and stays where it is."""
-    return prepare(read_as_it_is(path, settings), settings)
+    return _prepare(read_as_it_is(path, settings), settings)
 
 
-def prepare(file: Matrix, settings: FitSettings) -> Loaded:
+def _prepare(file: Matrix, settings: FitSettings) -> Loaded:
     """Preprocess what was read from a file."""
     matrix = _fill(file) if settings.dense else file
     if not settings.preprocess:
@@ -76,7 +87,7 @@ def _refuse_tiny(matrix: Matrix) -> None:
 def load_again(path: Path, recorded: Recorded, how_to_name: str) -> Loaded:
     """Read the file of an earlier run; refuse another one."""
     try:
-        loaded = load(path, recorded.settings)
+        loaded = _load(path, recorded.settings)
     except UnreadableFileError as error:
         if str(path) != recorded.input.path:
             raise
@@ -114,20 +125,9 @@ def _refuse_options(store: Path, reading: Reading) -> None:
             raise Mistake(f"{store}: {said} {remedy}")
 
 
-def refuse_other_order(matrix: Matrix, names: tuple[str, ...] | None, side: str) -> None:
-    """Refuse a block store, whose rows and columns stay where they are, with others than wanted."""
-    own = matrix.row_names if side == "rows" else matrix.column_names
-    if matrix.format == STORE and None not in (own, names) and own != names:
-        raise Mistake(
-            f"{matrix.source}: The {side} are not those of the model in the same order, and those "
-            "of a block store cannot be moved. Convert a file with the same ones."
-        )
-
-
 def rows_for(saved: SavedModel, matrix: Matrix) -> Any:
     """Bring new rows into the form of the data that a model was fitted to."""
     n_columns = saved.estimator.n_features_in_
-    refuse_other_order(matrix, saved.column_names, "columns")
     if saved.column_names is not None and matrix.column_names is not None:
         matrix = matrix.align_columns(saved.column_names)
     elif matrix.shape[1] != n_columns:
@@ -135,16 +135,28 @@ def rows_for(saved: SavedModel, matrix: Matrix) -> Any:
             f"{matrix.source}: It has {matrix.shape[1]} columns, the model {n_columns}. Use a file "
             "with the same columns."
         )
-    prepared, dense = restore(saved.estimator)
-    if matrix.format == STORE:
-        if hasattr(saved.estimator, _ATTRIBUTE):
-            raise Mistake(
-                f"{matrix.source}: The model preprocesses its rows, and a block store is used as "
-                "it is. Name a file."
-            )
+    kept = getattr(saved.estimator, _ATTRIBUTE, None)
+    if kept is None:
         return matrix.data
+    if matrix.format == STORE:
+        raise Mistake(
+            f"{matrix.source}: The model preprocesses its rows, and a block store is used as it "
+            "is. Name a file."
+        )
+    # A sparse file is filled for steps that take no sparse data, too: those of the fit were dense.
+    sparse_too = all(get_tags(step).input_tags.sparse for step in kept["steps"])
     with blaming_the_user(matrix):
-        return prepared(_fill(matrix).data if dense else matrix.data)
+        X = (_fill(matrix) if kept["dense"] or not sparse_too else matrix).data
+        for step in kept["steps"]:
+            X = step.transform(X)
+        return X
+
+
+def attach(model: Any, preprocessor: Any, *, dense: bool) -> None:
+    """Give a fitted model the steps that its data went through, `dense` if they were filled."""
+    steps = [] if preprocessor is None else [step for _, step in preprocessor.steps]
+    if steps or dense:
+        setattr(model, _ATTRIBUTE, {"dense": dense, "steps": steps})
 
 
 def _fill(matrix: Matrix) -> Matrix:
@@ -161,29 +173,89 @@ def _fill(matrix: Matrix) -> Matrix:
         ) from error
 
 
-# ------------------------------------------------------------- preprocessing that travels
+# --------------------------------------------------------- what the data are, and what is advised
 
 
-def attach(model: Any, preprocessor: Any, *, dense: bool) -> None:
-    """Give a fitted model the steps that its data went through, `dense` if they were filled."""
-    steps = [] if preprocessor is None else [step for _, step in preprocessor.steps]
-    if steps or dense:
-        setattr(model, _ATTRIBUTE, {"dense": dense, "steps": steps})
+@dataclass(frozen=True)
+class Seen:
+    """A file, what its data look like, and what was chosen for that."""
+
+    loaded: Loaded
+    settings: FitSettings  # without "auto" for steps and objective
+    description: DataDescription
+    choices: list[Choice]
 
 
-def restore(model: Any) -> tuple[Callable[[Any], Any], bool]:
-    """Return the function that prepares new rows for a model, and whether they must be filled.
+def look(path: Path, settings: FitSettings) -> Seen:
+    """Read a file, look at its data, choose steps and an objective, and take the steps."""
+    file = read_as_it_is(path, settings)
+    description = _described(file)
+    # The steps that are given come first: an objective is for the data after them.
+    after, prepared, steps_open = description, None, settings.preprocess == (AUTO,)
+    if not steps_open and settings.preprocess and settings.objective == AUTO:
+        prepared = _prepare(file, settings)
+        after = _described(prepared.matrix)
+    is_store, given = file.format == STORE, _given(settings)
+    undone = [one for one in recipe_for(after, given) if one.step] if is_store else []
+    steps = steps_open and not is_store
+    reasons = recipe_for(after, given, steps=steps)
+    advised = _with(settings, reasons)
+    if not _goes_with_overlap(advised):
+        why = f"--overlap-model {settings.overlap_model} is for squared errors over all cells"
+        plain = Reason("objective mean", why, None, {"objective": "mean"})
+        given = {**given, "objective": "mean", "missing": "zero"}
+        reasons = (*recipe_for(after, given, steps=steps), plain)
+        advised = _with(settings, reasons)
+    if advised.missing != settings.missing:
+        file = read_as_it_is(path, advised)
+    choices = [_undone(one) for one in undone] if steps_open else []
+    choices += [_choice(reason) for reason in reasons]
+    return Seen(prepared or _prepare(file, advised), advised, description, choices)
 
-    A sparse file is filled for steps that take no sparse data, too: the data of the fit were dense.
-    """
-    from sklearn.utils import get_tags
 
-    kept = getattr(model, _ATTRIBUTE, {"dense": False, "steps": []})
+def look_again(loaded: Loaded, settings: FitSettings) -> Seen:
+    """Describe what was read for a run that is repeated: nothing is chosen."""
+    return Seen(loaded, settings, _described(loaded.file), [])
 
-    def prepared(X: Any) -> Any:
-        for step in kept["steps"]:
-            X = step.transform(X)
-        return X
 
-    takes_sparse = all(get_tags(step).input_tags.sparse for step in kept["steps"])
-    return prepared, kept["dense"] or not takes_sparse
+def _described(matrix: Matrix) -> DataDescription:
+    with blaming_the_user(matrix):
+        return describe_data(matrix.data, column_names=matrix.column_names)
+
+
+def _given(settings: FitSettings) -> dict[str, Any]:
+    """Return what was given of all that may be advised."""
+    usual = FitSettings()
+    given = {n: getattr(settings, n) for n in _ADVISED if getattr(settings, n) != vars(usual)[n]}
+    if "missing" in given and given["missing"] != "ignore":
+        given["missing"] = "zero"
+    return given
+
+
+def _with(settings: FitSettings, reasons: Sequence[Reason]) -> FitSettings:
+    """Return the settings with what is advised."""
+    found = {name: value for one in reasons for name, value in one.parameters.items()}
+    if settings.preprocess == (AUTO,):
+        found["preprocess"] = tuple(one.step for one in reasons if one.step is not None)
+    return replace(settings, **found)
+
+
+def _goes_with_overlap(settings: FitSettings) -> bool:
+    try:
+        asked_model(settings)
+    except Mistake:
+        return False
+    return True
+
+
+def _choice(reason: Reason) -> Choice:
+    what, options = reason.what[:1].upper() + reason.what[1:], dict(reason.parameters)
+    if reason.step is None:
+        return Choice(what, reason.why, options)
+    options["preprocess"] = reason.step
+    return Choice(what, f"{reason.why} (--preprocess {reason.step})", options)
+
+
+def _undone(reason: Reason) -> Choice:
+    what = f"Not done, for a block store is used as it is: {reason.what}"
+    return Choice(what, f"{reason.why}; transform the file before neocc convert", {})

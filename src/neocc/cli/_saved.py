@@ -16,9 +16,8 @@ from neocc._extras import need
 from neocc.cli._command import Answer
 from neocc.cli._given import read_recorded
 from neocc.cli._guard import Mistake, as_options, blaming_the_user, collected_warnings, printable
-from neocc.cli._known import Known
-from neocc.cli._load import load_again, read_as_it_is, refuse_other_order, rows_for
-from neocc.cli._sample import page_of
+from neocc.cli._load import load_again, read_as_it_is, rows_for
+from neocc.cli._sample import Known, page_of
 from neocc.cli._settings import READ_OPTIONS, FitSettings, Reading, option_of
 from neocc.cli._terminal import table
 from neocc.io import FormatError, Matrix, RunRecord, SavedModel, read_model
@@ -29,7 +28,7 @@ from neocc.io._whole import whole_file
 from neocc.report import write_report
 from neocc.report._page import is_report
 
-__all__ = ["cells_answer", "predict_answer", "report_file"]
+__all__ = ["cells_answer", "predict_answer", "report_answer"]
 
 _MOST_LINES = 20
 
@@ -169,15 +168,10 @@ def _page(
 # ----------------------------------------------------------------------------------------- reports
 
 
-def report_file(
-    model: Path,
-    data: Path | None,
-    output: Path | None,
-    given: dict[str, Any],
-    *,
-    force: bool,
-) -> tuple[Path, list[str], dict[str, Any]]:
-    """Write the report of a model again; return where it is, what to note, and tests of labels.
+def report_answer(
+    model: Path, data: Path | None, output: Path | None, given: dict[str, Any], *, force: bool
+) -> Answer:
+    """Write the report of a model again.
 
     The record beside a model says which file it was fitted to, and how that was read; `data` is
     where that file is now, if it has moved, or the file, if there is no record. The report replaces
@@ -218,7 +212,9 @@ def report_file(
     force = force or (output is None and is_report(target))
     with blaming_the_user():
         write_report(path=target, record=record, force=force, **page)
-    return target, [*notes, *known.notes, *remarks], known.tested(members)
+    notes = [*notes, *known.notes, *remarks]
+    told = {"report": str(target), "notes": notes, "enrichment": known.tested(members)}
+    return Answer(lambda: [f"Written to {target}: open it in a browser."], lambda: told, notes)
 
 
 def _matrix_of(saved: SavedModel, data: Path, settings: FitSettings) -> Matrix:
@@ -231,7 +227,6 @@ def _matrix_of(saved: SavedModel, data: Path, settings: FitSettings) -> Matrix:
                 f"{data}: It has {matrix.shape[0]} rows and {matrix.shape[1]} columns, the model "
                 f"was fitted to {n_rows} and {n_columns}. Name the file of the fit."
             )
-        refuse_other_order(matrix, saved.row_names, "rows")
         if saved.row_names is not None and matrix.row_names is not None:
             matrix = matrix.align_rows(saved.row_names)
         return replace(matrix, data=rows_for(saved, matrix), column_names=saved.column_names)

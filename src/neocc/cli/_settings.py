@@ -16,7 +16,7 @@ from neocc.cli._kinds import AUTO, FLAG, TEXT, Kind, Panel, Setting, choice, num
 from neocc.preprocessing import PREPROCESSORS
 
 __all__ = ["LABELS", "READ_OPTIONS", "SETTINGS", "FitSettings", "Panel", "Reading", "Setting"]
-__all__ += ["option_of"]
+__all__ += ["SUGGEST_OPTIONS", "option_of"]
 
 # As `neocc.core.overlap` names them; importing it would make help pages slow.
 OVERLAP_MODELS = ("repeat", "share", "average", "sum", "either", "auto")
@@ -105,6 +105,11 @@ class Reading:
 
 
 READ_OPTIONS = tuple(one.name for one in fields(Reading))
+SUGGEST_OPTIONS = (
+    *(*READ_OPTIONS, "dense", "preprocess", "objective"),
+    *("overlap_model", "max_memberships", "overlap_rule", "seed", "jobs"),
+)
+"""The settings that `neocc suggest` has options for."""
 LABELS = ("labels", "labels_of_columns", "row_labels", "column_labels")
 """The settings that name files besides the matrix: only what is shown depends on them."""
 

@@ -6,7 +6,10 @@ It is told once: on the terminal, as JSON, and in the record, from which the rep
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +18,11 @@ from rich.padding import Padding
 from rich.text import Text
 from scipy import sparse
 
-from neocc.cli._advise import Seen
-from neocc.cli._again import fit_again, free_folders, suggest_again
 from neocc.cli._choose import Choice
 from neocc.cli._guard import printable
-from neocc.cli._settings import FitSettings
+from neocc.cli._kinds import NONE
+from neocc.cli._load import Seen
+from neocc.cli._settings import SETTINGS, SUGGEST_OPTIONS, FitSettings, option_of
 from neocc.cli._terminal import section
 from neocc.io import Matrix
 from neocc.io._registry import accepted_options
@@ -28,10 +31,11 @@ from neocc.report._explained import explained_share
 from neocc.report._result import read_result
 from neocc.selection._kinds import KINDS
 
-__all__ = ["before_steps", "data_part", "story_page", "tell_story"]
+__all__ = ["before_steps", "fit_again", "story_page", "tell_story"]
 
 _FEW_LEVELS = 10  # that ratings may have
 _LITTLE = 0.2
+_WRITTEN = {"\t": "tab", " ": "space"}
 
 
 def before_steps(seen: Seen) -> Any | None:
@@ -70,20 +74,17 @@ def _sure(seen: Seen, model: Any, choices: Sequence[Choice]) -> Iterator[str]:
             f"How many groups of {' and of '.join(unclear)} there are is unclear: other numbers "
             "are as plausible. Look at two or three of them, and trust what stays."
         )
-    if not seen.loaded.is_stored:
+    if model.block_means_.size == 1 and not seen.loaded.is_stored:
+        yield "All are in one group: nothing is told apart."
+    elif not seen.loaded.is_stored:
         nouns = (seen.settings.row_noun, seen.settings.column_noun)
-        several, share = model.block_means_.size > 1, None
-        if several:
-            found = read_result(model, seen.loaded.matrix.data, None, None, nouns)
-            share = explained_share(found)
+        share = explained_share(read_result(model, seen.loaded.matrix.data, None, None, nouns))
+        # Noise bounds the share of 0 and 1: even true groups of them explain little.
+        is_little = share is not None and share < _LITTLE and seen.description.kind != "binary"
+        little = "; little: take them for a summary, not for kinds that are there"
         if share is not None:
             said = f"Groups explain {max(share, 0.0):.0%} of the variation of the values clustered"
-            little = " little: take them for a summary, not for kinds that are there"
-            # Noise bounds the share of 0 and 1: even true groups of them explain little.
-            is_little = share < _LITTLE and seen.description.kind != "binary"
-            yield f"{said};{little}." if is_little else f"{said}."
-        if not several:
-            yield "All are in one group: nothing is told apart."
+            yield f"{said}{little if is_little else ''}."
     if seen.choices:
         yield (
             "What is done with the values follows from rules about kinds of data, measured in "
@@ -93,7 +94,7 @@ def _sure(seen: Seen, model: Any, choices: Sequence[Choice]) -> Iterator[str]:
 
 def _next(seen: Seen, asked: FitSettings, path: Path, folder: Path) -> Iterator[tuple[str, str]]:
     """Yield commands that are worth a try."""
-    facts, folders = seen.description.facts, free_folders(folder)
+    facts, folders = seen.description.facts, _free_folders(folder)
 
     def fit(**changes: Any) -> str:
         return fit_again(path, asked, next(folders), **changes)
@@ -117,7 +118,7 @@ def _next(seen: Seen, asked: FitSettings, path: Path, folder: Path) -> Iterator[
     if "objective" in asked.left_open and seen.settings.objective != "mean":
         yield fit(objective="mean"), "blocks of one value instead"
     if not {"rows", "columns"}.isdisjoint(asked.left_open):
-        yield suggest_again(path, asked), "how other numbers of groups compare"
+        yield _suggest_again(path, asked), "how other numbers of groups compare"
 
 
 def _called(name: str, file: Matrix, asked: FitSettings) -> str | None:
@@ -128,12 +129,52 @@ def _called(name: str, file: Matrix, asked: FitSettings) -> str | None:
     return name.removeprefix("column ") if all_of_them else None
 
 
+# ------------------------------------------------------------------------------- command lines
+
+
+def fit_again(path: Path, asked: FitSettings, output: Path | None = None, **changes: Any) -> str:
+    """Return the command that fits a file as it was asked for, but for what is changed."""
+    kept = [name for name in SETTINGS if name not in changes]
+    options = [*_options(asked, kept), *_options(replace(asked, **changes), changes)]
+    if output is not None:
+        options += ["-o", str(output)]
+    return shlex.join(["neocc", "fit", str(path), *options])
+
+
+def _suggest_again(path: Path, asked: FitSettings) -> str:
+    """Return the command that ranks numbers of groups of a file that is read the same way."""
+    return shlex.join(["neocc", "suggest", str(path), *_options(asked, SUGGEST_OPTIONS)])
+
+
+def _free_folders(folder: Path) -> Iterator[Path]:
+    """Yield folders that are not there yet, called after one that is."""
+    for number in count(2):
+        other = folder.with_name(f"{folder.name}-{number}")
+        if not other.exists():
+            yield other
+
+
+def _options(settings: FitSettings, names: Iterable[str]) -> Iterator[str]:
+    """Yield the options that set what is not as it would be without them."""
+    usual = FitSettings()
+    for name in names:
+        value, option = getattr(settings, name), option_of(name)
+        if value == getattr(usual, name):
+            continue
+        if isinstance(value, bool):
+            yield option if value else option_of(f"no_{name}")
+        elif SETTINGS[name].column:
+            yield from (option_of(f"{name}_in"), value)
+        elif name == "triplet_columns":
+            yield from (option, ",".join(map(str, value)))
+        elif isinstance(value, tuple):
+            for one in value or (NONE,):
+                yield from (option, one)
+        else:
+            yield from (option, _WRITTEN.get(value, str(value)))
+
+
 # ------------------------------------------------------------------------------------- for people
-
-
-def data_part(story: dict[str, Any]) -> RenderableType:
-    """Say what the data look like."""
-    return section("The data", Text(printable(story["data"])))
 
 
 def story_page(story: dict[str, Any]) -> Iterator[RenderableType]:

@@ -11,15 +11,15 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from neocc.cli._advise import look
-from neocc.cli._again import fit_again
 from neocc.cli._choose import CRITERIA, Choice, Ranked, asked_model, choose, rank_numbers
 from neocc.cli._command import Answer
 from neocc.cli._fit import Progress
 from neocc.cli._fit_page import chosen, file_line, finite
 from neocc.cli._guard import INTERRUPTED, as_options, blaming_the_user, collected_warnings
+from neocc.cli._load import look
 from neocc.cli._sample import draw_to_choose
 from neocc.cli._settings import FitSettings
+from neocc.cli._story import fit_again
 from neocc.cli._terminal import section, table
 from neocc.io import Matrix
 from neocc.plot._words import plural

@@ -7,10 +7,9 @@ from typing import Any, Literal
 
 import typer
 
-from neocc.cli._again import SUGGEST_OPTIONS
 from neocc.cli._command import FORCE, Answer, Run, argument, command, flag, option, output
 from neocc.cli._guard import blaming_the_user
-from neocc.cli._settings import READ_OPTIONS, SETTINGS, FitSettings, Panel, Reading
+from neocc.cli._settings import READ_OPTIONS, SETTINGS, SUGGEST_OPTIONS, FitSettings, Panel, Reading
 
 __all__ = ["convert", "demo", "fit", "range_of", "suggest"]
 

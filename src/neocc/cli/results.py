@@ -104,15 +104,10 @@ def report(
     The matrix is read from where neocc fit read it, if it has not changed, and as
     it was read there. A model alone needs --data, and how to read it.
     """
-    from neocc.cli._saved import report_file
+    from neocc.cli._saved import report_answer
 
     with run.terminal.progress("Writing the report"):
-        path, notes, tested = report_file(model, data, output, run.given, force=force)
-    return Answer(
-        lambda: [f"Written to {path}: open it in a browser."],
-        lambda: {"report": str(path), "notes": notes, "enrichment": tested},
-        notes,
-    )
+        return report_answer(model, data, output, run.given, force=force)
 
 
 @command(

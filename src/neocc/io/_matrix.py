@@ -154,6 +154,11 @@ class Matrix:
         self, own: Sequence[str], names: Sequence[str], side: str, *, all_wanted: bool
     ) -> AnyArray:
         """Return the place among `names` of each own name, or say why there is none."""
+        if not (self.is_sparse or isinstance(self.data, np.ndarray)):
+            raise ValueError(
+                f"{self._label}: The {side} are not those wanted in the same order, and those of a "
+                "block store cannot be moved. Convert a file with the same ones."
+            )
         at = {name: place for place, name in enumerate(names)}
         if len(at) < len(names) or len(set(own)) < len(own):
             raise ValueError(
