@@ -17,7 +17,8 @@ from neocc.core.samples import Sampling
 from neocc.core.solve import solve
 from neocc.core.steps import make_features
 from neocc.engines import PassOptions, Workers, on_cluster, open_engine
-from neocc.engines.observed import ObservedMatrix, open_observed, read_observed
+from neocc.engines.observed import open_observed, read_observed
+from neocc.engines.stored import StoredRows
 from neocc.io import open_store, write_store
 from neocc.kernels import Memberships, get_kernels
 
@@ -156,10 +157,14 @@ def test_samples_of_a_store_are_those_of_data_in_memory(X, store):
         some = matrix.take_columns(columns)
         assert (some.block(0, 160).matrix().toarray() == full[:, columns]).all()
         assert some.n_stored == X[:, columns].nnz
-    lazy = ObservedMatrix(there.values, there.indptr)
+    lazy = open_observed(store, 2)
     lazy.values.copied_bytes = 0
-    taken = lazy.without(*biases).take(rows)
-    assert (taken.block(0, 3).matrix().toarray() == full[rows]).all()
+    for taken in (
+        lazy.without(*biases).take(rows),
+        lazy.take(rows).without(biases[0][rows], biases[1]),
+    ):
+        assert isinstance(taken.values, StoredRows)
+        assert (taken.block(0, 3).matrix().toarray() == full[rows]).all()
 
 
 def test_weights_stay_with_their_cells(X):

@@ -6,6 +6,7 @@ Containers are known by the package that their type comes from; none of these is
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from operator import methodcaller
 from os import PathLike
 from typing import Any
 
@@ -34,14 +35,6 @@ def _kind(X: Any) -> tuple[str, str]:
     return kind.__module__.partition(".")[0], kind.__name__
 
 
-def _computed(X: Any) -> Any:
-    return X.compute()
-
-
-def _collected(X: Any) -> Any:
-    return X.collect()
-
-
 def _tensor(X: Any) -> Any:
     if X.is_sparse or "sparse" in str(X.layout):
         raise TypeError(
@@ -61,10 +54,10 @@ def _unmasked(X: Any) -> Any:
 
 
 _LOADERS: dict[tuple[str, str], Callable[[Any], Any]] = {
-    ("dask", "Array"): _computed,
-    ("dask", "DataFrame"): _computed,
+    ("dask", "Array"): methodcaller("compute"),
+    ("dask", "DataFrame"): methodcaller("compute"),
     ("numpy", "MaskedArray"): _unmasked,
-    ("polars", "LazyFrame"): _collected,
+    ("polars", "LazyFrame"): methodcaller("collect"),
     ("torch", "Tensor"): _tensor,
     ("torch", "Parameter"): _tensor,
     ("xarray", "DataArray"): _data_array,
