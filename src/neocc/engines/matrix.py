@@ -13,7 +13,7 @@ from scipy import sparse
 
 from neocc._typing import AnyArray, FloatArray, IntArray
 from neocc.core.objectives import Centring
-from neocc.kernels import Block, SparseBlock
+from neocc.kernels import SparseBlock
 
 _CHUNK = 1 << 18
 _SAMPLED_ROWS = 128
@@ -281,24 +281,3 @@ def split_rows(rows: IntArray, edges: IntArray) -> tuple[list[IntArray], IntArra
 
 
 Matrix: TypeAlias = SparseMatrix | DenseMatrix
-
-
-def first_negative(block: Block, start: int = 0) -> tuple[int, int, float] | None:
-    """Return row, column and value of the first negative entry of rows from `start` on, if any."""
-    if isinstance(block, SparseBlock):
-        values = block.data[block.stored()]
-        if not len(values) or values.min() >= 0:
-            return None
-        at = int(np.argmax(values < 0)) + int(block.indptr[0])
-        row = int(np.searchsorted(block.indptr, at, side="right")) - 1
-        return start + row, int(block.indices[at]), float(block.data[at])
-    if not block.size or block.min() >= 0:
-        return None
-    row, column = divmod(int(np.argmax(block < 0)), block.shape[1])
-    return start + row, column, float(block[row, column])
-
-
-def n_nonzero(block: Block) -> int:
-    """Return how many entries of some rows are not zero."""
-    values = block.data[block.stored()] if isinstance(block, SparseBlock) else block
-    return int(np.count_nonzero(values))

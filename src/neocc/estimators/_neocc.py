@@ -27,8 +27,7 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
     :math:`C^c_j` of columns minimise
 
     .. math:: \sum_{i,j} \sum_{p \in C^r_i} \sum_{t \in C^c_j} (x_{pt} - \mu_{ij})^2
-              \quad\text{or}\quad
-              \sum_{i,j} \sum_{p \in C^r_i} \sum_{t \in C^c_j}
+              \quad\text{or}\quad \sum_{i,j} \sum_{p \in C^r_i} \sum_{t \in C^c_j}
               (x_{pt} - \bar{x}_{it} - \bar{x}_{pj} + \mu_{ij})^2
 
     (objectives `"mean"` and `"residue"`), with the means of block (i, j), of column t over row
@@ -263,8 +262,8 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         y : None
             Ignored.
         cell_weight : array-like or sparse matrix of shape (n_rows, n_columns), default=None
-            Weights of observed cells, for ``missing="ignore"``; a sparse one stores the same cells
-            as X. None weighs all alike. Those of a store may be in a store too.
+            Weights of observed cells (``missing="ignore"``), None for ones; a sparse one stores the
+            same cells as X, and those of a store may be in a store too.
         row_weight, column_weight : array-like of shape (n_rows,), (n_columns,), default=None
             How many rows and columns each counts as, positive. Overlap and outliers are numbers of
             rows all the same, which "auto" estimates without weights; new rows count as one.

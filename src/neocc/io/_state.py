@@ -117,17 +117,16 @@ class _Sizes:
         self.check(f"{name}.first", members.first, "i", letters[0])
         self.check(f"{name}.extra_items", members.extra_items, "i", "e")
         self.check(f"{name}.extra_clusters", members.extra_clusters, "i", "e")
-        if members.scale is not None:
-            self.check(f"{name}.scale", members.scale, "f", letters[0])
-        if members.item_weights is not None:
-            self.check(f"{name}.item_weights", members.item_weights, "f", letters[0])
-        if members.virtual is not None or type(members.mixed) is not bool:
-            raise Undecodable(f"its {name!r} is of the wrong type")
+        for weights in ("scale", "item_weights"):
+            if (given := getattr(members, weights)) is not None:
+                self.check(f"{name}.{weights}", given, "f", letters[0])
         n_items, n_clusters = len(members.first), members.n_clusters
         if n_clusters != self._known[letters[1]]:
             raise Undecodable(f"its {name!r} has {n_clusters} clusters, which does not fit")
         vectors = (members.first, members.extra_clusters, members.extra_items)
-        if [str(vector.dtype) for vector in vectors] != ["int32", "int32", str(np.dtype(np.intp))]:
+        types = [str(vector.dtype) for vector in vectors]
+        right = types == ["int32", "int32", str(np.dtype(np.intp))]
+        if not right or members.virtual is not None or type(members.mixed) is not bool:
             raise Undecodable(f"its {name!r} is of the wrong type")
         for values, low, high in (
             (members.first, -1, n_clusters),
@@ -178,8 +177,8 @@ def check_state(estimator: str, parameters: dict[str, Any], attributes: dict[str
 def _check_names(attributes: dict[str, Any], n_columns: int) -> None:
     """Check the names of columns and rows."""
     for side, size in (("feature", n_columns), ("row", len(attributes["_row_members"]))):
-        names = attributes.get(f"{side}_names_in_")
-        if names is not None and (not isinstance(names, np.ndarray) or names.shape != (size,)):
+        names = attributes.get(f"{side}_names_in_", np.empty(size))
+        if not isinstance(names, np.ndarray) or names.shape != (size,):
             raise Undecodable(f"its '{side}_names_in_' do not fit")
 
 
