@@ -114,18 +114,16 @@ class _Sizes:
         """Check memberships of items (first letter) in clusters (second)."""
         if not isinstance(members, Memberships):
             raise Undecodable(f"its {name!r} is not a list of memberships")
-        self.check(f"{name}.first", members.first, "i", letters[0])
-        self.check(f"{name}.extra_items", members.extra_items, "i", "e")
-        self.check(f"{name}.extra_clusters", members.extra_clusters, "i", "e")
-        for weights in ("scale", "item_weights"):
-            if (given := getattr(members, weights)) is not None:
-                self.check(f"{name}.{weights}", given, "f", letters[0])
+        for part, letter in (("first", letters[0]), ("extra_items", "e"), ("extra_clusters", "e")):
+            self.check(f"{name}.{part}", getattr(members, part), "i", letter)
+        for part in ("scale", "item_weights"):
+            if (weights := getattr(members, part)) is not None:
+                self.check(f"{name}.{part}", weights, "f", letters[0])
         n_items, n_clusters = len(members.first), members.n_clusters
         if n_clusters != self._known[letters[1]]:
             raise Undecodable(f"its {name!r} has {n_clusters} clusters, which does not fit")
-        vectors = (members.first, members.extra_clusters, members.extra_items)
-        types = [str(vector.dtype) for vector in vectors]
-        right = types == ["int32", "int32", str(np.dtype(np.intp))]
+        arrays = (members.first, members.extra_clusters, members.extra_items)
+        right = [array.dtype for array in arrays] == [np.int32, np.int32, np.intp]
         if not right or members.virtual is not None or type(members.mixed) is not bool:
             raise Undecodable(f"its {name!r} is of the wrong type")
         for values, low, high in (
