@@ -98,7 +98,7 @@ class Encoder:
         for known in kind.__mro__:
             if _CLASSES.get(known.__name__) is known:
                 held = {one.name: self.encode(getattr(value, one.name)) for one in fields(known)}
-                coded = {known.__name__: held}
+                coded: dict[str, Any] = {known.__name__: held}
                 if known is Memberships and self._keep_bits:
                     coded = {"summed": [coded, self.encode(_known_sums(value))]}
                 return coded
