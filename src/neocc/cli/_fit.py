@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from neocc.cli._advise import Seen, look, look_again
-from neocc.cli._checkpoint import Resources, interrupts_wait_for
+from neocc.cli._checkpoint import Resources, blaming_the_card, interrupts_wait_for
 from neocc.cli._choose import Choice, choose
 from neocc.cli._guard import Mistake, blaming_the_user, collected_warnings
 from neocc.cli._known import Known, KnownFiles
@@ -79,14 +79,18 @@ def make_plan(
             raise Mistake("No file is named. Try: neocc fit FILE, or neocc fit --help.")
         folder = output or folder or _default_output(path)
         return Plan(path, FitSettings(**values), folder, known=known)
-    changes = [option_of(name) for name in given] + (["--config"] if config else [])
+    # Where a fit runs is no part of what it does.
+    gpu = {"gpu": given["gpu"]} if "gpu" in given else {}
+    changes = [option_of(name) for name in given if name not in gpu]
+    changes += ["--config"] if config else []
     if changes:
         raise Mistake(
             f"--from repeats a run as it was; {changes[0]} would change it. Give one of them."
         )
     recorded = read_recorded(from_record)
     path = file or Path(recorded.input.path)
-    return Plan(path, recorded.settings, output or _default_output(path), recorded, known)
+    settings = replace(recorded.settings, **gpu)
+    return Plan(path, settings, output or _default_output(path), recorded, known)
 
 
 def _default_output(path: Path) -> Path:
@@ -106,6 +110,7 @@ def run_plan(plan: Plan, resources: Resources, *, force: bool, progress: Progres
         check_output(plan.folder, force=force)
         asked_model(plan.settings)
         resources.check_input(plan.path)
+        resources.check_card()
         notes = [] if plan.recorded is None else plan.recorded.compare()
         with progress("Reading the file"):
             if plan.recorded is None:
@@ -238,7 +243,6 @@ def _fitted(
 ) -> tuple[Any, bool]:
     """Fit; an interrupted fit counts if it has found anything."""
     from neocc import NEOCC
-    from neocc.engines import GpuError, GpuMemoryError
 
     model = NEOCC(**settings.estimator_options, **vars(resources))
     interrupted = False
@@ -246,11 +250,12 @@ def _fitted(
         if hasattr(model, "set_callbacks"):  # scikit-learn 1.9
             model.set_callbacks(FitProgress(tick))
         try:
-            with blaming_the_user(matrix), interrupts_wait_for(resources.checkpoint):
+            with (
+                blaming_the_user(matrix),
+                blaming_the_card(),
+                interrupts_wait_for(resources.checkpoint),
+            ):
                 model.fit(matrix.data)
-        except (GpuError, GpuMemoryError) as error:
-            said = str(error).replace('engine="gpu"', "--gpu")
-            raise Mistake(said.replace('engine="auto"', "neocc fit without --gpu")) from error
         except KeyboardInterrupt as interrupt:
             if not hasattr(model, "row_membership_"):
                 raise KeyboardInterrupt(resources.how_to_go_on) from interrupt
