@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from neocc._typing import FloatArray, IntArray
-from neocc.engines.gpu.matrix import DenseCard, ObservedCard, SparseCard
+from neocc.engines.gpu.matrix import DenseCard, ObservedCard, SparseCard, fetched
 from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix, slice_rows
 from neocc.engines.observed import (
     ObservedMatrix,
@@ -40,7 +40,7 @@ def read_weights(name: str, weights: Any, n_items: int) -> FloatArray | None:
     if weights is None:
         return None
     try:
-        found = np.array(weights, dtype=np.float64)
+        found = np.array(fetched(weights), dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must hold numbers; got {weights!r}.") from error
     if found.shape != (n_items,):
