@@ -77,7 +77,7 @@ class Solution:
     def fetch(self) -> None:
         """Know here what is on a card, which may be lost."""
         for members in self.pair:
-            if hasattr(members, "fetch"):
+            if members is not None and hasattr(members, "fetch"):
                 members.fetch()
 
 
