@@ -7,6 +7,7 @@ Data are made on the card: rows of equally many entries, planted blocks with noi
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from dataclasses import replace
 from functools import partial
@@ -24,7 +25,7 @@ from neocc.core.objectives import OBJECTIVES, Observed
 from neocc.core.overlap import REPEAT, bounded_model
 from neocc.core.problem import Counts, Problem
 from neocc.core.solve import solve
-from neocc.engines import Workers, on_gpu, open_engine
+from neocc.engines import GpuError, Workers, on_gpu, open_engine
 from neocc.engines.gpu import open_card
 from neocc.engines.gpu.device import Device
 from neocc.engines.gpu.matrix import ObservedCard, SparseCard
@@ -87,7 +88,8 @@ def start_of(n: int, k: int, overlap: float, outliers: float) -> tuple[Counts, M
 
 def device_line(cupy: Any) -> str:
     """Describe the card."""
-    runtime, properties = cupy.cuda.runtime, cupy.cuda.runtime.getDeviceProperties(0)
+    runtime = cupy.cuda.runtime
+    properties = runtime.getDeviceProperties(cupy.cuda.Device().id)
     driver = runtime.driverGetVersion()
     version = runtime.runtimeGetVersion()
     return (
@@ -169,6 +171,7 @@ class Page:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
+        self.n_failed = 0
 
     def say(self, line: str) -> None:
         print(line, flush=True)
@@ -229,6 +232,7 @@ class Bench:
             self.beside_cpu(int(given.cpu))
             self.passing(int(given.cpu))
         self.products(X)
+        self.upload(X)
 
     def iteration(
         self, engine: Any, title: str, name: str, goal: float | None, n_iter: int = 12, **how: Any
@@ -240,6 +244,7 @@ class Bench:
             ms = per_iteration(engine, problem, pair, n_iter, self.wait)
         except Exception as error:  # the others are worth their time on the card
             self.page.say(f"| {title} | {type(error).__name__}: {error} | | | |")
+            self.page.n_failed += 1
             return
         moved = least_bytes(n, m, engine.n_stored, self.k, problem)
         wanted = "" if goal is None else f"{goal:g}"
@@ -326,13 +331,39 @@ class Bench:
         )
 
     def products(self, X: Any) -> None:
-        """Time the two products alone, by cuSPARSE, on a tenth of the rows."""
+        """Time the two products alone, by cuSPARSE, beside whole iterations on the same rows."""
         some = X[: X.shape[0] // 10]
         V, U = (self.cupy.ones((size, self.k), dtype=np.float32) for size in some.shape[::-1])
         calls = {"X @ V": lambda: some @ V, "X.T @ U": lambda: some.T @ U}
         times = {name: median(self.seconds(call) for _ in range(3)) for name, call in calls.items()}
-        said = ", ".join(f"{name} {1e3 * ms:.1f} ms" for name, ms in times.items())
-        self.page.say(f"cuSPARSE, {some.nnz} entries, float32: {said}.")
+        said = ", ".join(f"{name} {1e3 * each:.1f} ms" for name, each in times.items())
+        problem, pair = problem_of("mean", *some.shape, self.k)
+        with Workers() as workers:
+            engine = on_gpu(SparseCard.from_cupy(some), get_kernels("numpy", 0), workers)
+            ours = per_iteration(engine, problem, pair, 12, self.wait)
+        ratio = 1e3 * sum(times.values()) / ours
+        self.page.say(
+            f"cuSPARSE, {some.nnz} entries, float32: {said}. A whole disjoint iteration over the "
+            f"same rows: {ours:.2f} ms; the two products alone take {ratio:.1f} times as long."
+        )
+
+    def upload(self, X: Any) -> None:
+        """Time the way of all entries to the card, if this machine has the memory for them."""
+        needed, free = bytes_of(X), os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        if 1.5 * needed > free:
+            self.page.say(
+                f"All {X.nnz} entries were not put there from memory: they take "
+                f"{needed / 1e9:.1f} GB, and {free / 1e9:.1f} are free here."
+            )
+            return
+        matrix = SparseMatrix.from_scipy(sparse.csr_array(X.get()))
+        with Workers() as workers:
+            there = on_gpu(matrix, get_kernels("numpy", 0), workers)
+            put = self.seconds(lambda: there.shards.shard.held)
+        self.page.say(
+            f"Putting all {X.nnz} entries there, from memory: {put:.2f} s, "
+            f"{needed / put / 1e9:.1f} GB/s."
+        )
 
     def beside_cpu(self, entries: int) -> None:
         """Time iterations of both engines on the same data, and the way to the card."""
@@ -349,13 +380,18 @@ class Bench:
         self.page.say(
             f"One disjoint iteration of {here.nnz} entries: CPU ({workers.n_jobs} threads) "
             f"{slow:.1f} ms, GPU {fast:.2f} ms, {slow / fast:.1f} times. Putting the data there: "
-            f"{1e3 * put:.0f} ms."
+            f"{1e3 * put:.0f} ms, {bytes_of(here) / put / 1e9:.1f} GB/s."
         )
+
+
+def bytes_of(X: Any) -> int:
+    """Return the bytes of a CSR matrix."""
+    return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--entries", type=float, default=1e9)
+    parser.add_argument("--entries", type=float, default=1e9, help="fewer than 2**31")
     parser.add_argument("--rows", type=float, default=5e6)
     parser.add_argument("--columns", type=float, default=1e5)
     parser.add_argument("--clusters", type=int, default=20)
@@ -364,12 +400,19 @@ def main() -> None:
     parser.add_argument("--cpu", type=float, default=1e8, help="entries of the comparison with it")
     parser.add_argument("--write", type=Path, help="the page to put the lines into")
     given = parser.parse_args()
+    if max(given.entries, given.cpu) >= 2**31:
+        parser.error("so many entries: matrices made here have indices of four bytes, below 2**31.")
+    try:
+        open_card()
+    except GpuError as error:
+        parser.exit(1, f"{error}\n")
     page = Page()
     Bench(given, page).run()
+    if page.n_failed:
+        parser.exit(1, f"{page.n_failed} of the fits failed: nothing is written.\n")
     if given.write is not None:
         replace_section(given.write, "gpu", "\n".join(page.lines))
 
 
 if __name__ == "__main__":
-    open_card()
     main()

@@ -19,7 +19,7 @@ def lowest_versions() -> dict[str, str]:
     for line in chain.from_iterable(lists):
         if line.startswith("neocc["):  # extras made of other extras
             continue
-        found = re.fullmatch(r"([\w.-]+)>=([\d.]+)", line)
+        found = re.fullmatch(r"([\w.-]+)(?:\[\w+\])?>=([\d.]+)", line)
         if found is None:
             raise ValueError(f"{line!r} has no lowest version.")
         name, floor = found.groups()

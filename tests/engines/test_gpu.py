@@ -354,3 +354,33 @@ def test_too_little_memory_for_reading_is_named_too(monkeypatch, model):
     monkeypatch.setattr(where, "read_matrix", read)
     with pytest.raises(GpuMemoryError):
         model.set_params(engine="gpu").fit(np.eye(6))
+
+
+@pytest.mark.parametrize("fault", [GpuError, GpuMemoryError])
+@pytest.mark.parametrize("name", ["repeat", "average", "either"])
+def test_a_card_that_is_lost_leaves_the_best_start_so_far(card, monkeypatch, fault, name):
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((60, 40), density=0.3, random_state=rng, format="csr")
+    how = {"init": "random", "refine": False, "max_iter": 3, "row_overlap": 0.2}
+    how |= {"overlap_model": name, "engine": "gpu", "random_state": 0, "kernel": "numpy"}
+    first = NEOCC(3, 2, n_init=1, **how).fit(X)
+
+    def lost(*_, **__):
+        raise fault("gone")
+
+    model = NEOCC(3, 2, n_init=3, **how)
+    solutions = model._solutions
+
+    def one_then_none(*given):
+        for found in solutions(*given):
+            yield found
+            for what in ("fetch", "gather", "scatter", "gram", "sizes", "blocks"):
+                monkeypatch.setattr(card.kernels, what, lost)
+
+    monkeypatch.setattr(model, "_solutions", one_then_none)
+    with pytest.raises(fault, match="gone"):
+        model.fit(X)
+    assert np.array_equal(model.row_membership_, first.row_membership_)
+    assert np.array_equal(model.column_membership_, first.column_membership_)
+    assert model.objective_ == first.objective_
+    np.testing.assert_allclose(model.block_means_, first.block_means_, rtol=1e-12)

@@ -93,6 +93,17 @@ def test_one_way_fits_too(card, tmp_path):
     assert np.array_equal(found.history_, expected.history_)
 
 
+def test_a_fit_goes_on_elsewhere(card, tmp_path):
+    """Where the card is gone, the CPU ends what was begun there."""
+    X, path = planted("sparse", n=60, m=30), tmp_path / "kept"
+    model = NEOCC(4, 3, refine=False, **OPTIONS, checkpoint=Interrupted(path, every=0.0))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X)
+    found = model.set_params(engine="auto", checkpoint=Checkpoint(path)).fit(X)
+    assert not path.exists()
+    assert same_bits(found, NEOCC(4, 3, refine=False, **{**OPTIONS, "engine": "auto"}).fit(X))
+
+
 @pytest.mark.parametrize("mixed", [False, True])
 def test_sums_over_members_keep_the_bits_they_have_on_a_card(mixed):
     """Sums of weights round otherwise in this process, and a resumed fit must not see that."""

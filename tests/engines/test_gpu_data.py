@@ -190,12 +190,20 @@ csr_matrix.__module__ = "cupyx.scipy.sparse"
 class Given(CardArray):
     """An array that users have."""
 
+    device = SimpleNamespace(id=0)
+
 
 Given.__module__ = "cupy"
 
 
 class Cupy(Module):
     """What stands for the module; hosts' arrays may be put there."""
+
+    current = 0
+
+    @property
+    def cuda(self):
+        return SimpleNamespace(Device=lambda: SimpleNamespace(id=self.current))
 
     def asarray(self, array):
         return np.array(array).view(Given)
@@ -274,3 +282,38 @@ def test_columns_of_data_on_the_card_may_pass_through(use, cupy, monkeypatch, ca
     found = NEOCC(**{**model.get_params(), "engine": "gpu"}).fit(there)
     assert max(parts) > 1
     assert same_fit(found, model.fit(X))
+
+
+@pytest.mark.parametrize("kind", ["sparse", "dense"])
+def test_another_card_than_the_current_one_is_refused(use, cupy, kind):
+    use()
+    X = planted(kind)
+    there = cupy.asarray(X if kind == "dense" else X.data)
+    if kind == "sparse":
+        there = csr_matrix([there, *map(cupy.asarray, (X.indices, X.indptr))], X.shape)
+    cupy.current = 1
+    model = NEOCC(4, 3, **OPTIONS, engine="gpu")
+    with pytest.raises(ValueError, match=r"on GPU 0, and the current one is 1.*Device\(0\)"):
+        model.fit(there)
+    cupy.current = 0
+    assert model.fit(there).objective_ > 0
+
+
+class Weights:
+    """An array of CuPy, which does not become one of NumPy unasked."""
+
+    def __array__(self, *_, **__):
+        raise TypeError("Implicit conversion to a NumPy array is not allowed")
+
+    def get(self):
+        return weights("mean")["row_weight"]
+
+
+Weights.__module__ = "cupy"
+
+
+def test_weights_on_the_card(use):
+    use()
+    model = NEOCC(4, 3, **OPTIONS, engine="gpu")
+    expected = NEOCC(**model.get_params()).fit(planted("sparse"), row_weight=Weights().get())
+    assert same_bits(model.fit(planted("sparse"), row_weight=Weights()), expected)

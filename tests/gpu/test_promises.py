@@ -9,6 +9,7 @@ import gc
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from functools import cache
 
 import numpy as np
@@ -26,7 +27,7 @@ from neocc.engines import GpuError, Workers, on_gpu, open_engine
 from neocc.engines.gpu import open_card
 from neocc.engines.gpu.shard import GpuShard
 from neocc.engines.reading import as_matrix
-from neocc.io import write_store
+from neocc.io import Checkpoint, write_store
 from neocc.kernels import get_kernels
 
 try:
@@ -108,6 +109,32 @@ def test_fifty_fits_have_the_same_bits(objective, name):
     model.set_params(column_overlap=columns, row_outliers=0.02, engine="gpu")
     model.set_params(refine=False, n_init=1, random_state=0, max_iter=10)
     assert len({bits(model.fit(X)) for _ in range(50)}) == 1
+
+
+class Interrupted(Checkpoint):
+    """Ends the fit as soon as a state is written."""
+
+    def save(self, fingerprint, state):
+        super().save(fingerprint, state)
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(("objective", "name"), MODELS)
+def test_a_fit_in_pieces_has_the_bits_of_one_in_one_go(tmp_path, monkeypatch, objective, name):
+    from cupyx.scipy.sparse import csr_matrix
+
+    monkeypatch.setattr(sys.modules["neocc.core.solve"], "_NOTED_ITERATIONS", 2)
+    X = csr_matrix(sparse.csr_matrix(small()))
+    model = NEOCC(4, 3, objective=objective, overlap_model=name, row_overlap=0.1, engine="gpu")
+    model.set_params(row_outliers=0.02, refine=False, n_init=2, random_state=0, max_iter=6)
+    expected, path, n_fits = bits(model.fit(X)), tmp_path / "kept", 0
+    model.set_params(checkpoint=Interrupted(path, every=0.0))
+    while n_fits == 0 or path.exists():
+        n_fits += 1
+        with suppress(KeyboardInterrupt):
+            model.fit(X)
+    assert n_fits > 2
+    assert bits(model) == expected
 
 
 @pytest.mark.parametrize("source", ["memory", "store", "card"])

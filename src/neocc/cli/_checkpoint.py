@@ -1,4 +1,4 @@
-"""Memory and checkpoints of a fit: options of one run, which change nothing in its result."""
+"""Memory, card and checkpoint of a fit: options of one run, which change nothing in its result."""
 
 # Unlike those of Path, `isfile` and `isdir` say no where no one may look.
 # ruff: noqa: PTH112, PTH113
@@ -22,11 +22,12 @@ from neocc.cli._kinds import AUTO
 from neocc.cli._settings import FitSettings
 from neocc.core.objectives import OBJECTIVES
 from neocc.core.problem import Counts, Problem
+from neocc.engines import GpuError, GpuMemoryError
 from neocc.engines.space import plan_space
 from neocc.engines.workers import effective_n_jobs
 from neocc.io import Checkpoint
 
-__all__ = ["FitCheckpoint", "Resources", "interrupts_wait_for"]
+__all__ = ["FitCheckpoint", "Resources", "blaming_the_card", "interrupts_wait_for"]
 
 _WAIT = b"\nneocc: Interrupted; writing the checkpoint. Ctrl-C again stops at once.\n"
 
@@ -112,6 +113,14 @@ class Resources:
                 f"stores. Leave it out, or make a store: neocc convert {path} STORE."
             )
 
+    def check_card(self) -> None:
+        """Say before anything is read that there is no GPU."""
+        from neocc.engines.gpu import open_card
+
+        if self.engine == "gpu":
+            with blaming_the_card():
+                open_card()
+
     def check_room(self, store: Any, asked: FitSettings) -> None:
         """Refuse before a long choice a limit that would not do for the fewest groups."""
         rows, columns = (
@@ -131,6 +140,16 @@ class Resources:
             "Interrupted before anything was found. The same command goes on from the checkpoint "
             f"{kept.path}."
         )
+
+
+@contextmanager
+def blaming_the_card() -> Iterator[None]:
+    """Say what a GPU lacks as the command says it."""
+    try:
+        yield
+    except (GpuError, GpuMemoryError) as error:
+        said = str(error).replace('engine="gpu"', "--gpu")
+        raise Mistake(said.replace('engine="auto"', "neocc fit --no-gpu")) from error
 
 
 def _check_place(path: Path, output: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from neocc.cli._checkpoint import Resources, interrupts_wait_for
+from neocc.cli._checkpoint import Resources, blaming_the_card, interrupts_wait_for
 from neocc.cli._choose import Choice, asked_model, choose
 from neocc.cli._given import Recorded, read_recorded, read_settings
 from neocc.cli._guard import Mistake, blaming_the_user, collected_warnings
@@ -78,7 +78,8 @@ def make_plan(
             raise Mistake("No file is named. Try: neocc fit FILE, or neocc fit --help.")
         folder = output or folder or _default_output(path)
         return Plan(path, FitSettings(**values), folder)
-    changes = [option_of(name) for name in given if name not in LABELS]
+    # Where a fit runs, and what its report calls rows, is no part of what it does.
+    changes = [option_of(name) for name in given if name not in (*LABELS, "gpu")]
     if changes or config:
         raise Mistake(
             f"--from repeats a run as it was; {[*changes, '--config'][0]} would change it. Give "
@@ -108,6 +109,7 @@ def run_plan(plan: Plan, resources: Resources, *, force: bool, progress: Progres
         check_output(plan.folder, force=force)
         asked_model(plan.settings)
         resources.check_input(plan.path)
+        resources.check_card()
         with progress("Reading the file"):
             if plan.recorded is None:
                 seen = look(plan.path, plan.settings)
@@ -215,7 +217,6 @@ def _fitted(
 ) -> tuple[Any, bool]:
     """Fit; an interrupted fit counts if it has found anything."""
     from neocc import NEOCC
-    from neocc.engines import GpuError, GpuMemoryError
 
     model = NEOCC(**settings.estimator_options, **vars(resources))
     interrupted = False
@@ -223,11 +224,12 @@ def _fitted(
         if hasattr(model, "set_callbacks"):  # scikit-learn 1.9
             model.set_callbacks(FitProgress(tick))
         try:
-            with blaming_the_user(matrix), interrupts_wait_for(resources.checkpoint):
+            with (
+                blaming_the_user(matrix),
+                blaming_the_card(),
+                interrupts_wait_for(resources.checkpoint),
+            ):
                 model.fit(matrix.data)
-        except (GpuError, GpuMemoryError) as error:
-            said = str(error).replace('engine="gpu"', "--gpu")
-            raise Mistake(said.replace('engine="auto"', "neocc fit without --gpu")) from error
         except KeyboardInterrupt as interrupt:
             if not hasattr(model, "row_membership_"):
                 raise KeyboardInterrupt(resources.how_to_go_on) from interrupt

@@ -28,7 +28,7 @@ _ABOUT_THE_RUN = ("interrupted", "chosen", "overlap_model_used", "story")
 # What fits did before there were these settings, whatever their defaults are now.
 _ADDED_LATER: dict[str, Any] = {"overlap_model": "repeat", "max_memberships": None}
 _ADDED_LATER |= {"outlier_cost": "auto", "min_cluster_size": 1, "prior": 1.0}
-_ADDED_LATER |= dict.fromkeys(LABELS)
+_ADDED_LATER |= dict.fromkeys(LABELS) | {"gpu": False}
 
 
 def check(name: str, value: Any) -> Any:

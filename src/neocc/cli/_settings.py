@@ -224,6 +224,9 @@ class FitSettings(Reading):
     )
     seed: int = _search(number(int, 0), "N", "Same seed, same result. Default: 0.", 0)
     jobs: int | None = _search(kinds.JOBS, "N", "Threads; as many as cores if not given.")
+    gpu: bool = _setting(
+        Panel.LONG, FLAG, "", "Fit on an NVIDIA GPU (needs CuPy).", False, off="Fit on the CPU."
+    )
     labels: str | None = _output(
         TEXT,
         "FILE",
@@ -246,12 +249,8 @@ class FitSettings(Reading):
     @property
     def estimator_options(self) -> dict[str, Any]:
         """The arguments of `NEOCC`."""
-        renamed = {
-            "rows": "n_row_clusters",
-            "columns": "n_column_clusters",
-            "seed": "random_state",
-            "jobs": "n_jobs",
-        }
+        renamed = {"rows": "n_row_clusters", "columns": "n_column_clusters"}
+        renamed |= {"seed": "random_state", "jobs": "n_jobs"}
         # An estimator is told how much overlap there is, not how that was estimated.
         used = [name for name, one in SETTINGS.items() if one.panel in (Panel.GROUPS, Panel.SEARCH)]
         used = [name for name in used if name not in ("overlap_rule", "thorough")]

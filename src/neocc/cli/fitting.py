@@ -57,13 +57,6 @@ def fit(
         "Most memory for the fit of a block store, such as 4GB; what does not fit goes to disk.",
         Panel.LONG,
     ),
-    gpu: bool = option(
-        "",
-        "Fit on the NVIDIA GPU of this machine (needs CuPy).",
-        Panel.LONG,
-        "--gpu",
-        default=False,
-    ),
     checkpoint: Path | None = option(
         "FILE",
         "Keep the state of a long fit here: after a crash or Ctrl-C the same command goes on from "
@@ -102,6 +95,7 @@ def fit(
     from neocc.cli._fit_page import fit_answer
 
     plan = make_plan(run.given, file, output, config, from_record)
+    gpu = plan.settings.gpu
     resources = Resources.of(memory_limit, checkpoint, checkpoint_every, plan.folder, gpu=gpu)
     return fit_answer(run_plan(plan, resources, force=force, progress=run.terminal.progress))
 

@@ -74,6 +74,12 @@ class Solution:
         """Memberships of both sides."""
         return self.U, self.V
 
+    def fetch(self) -> None:
+        """Know here what is on a card, which may be lost."""
+        for members in self.pair:
+            if members is not None and hasattr(members, "fetch"):
+                members.fetch()
+
 
 def solve(
     engine: Engine,

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from neocc._typing import FloatArray
 from neocc.engines.changed import ChangedSource, scaled
-from neocc.engines.gpu.matrix import DenseCard, SparseCard
+from neocc.engines.gpu.matrix import DenseCard, SparseCard, fetched
 from neocc.engines.matrix import Matrix
 from neocc.engines.observed import ObservedMatrix
 from neocc.engines.reading import canonical
@@ -33,7 +33,7 @@ def read_weights(name: str, weights: Any, n_items: int) -> FloatArray | None:
     if weights is None:
         return None
     try:
-        found = np.array(weights, dtype=np.float64)
+        found = np.array(fetched(weights), dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must hold numbers; got {weights!r}.") from error
     if found.shape != (n_items,):

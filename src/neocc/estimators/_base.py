@@ -17,12 +17,7 @@ from neocc._sklearn import HasMethods, Interval, StrOptions
 from neocc.core.checkpoints import NO_JOURNAL, Journal
 from neocc.core.engine import Engine
 from neocc.core.objectives import OUTLIER_COSTS
-from neocc.core.overlap import (
-    OVERLAP_MODELS,
-    OverlapModel,
-    bounded_model,
-    compared_models,
-)
+from neocc.core.overlap import OVERLAP_MODELS, OverlapModel, bounded_model, compared_models
 from neocc.core.problem import Problem
 from neocc.core.samples import SAMPLING, Sampling
 from neocc.core.search import (
@@ -36,9 +31,9 @@ from neocc.core.search import (
 )
 from neocc.core.solve import Solution, checked
 from neocc.core.steps import make_terms
-from neocc.engines import ENGINE_NAMES, ClusterLostError, Matrix
+from neocc.engines import ENGINE_NAMES, Matrix
 from neocc.estimators._checkpoints import open_journal
-from neocc.estimators._engines import opened_engine, running
+from neocc.estimators._engines import LOST, opened_engine, running
 from neocc.estimators._labels import only_labels, row_labels
 from neocc.estimators._overlap import OverlapChoice, choose_overlap_model
 from neocc.estimators._precision import warn_if_inexact
@@ -115,18 +110,20 @@ class BaseNEO(
             problem.objective.check(engine)
             journal = open_journal(self, matrix, engine, problem)
             best: Solution | None = journal.found("best")
-            interrupt: KeyboardInterrupt | ClusterLostError | None = None
+            interrupt: BaseException | None = None
             try:
-                for solution in self._solutions(engine, problem, init, rng, journal):
-                    # Of solutions that differ by rounding alone the first is kept.
-                    if best is None or solution.objective < best.objective - least_gain(best):
-                        best = solution
-                        journal.hold(best=best)
-            except (KeyboardInterrupt, ClusterLostError) as error:
+                with running(self.engine):
+                    for solution in self._solutions(engine, problem, init, rng, journal):
+                        # Of solutions that differ by rounding alone the first is kept.
+                        if best is None or solution.objective < best.objective - least_gain(best):
+                            best = solution
+                            best.fetch()
+                            journal.hold(best=best)
+            except (KeyboardInterrupt, *LOST) as error:
                 interrupt = error
             if best is not None:
                 data, labels = engine.centred(problem.centring), {}
-                if not isinstance(interrupt, ClusterLostError):
+                if not isinstance(interrupt, LOST):
                     best, off = checked(data, problem, best)
                     warn_if_inexact(off)
                     labels = self._find_labels(data, problem, best, matrix)

@@ -19,7 +19,7 @@ from neocc.kernels import SparseBlock
 
 __all__ = ["open_journal"]
 
-# Where and how fast a fit runs does not change its result.
+# Where and how fast a fit runs does not change its result, but for last digits on a GPU.
 _WITHOUT_EFFECT = {"checkpoint", "engine", "memory_limit", "n_jobs", "verbose"}
 # Entries that are read at a time.
 _READ = 1 << 22

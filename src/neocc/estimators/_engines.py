@@ -10,12 +10,16 @@ from neocc.core.engine import Engine
 from neocc.core.problem import Problem
 from neocc.core.search import Init
 from neocc.engines import Matrix, Workers, on_cluster, on_gpu, open_engine
-from neocc.engines.gpu import clear_errors
+from neocc.engines.cluster import ClusterLostError
+from neocc.engines.gpu import GpuError, GpuMemoryError, clear_errors
 from neocc.engines.space import EVERYTHING, TableSpace, plan_space
 from neocc.engines.stored import source_of
 from neocc.kernels import GPU, get_kernels
 
-__all__ = ["make_engine", "opened_engine", "running", "runs_on_cluster"]
+__all__ = ["LOST", "make_engine", "opened_engine", "running", "runs_on_cluster"]
+
+LOST = (ClusterLostError, GpuError, GpuMemoryError)
+"""What ends a fit whose data are out of reach."""
 
 
 def make_engine(

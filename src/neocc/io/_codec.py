@@ -21,6 +21,7 @@ from neocc.estimators._columns import ColumnModel
 from neocc.estimators._overlap import OverlapChoice
 from neocc.estimators._rows import RowModel
 from neocc.kernels import Memberships
+from neocc.kernels.gpu import HeldMemberships
 from neocc.preprocessing._registry import step_classes
 from neocc.selection import OverlapEstimate, PredictedClusters, SidePrediction
 
@@ -285,8 +286,8 @@ def _renamed(kind: str, held: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 def _known_sums(members: Memberships) -> dict[str, FloatArray]:
     """Return the sums over members that were taken already, or would be on a card."""
-    if members.mixed and type(members) is not Memberships:
-        _ = members.gram
+    if isinstance(members, HeldMemberships):
+        members.fetch()
     return {name: members.__dict__[name] for name in ("sizes", "gram") if name in members.__dict__}
 
 

@@ -1,4 +1,4 @@
-"""Matrices that are on the card already: CuPy's arrays and sparse matrices, taken as they are."""
+"""Matrices that are on the card already: CuPy's arrays and sparse matrices."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from neocc.engines.observed import ObservedMatrix, read_observed
 from neocc.engines.reading import check_values
 from neocc.kernels import SparseBlock
 
-__all__ = ["DenseCard", "ObservedCard", "SparseCard", "is_on_card", "read_card"]
+__all__ = ["DenseCard", "ObservedCard", "SparseCard", "fetched", "is_on_card", "read_card"]
 
 
 def is_on_card(X: Any) -> bool:
@@ -32,9 +32,10 @@ def read_card(X: Any, names: Any = None, cell_weight: Any = None, *, observed: b
         raise ValueError(f"Expected a matrix; got an array of {X.ndim} dimensions on the GPU.")
     if X.dtype.kind not in "fiub":
         raise ValueError(f"Input X on the GPU holds {X.dtype}; real numbers are wanted.")
+    _check_card(X.data if hasattr(X, "nnz") else X)
     if not hasattr(X, "nnz"):
         if observed:
-            here = read_observed(X.get(), names, _here(cell_weight))
+            here = read_observed(X.get(), names, fetched(cell_weight))
             return ObservedCard.of(here)
         _check(X, X, names)
         return DenseCard(X)
@@ -45,13 +46,28 @@ def read_card(X: Any, names: Any = None, cell_weight: Any = None, *, observed: b
     if X.dtype.name not in ("float32", "float64"):
         X = X.astype("float64")
     if observed and (cell_weight is not None or bool((X.data != X.data).any())):
-        return ObservedCard.of(read_observed(sparse.csr_array(X.get()), names, _here(cell_weight)))
+        return ObservedCard.of(
+            read_observed(sparse.csr_array(X.get()), names, fetched(cell_weight))
+        )
     _check(X.data, X, names)
     return ObservedCard.from_cupy(X) if observed else SparseCard.from_cupy(X)
 
 
-def _here(weights: Any) -> Any:
+def fetched(weights: Any) -> Any:
+    """Return weights in this process, where they may be on a card."""
     return weights.get() if is_on_card(weights) else weights
+
+
+def _check_card(values: Any) -> None:
+    """Refuse values on another card than the current one, where kernels cannot read them."""
+    import cupy
+
+    there, current = values.device.id, cupy.cuda.Device().id
+    if there != current:
+        raise ValueError(
+            f"X is on GPU {there}, and the current one is {current}. Fit within `with "
+            f"cupy.cuda.Device({there}):`."
+        )
 
 
 def _check(values: Any, X: Any, names: Any) -> None:

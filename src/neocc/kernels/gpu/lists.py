@@ -142,10 +142,16 @@ class HeldMemberships(Memberships):
             return found
         return super().sums_of(values)
 
+    def fetch(self) -> None:
+        """Know here all that is on the device, which may be lost."""
+        for name in (*_FETCHED, *(("gram",) if self.mixed else ())):
+            getattr(self, name)
+        if isinstance(self.virtual, HeldMemberships):
+            self.virtual.fetch()
+
     def land(self) -> None:
         """Become memberships like others, with nothing on the device."""
-        for name in _FETCHED:
-            getattr(self, name)
+        self.fetch()
         self.__dict__.pop("held", None)
         self.__dict__.pop("kernels", None)
         if isinstance(self.virtual, HeldMemberships):
