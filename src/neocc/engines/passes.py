@@ -104,28 +104,19 @@ class Passes:
         """
         self.reads.passes += 1.0
         groups = self._grouped.get(widths) or self._groups(widths)
-        if len(groups) == 1:
-            totals = self._zeros(widths)
-            for rows in groups[0]:
-                add(rows, totals)
-            return totals
 
         def one_group(blocks: list[Rows]) -> Features:
-            part = spare.pop()
+            part = self._zeros(widths)
             for rows in blocks:
                 add(rows, part)
             return part
 
-        # Allocated here, because allocators keep what is freed for the thread that asked for it.
-        n_alive = min(len(groups), self.workers.n_jobs + 2)
-        spare = [self._zeros(widths) for _ in range(n_alive)]
+        if len(groups) == 1:
+            return one_group(groups[0])
         parts = self.workers.ordered(one_group, groups)
         totals = next(parts)
         for part in parts:
             totals.combined(part)
-            for table in part.tables():
-                table.fill(0.0)
-            spare.append(part)
         return totals
 
     def _zeros(self, widths: tuple[int, int, int]) -> Features:

@@ -53,12 +53,7 @@ class Shard(RowSums):
         Without `distances` no table of distances is made.
         """
         members = members.members if isinstance(members, Applied) else members
-        shape = (self.shape[0], len(terms.offset))
-        d = self._distances if distances else None
-        if distances and (d is None or d.shape != shape):
-            d = self._distances = None
-            d = self.space.empty(*shape)
-            self._distances = d if self._rewrites else None
+        d = self.space.empty(self.shape[0], len(terms.offset)) if distances else None
         shared = members is not None and members.virtual is not None
         needs_sums = model.needs_sums and (distances or shared)
         scores = self._score(members, terms, V, d, squares=model.needs_squares, sums=needs_sums)

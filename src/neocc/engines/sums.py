@@ -45,7 +45,6 @@ class RowSums:
         reads: Reads | None = None,
         *,
         options: PassOptions = DEFAULTS,
-        rewrites: bool = True,
     ) -> None:
         self.matrix, self.kernels, self.workers, self.space = matrix, kernels, workers, space
         self.reads, self.shape = reads or Reads(), matrix.shape
@@ -60,19 +59,15 @@ class RowSums:
         least, most = options.own_runs
         is_alone = are_views and least <= matrix.n_stored <= most
         self.n_runs = workers.n_jobs if is_alone else 1
-        # The table of distances is overwritten in every row step, unless results must outlive it.
-        self._rewrites = rewrites
-        self._distances: FloatArray | None = None
         self._row_squares: FloatArray | None = None
         self._column_squares: FloatArray | None = None
         self._margins: dict[Side, FloatArray] = {}
 
     def twin(self) -> Self:
-        """Return the same rows for a run of another thread, with tables and counts of its own."""
+        """Return the same rows for a run of another thread, with counts of its own."""
         twin, workers, reads = copy(self), Workers(1), Reads()
         passes = Passes(self.matrix, workers, reads, self.options)
-        vars(twin).update(workers=workers, reads=reads, n_runs=1)
-        vars(twin).update(_passes=passes, _distances=None)
+        vars(twin).update(workers=workers, reads=reads, n_runs=1, _passes=passes)
         return twin
 
     def row_squares(self, weights: FloatArray | None = None) -> FloatArray:

@@ -45,11 +45,11 @@ class HeldShard:
 
     @cached_property
     def shard(self) -> Shard:
-        """The shard, on one thread; earlier results stay valid, for Dask may need them again."""
+        """The shard, on one thread."""
         kernels = get_kernels(self.kernel, 0)
         if self.kernel == GPU:
             return on_worker(self.matrix, kernels)
-        return Shard(self.matrix, kernels, Workers(1), rewrites=False)
+        return Shard(self.matrix, kernels, Workers(1))
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: self.__dict__[name] for name in self.__dataclass_fields__}
