@@ -25,8 +25,8 @@ GROUPS += ("--column-overlap", 0, "--column-outliers", 0, "--no-report", "--n-in
 QUICK, LONG = (*GROUPS, 2), (*GROUPS, 8)
 
 
-def write_noise(folder):
-    X = np.random.default_rng(0).normal(size=(200, 60))
+def write_noise(folder, shape=(200, 60)):
+    X = np.random.default_rng(0).normal(size=shape)
     write_store(folder / "store", X, rows_per_block=64)
     return folder / "store"
 
@@ -34,6 +34,11 @@ def write_noise(folder):
 @pytest.fixture
 def store(tmp_path):
     return write_noise(tmp_path)
+
+
+@pytest.fixture
+def small_store(tmp_path):
+    return write_noise(tmp_path, (60, 20))
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +141,7 @@ def test_the_first_interrupt_waits_for_a_state_and_the_second_does_not(tmp_path)
         signal.raise_signal(signal.SIGINT)
 
 
-def test_a_checkpoint_stays_until_the_result_is_written(run, store, tmp_path, monkeypatch):
+def test_a_checkpoint_stays_until_the_result_is_written(run, small_store, tmp_path, monkeypatch):
     kept = tmp_path / "kept"
     options = (*QUICK, "-o", "out", "--checkpoint", kept)
 
@@ -147,15 +152,15 @@ def test_a_checkpoint_stays_until_the_result_is_written(run, store, tmp_path, mo
 
     with monkeypatch.context() as patched:
         patched.setattr("neocc.io.write_result", full, raising=False)
-        ran = run("fit", store, *options, "--checkpoint-every", 0)
+        ran = run("fit", small_store, *options, "--checkpoint-every", 0)
     assert ran.code == 2
     assert kept.exists()
-    assert run("fit", store, *options).code == 0
+    assert run("fit", small_store, *options).code == 0
     assert not kept.exists()
 
 
-def test_a_repeated_run_may_have_a_checkpoint(run, store, tmp_path):
-    run("fit", store, *QUICK, "-o", "one")
+def test_a_repeated_run_may_have_a_checkpoint(run, small_store, tmp_path):
+    run("fit", small_store, *QUICK, "-o", "one")
     ran = run("fit", "--from", "one/record.json", "-o", "two", "--checkpoint", "kept")
     assert ran.code == 0, ran.err
     assert same_files(tmp_path / "one", tmp_path / "two")

@@ -70,6 +70,7 @@ def finish(process, terminal):
 
 
 def test_an_interrupted_fit_keeps_the_best_so_far(noise, tmp_path):
+    pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9: no steps are shown")
     fractions = ("--row-overlap", 0, "--row-outliers", 0, "--column-overlap", 0)
     command = ("fit", noise, "--rows", 10, "--columns", 10, "--n-init", 400, *fractions)
     process, terminal = start((*command, "--column-outliers", 0, "-o", "out"), tmp_path)

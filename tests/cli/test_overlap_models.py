@@ -32,8 +32,10 @@ def test_the_options_offer_all_models_and_explain_them():
     assert set(OVERLAP_MODELS) == set(EXPLAINED)
 
 
-@pytest.mark.parametrize("objective", ["mean", "residue"])
-@pytest.mark.parametrize("name", OFFERED)
+RESIDUES = [(name, "residue") for name in ("average", "sum", "either")]
+
+
+@pytest.mark.parametrize(("name", "objective"), [*((name, "mean") for name in OFFERED), *RESIDUES])
 def test_a_model_is_said_kept_repeated_and_used(run, planted, tmp_path, name, objective):
     options = (*OPTIONS, "--overlap-model", name, "--max-memberships", 2, "--objective", objective)
     ran = run("fit", "planted.npy", *options, "-o", "out")

@@ -126,8 +126,7 @@ def test_a_fit_of_a_store_is_that_of_one_in_memory(X, tmp_path, objective, searc
 
 
 @pytest.mark.usefixtures("many_blocks")
-@pytest.mark.parametrize("objective", ["mean", "residue"])
-@pytest.mark.parametrize("rows_per_block", [7, 160])
+@pytest.mark.parametrize(("objective", "rows_per_block"), [("mean", 7), ("residue", 160)])
 def test_a_fit_of_a_store_has_the_bits_of_one_in_memory(X, tmp_path, objective, rows_per_block):
     store = write_store(tmp_path / "matrix", X, rows_per_block=rows_per_block)
     options = {**OPTIONS, "objective": objective, "init": "random", "n_init": 1, "refine": False}

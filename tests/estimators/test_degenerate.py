@@ -104,8 +104,9 @@ def test_degenerate_data_fit(name, data, how_many):
     check(fit_noticing(make_model(name, **chosen), X), X)
     if how_many == next(iter(CLUSTERS)):
         check(fit_noticing(make_model(name, init="random", **chosen), X), X)
-    stored = sparse.csr_array(X)
-    check(fit_noticing(make_model(name, **chosen), stored), stored)
+    if how_many == "a few":
+        stored = sparse.csr_array(X)
+        check(fit_noticing(make_model(name, **chosen), stored), stored)
 
 
 @pytest.mark.parametrize("name", ["NEOCC mean", "NEOCC residue"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import sys
 import warnings
 from dataclasses import replace
@@ -429,6 +430,14 @@ def test_tables_need_the_data_of_the_fit_and_pandas(monkeypatch):
     for table in (model.row_table, model.column_table):
         with pytest.raises(ValueError, match=r"of shape \(40, 18\); X has shape \(7, 18\)"):
             table(X[:7])
-    monkeypatch.setitem(sys.modules, "pandas", None)
+    imported = builtins.__import__
+
+    def without_pandas(name, *rest, **options):
+        if name == "pandas":
+            raise ImportError(name)
+        return imported(name, *rest, **options)
+
+    monkeypatch.delitem(sys.modules, "pandas", raising=False)
+    monkeypatch.setattr(builtins, "__import__", without_pandas)
     with pytest.raises(ImportError, match="row_table returns a data frame: pip install pandas"):
         model.row_table(X)

@@ -23,7 +23,6 @@ DISJOINT = (
     NEOKMeans(n_init=2),
     MSSR(n_init=2),
     MSSR(objective="residue", n_init=2),
-    LowRankNEOKMeans(columns_per_cluster=1, max_iter=1),
     ROCC(n_init=2),
     InfinitePlaid(n_sweeps=4, burn_in=2, n_moves=1, n_init=1),
 )
@@ -38,9 +37,10 @@ OVERLAPPING = (
 )
 
 
-@pytest.mark.slow  # all that is chosen for the user is chosen in every check
-@parametrize_with_checks([NEOCC()])
-def test_sklearn_check_of_defaults(estimator, check):
+# What is chosen for the user is chosen in every check, and relaxations take long.
+@pytest.mark.slow
+@parametrize_with_checks([NEOCC(), LowRankNEOKMeans(columns_per_cluster=1, max_iter=1)])
+def test_slow_sklearn_check(estimator, check):
     check(estimator)
 
 
