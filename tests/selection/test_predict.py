@@ -294,3 +294,11 @@ def test_an_estimator_without_numbers_chooses_them_and_keeps_the_reasons():
     model = NEOCC(n_init=1, refine=False, random_state=0).fit(X)
     assert model.numbers_choice_.best == model.block_means_.shape == (3, 2)
     assert NEOCC(3, 2, n_init=1, refine=False).fit(X).numbers_choice_ is None
+
+
+def test_missing_cells_are_refused_with_what_to_do():
+    X = np.ones((6, 5))
+    X[2, 3] = np.nan
+    with pytest.raises(ValueError, match=r'row 2, column 3.*suggest_n_clusters.*missing="ignore"'):
+        suggest_n_clusters(X)
+    assert suggest_n_clusters(X, missing="ignore", n_init=1, random_state=0).best == (1, 1)
