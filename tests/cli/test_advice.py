@@ -237,6 +237,10 @@ def test_ratings_that_look_like_counts_may_be_observed_cells(run, tmp_path):
     story = json.loads(run("fit", "rat.csv", *given, "-o", "out").out)["story"]
     assert "look like counts" in story["data"]
     assert any("--missing ignore" in one["command"] for one in story["next"])
+    again = run("fit", "rat.csv", "--missing", "ignore", *given, "-o", "again")
+    answer = json.loads(again.out)
+    assert "look like ratings" in answer["story"]["data"]
+    assert answer["settings"]["remove_effects"]
 
 
 def test_every_setting_can_be_said_again():

@@ -268,6 +268,18 @@ class TestDuplicates:
         matrix = read(tmp_path, self.CONTENT, layout="triplets", duplicates="mean")
         np.testing.assert_array_equal(matrix.data.toarray(), [[3, 3], [7, 0]])
 
+    def test_ratings_do_not_add_up(self, tmp_path):
+        content = self.CONTENT.replace("u,i,v", "user,item,rating")
+        matrix = read(tmp_path, content)
+        np.testing.assert_array_equal(matrix.data.toarray(), [[3, 3], [7, 0]])
+        assert '2 entries occur again: values were averaged; duplicates="sum" adds them up.' in (
+            matrix.notes
+        )
+        summed = read(tmp_path, content, duplicates="sum")
+        np.testing.assert_array_equal(summed.data.toarray(), [[9, 3], [7, 0]])
+        counted = read(tmp_path, content.replace("rating", "count"))
+        np.testing.assert_array_equal(counted.data.toarray(), [[9, 3], [7, 0]])
+
     def test_no_note_without_duplicates(self, tmp_path):
         matrix = read(tmp_path, "u,i,v\na,x,1\nb,x,0\n", layout="triplets", duplicates="error")
         assert not any("occur again" in note for note in matrix.notes)

@@ -48,6 +48,25 @@ def test_every_kind_is_told_by_its_data(kind, seed):
     assert json.loads(json.dumps(found.to_dict()))["kind"] == kind
 
 
+def test_cells_that_are_not_stored_are_missing_where_only_observed_ones_count():
+    """Ratings of which the lowest is the commonest: as zeros they would be counts."""
+    rng = np.random.default_rng(0)
+    stars = 1.0 + rng.integers(5, size=(40, 30)) * rng.integers(2, size=(40, 30))
+    X = sparse.csr_array(stars * (rng.random(stars.shape) < 0.6))
+    assert describe_data(X).kind == "counts"
+    found = describe_data(X, missing="ignore")
+    assert found.kind == "ratings"
+    assert found.facts.missing == pytest.approx(1 - X.nnz / stars.size)
+    assert "of the cells are missing" in str(found)
+    # A zero that is stored is an observed one.
+    zeros = X.copy()
+    zeros.data[:5] = 0.0
+    assert describe_data(zeros, missing="ignore").facts.low == 0.0
+    assert found.facts.low == 1.0
+    with pytest.raises(ValueError, match="missing must be one of"):
+        describe_data(X, missing="none")
+
+
 @pytest.mark.parametrize("kind", ["binary", "ratings", "counts", "intensities", "plain"])
 def test_a_scale_and_an_order_change_no_kind(kind):
     X = drawn(kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -224,13 +225,33 @@ def test_the_knee_wins_if_halves_disagree_on_finer_clusters():
 
 
 def test_there_is_no_knee_where_more_clusters_predict_worse():
-    """As of sparse answers: halves disagree about them, but four clusters predict best."""
+    """As of sparse answers, of which cells are held out: four clusters predict best."""
     errors = [1.0, 0.96, 0.921, 0.915, 0.92, 0.925, 0.93, 0.936, *(0.94 + 0.005 * np.arange(8))]
     stability = [1.0, 0.4, 0.8, *[0.6] * 13]
-    found = judged(curve(errors, stability), "rows", ANY)
+    cells = replace(curve(errors, stability), of_halves=False)
+    found = judged(cells, "rows", ANY)
     assert (found.number, found.plausible) == (4, (4,))
     flat = [*errors[:4], *[0.916] * 12]
     assert judged(curve(flat, stability), "rows", ANY).number == 3
+
+
+def test_halves_have_a_veto():
+    """Of two groups with many shades of each: finer clusters predict better, but by chance."""
+    errors = 0.2 + 0.8 / np.arange(1, 17)
+    stability = np.array([1.0, 0.93, 0.72, 0.6, 0.55, *[0.45] * 11])
+    found = judged(curve(errors, stability), "rows", ANY)
+    assert found.number == 2
+    knee = judged(curve(errors, [1.0, *[0.6] * 15]), "rows", ANY).number
+    assert knee > 2
+    assert knee in found.plausible
+    assert not found.is_clear
+    # Where all parts have the same items, they tell nothing of numbers.
+    cells = replace(curve(errors, stability), of_halves=False)
+    assert judged(cells, "rows", ANY).number == knee
+    # Halves that agree on nothing agree on few clusters as well as on many.
+    assert judged(curve(errors, [1.0, *[-0.1] * 15]), "rows", ANY).number == knee
+    # Only numbers that are to be chosen from compete.
+    assert judged(curve(errors, stability), "rows", Tried((3, 4, 5), 100)).number == 4
 
 
 def test_results_do_not_depend_on_threads_or_container():
@@ -294,3 +315,11 @@ def test_an_estimator_without_numbers_chooses_them_and_keeps_the_reasons():
     model = NEOCC(n_init=1, refine=False, random_state=0).fit(X)
     assert model.numbers_choice_.best == model.block_means_.shape == (3, 2)
     assert NEOCC(3, 2, n_init=1, refine=False).fit(X).numbers_choice_ is None
+
+
+def test_missing_cells_are_refused_with_what_to_do():
+    X = np.ones((6, 5))
+    X[2, 3] = np.nan
+    with pytest.raises(ValueError, match=r'row 2, column 3.*suggest_n_clusters.*missing="ignore"'):
+        suggest_n_clusters(X)
+    assert suggest_n_clusters(X, missing="ignore", n_init=1, random_state=0).best == (1, 1)

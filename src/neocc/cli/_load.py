@@ -189,12 +189,12 @@ class Seen:
 def look(path: Path, settings: FitSettings) -> Seen:
     """Read a file, look at its data, choose steps and an objective, and take the steps."""
     file = read_as_it_is(path, settings)
-    description = _described(file)
+    description = _described(file, settings)
     # The steps that are given come first: an objective is for the data after them.
     after, prepared, steps_open = description, None, settings.preprocess == (AUTO,)
     if not steps_open and settings.preprocess and settings.objective == AUTO:
         prepared = _prepare(file, settings)
-        after = _described(prepared.matrix)
+        after = _described(prepared.matrix, settings)
     is_store, given = file.format == STORE, _given(settings)
     undone = [one for one in recipe_for(after, given) if one.step] if is_store else []
     steps = steps_open and not is_store
@@ -215,12 +215,13 @@ def look(path: Path, settings: FitSettings) -> Seen:
 
 def look_again(loaded: Loaded, settings: FitSettings) -> Seen:
     """Describe what was read for a run that is repeated: nothing is chosen."""
-    return Seen(loaded, settings, _described(loaded.file), [])
+    return Seen(loaded, settings, _described(loaded.file, settings), [])
 
 
-def _described(matrix: Matrix) -> DataDescription:
+def _described(matrix: Matrix, settings: FitSettings) -> DataDescription:
+    missing = "ignore" if settings.is_observed else "zero"
     with blaming_the_user(matrix):
-        return describe_data(matrix.data, column_names=matrix.column_names)
+        return describe_data(matrix.data, column_names=matrix.column_names, missing=missing)
 
 
 def _given(settings: FitSettings) -> dict[str, Any]:

@@ -25,6 +25,8 @@ READ_OPTIONS: dict[str, Any] = {
 # Squares of larger values, summed and scaled for ties, could overflow.
 LARGEST = 1e140
 
+_LEFT_OUT = '; NEOCC and suggest_n_clusters leave them out with missing="ignore".'
+
 
 def readable(X: Any) -> Any:
     """Return data for `check_array`, brought into memory if they are a neighbour's.
@@ -144,6 +146,5 @@ def check_values(values: AnyArray, shape: tuple[int, int], names: Any, where: An
     count = int(np.count_nonzero(bad))
     raise ValueError(
         f"Input X contains {kind}: {count} of its values are not finite, the first at {place}. "
-        "Fill or drop these cells before fitting"
-        + ('; NEOCC(missing="ignore") leaves them out.' if kind == "NaN" else ".")
+        "Fill or drop these cells before fitting" + (_LEFT_OUT if kind == "NaN" else ".")
     )

@@ -52,7 +52,8 @@ def read_matrix(
         keeps the zeros that are given. Infinite numbers are always refused.
     duplicates : {"sum", "mean", "error"}, default=None
         What becomes of several values for the same cell, in triplets and in coordinate form. By
-        default they are added up; but a pair is a cell with 1, however often it is given.
+        default they are added up; but ratings (a heading says so) are averaged, and a pair is a
+        cell with 1, however often it is given.
     layout : {"table", "triplets", "pairs"}, default=None
         Whether a CSV, TSV, Parquet or Excel file holds the cells of the matrix, or in each line a
         row id, a column id and a value, or the two ids only. By default a file holds triplets if

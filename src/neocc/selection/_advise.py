@@ -123,9 +123,9 @@ def advise(
     from neocc.estimators import NEOCC
     from neocc.preprocessing import make_preprocessor
 
-    description = describe_data(
-        X, column_names=column_names, max_cells=max_cells, random_state=random_state
-    )
+    missing = parameters.get("missing", "zero")
+    look = {"max_cells": max_cells, "random_state": random_state}
+    description = describe_data(X, column_names=column_names, missing=missing, **look)
     reasons = recipe_for(description, parameters)
     names = [reason.step for reason in reasons if reason.step is not None]
     chosen = {name: value for reason in reasons for name, value in reason.parameters.items()}

@@ -82,8 +82,9 @@ class Cells:
                     costs = _costs(each, features, new, found)
                     errors[s][k] += least + costs[np.arange(len(at)), at]
                     labels[s][k, part, 0] = at
+        size = _size(cells, problem.objective)
         rows, columns = (
-            Curve(each * (each.shape[1] / _size(cells, problem.objective)), stability_of(runs))
+            Curve(each * (each.shape[1] / size), stability_of(runs), of_halves=False)
             for each, runs in zip(errors, labels, strict=True)
         )
         return rows, columns

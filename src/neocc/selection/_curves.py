@@ -38,10 +38,14 @@ class Curve:
         Error of the cells of each item while they were held out.
     stability : array of shape (n_numbers,)
         Mean adjusted Rand index of the clusters that different parts give to all items.
+    of_halves : bool
+        Whether these parts have different items of the side. Where cells are held out all have
+        their items, and disagree as far as single items are noisy: that tells nothing of numbers.
     """
 
     errors: FloatArray
     stability: FloatArray
+    of_halves: bool = True
 
 
 def holds_out_cells(objective: Objective) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from neocc.engines.reading import LARGEST
-from neocc.selection._data import check_positive, make_rng
+from neocc.selection._data import check_choice, check_positive, make_rng
 from neocc.selection._facts import Facts, look_at
 from neocc.selection._kinds import KINDS, kind_of
 
@@ -60,6 +60,7 @@ def describe_data(
     X: Any,
     *,
     column_names: Sequence[Any] | None = None,
+    missing: str = "zero",
     max_cells: int = 1 << 20,
     random_state: Any = 0,
 ) -> DataDescription:
@@ -71,6 +72,8 @@ def describe_data(
         The data, of shape (n_rows, n_columns). Cells that are NaN are missing.
     column_names : sequence, default=None
         Names of the columns; by default those of a data frame or a store.
+    missing : {"zero", "ignore"}, default="zero"
+        As in `NEOCC`: whether entries that a sparse matrix does not store are zeros, or missing.
     max_cells : int, default=1048576
         Of data with more cells (stored entries, where zeros are not stored) a random sample of the
         rows is looked at.
@@ -100,7 +103,8 @@ def describe_data(
     """
     check_positive("max_cells", max_cells)
     seed = int(make_rng(random_state).integers(1 << 31))
-    facts = look_at(X, column_names, max_cells, seed)
+    check_choice("missing", missing, ("zero", "ignore"))
+    facts = look_at(X, column_names, max_cells, seed, observed=missing == "ignore")
     kind, evidence = kind_of(facts)
     return DataDescription(kind.name, evidence, kind.implies, tuple(_remarks(facts)), facts)
 

@@ -37,7 +37,8 @@ class Facts:
     is_sparse : bool
         Whether zeros are not stored.
     fill, missing : float
-        Share of cells that are neither zero nor missing; share of those that are NaN.
+        Share of cells that are neither zero nor missing; share of those that are NaN, or not
+        stored where only observed cells count.
     low, high, smallest : float
         Lowest and highest value, and the smallest that is positive (or 0 if there is none).
     is_whole : bool
@@ -106,33 +107,39 @@ class Facts:
     is_list: bool
 
 
-def look_at(X: Any, names: Sequence[Any] | None, most: int, seed: int) -> Facts:
+def look_at(
+    X: Any, names: Sequence[Any] | None, most: int, seed: int, *, observed: bool = False
+) -> Facts:
     """Measure data, or a random sample of their rows of about `most` cells.
 
-    Values that are too large for squares are left to those who fit.
+    Where only `observed` cells count, those that are not stored are missing. Values that are too
+    large for squares are left to those who fit.
     """
     with np.errstate(all="ignore"):
-        return _measured(X, names, most, seed)
+        return _measured(X, names, most, seed, observed=observed)
 
 
-def _measured(X: Any, names: Sequence[Any] | None, most: int, seed: int) -> Facts:
+def _measured(
+    X: Any, names: Sequence[Any] | None, most: int, seed: int, *, observed: bool
+) -> Facts:
     shape, seen, names = some_rows(X, names, most, seed)
     stored = seen.data if sparse.issparse(seen) else seen.ravel()
     is_missing = np.isnan(stored)
     values = np.asarray(stored[~is_missing & (stored != 0)], dtype=np.float64)
     n_cells = max(1, seen.shape[0] * seen.shape[1])
+    n_missing = np.count_nonzero(is_missing) + (n_cells - stored.size if observed else 0)
     levels, first = _levels(values)
     positive = values[values > 0]
     columns, rows = Lines.of(seen, 0), Lines.of(seen, 1)
     lowest = float(values.min()) if values.size else 0.0
-    has_zeros = values.size + np.count_nonzero(is_missing) < n_cells
+    has_zeros = values.size + n_missing < n_cells
     totals = rows.sums
     return Facts(
         shape=shape,
         n_rows_seen=seen.shape[0],
         is_sparse=sparse.issparse(seen),
         fill=values.size / n_cells,
-        missing=float(np.count_nonzero(is_missing)) / n_cells,
+        missing=n_missing / n_cells,
         low=min(lowest, 0.0) if has_zeros else lowest,
         high=max(float(values.max()) if values.size else 0.0, 0.0 if has_zeros else -np.inf),
         smallest=float(positive.min()) if positive.size else 0.0,

@@ -273,4 +273,6 @@ class _Search:
 
 def _mean(curves: list[Curve]) -> Curve:
     errors = np.mean([each.errors for each in curves], axis=0)
-    return Curve(errors, np.mean([each.stability for each in curves], axis=0))
+    return replace(
+        curves[0], errors=errors, stability=np.mean([each.stability for each in curves], axis=0)
+    )

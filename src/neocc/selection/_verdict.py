@@ -2,12 +2,16 @@
 
 Let e_k be the held-out error with k clusters, and s the smallest number within one standard error
 of the best (of the differences of all items, pairwise). If s is 1 there is no structure. If both
-halves of the items give the same s clusters, or if with twice as many a fifth of what was gained is
-lost again, s it is, as on planted clusters. Real groups are
+halves of the items give the same s clusters, s it is, as on planted clusters. Real groups are
 seldom like that: finer and finer clusters predict a little better, but differ from half to half.
 Then the number is the *knee*: the k up to s that lies farthest below the straight line from e_1 to
-the best error, at twice as many clusters as s. Numbers that lie nearly as far below it are
-plausible too; if there are any, or if halves disagree, the number is said to be unclear.
+the best error, at twice as many clusters as s. But halves have a veto: of the numbers up to the
+knee the largest is taken on which they agree nearly as well as on any of them. Numbers that lie
+nearly as far below the line, and a knee that was refused, are plausible too; if there are any, or
+if halves disagree, the number is said to be unclear.
+
+Where cells are held out there are no halves, and no veto; and if with twice as many clusters as s a
+fifth of what was gained is lost again, there is no knee: s it is.
 """
 
 from __future__ import annotations
@@ -29,7 +33,7 @@ _ITEMS_PER_CLUSTER, _FEW_ITEMS = 4, 20
 _ITEMS_PER_PATTERN = 8
 # Halves that agree so well have found the same clusters.
 SAME = 0.9
-_NEARLY = 0.95
+_NEARLY, _VETO = 0.95, 0.2
 _GIVEN_BACK = 0.2
 
 
@@ -86,16 +90,26 @@ def judged(curve: Curve, side: Side, tried: Tried) -> SidePrediction:
         if not len(allowed):
             number = tried.numbers[0]
             return replace(found, number=number, plausible=(number,))
-    certain = within == 0 or curve.stability[within] >= SAME or _rises(mean, within)
+    certain = within == 0 or curve.stability[within] >= SAME
+    certain |= not curve.of_halves and _rises(mean, within)
     if found.number in allowed and certain:
         return found
-    depth = _depth(mean, within)[: within + 1]
     usable = allowed[allowed <= within + 1]
     if not len(usable):
         return replace(found, number=int(allowed[0]), plausible=(int(allowed[0]),))
-    number = int(usable[depth[usable - 1].argmax()])
-    near = usable[depth[usable - 1] >= _NEARLY * depth[number - 1]]
+    depth = _depth(mean, within)
+    knee = int(usable[depth[usable - 1].argmax()])
+    number = _agreed(curve.stability, usable[usable <= knee]) if curve.of_halves else knee
+    near = usable[(depth[usable - 1] >= _NEARLY * depth[knee - 1]) | (usable == number)]
     return replace(found, number=number, plausible=tuple(near.tolist()))
+
+
+def _agreed(stability: Any, numbers: Any) -> int:
+    """Return the largest number on which halves agree nearly as well as on any of them."""
+    several = numbers[numbers > 1] if numbers[-1] > 1 else numbers
+    agreement = stability[several - 1]
+    best = float(agreement.max())
+    return int(several[agreement >= best - _VETO * abs(best)][-1])
 
 
 def _rises(mean: Any, within: int) -> bool:

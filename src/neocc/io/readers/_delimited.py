@@ -43,10 +43,7 @@ def read_planned(
     if plan.layout == "table":
         builder = builders.table(plan.number_names, has_row_names=bool(plan.ids))
     else:
-        duplicates = options.duplicates_of(plan.layout)
-        if plan.guessed and options.duplicates is None and plan.layout == "triplets":
-            duplicates = "error"
-        builder = builders.triplets(duplicates)
+        builder = builders.triplets(plan.duplicates(options))
     for batch in batches(source, plan, options.missing):
         if not builder.add(batch, options.missing):
             raise find_fault(source, plan, options.missing, "a cell without a finite number")

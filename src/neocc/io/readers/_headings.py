@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 from neocc.io.readers._numerals import is_grouped
 from neocc.io.readers._text import Dialect, Record, are_truths, is_infinite, is_missing, is_number
 
-__all__ = ["NAME_HEADINGS", "Kind", "has_header", "is_thing", "is_time", "is_value", "kind_of"]
-__all__ += ["mean_pairs", "mean_triplets", "says_id"]
+__all__ = ["NAME_HEADINGS", "Kind", "has_header", "is_rating", "is_thing", "is_time", "is_value"]
+__all__ += ["kind_of", "mean_pairs", "mean_triplets", "says_id"]
 
 Kind: TypeAlias = Literal["numbers", "whole numbers", "text", "nothing"]
 
@@ -34,6 +34,8 @@ _VALUE = re.compile(
     "(value|val|rating|score|star|count|weight|number|quantity|amount|frequency|freq|expression"
     "|abundance|intensity|play|view|click|purchase|n|tf|tfidf)s?"
 )
+# Of the same thing one is a better estimate than the sum of two.
+_RATING = re.compile("(rating|score|star|grade)s?")
 # So many names written alike show how names are written here.
 _ENOUGH_NAMES = 5
 # So many numbers in equal steps, or so many that rise, hardly stand in a line of data by chance.
@@ -93,6 +95,11 @@ def is_time(heading: str) -> bool:
 def is_value(heading: str) -> bool:
     """Whether a heading is a word for what is measured."""
     return _is_a(_VALUE, heading)
+
+
+def is_rating(heading: str) -> bool:
+    """Whether a heading is a word for a judgement, several of which do not add up."""
+    return _is_a(_RATING, heading)
 
 
 def says_id(heading: str) -> bool:

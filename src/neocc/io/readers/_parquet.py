@@ -85,7 +85,7 @@ def _read(
     if plan.layout == "table":
         builder = builders.table(plan.number_names, has_row_names=bool(plan.ids))
     else:
-        builder = builders.triplets(options.duplicates_of(plan.layout))
+        builder = builders.triplets(plan.duplicates(options))
     n_before = 0
     for batch in _batches(source, file, plan):
         if not builder.add(batch, options.missing):

@@ -8,7 +8,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from neocc.io._errors import FormatError
-from neocc.io._options import Layout
+from neocc.io._options import Duplicates, Layout, ReadOptions
+from neocc.io.readers._headings import is_rating
 from neocc.io.readers._text import Dialect
 
 __all__ = ["Plan", "dropped_columns", "plan_table", "plan_triplets"]
@@ -94,6 +95,19 @@ class Plan:
         if self.headings is None:
             return None
         return tuple(self.headings[place] for place in self.numbers)
+
+    def duplicates(self, options: ReadOptions) -> Duplicates:
+        """Return what becomes of several values for a cell, as asked for or as the values ask for.
+
+        Ratings do not add up; where only the look of the data says that these are triplets, a
+        cell that is given twice says that they are not.
+        """
+        if self.layout == "triplets" and options.duplicates is None:
+            if self.guessed:
+                return "error"
+            if self.number_names and is_rating(self.number_names[0]):
+                return "mean"
+        return options.duplicates_of(self.layout)
 
 
 def plan_triplets(path: Path, plan: Plan, columns: Sequence[str | int] | None) -> Plan:

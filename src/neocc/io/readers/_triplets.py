@@ -24,8 +24,8 @@ __all__ = [
 
 
 _AGAIN = {
-    "sum": "values were added up",
-    "mean": "values were averaged",
+    "sum": 'values were added up; duplicates="mean" averages them',
+    "mean": 'values were averaged; duplicates="sum" adds them up',
     "once": 'they count once; duplicates="sum" counts them',
 }
 
