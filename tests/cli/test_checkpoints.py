@@ -192,9 +192,18 @@ def test_a_checkpoint_of_another_fit_is_refused(run, store, tmp_path):
     ("options", "words"),
     [
         ("--checkpoint-every 5", "is for --checkpoint FILE"),
-        ("--checkpoint kept --checkpoint-every -1", "a number of seconds between two saves; got -1"),
-        ("--checkpoint kept --checkpoint-every nan", "a number of seconds between two saves; got nan"),
-        ("--checkpoint kept --checkpoint-every inf", "a number of seconds between two saves; got inf"),
+        (
+            "--checkpoint kept --checkpoint-every -1",
+            "a number of seconds between two saves; got -1",
+        ),
+        (
+            "--checkpoint kept --checkpoint-every nan",
+            "a number of seconds between two saves; got nan",
+        ),
+        (
+            "--checkpoint kept --checkpoint-every inf",
+            "a number of seconds between two saves; got inf",
+        ),
         ("--checkpoint nowhere/kept", "nowhere/kept: There is no such folder"),
         ("--checkpoint store", "store: This is a folder"),
         ("--checkpoint out/kept", "written as a whole"),
