@@ -213,8 +213,8 @@ def report_answer(
     with blaming_the_user():
         write_report(path=target, record=record, force=force, **page)
     notes = [*notes, *known.notes, *remarks]
-    said = {"report": str(target), "notes": notes, "enrichment": known.tested(members)}
-    return Answer(lambda: [f"Written to {target}: open it in a browser."], lambda: said, notes)
+    answer = {"report": str(target), "notes": notes, "enrichment": known.tested(members)}
+    return Answer(lambda: [f"Written to {target}: open it in a browser."], lambda: answer, notes)
 
 
 def _matrix_of(saved: SavedModel, data: Path, settings: FitSettings) -> Matrix:
