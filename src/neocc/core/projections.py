@@ -6,11 +6,16 @@ scaled by the roots of their norms (Dhillon 2001; Cho et al. 2004); the *sketch*
 random table, which keeps distances between rows in expectation (Johnson and Lindenstrauss). Of
 counts the spectral view is that of correspondence analysis: roots of margins scale them, the first
 vectors are the margins themselves and are left out, and only directions count.
+
+A search makes many starts from one *thin* view: the leading singular vectors of X as it is, of
+which one-way clusters cost hardly more than those of X (Drineas et al. 2004), for a small part of
+the time.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -18,16 +23,44 @@ from scipy.optimize import linear_sum_assignment
 from neocc._typing import FloatArray
 from neocc.core.engine import Engine
 from neocc.core.initialise import COLD, seeded_start
-from neocc.core.objectives import KMEANS, MODULARITY
+from neocc.core.objectives import KMEANS, MODULARITY, Side
 from neocc.core.overlap.share import Share
 from neocc.core.problem import Problem
 from neocc.core.solve import solve
 from neocc.core.steps import Pair, with_side
 from neocc.kernels import Memberships
 
+__all__ = [
+    "View",
+    "modularity_start",
+    "sketched_start",
+    "spectral_start",
+    "thin_start",
+    "thin_view",
+]
+
 _OVERSAMPLING = 8
 _POWER_ITERATIONS = 4
 _ITERATIONS = 20
+# The same for a view that many starts share, each of which is run on in any case.
+_FEW_POWER_ITERATIONS = 2
+_FEW_ITERATIONS = 3
+
+View: TypeAlias = tuple[FloatArray, FloatArray]
+"""Tables with a line for each row, and for each column."""
+
+# How rows and columns are clustered by turns: by the view, by sums over clusters of the other side,
+# or by the nearest of some items.
+_WAYS = (
+    ("view", "view"),
+    ("sums", "view"),
+    ("view", "sums"),
+    ("view", "seeds"),
+    ("view", "view"),
+    ("sums", "view"),
+    ("view", "sums"),
+    ("seeds", "view"),
+)
 
 
 def spectral_start(data: Engine, problem: Problem, rng: np.random.Generator) -> Pair:
@@ -37,9 +70,61 @@ def spectral_start(data: Engine, problem: Problem, rng: np.random.Generator) -> 
         squares = data.row_margins() ** 2, data.column_margins() ** 2
     else:
         squares = data.row_squares(), data.column_squares()
-    row_scale, column_scale = (_inverse_root(each) for each in squares)
     rank = min(_most_clusters(problem), *data.shape)
-    width = min(rank + _OVERSAMPLING, *data.shape)
+    scales = tuple(_inverse_root(each) for each in squares)
+    left, values, right = _leading(data, problem, scales, _POWER_ITERATIONS, rng)
+    if not counts:
+        both = left[:, :rank] * values[:rank], right[:, :rank] * values[:rank]
+        return _clustered(data, problem, both, rng)
+    some = slice(min(1, len(values) - 1), max(2, rank))
+    both = _directions(left[:, some] * values[some]), _directions(right[:, some] * values[some])
+    return _matched(data, problem, _clustered(data, problem, both, rng))
+
+
+def thin_view(data: Engine, problem: Problem, rng: np.random.Generator) -> View:
+    """Return rows and columns in the coordinates of the leading singular vectors."""
+    scales = np.ones(data.shape[0]), np.ones(data.shape[1])
+    left, values, right = _leading(data, problem, scales, _FEW_POWER_ITERATIONS, rng)
+    return left * values, right * values
+
+
+def thin_start(
+    engine: Engine, problem: Problem, view: View, turn: int, rng: np.random.Generator
+) -> Pair:
+    """Start from short runs of one-way NEO-K-Means on a view, in another way every turn."""
+    data, ways = engine.centred(problem.centring), _WAYS[turn % len(_WAYS)]
+    both, pair = list(zip(problem.sides, ways, view, strict=True)), COLD
+    for side, way, table in sorted(both, key=lambda each: each[1] == "sums"):
+        if way == "seeds":
+            one_way = problem.one_way(side, _FEW_ITERATIONS)
+            own = engine.centred(one_way.centring)
+            members = seeded_start(own, one_way, rng)[side == "columns"]
+        else:
+            points = _sums(data, side, pair) if way == "sums" else table
+            members = _one_way(data, problem, side, points, rng, short=True)
+        assert members is not None
+        pair = with_side(pair, side, members)
+    return pair
+
+
+def _sums(data: Engine, side: Side, pair: Pair) -> FloatArray:
+    """Return sums over the clusters of the other side, at the scale of distances."""
+    other = pair[side == "rows"]
+    assert other is not None
+    scaled = other.indicator / np.sqrt(np.maximum(other.sizes, 1.0))
+    return data.multiply(scaled) if side == "rows" else data.multiply_transposed(scaled)
+
+
+def _leading(
+    data: Engine,
+    problem: Problem,
+    scales: tuple[FloatArray, ...],
+    n_iterations: int,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return leading singular vectors and values of X with scaled rows and columns, about."""
+    row_scale, column_scale = scales
+    width = min(_most_clusters(problem) + _OVERSAMPLING, *data.shape)
 
     def times(table: FloatArray) -> FloatArray:
         return data.multiply(table * column_scale[:, None]) * row_scale[:, None]
@@ -48,16 +133,10 @@ def spectral_start(data: Engine, problem: Problem, rng: np.random.Generator) -> 
         return data.multiply_transposed(table * row_scale[:, None]) * column_scale[:, None]
 
     basis = np.linalg.qr(times(rng.normal(size=(data.shape[1], width))))[0]
-    for _ in range(_POWER_ITERATIONS):
+    for _ in range(n_iterations):
         basis = np.linalg.qr(times(np.linalg.qr(transposed_times(basis))[0]))[0]
     right, values, rotation = np.linalg.svd(transposed_times(basis), full_matrices=False)
-    left = basis @ rotation.T
-    if not counts:
-        both = left[:, :rank] * values[:rank], right[:, :rank] * values[:rank]
-        return _clustered(data, problem, both, rng)
-    some = slice(min(1, len(values) - 1), max(2, rank))
-    both = _directions(left[:, some] * values[some]), _directions(right[:, some] * values[some])
-    return _matched(data, problem, _clustered(data, problem, both, rng))
+    return basis @ rotation.T, values, right
 
 
 def modularity_start(data: Engine, problem: Problem, rng: np.random.Generator) -> Pair:
@@ -80,23 +159,35 @@ def sketched_start(data: Engine, problem: Problem, rng: np.random.Generator) -> 
     return _clustered(data, problem, (by_rows, by_columns), rng)
 
 
-def _clustered(
-    data: Engine, problem: Problem, tables: tuple[FloatArray, FloatArray], rng: np.random.Generator
-) -> Pair:
-    """Cluster rows and columns by tables that have a row for each of them."""
+def _clustered(data: Engine, problem: Problem, view: View, rng: np.random.Generator) -> Pair:
+    """Cluster rows and columns by tables that have a line for each of them."""
     pair = COLD
-    for side, table in zip(problem.sides, tables, strict=True):
-        # Columns are the rows of their table.
-        one_way = Problem(KMEANS, problem.counts(side), None, max_iter=_ITERATIONS)
-        model, weights = problem.overlap_model.one_way, problem.weights(side)
-        one_way = replace(one_way, overlap_model=model, row_weights=weights)
-        points = data.over_table(table)
-        U = solve(points, one_way, seeded_start(points, one_way, rng)).U
-        # By cells, so that a search of dense data is one of sparse data.
-        data.reads.asked += points.reads.asked * points.shape[1] / data.shape[side == "rows"]
-        assert U is not None
-        pair = with_side(pair, side, U)
+    for side, table in zip(problem.sides, view, strict=True):
+        pair = with_side(pair, side, _one_way(data, problem, side, table, rng))
     return pair
+
+
+def _one_way(
+    data: Engine,
+    problem: Problem,
+    side: Side,
+    table: FloatArray,
+    rng: np.random.Generator,
+    *,
+    short: bool = False,
+) -> Memberships:
+    """Cluster the items of a side by a table that has a line for each of them."""
+    # Columns are the rows of their table.
+    n_iterations = _FEW_ITERATIONS if short else _ITERATIONS
+    one_way = Problem(KMEANS, problem.counts(side), None, max_iter=n_iterations)
+    model, weights = problem.overlap_model.one_way, problem.weights(side)
+    one_way = replace(one_way, overlap_model=model, row_weights=weights)
+    points = data.over_table(table)
+    U = solve(points, one_way, seeded_start(points, one_way, rng)).U
+    # By cells, so that a search of dense data is one of sparse data.
+    data.reads.asked += points.reads.asked * points.shape[1] / data.shape[side == "rows"]
+    assert U is not None
+    return U
 
 
 def _matched(data: Engine, problem: Problem, pair: Pair) -> Pair:

@@ -7,15 +7,18 @@ expected to gain, from how long gains have taken on these data. On large matrice
 done with a sample. Work is counted in what is asked of the engine (`Reads.asked`), never in
 seconds: the same seed gives the same result anywhere.
 
-Some plain starts are spared. The others are not made if the first few end alike, or if they lose to
-starts of other kinds on sparse data (`neocc.core.search.contest`): rounds then have a fixed number
-of passes for each start. On large matrices those that are far behind are not carried to the end.
+Some plain starts are spared. The others are not made if the first few end alike. On sparse data
+none is made: seeds that are compared with all items would take most of the time, and tell little
+where rows share few columns. Short runs from a view of the data that all share
+(`neocc.core.projections`) lead further in less time, and the best of them are carried on. The same
+is done with the starts of large matrices.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -23,6 +26,7 @@ from neocc.core.checkpoints import NO_JOURNAL, Journal
 from neocc.core.engine import Engine
 from neocc.core.initialise import COLD
 from neocc.core.problem import Problem
+from neocc.core.projections import View, thin_start, thin_view
 from neocc.core.samples import (
     SAMPLING,
     Sample,
@@ -31,20 +35,24 @@ from neocc.core.samples import (
     extend_to_all,
     side_to_sample,
 )
-from neocc.core.search.contest import ENOUGH, RIVALS, is_contested, is_decided, run_rivals
-from neocc.core.search.local import SAME_BASIN, Loose, attempt, swapped
+from neocc.core.search.local import SAME_BASIN, attempt, swapped
 from neocc.core.search.pool import N_STEPS, SHORT_TOL, Pool, ranked
 from neocc.core.search.starts import COSTLY_SHARE, Begin, Init, make_start
-from neocc.core.solve import Solution, solve
+from neocc.core.solve import Solution, continued, improved, solve
 from neocc.core.steps import Pair, assigned, with_side
 
 __all__ = ["budgeted_search", "n_budgeted_steps"]
 
-# On large matrices a start that is so far behind when it has nearly converged is abandoned.
-_FAR_BEHIND = Loose(1e-3, 1e-2)
+# Numbers of entries of sparse data that are not zero, at least, and their share of all cells.
+_LEAST_ENTRIES = 1 << 16
+_SPARSE = 0.5
+# Starts from a view that are made in place of each plain one.
+_THIN_SHARE = 0.8
+# Of short runs of sparse data so many are carried on: of these, and of those of large matrices.
+_CARRIED_ON = (2, 1)
 # What may follow the plain starts, as a multiple of their work; the same, with a sample.
 _MULTIPLE = 1.3
-_ON_SAMPLE = 0.3
+_ON_SAMPLE = 0.5
 # Of it, the share that is left for swaps at the end.
 _CLOSING = 0.1
 # So many rounds without a gain is each start worth that ended where the best did.
@@ -58,7 +66,7 @@ _COMPARED = 4
 # Passes of a search for each of its starts, where most of them are not made.
 _PASSES = 20
 # What may follow these starts at least, as a multiple of their work.
-_LEAST_SHARE = 0.7
+_LEAST_SHARE = 0.4
 
 
 def budgeted_search(
@@ -81,14 +89,15 @@ def budgeted_search(
     data = engine.centred(problem.centring)
     n_starts = 1 if isinstance(init, tuple) else n_init
     # Spawned before anything is drawn, so that a resumed search gets the same ones.
-    rngs, (sampler, *others) = rng.spawn(n_starts), rng.spawn(1 + len(RIVALS))
+    rngs, (sampler, viewer) = rng.spawn(n_starts), rng.spawn(2)
     state = _State.resumed(journal.found("search"), rng)
 
     def ended() -> bool:
         journal.note(search=state.noted(rng))
         return stopped()
 
-    for _ in _make_starts(engine, problem, init, (rngs, others), warm, sampling, begin, state):
+    plan = _Plan(engine, problem, init, rngs, warm, sampling)
+    for _ in plan.make_starts(state, viewer, begin):
         yield state.best
         if ended():
             return
@@ -100,7 +109,7 @@ def budgeted_search(
     # In questions about the sample.
     limit = multiple * state.work * _cost(engine, problem) / _cost(where.engine, problem)
     n_new = 0 if isinstance(init, tuple) else n_starts
-    if state.is_settled:
+    if state.is_settled or plan.is_thin:
         limit, n_new = max(_PASSES * n_starts - state.work, _LEAST_SHARE * state.work), 0
     while not state.is_over:
         begin()
@@ -118,44 +127,80 @@ def budgeted_search(
         yield state.best
 
 
-def _make_starts(
-    engine: Engine,
-    problem: Problem,
-    init: Init,
-    rngs: tuple[list[np.random.Generator], list[np.random.Generator]],
-    warm: Pair,
-    sampling: Sampling,
-    begin: Begin,
-    state: _State,
-) -> Iterator[None]:
-    """Run the plain starts that are needed, on sparse data after their rivals; yield after each."""
-    own, others = rngs
-    is_large = side_to_sample(engine, problem, sampling) is not None
-    begins = not (state.n_starts or state.rivals) and len(own) > 1
-    if begins and is_contested(engine, problem, init, sampling):
-        begin()
-        asked = engine.reads.asked
-        state.rivals = run_rivals(engine, problem, others)
-        state.starts, state.work = state.rivals, engine.reads.asked - asked
-        yield
+@dataclass(frozen=True)
+class _Plan:
+    """How starts are made."""
 
-    def one_start(engine: Engine, i: int) -> tuple[Solution, float]:
-        asked, data = engine.reads.asked, engine.centred(problem.centring)
-        kind = "random" if callable(init) and i % COSTLY_SHARE else init
-        pair = make_start(engine, data, problem, kind, own[i], COLD if i else warm, sampling)
-        if is_large and i:
-            found = attempt(data, problem, pair, state.best, _FAR_BEHIND)
-        else:
-            found = solve(data, problem, pair)
-        return found, engine.reads.asked - asked
+    engine: Engine
+    problem: Problem
+    init: Init
+    rngs: list[np.random.Generator]
+    warm: Pair
+    sampling: Sampling
 
-    while state.n_starts < len(own) and not state.is_settled:
-        n_next = 1 if is_large else state.n_certain(len(own))
-        runs = engine.each(one_start, range(state.n_starts, state.n_starts + n_next))
-        for _ in range(n_next):
+    @cached_property
+    def is_large(self) -> bool:
+        """Whether starts are made on samples."""
+        return side_to_sample(self.engine, self.problem, self.sampling) is not None
+
+    @cached_property
+    def is_sparse(self) -> bool:
+        """Whether one-way starts would take most of the time of a search."""
+        engine, problem = self.engine, self.problem
+        one_way = self.init == problem.objective.usual_start == "neo-kmeans"
+        if not one_way or len(problem.sides) == 1 or len(self.rngs) == 1:
+            return False
+        if engine.n_stored < _LEAST_ENTRIES:
+            return False
+        return _LEAST_ENTRIES <= engine.n_nonzero() <= _SPARSE * float(np.prod(engine.shape))
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether starts are made from a thin view."""
+        return self.is_sparse and not self.is_large
+
+    def make_starts(
+        self, state: _State, viewer: np.random.Generator, begin: Begin
+    ) -> Iterator[None]:
+        """Run the starts that are needed; yield after each."""
+        engine, problem, n_starts = self.engine, self.problem, len(self.rngs)
+        data, view = engine.centred(problem.centring), None
+        if self.is_thin and not state.is_ready:
+            asked = engine.reads.asked
+            view = thin_view(data, problem, viewer)
+            if not state.n_starts:  # else it is known, and made again after an interruption
+                state.work += engine.reads.asked - asked
+        is_short, tol = n_starts > 1 and (self.is_thin or self.is_large), problem.tol
+        if self.is_thin:
+            n_starts = int(np.ceil(_THIN_SHARE * n_starts))
+        if is_short:
+            tol = max(tol, SHORT_TOL)
+
+        def one_start(own: Engine, i: int) -> tuple[Solution, float]:
+            asked = own.reads.asked
+            pair = self._start(own, i, view)
+            found = solve(own.centred(problem.centring), replace(problem, tol=tol), pair)
+            return found, own.reads.asked - asked
+
+        while state.n_starts < n_starts and not state.is_settled:
+            n_then = _ENOUGH_ALIKE if state.n_starts < _ENOUGH_ALIKE < n_starts else n_starts
+            runs = engine.each(one_start, range(state.n_starts, n_then))
+            while state.n_starts < n_then:
+                begin()
+                state.add_start(*next(runs))
+                yield
+        if is_short and not state.is_ready:
             begin()
-            state.add_start(*next(runs))
+            number = _CARRIED_ON[self.is_large] if self.is_sparse else n_starts
+            state.carry_on(data, problem, number)
             yield
+
+    def _start(self, engine: Engine, i: int, view: View | None) -> Pair:
+        if view is not None:
+            return thin_start(engine, self.problem, view, i, self.rngs[i])
+        kind = "random" if callable(self.init) and i % COSTLY_SHARE else self.init
+        data, warm = engine.centred(self.problem.centring), COLD if i else self.warm
+        return make_start(engine, data, self.problem, kind, self.rngs[i], warm, self.sampling)
 
 
 def _cost(engine: Engine, problem: Problem) -> float:
@@ -173,10 +218,11 @@ def n_budgeted_steps(init: Init, n_init: int) -> int:
 class _State(Pool):
     """The state of a search."""
 
-    n_starts: int = 0  # plain starts made
-    rivals: list[Solution] = field(default_factory=list)  # where their rivals ended, ranked
-    is_settled: bool = False  # no further plain start is needed
-    work: float = 0.0  # that these took
+    n_starts: int = 0  # starts made
+    n_alike: int = 0  # that ended where the best did
+    is_settled: bool = False  # no further one is needed
+    is_ready: bool = False  # the best of short runs have converged
+    work: float = 0.0  # that all of it took
     starts: list[Solution] = field(default_factory=list)  # where they ended, ranked
 
     @property
@@ -187,21 +233,18 @@ class _State(Pool):
         self.starts = ranked([*self.starts, found])
         self.n_starts += 1
         self.work += work
-        if len(self.rivals) > 1:
-            self.is_settled = is_decided(self.rivals[0], self.best, found, self.n_starts)
-        elif self.n_starts == _ENOUGH_ALIKE:
-            self.is_settled = self._n_alike() == _ENOUGH_ALIKE
-
-    def n_certain(self, n_starts: int) -> int:
-        """Return how many of the starts that are left are made whatever the next ones find."""
-        decisive = range(1, ENOUGH + 1) if len(self.rivals) > 1 else (_ENOUGH_ALIKE,)
-        then = next((number for number in decisive if number > self.n_starts), n_starts)
-        return min(then, n_starts) - self.n_starts
-
-    def _n_alike(self) -> int:
-        """Return how many starts ended where the best did."""
         best = self.best.objective
-        return sum(each.objective <= best + SAME_BASIN * abs(best) for each in self.starts)
+        near = best + SAME_BASIN * abs(best)
+        self.n_alike = sum(each.objective <= near for each in self.starts)
+        self.is_settled = self.n_starts == self.n_alike == _ENOUGH_ALIKE
+
+    def carry_on(self, data: Engine, problem: Problem, number: int) -> None:
+        """Let the best of short runs converge, and the next ones if they may end lower."""
+        asked, (best, *others) = data.reads.asked, self.starts[:number]
+        best = continued(data, problem, best)
+        ends = [improved(each, attempt(data, problem, each.pair, best)) for each in others]
+        self.starts, self.is_ready = ranked([best, *ends]), True
+        self.work += data.reads.asked - asked
 
     def make_rounds(
         self, where: Sample, limit: float, rng: np.random.Generator, n_new: int = 0
@@ -211,7 +254,8 @@ class _State(Pool):
             asked = where.data.reads.asked
             self.pool = self.starts if where.items is None else self._on_sample(where)
             # Starts that agree are rounds that gained nothing.
-            self.waited = (self._n_alike() - 1) * (_ALL_AGREED if self.is_settled else _AGREED)
+            few = self.is_settled or self.is_ready
+            self.waited = (self.n_alike - 1) * (_ALL_AGREED if few else _AGREED)
             self.spent = where.data.reads.asked - asked
         super().make_rounds(where, limit, rng, n_new)
         if where.items is None:

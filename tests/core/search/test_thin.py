@@ -1,0 +1,146 @@
+"""Starts from a thin view: what sparse data begin with in place of one-way starts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from instances import make_engine, planted
+from scipy import sparse
+from sides import make_problem
+
+from neocc.core import projections
+from neocc.core.objectives import OBJECTIVES
+from neocc.core.problem import Counts, Problem
+from neocc.core.projections import thin_start, thin_view
+from neocc.core.samples import SAMPLING, Sampling
+from neocc.core.search import budget, budgeted_search, n_budgeted_steps
+from neocc.core.solve import solve
+
+ROWS, COLUMNS = Counts(60, 4, 60, 0), Counts(40, 3, 40, 0)
+PROBLEM = make_problem("mean", ROWS, COLUMNS)
+
+
+def few_entries(seed=0):
+    """Blocks of different density, few of whose cells are filled."""
+    rng = np.random.default_rng(seed)
+    density = planted(rng, 60, 40, 4, 3, noise=0.0)
+    density = 0.4 * (density - density.min()) / np.ptp(density)
+    return (rng.random((60, 40)) < density).astype(float)
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Let small data be seen through a view."""
+    monkeypatch.setattr(budget, "_LEAST_ENTRIES", 100)
+
+
+def is_thin(X, init="neo-kmeans", problem=PROBLEM, sampling=SAMPLING, n_init=4):
+    rngs = np.random.default_rng(0).spawn(n_init)
+    return budget._Plan(make_engine(X), problem, init, rngs, (None, None), sampling).is_thin
+
+
+@pytest.mark.usefixtures("small")
+def test_sparse_data_have_a_view_in_any_container():
+    X = few_entries()
+    assert is_thin(X)
+    assert is_thin(sparse.csr_array(X))
+    assert not is_thin(X + 1.0)
+    assert not is_thin(X, "random")
+    assert not is_thin(X, n_init=1)
+    assert not is_thin(X, sampling=Sampling(entries=(100, 100), items_per_cluster=2))
+    assert not is_thin(X, problem=make_problem("rows", ROWS, COLUMNS))
+    assert not is_thin(X, problem=Problem(OBJECTIVES["poisson"], ROWS, COLUMNS))
+
+
+def test_small_data_have_none():
+    assert not is_thin(few_entries())
+
+
+def test_a_view_keeps_the_distances_of_data_of_low_rank():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 5)) @ rng.normal(size=(5, 40))
+    view = thin_view(make_engine(X), PROBLEM, rng)
+    for table, items in zip(view, (X, X.T), strict=True):
+        assert table.shape == (len(items), 4 + projections._OVERSAMPLING)
+        np.testing.assert_allclose(table @ table.T, items @ items.T, atol=1e-8)
+
+
+@pytest.mark.parametrize("case", ["mean", "residue"])
+def test_every_start_is_feasible(case):
+    rows, columns = Counts(60, 4, 66, 3), Counts(40, 3, 44, 2)
+    problem = make_problem(case, rows, columns)
+    engine = make_engine(sparse.csr_array(few_entries()))
+    view = thin_view(engine.centred(problem.centring), problem, np.random.default_rng(0))
+    for turn in range(len(projections._WAYS)):
+        pair = thin_start(engine, problem, view, turn, np.random.default_rng(turn))
+        for members, counts in zip(pair, (rows, columns), strict=True):
+            assert members.n_total == counts.n_memberships
+            assert np.count_nonzero(members.outliers) <= counts.max_outliers
+            assert (members.sizes > 0).all()
+
+
+def test_turns_differ():
+    engine = make_engine(few_entries())
+    view = thin_view(engine, PROBLEM, np.random.default_rng(0))
+    pairs = [thin_start(engine, PROBLEM, view, i, np.random.default_rng(0)) for i in range(4)]
+    assert len({(*pair[0].first, *pair[1].first) for pair in pairs}) == 4
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("case", ["mean", "residue"])
+def test_a_search_begins_with_starts_from_a_view(case, monkeypatch):
+    """They are short, the best of them converge, and dense and sparse data agree."""
+    turns = []
+
+    def counted(engine, problem, view, turn, rng):
+        turns.append(turn)
+        return thin_start(engine, problem, view, turn, rng)
+
+    monkeypatch.setattr(budget, "thin_start", counted)
+    problem, ends = make_problem(case, ROWS, COLUMNS), []
+    for X in (few_entries(), sparse.csr_array(few_entries())):
+        turns.clear()
+        engine = make_engine(X)
+        found = list(budgeted_search(engine, problem, "neo-kmeans", 10, np.random.default_rng(0)))
+        assert turns in ([*range(8)], [*range(5)])
+        assert len(found) <= n_budgeted_steps("neo-kmeans", 10)
+        falls = -np.diff([each.objective for each in found])
+        assert (falls >= -1e-9 * found[0].objective).all()
+        again = solve(engine.centred(problem.centring), problem, found[len(turns)].pair)
+        np.testing.assert_allclose(again.objective, found[len(turns)].objective, rtol=1e-5)
+        ends.append(found[-1])
+    assert np.array_equal(ends[0].U.dense, ends[1].U.dense)
+    assert np.array_equal(ends[0].V.dense, ends[1].V.dense)
+
+
+@pytest.mark.usefixtures("small")
+def test_a_resumed_search_ends_where_it_would_have_ended():
+    """The work of the view is not counted again."""
+    X, states = few_entries(), []
+
+    class Noting:
+        def found(self, name):
+            return states[-1] if name == "search" and states else None
+
+        def note(self, **noted):
+            states.append(noted["search"])
+
+    def run(**options):
+        engine, rng = make_engine(X), np.random.default_rng(0)
+        return list(budgeted_search(engine, PROBLEM, "neo-kmeans", 10, rng, **options))
+
+    whole = run(journal=Noting())
+    work = states[-1]["work"]
+    for n_steps in (2, 6, 9):
+        states.clear()
+        assert len(run(journal=Noting(), stopped=lambda n=n_steps: len(states) == n)) == n_steps
+        assert run(journal=Noting())[-1].objective == whole[-1].objective
+        assert states[-1]["work"] == work
+
+
+def test_nonzeros_are_counted_in_any_container():
+    X = few_entries()
+    stored = sparse.csr_array(X)
+    stored.data[:5] = 0.0
+    assert make_engine(X).n_nonzero() == np.count_nonzero(X)
+    assert make_engine(stored).n_nonzero() == np.count_nonzero(X) - 5
