@@ -6,9 +6,10 @@ plain restarts for as long), `planted` (known co-clusters, against scikit-learn'
 counts) and `documents` (words of documents with classes) by objective, `limits` (what can be found
 in planted counts), `search` (what each effort gains and costs), `spread` (how far apart seeds end,
 now and before searches had a sense of time), `starts` (which start serves best), `rounds` (what
-refinement costs), `estimates` (overlap and outliers by the published rules), `auto`, `auto-real`
-and `auto-time` (the rule of "auto": planted, on tables without overlap, and its time), `numbers`
-(numbers of clusters). `--write docs/quality.md` keeps their tables.
+refinement costs), `estimates` (overlap and outliers by the published rules), `auto`, `auto-told`,
+`auto-real` and `auto-time` (the rule of "auto": planted, beside Bayes' rule that is told all but
+who is where, on tables without overlap, and its time), `numbers` (numbers of clusters).
+`--write docs/quality.md` keeps their tables.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from benchmarks.quality import (
     selecting,
     spread,
     starts,
+    told,
     yeast,
 )
 
@@ -43,6 +45,7 @@ PARTS: dict[str, Part] = {
     "rounds": (rounds.lines, 5),
     "estimates": (selecting.estimate_lines, 10),
     "auto": (overlap.planted_lines, 10),
+    "auto-told": (told.lines, 10),
     "auto-real": (overlap.real_lines, 3),
     "auto-time": (overlap.time_lines, 1),
     "numbers": (selecting.number_lines, 40),

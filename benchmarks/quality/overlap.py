@@ -32,7 +32,7 @@ OVERLAPS, NOISES = (0.0, 0.1, 0.2, 0.4), (0.5, 1.0, 2.0)
 # Share of outliers, and whether they are far or scrambled: by turns.
 OUTLIERS = ((0.0, True), (0.05, True), (0.1, False), (0.0, False), (0.1, True), (0.05, False))
 _FIRST_SEED = 5000
-_NEAR_OVERLAP, _NEAR_OUTLIERS = 0.05, 0.02
+NEAR_OVERLAP, NEAR_OUTLIERS = 0.05, 0.02
 
 
 class Shape(NamedTuple):
@@ -115,7 +115,7 @@ def planted_lines(n_seeds: int, console: Console) -> Iterator[Line]:
     every = []
     for shape, noise in product(SHAPES, NOISES):
         found = [
-            _errors(shape, overlap, noise, OUTLIERS[(seed + place) % len(OUTLIERS)], seed)
+            errors(shape, overlap, noise, OUTLIERS[(seed + place) % len(OUTLIERS)], seed)
             for seed in range(n_seeds)
             for place, overlap in enumerate(OVERLAPS)
         ]
@@ -127,11 +127,16 @@ def planted_lines(n_seeds: int, console: Console) -> Iterator[Line]:
     yield ["**all**", "", "", *_summary(np.concatenate(every))]
 
 
-def _errors(
+def seed_of(seed: int, overlap: float, noise: float) -> int:
+    """Return the seed of the data, and of the estimate, of a run."""
+    return _FIRST_SEED + 100 * seed + round(100 * overlap + 10 * noise)
+
+
+def errors(
     shape: Shape, overlap: float, noise: float, outliers: tuple[float, bool], seed: int
 ) -> np.ndarray:
     """Return errors of overlap and outliers, and what was planted; a line for each side."""
-    number = _FIRST_SEED + 100 * seed + round(100 * overlap + 10 * noise)
+    number = seed_of(seed, overlap, noise)
     X, *truth = shape.make(overlap, noise, outliers, number)
     asked = Asked(shape.k), Asked(shape.l)
     with opened(read(X), None) as engine:
@@ -150,8 +155,8 @@ def _errors(
 def _summary(found: np.ndarray) -> Line:
     overlap, outliers, planted, mine = found.T
     disjoint = mine[np.abs(planted) < 1e-9]
-    near = np.abs(overlap) <= _NEAR_OVERLAP + 1e-9
-    few = np.abs(outliers) <= _NEAR_OUTLIERS + 1e-9
+    near = np.abs(overlap) <= NEAR_OVERLAP + 1e-9
+    few = np.abs(outliers) <= NEAR_OUTLIERS + 1e-9
     return [
         str(len(found) // 2),
         f"{near.mean():.1%}",

@@ -81,6 +81,40 @@ def _density(y, z):
     return np.exp(-np.square(y - z).sum() / 4.0) / (4.0 * np.pi)
 
 
+def test_clusters_may_have_covariances_of_their_own_and_sets_the_mean_of_these():
+    rng = np.random.default_rng(2)
+    Y, Z, variances = rng.normal(size=(5, 2)), CORNERS / 4.0, np.array([1.0, 2.0, 5.0])
+    each = variances[:, None, None] * np.eye(2)
+    total = 0.0
+    for y in Y:
+        parts = [0.75 / 3 * _round(y, z, v) for z, v in zip(Z, variances, strict=True)]
+        for i, j in ((0, 1), (0, 2), (1, 2)):
+            variance = (variances[i] + variances[j]) / 2
+            parts.append(0.25 / 3 * _round(y, 0.5 * (Z[i] + Z[j]), variance))
+        total += np.log(sum(parts))
+    mixture = Mixture.start(Sets.of(3, 2), Z, each)
+    assert mixture.step(Y).likelihood == pytest.approx(total)
+
+
+def _round(y, z, variance):
+    return np.exp(-np.square(y - z).sum() / 2.0 / variance) / (2.0 * np.pi * variance)
+
+
+def test_a_step_with_covariances_of_clusters_never_lowers_the_likelihood():
+    rng = np.random.default_rng(1)
+    Z = 6.0 * rng.normal(size=(3, 2))
+    Y = np.vstack([noisy(rng, Z[:1], 80), 3.0 * noisy(rng, Z[1:] / 3.0, 40)])
+    steps = [Mixture.start(Sets.of(3, 2), Z, 4.0 * np.eye(2)).shaped.step(Y)]
+    for _ in range(30):
+        steps.append(steps[-1].step(Y))
+    likelihoods = [each.likelihood for each in steps]
+    # Priors on the covariances, and prototypes as if these were equal, take a little.
+    assert np.diff(likelihoods).min() > -0.1
+    assert likelihoods[-1] > likelihoods[0] + 10.0
+    spread = np.sqrt(np.linalg.det(steps[-1].covariance))
+    assert spread[1] / spread[0] == pytest.approx(9.0, rel=0.3)
+
+
 def seen(Y, prototypes):
     """Items in the plane, as if seen from given prototypes in a space of 50 dimensions."""
     rng = np.random.default_rng(9)
@@ -105,6 +139,20 @@ def test_means_of_two_are_counted(share):
     if share:
         assert found.members[-1].sum() == 2
         assert found.path[0, found.path[1].argmax()] == pytest.approx(share, abs=0.03)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2])
+def test_means_of_two_are_counted_beside_clusters_of_different_shape(share):
+    """As in sparse data, where the zeros make items vary more the farther they are from zero."""
+    rng = np.random.default_rng(3)
+    n, points = round(share * 200), np.vstack([CORNERS, MIDDLES])
+    widths = [0.5, 1.0, 2.0, 0.8, 1.2, 1.6]
+    sizes = [200 - n] * 3 + [n] * 3
+    parts = zip(points, widths, sizes, strict=True)
+    Y = np.vstack([width * noisy(rng, z[None] / width, size) for z, width, size in parts])
+    found, overlap = found_in(Y, points, 3)
+    assert found.is_shared == (share > 0)
+    assert overlap == pytest.approx(share, abs=0.03)
 
 
 def test_the_count_is_right_where_items_cannot_be_told_apart():
@@ -185,6 +233,15 @@ def test_heavy_tails_are_no_outliers_but_a_gap_is():
     assert np.flatnonzero(outlying(left, 100).items).tolist() == list(range(20))
     strays = np.arange(400) >= 10
     assert np.flatnonzero(outlying(left, 100, strays).items).tolist() == list(range(10, 20))
+
+
+@pytest.mark.parametrize("n_outliers", [0, 150])
+def test_outliers_that_are_hardly_farther_than_others_are_counted(n_outliers):
+    """A fifth of them are no farther than three widths, as some of the others are."""
+    rng = np.random.default_rng(4)
+    left = rng.chisquare(44, size=1500)
+    left[:n_outliers] *= 1.9
+    assert outlying(left, 44).items.sum() == pytest.approx(n_outliers, abs=0.01 * len(left))
 
 
 def test_given_outliers_are_the_farthest():

@@ -12,6 +12,9 @@ Bayesian information criterion (BIC, as a gain in log-likelihood):
 * `one more cluster`: a cluster was missing;
 * `clusters of any shape`: a normal distribution of its own for each cluster;
 * `gradual`: items lie anywhere between two prototypes, not just in the middle.
+
+Where shapes explain more than overlap does, all of them may have covariances of their own: a set of
+clusters has the mean of theirs.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ from scipy.special import logsumexp
 
 from neocc._typing import FloatArray, IntArray
 
-__all__ = ["Mixture", "Sets", "any_shape", "bic", "fitted"]
+__all__ = ["Mixture", "Sets", "bic", "fitted"]
 
 _STEPS = 150
 _TOL = 1e-2
@@ -91,7 +94,10 @@ class Sets:
 
 @dataclass(frozen=True)
 class Mixture:
-    """Prototypes, the covariance of noise, shares of sizes, and those of single clusters."""
+    """Prototypes, the covariance of noise, shares of sizes, and those of single clusters.
+
+    The covariance is common, of shape (n_dimensions, n_dimensions), or there is one per cluster.
+    """
 
     sets: Sets
     prototypes: FloatArray
@@ -108,16 +114,32 @@ class Mixture:
         k = len(prototypes)
         return cls(sets, prototypes, covariance, shares, np.full(k, 1.0 / k))
 
+    @property
+    def common(self) -> FloatArray:
+        """The covariance of all clusters, or the mean of theirs."""
+        C = self.covariance
+        return C if C.ndim == 2 else np.tensordot(self.single, C, axes=1)
+
+    @property
+    def shaped(self) -> Mixture:
+        """The start of the same mixture with a covariance for each cluster."""
+        each = np.repeat(self.common[None], len(self.prototypes), axis=0)
+        return Mixture.start(self.sets, self.prototypes, each)
+
     def densities(self, Y: FloatArray) -> FloatArray:
         """Return the log-density of items at each set, given its size."""
-        k, white = len(self.prototypes), whitening(self.covariance)
-        centres = self.sets.weights @ self.prototypes
+        k, W, white = len(self.prototypes), self.sets.weights, whitening(self.common)
+        centres = W @ self.prototypes
         within = self.sets.equally.copy()
         # A set whose mean is that of a cluster outside it explains nothing that this one does not.
         apart = cdist(centres @ white.T, self.prototypes @ white.T)
-        within[((apart < 1.0) & (self.sets.weights == 0.0)).any(axis=1)] = -np.inf
+        within[((apart < 1.0) & (W == 0.0)).any(axis=1)] = -np.inf
         within[:k] = np.log(self.single)
-        return normal(Y, centres, white) + within
+        if self.covariance.ndim == 2:
+            return normal(Y, centres, white) + within
+        of_sets = zip(centres, np.tensordot(W, self.covariance, axes=1), strict=True)
+        each = [normal(Y, centre[None], whitening(C)) for centre, C in of_sets]
+        return np.hstack(each) + within
 
     def step(self, Y: FloatArray) -> Mixture:
         """Take one step of EM; the new mixture knows the likelihood of the old one."""
@@ -130,12 +152,26 @@ class Mixture:
         gram += _FLOOR * np.trace(gram) / k * np.eye(k)
         prototypes = np.linalg.solve(gram, sets.weights.T @ sums)
         centres = sets.weights @ prototypes
-        cross = sums.T @ centres
-        scatter = Y.T @ Y - cross - cross.T + centres.T @ (mass[:, None] * centres)
-        covariance = regular(scatter, n, np.diag(np.diag(scatter)) / n, np.square(Y))
+        if self.covariance.ndim == 2:
+            cross = sums.T @ centres
+            scatter = Y.T @ Y - cross - cross.T + centres.T @ (mass[:, None] * centres)
+            covariance = regular(scatter, n, np.diag(np.diag(scatter)) / n, np.square(Y))
+        else:
+            covariance = self._of_clusters(Y, parts, centres)
         single = (mass[:k] + 1.0) / (mass[:k].sum() + k)
         shares = sets.by_number(mass) / n
         return Mixture(sets, prototypes, covariance, shares, single, float(total.sum()))
+
+    def _of_clusters(self, Y: FloatArray, parts: FloatArray, centres: FloatArray) -> FloatArray:
+        """Return the covariance of each cluster: items in several count for each of them."""
+        W, r = self.sets.weights, Y.shape[1]
+        scatters = np.zeros((W.shape[1], r, r))
+        for part, centre, weights in zip(parts.T, centres, W, strict=True):
+            away = Y - centre
+            scatters += weights[:, None, None] * (away.T @ (part[:, None] * away))
+        usual, mass = scatters.sum(axis=0) / len(Y), parts.sum(axis=0) @ W
+        each = zip(scatters, mass, strict=True)
+        return np.array([regular(scatter, n, usual, np.square(Y)) for scatter, n in each])
 
 
 def whitening(covariance: FloatArray) -> FloatArray:
@@ -180,29 +216,5 @@ def bic(mixture: Mixture, n: int) -> float:
 
 def _n_parameters(mixture: Mixture) -> float:
     k, r = mixture.prototypes.shape
-    return float(k * r + r * (r + 1) / 2 + (k - 1) + (mixture.sets.most - 1))
-
-
-def any_shape(Y: FloatArray, disjoint: Mixture) -> float:
-    """Return the BIC of clusters with covariances of their own, from those with a common one."""
-    (n, r), k = Y.shape, len(disjoint.prototypes)
-    density = disjoint.densities(Y)
-    likelihood = -np.inf
-    for _ in range(_STEPS):
-        total = logsumexp(density, axis=1)
-        before, likelihood = likelihood, float(total.sum())
-        if likelihood - before < _TOL:
-            break
-        parts = np.exp(density - total[:, None])
-        mass = parts.sum(axis=0) + _TINY
-        centres = (parts.T @ Y) / mass[:, None]
-        scatters = [
-            (Y - c).T @ (p[:, None] * (Y - c)) for c, p in zip(centres, parts.T, strict=True)
-        ]
-        common = np.sum(scatters, axis=0) / n
-        for i in range(k):
-            covariance = regular(scatters[i], mass[i], common, np.square(Y))
-            share = (mass[i] + 1.0) / (n + k)
-            density[:, [i]] = normal(Y, centres[[i]], whitening(covariance)) + np.log(share)
-    more = float((k - 1) * r * (r + 1) / 2)
-    return likelihood - 0.5 * (_n_parameters(disjoint) + more) * float(np.log(n))
+    n_shapes = 1 if mixture.covariance.ndim == 2 else k
+    return float(k * r + n_shapes * r * (r + 1) / 2 + (k - 1) + (mixture.sets.most - 1))

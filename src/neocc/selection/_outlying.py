@@ -4,7 +4,8 @@ Squared distances of items whose values have independent noise are chi-squared; 
 nearly normal (Wilson and Hilferty, 1931). The half of the items below the median tells its width,
 which outliers do not touch. Above the median a half-normal of that width competes with one beside a
 uniform share of outliers, from a few widths on, or two, four, ... times as many; where they begin
-and their share are those of largest likelihood.
+and their share are those of largest likelihood. Where the law of the others is known, outliers may
+also be normal: those that are no farther than others are then counted too.
 
 Real data have tails of their own. Unless items vary as little as independent values make them,
 half-normals of any width and Student's t compete as well: only what these cannot explain is called
@@ -106,7 +107,11 @@ def _count(
     likelihood, share = max(_mixed(beyond, width, each, end, fixed=known) for each in begins)
     penalty = 0.5 * np.log(len(beyond))
     others = [float(_half_normal(beyond, width).sum())]
-    if not known:
+    if known:
+        # Outliers that are not far away have a law like that of the others.
+        near, of_near = _normally(beyond, width, begin)
+        likelihood, share = max((likelihood, share), (near - 2.0 * penalty, of_near))
+    else:
         likelihood -= penalty
         spread = _half_normal(beyond, float(np.sqrt(np.mean(beyond * beyond)))).sum()
         others += [spread - penalty, _half_student(beyond) - 2.0 * penalty]
@@ -129,6 +134,21 @@ def _mixed(
         if not fixed:
             width = float(np.sqrt(((1.0 - out) @ (beyond * beyond)) / (1.0 - out).sum()))
     mixed = np.logaddexp(_half_normal(beyond, width) + np.log1p(-share), outside + np.log(share))
+    return float(mixed.sum()), share
+
+
+def _normally(beyond: FloatArray, width: float, begin: float) -> tuple[float, float]:
+    """Return the likelihood of a normal share of outliers beside the others, and that share."""
+    out = (beyond > begin).astype(np.float64)
+    inside = _half_normal(beyond, width)
+    share, mixed = 0.0, inside
+    for _ in range(_STEPS):
+        share = float(np.clip(out.mean(), 1e-9, 0.9))
+        mean = max(float(out @ beyond) / (out.sum() + _TINY), begin)
+        own = max(float(np.sqrt(out @ np.square(beyond - mean) / (out.sum() + _TINY))), width)
+        outside = _half_normal(beyond - mean, own) - np.log(2.0)
+        mixed = np.logaddexp(inside + np.log1p(-share), outside + np.log(share))
+        out = np.exp(outside + np.log(share) - mixed)
     return float(mixed.sum()), share
 
 

@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 
 from neocc._counts import round_half_away
 from neocc._typing import BoolArray, FloatArray, IntArray
-from neocc.selection._mixture import Mixture, Sets, any_shape, bic, fitted
+from neocc.selection._mixture import Mixture, Sets, bic, fitted
 from neocc.selection._space import Place
 
 __all__ = ["Sharing", "shared"]
@@ -21,10 +21,11 @@ _MARGIN = 3.0
 # Means of prototypes can only be told from others with enough items of each.
 _ITEMS_PER_CLUSTER = 5
 _MOST_ITEMS, _FEW_ITEMS = 2000, 500
-_SHORT = 12
+_SHORT, _SHAPED = 12, 60
 _RANDOM_STARTS = 4
 _CHUNK = 1 << 22
 _POINTS, _LARGEST = 41, 0.98
+_ANY_SHAPE = "clusters of any shape"
 
 
 @dataclass(frozen=True)
@@ -97,22 +98,25 @@ class _Comparison:
         pairs = max((self._best(sets, self.starts, width) for width in widths), key=_likelihood)
         singles = Sets(np.eye(k), np.ones(k, dtype=np.intp))
         disjoint = self._best(singles, [*self.starts, pairs.prototypes], widths[0])
-        zero = bic(disjoint, n)
-        references = {"disjoint": 0.0}
-        references["clusters of any shape"] = any_shape(self.some, disjoint) - zero
         gradual = fitted(
             self.some, Mixture.start(Sets.gradual(k), pairs.prototypes, pairs.covariance)
         )
-        references["gradual"] = bic(gradual, n) - zero
         # Prototypes that serve another explanation better may serve this one better too.
         again = Mixture.start(sets, gradual.prototypes, gradual.covariance)
         pairs = max(pairs, fitted(self.some, again), key=_likelihood)
+        others = {"disjoint": disjoint, "gradual": gradual}
+        others[_ANY_SHAPE] = fitted(self.some, disjoint.shaped)
         if len(self.place.prototypes) > k:
             more = Sets(np.eye(k + 1), np.ones(k + 1, dtype=np.intp))
             starts = _starts(self.place, k + 1, self.rng)
-            references["one more cluster"] = bic(self._best(more, starts, widths[0]), n) - zero
+            others["one more cluster"] = self._best(more, starts, widths[0])
+        zero, margin = bic(disjoint, n), _MARGIN * self._unruly(pairs)
+        references = {name: bic(each, n) - zero for name, each in others.items()}
+        if references[_ANY_SHAPE] + margin >= bic(pairs, n) - zero:
+            pairs, shaped = self._shaped(pairs, others)
+            for name, each in shaped.items():
+                references[name] = max(references[name], bic(each, n) - zero)
         gain = bic(pairs, n) - zero
-        margin = _MARGIN * self._unruly(pairs)
         if not _convinces(gain, references, margin):
             density, _ = _by_number(self.Y, pairs)
             path = _path(density, pairs.shares, gain)
@@ -123,6 +127,21 @@ class _Comparison:
             whole = fitted(self.some, begin)
             pairs = whole if bic(whole, n) > bic(pairs, n) else pairs
         return self._counted(kept, pairs, references, bic(pairs, n) - zero, margin)
+
+    def _shaped(
+        self, pairs: Mixture, others: dict[str, Mixture]
+    ) -> tuple[Mixture, dict[str, Mixture]]:
+        """Return overlap and other explanations with covariances of their clusters' own."""
+        n, disjoint = len(self.some), others[_ANY_SHAPE]
+        again = Mixture.start(pairs.sets, disjoint.prototypes, disjoint.covariance)
+        starts = (pairs.shaped, again)
+        best = max((fitted(self.some, each, _SHAPED) for each in starts), key=_likelihood)
+        found = {_ANY_SHAPE: Mixture.start(disjoint.sets, best.prototypes, best.covariance)}
+        found["gradual"] = Mixture.start(others["gradual"].sets, best.prototypes, best.covariance)
+        if "one more cluster" in others:
+            found["one more cluster"] = others["one more cluster"].shaped
+        pairs = max(pairs, best, key=lambda each: bic(each, n))
+        return pairs, {name: fitted(self.some, each, _SHAPED) for name, each in found.items()}
 
     def _widths(self) -> list[float]:
         """Return two variances to start from: that around the nearest prototype, and the noise."""
@@ -135,7 +154,7 @@ class _Comparison:
         """Return how much more items vary within clusters than noise makes them; at least 1."""
         if self.place.noise <= 0:
             return 1.0
-        within = np.trace(mixture.covariance) / len(mixture.covariance)
+        within = np.trace(mixture.common) / len(mixture.common)
         return max(1.0, float(within) / self.place.noise)
 
     def _best(self, sets: Sets, starts: list[FloatArray], width: float) -> Mixture:
