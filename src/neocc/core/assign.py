@@ -154,6 +154,8 @@ def fill_empty(members: Memberships, costs: FloatArray) -> Memberships:
     """
     sizes = members.sums_of(None)
     empty = np.flatnonzero(sizes == 0)
+    if not len(empty) and not len(members.extra_items):
+        return members
     matrix = members.dense.copy()
     items, clusters = np.nonzero(matrix)
     for source, target in _refilled(costs, items, clusters, sizes, empty):

@@ -82,6 +82,13 @@ class Device:
         """Return how many bytes are free, None where nobody counts."""
         return None if self._counted is None else int(self._counted())
 
+    def reserve(self, n_bytes: int) -> None:
+        """Ask the driver once for memory that is handed out in pieces: each time takes long."""
+        pool = getattr(self.kernels.xp, "get_default_memory_pool", None)
+        if pool is not None and pool().free_bytes() < n_bytes:
+            with suppress(Exception):
+                pool().malloc(n_bytes)
+
     def require(self, n_bytes: int, what: str) -> None:
         """Refuse what needs more memory than is free."""
         free = self.free()

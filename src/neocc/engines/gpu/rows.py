@@ -89,6 +89,7 @@ class HeldRows:
             return ranges, len(ranges)
         room = min(int(self.share * free), free - self.tables)
         if not stored and taken + self._sorted_at_once() <= room:
+            self.device.reserve(taken + self._sorted_at_once() + self.tables)
             return [(0, n)], 1
         stays = taken / max(1, matrix.n_stored)
         # Two are there at a time, and one is sorted by columns.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from neocc.kernels.gpu.feeding import feed, send
+from neocc.kernels.gpu.feeding import Staging, feed, send
 from neocc.kernels.gpu.lines import SparseOnCard
 from neocc.kernels.inputs import Block, SparseBlock
 
@@ -31,10 +31,13 @@ class Card:
         self.n_multiprocessors = int(attributes["MultiProcessorCount"])
         self.shared = int(attributes["MaxSharedMemoryPerBlockOptin"])
         self.function = cache(self._load)
+        self._staging = Staging(cupy)
 
     def put(self, array: Any) -> Any:
-        """Return a copy on the card; None for None."""
-        return None if array is None else self.xp.asarray(array)
+        """Return a copy on the card of a table that is small; None for None."""
+        if array is None or hasattr(array, "get"):
+            return array
+        return self._staging.put(np.asarray(array))
 
     def fetch(self, array: Any) -> Any:
         """Return a copy in the memory of this process."""
