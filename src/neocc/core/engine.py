@@ -261,5 +261,6 @@ class Engine:
 
     def _added(self, method: str, of_rows: Any, *common: Any) -> Any:
         """Return the sum of the results of all shards, given what has a line per row."""
-        parts, each = self._parts(of_rows), self.shards.each
+        parts = self._cut(of_rows) if self._held is None else self._parts(of_rows)
+        each = self.shards.each
         return self.shards.total(method, each, parts, common=common)
