@@ -74,6 +74,7 @@ class FirstTwo(CellPredictor):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = True
+        tags.input_tags.categorical = False  # scikit-learn 1.6 subtracts means from categories
         return tags
 
 
