@@ -22,11 +22,10 @@ from itertools import combinations
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from scipy.special import logsumexp
 
 from neocc._typing import FloatArray, IntArray
 
-__all__ = ["Mixture", "Sets", "any_shape", "bic", "fitted"]
+__all__ = ["Mixture", "Sets", "any_shape", "bic", "fitted", "log_sums"]
 
 _STEPS = 150
 _TOL = 1e-2
@@ -123,7 +122,7 @@ class Mixture:
         """Take one step of EM; the new mixture knows the likelihood of the old one."""
         sets, n, k = self.sets, len(Y), len(self.prototypes)
         density = self.densities(Y) + np.log(self.shares[sets.numbers - 1] + _TINY)
-        total = logsumexp(density, axis=1)
+        total = log_sums(density)
         parts = np.exp(density - total[:, None])
         mass, sums = parts.sum(axis=0), parts.T @ Y
         gram = sets.weights.T @ (mass[:, None] * sets.weights)
@@ -136,6 +135,12 @@ class Mixture:
         single = (mass[:k] + 1.0) / (mass[:k].sum() + k)
         shares = sets.by_number(mass) / n
         return Mixture(sets, prototypes, covariance, shares, single, float(total.sum()))
+
+
+def log_sums(values: FloatArray) -> FloatArray:
+    """Return the logarithm of the sum of exponentials of each line, of which one is finite."""
+    largest = values.max(axis=1)
+    return np.asarray(largest + np.log(np.exp(values - largest[:, None]).sum(axis=1)))
 
 
 def whitening(covariance: FloatArray) -> FloatArray:
@@ -189,7 +194,7 @@ def any_shape(Y: FloatArray, disjoint: Mixture) -> float:
     density = disjoint.densities(Y)
     likelihood = -np.inf
     for _ in range(_STEPS):
-        total = logsumexp(density, axis=1)
+        total = log_sums(density)
         before, likelihood = likelihood, float(total.sum())
         if likelihood - before < _TOL:
             break
