@@ -74,7 +74,7 @@ def test_held_out_errors_follow_the_formula(objective, container):
     with opener(matrix, 1) as open_:
         part = Folds.draw(shape, rng).part(matrix, 0, 1)
         U, V = part.learnt(open_, problem, rng, 2)
-        views = part.views(open_, problem)
+        views = part.views(open_, problem, matrix.centred(problem.centring))
         first = [next(view.path(pair)) for view, pair in zip(views, [(V, U), (U, V)], strict=True)]
         for s, side in enumerate(("rows", "columns")):
             paths = views[s].path((V, U) if side == "rows" else (U, V))
@@ -100,7 +100,7 @@ def test_new_items_join_as_they_would_in_one_matrix():
         with opener(matrix, 1) as open_:
             part = folds.part(matrix, 1, 1)
             U, V = part.learnt(open_, problem, rng, 4)
-            views = part.views(open_, problem)
+            views = part.views(open_, problem, matrix.centred(problem.centring))
             for view, pair in zip(views, [(V, U), (U, V)], strict=True):
                 new = view.joined(view.problem, pair)
                 assert np.array_equal(new.dense, pair[1].dense)

@@ -98,9 +98,8 @@ class Part:
         assert U is not None and V is not None
         return U, V
 
-    def views(self, open_: Open, problem: Problem) -> tuple[View, View]:
-        """Return what rows and what columns show, on data that are centred for a problem."""
-        centred = self.matrix.centred(problem.centring)
+    def views(self, open_: Open, problem: Problem, centred: Matrix) -> tuple[View, View]:
+        """Return what rows and what columns show, on the data centred for a problem."""
         old, new = (centred.take(rows) for rows in (self.known[0], self.held[0]))
         fresh, unseen = (new.take_columns(columns) for columns in (self.known[1], self.held[1]))
         wide, late = centred.take_columns(self.known[1]), old.take_columns(self.held[1])
@@ -210,6 +209,7 @@ class Blocks:
         """Return the curves of rows and of columns, up to the numbers of a problem, of one cut."""
         folds = Folds.draw(self.matrix.shape, rng, _PARTS_OF_FEW if self._few else _PARTS)
         problem = replace(problem, tol=SHORT_TOL)
+        centred = self.matrix.centred(problem.centring)
         largest = [problem.counts(side).n_clusters for side in SIDES]
         sizes = list(zip(largest, self.matrix.shape, strict=True))
         grid = len(folds.rows), len(folds.columns)
@@ -218,7 +218,7 @@ class Blocks:
         for i, j in np.ndindex(grid):
             part = folds.part(self.matrix, i, j)
             U, V = part.learnt(self.open, problem, rng, n_init)
-            views, pairs = part.views(self.open, problem), ((V, U), (U, V))
+            views, pairs = part.views(self.open, problem, centred), ((V, U), (U, V))
             paths = [view.path(pair) for view, pair in zip(views, pairs, strict=True)]
             most = [next(path) for path in paths]
             for s, (view, path) in enumerate(zip(views, paths, strict=True)):

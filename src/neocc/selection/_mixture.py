@@ -25,11 +25,10 @@ from itertools import combinations
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from scipy.special import logsumexp
 
 from neocc._typing import FloatArray, IntArray
 
-__all__ = ["Mixture", "Sets", "bic", "fitted"]
+__all__ = ["Mixture", "Sets", "bic", "fitted", "log_sums"]
 
 _STEPS = 150
 _TOL = 1e-2
@@ -145,7 +144,7 @@ class Mixture:
         """Take one step of EM; the new mixture knows the likelihood of the old one."""
         sets, n, k = self.sets, len(Y), len(self.prototypes)
         density = self.densities(Y) + np.log(self.shares[sets.numbers - 1] + _TINY)
-        total = logsumexp(density, axis=1)
+        total = log_sums(density)
         parts = np.exp(density - total[:, None])
         mass, sums = parts.sum(axis=0), parts.T @ Y
         gram = sets.weights.T @ (mass[:, None] * sets.weights)
@@ -172,6 +171,12 @@ class Mixture:
         usual, mass = scatters.sum(axis=0) / len(Y), parts.sum(axis=0) @ W
         each = zip(scatters, mass, strict=True)
         return np.array([regular(scatter, n, usual, np.square(Y)) for scatter, n in each])
+
+
+def log_sums(values: FloatArray) -> FloatArray:
+    """Return the logarithm of the sum of exponentials of each line, of which one is finite."""
+    largest = values.max(axis=1)
+    return np.asarray(largest + np.log(np.exp(values - largest[:, None]).sum(axis=1)))
 
 
 def whitening(covariance: FloatArray) -> FloatArray:

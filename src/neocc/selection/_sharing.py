@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.special import logsumexp
 
 from neocc._counts import round_half_away
 from neocc._typing import BoolArray, FloatArray, IntArray
-from neocc.selection._mixture import Mixture, Sets, bic, fitted
+from neocc.selection._mixture import Mixture, Sets, bic, fitted, log_sums
 from neocc.selection._space import Place
 
 __all__ = ["Sharing", "shared"]
@@ -203,14 +202,14 @@ def _by_number(Y: FloatArray, mixture: Mixture) -> tuple[FloatArray, IntArray]:
         table = mixture.densities(Y[rows])
         for size in range(1, sets.most + 1):
             at = np.flatnonzero(sets.numbers == size)
-            density[rows, size - 1] = logsumexp(table[:, at], axis=1)
+            density[rows, size - 1] = log_sums(table[:, at])
             best[rows, size - 1] = at[table[:, at].argmax(axis=1)]
     return density, best
 
 
 def _parts(density: FloatArray, shares: FloatArray) -> FloatArray:
     joint = density + np.log(shares + 1e-300)
-    parts: FloatArray = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+    parts: FloatArray = np.exp(joint - log_sums(joint)[:, None])
     return parts
 
 
@@ -218,7 +217,7 @@ def _path(density: FloatArray, shares: FloatArray, gain: float) -> FloatArray:
     """Return what more or fewer items in several clusters would gain; at the shares, `gain`."""
     several = float(shares[1:].sum())
     within = shares[1:] / max(several, 1e-300)
-    together = logsumexp(density[:, 1:] + np.log(within + 1e-300), axis=1)
+    together = log_sums(density[:, 1:] + np.log(within + 1e-300))
 
     def likelihood(share: float) -> float:
         joint = np.logaddexp(density[:, 0] + np.log1p(-share), together + np.log(share + 1e-300))
