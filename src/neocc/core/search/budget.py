@@ -66,10 +66,10 @@ _ENOUGH_ALIKE = 5
 # So many terms of a distance take as long as an entry.
 _COMPARED = 4
 # Passes of a search for each of its starts, where most of them are not made.
-_PASSES = 20
+_PASSES = 15
 # What may follow these starts at least, as a multiple of their work; the same, where iterations
 # are quick, and other methods are too.
-_SHARES = (2.0, 0.4)
+_SHARES = (1.8, 0.4)
 
 
 def budgeted_search(
