@@ -96,7 +96,7 @@ def test_a_fit_in_pieces_has_the_bits_of_one_in_one_go(tmp_path, objective, refi
 
 
 def test_starts_from_a_view_survive(tmp_path, monkeypatch):
-    monkeypatch.setattr(budget, "_LEAST_ENTRIES", 20)
+    monkeypatch.setattr(budget, "_LEAST", (20, 20))
     X = sparse.random_array(
         (40, 30), density=0.2, random_state=np.random.default_rng(0), format="csr"
     )

@@ -85,9 +85,9 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
     n_init : int, default=10
         Number of starts; the one of lowest objective is kept.
     refine : bool or "thorough", default=True
-        How hard to search. False runs every start once, as in the paper. True goes on from there,
-        by perturbations and exact moves, until that has not paid for some time on these data, or
-        has cost twice as much as the starts: it never ends higher than the best of these.
+        How hard to search. False runs every start once, as in the paper. True goes on from there
+        (from short runs, unless data are small), by perturbations and exact moves, until that has
+        not paid for some time on these data, or has cost twice as much as the starts.
         "thorough" finds the lowest objectives, in about four times the time of the starts.
     max_iter : int, default=100
         Largest number of iterations of one start.

@@ -1,4 +1,4 @@
-"""Starts from a thin view: what sparse data begin with in place of one-way starts."""
+"""Starts from a thin view: what a search begins with in place of one-way starts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def few_entries(seed=0):
 @pytest.fixture
 def small(monkeypatch):
     """Let small data be seen through a view."""
-    monkeypatch.setattr(budget, "_LEAST_ENTRIES", 100)
+    monkeypatch.setattr(budget, "_LEAST", (100, 100))
 
 
 def is_thin(X, init="neo-kmeans", problem=PROBLEM, sampling=SAMPLING, n_init=4):
@@ -40,11 +40,11 @@ def is_thin(X, init="neo-kmeans", problem=PROBLEM, sampling=SAMPLING, n_init=4):
 
 
 @pytest.mark.usefixtures("small")
-def test_sparse_data_have_a_view_in_any_container():
+def test_data_have_a_view_in_any_container():
     X = few_entries()
     assert is_thin(X)
     assert is_thin(sparse.csr_array(X))
-    assert not is_thin(X + 1.0)
+    assert is_thin(X + 1.0)
     assert not is_thin(X, "random")
     assert not is_thin(X, n_init=1)
     assert not is_thin(X, sampling=Sampling(entries=(100, 100), items_per_cluster=2))

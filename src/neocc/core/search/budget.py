@@ -7,10 +7,10 @@ expected to gain, from how long gains have taken on these data. On large matrice
 done with a sample. Work is counted in what is asked of the engine (`Reads.asked`), never in
 seconds: the same seed gives the same result anywhere.
 
-Some plain starts are spared. The others are not made if the first few end alike. On sparse data
-none is made: seeds that are compared with all items would take most of the time, and tell little
-where rows share few columns. Short runs from a view of the data that all share
-(`neocc.core.projections`) lead further in less time, and the best of them are carried on. The same
+Some plain starts are spared. The others are not made if the first few end alike. Unless data are
+small none is made: seeds that are compared with all items would take most of the time, and tell
+little where rows share few columns. Short runs from a view of the data that all share
+(`neocc.core.projections`) lead as far in less time, and the best of them are carried on. The same
 is done with the starts of large matrices.
 """
 
@@ -43,12 +43,14 @@ from neocc.core.steps import Pair, assigned, with_side
 
 __all__ = ["budgeted_search", "n_budgeted_steps"]
 
-# Numbers of entries of sparse data that are not zero, at least, and their share of all cells.
-_LEAST_ENTRIES = 1 << 16
+# Entries that are not zero of data that starts see through a view, at least; the same, of sparse
+# ones.
+_LEAST = (1 << 15, 1 << 16)
+# Sparse data have no more than this share of all cells filled.
 _SPARSE = 0.5
 # Starts from a view that are made in place of each plain one.
 _THIN_SHARE = 0.8
-# Of short runs of sparse data so many are carried on: of these, and of those of large matrices.
+# Of short runs so many are carried on; the same, of large matrices that are sparse.
 _CARRIED_ON = (2, 1)
 # What may follow the plain starts, as a multiple of their work; the same, with a sample.
 _MULTIPLE = 1.3
@@ -64,9 +66,10 @@ _ENOUGH_ALIKE = 5
 # So many terms of a distance take as long as an entry.
 _COMPARED = 4
 # Passes of a search for each of its starts, where most of them are not made.
-_PASSES = 20
-# What may follow these starts at least, as a multiple of their work.
-_LEAST_SHARE = 0.4
+_PASSES = 15
+# What may follow these starts at least, as a multiple of their work; the same, where iterations
+# are quick, and other methods are too.
+_SHARES = (1.8, 0.4)
 
 
 def budgeted_search(
@@ -110,7 +113,9 @@ def budgeted_search(
     limit = multiple * state.work * _cost(engine, problem) / _cost(where.engine, problem)
     n_new = 0 if isinstance(init, tuple) else n_starts
     if state.is_settled or plan.is_thin:
-        limit, n_new = max(_PASSES * n_starts - state.work, _LEAST_SHARE * state.work), 0
+        share = _SHARES[plan.is_quick]
+        limit = max(_PASSES * n_starts - state.work, share * state.work)
+        n_new = 0 if plan.is_quick or state.is_settled else n_new // 2
     while not state.is_over:
         begin()
         state.make_rounds(where, limit * (1.0 - _CLOSING), rng, n_new)
@@ -144,20 +149,29 @@ class _Plan:
         return side_to_sample(self.engine, self.problem, self.sampling) is not None
 
     @cached_property
-    def is_sparse(self) -> bool:
-        """Whether one-way starts would take most of the time of a search."""
-        engine, problem = self.engine, self.problem
-        one_way = self.init == problem.objective.usual_start == "neo-kmeans"
-        if not one_way or len(problem.sides) == 1 or len(self.rngs) == 1:
-            return False
-        if engine.n_stored < _LEAST_ENTRIES:
-            return False
-        return _LEAST_ENTRIES <= engine.n_nonzero() <= _SPARSE * float(np.prod(engine.shape))
+    def n_entries(self) -> int:
+        """Entries that are not zero."""
+        return self.engine.n_nonzero() if self.engine.n_stored >= min(_LEAST) else 0
 
     @property
     def is_thin(self) -> bool:
-        """Whether starts are made from a thin view."""
-        return self.is_sparse and not self.is_large
+        """Whether starts are made from a thin view, in place of one-way starts."""
+        one_way = self.init == self.problem.objective.usual_start == "neo-kmeans"
+        one_way = one_way and len(self.problem.sides) == 2 and len(self.rngs) > 1
+        return one_way and not self.is_large and self.n_entries >= _LEAST[self.is_sparse]
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether few cells are filled."""
+        return self.n_entries <= _SPARSE * float(np.prod(self.engine.shape))
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether an iteration takes little time next to other methods for sparse data."""
+        problem = self.problem
+        counts = [problem.counts(side) for side in problem.sides]
+        costly = problem.needs_products or any(each.needs_distances for each in counts)
+        return not costly and self.is_sparse
 
     def make_starts(
         self, state: _State, viewer: np.random.Generator, begin: Begin
@@ -191,7 +205,8 @@ class _Plan:
                 yield
         if is_short and not state.is_ready:
             begin()
-            number = _CARRIED_ON[self.is_large] if self.is_sparse else n_starts
+            few = self.is_thin or self.is_sparse
+            number = _CARRIED_ON[self.is_large] if few else n_starts
             state.carry_on(data, problem, number)
             yield
 
