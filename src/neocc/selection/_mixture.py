@@ -19,7 +19,7 @@ clusters has the mean of theirs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
@@ -121,9 +121,9 @@ class Mixture:
 
     @property
     def shaped(self) -> Mixture:
-        """The start of the same mixture with a covariance for each cluster."""
+        """The same mixture with a covariance for each cluster, to begin with."""
         each = np.repeat(self.common[None], len(self.prototypes), axis=0)
-        return Mixture.start(self.sets, self.prototypes, each)
+        return replace(self, covariance=each)
 
     def densities(self, Y: FloatArray) -> FloatArray:
         """Return the log-density of items at each set, given its size."""

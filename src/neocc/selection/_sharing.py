@@ -112,9 +112,14 @@ class _Comparison:
         zero, margin = bic(disjoint, n), _MARGIN * self._unruly(pairs)
         references = {name: bic(each, n) - zero for name, each in others.items()}
         if references[_ANY_SHAPE] + margin >= bic(pairs, n) - zero:
-            pairs, shaped = self._shaped(pairs, others)
-            for name, each in shaped.items():
-                references[name] = max(references[name], bic(each, n) - zero)
+            # There is more that chance can explain: every cluster has a shape of its own.
+            margin *= k
+            pairs, begun = self._shaped(pairs, others)
+            for name, each in begun.items():
+                if not _convinces(bic(pairs, n) - zero, references, margin):
+                    break
+                other = fitted(self.some, each, _SHAPED)
+                references[name] = max(references[name], bic(other, n) - zero)
         gain = bic(pairs, n) - zero
         if not _convinces(gain, references, margin):
             density, _ = _by_number(self.Y, pairs)
@@ -130,17 +135,17 @@ class _Comparison:
     def _shaped(
         self, pairs: Mixture, others: dict[str, Mixture]
     ) -> tuple[Mixture, dict[str, Mixture]]:
-        """Return overlap and other explanations with covariances of their clusters' own."""
+        """Return overlap with covariances of its clusters' own, and how others may begin."""
         n, disjoint = len(self.some), others[_ANY_SHAPE]
         again = Mixture.start(pairs.sets, disjoint.prototypes, disjoint.covariance)
-        starts = (pairs.shaped, again)
-        best = max((fitted(self.some, each, _SHAPED) for each in starts), key=_likelihood)
-        found = {_ANY_SHAPE: Mixture.start(disjoint.sets, best.prototypes, best.covariance)}
-        found["gradual"] = Mixture.start(others["gradual"].sets, best.prototypes, best.covariance)
-        if "one more cluster" in others:
-            found["one more cluster"] = others["one more cluster"].shaped
-        pairs = max(pairs, best, key=lambda each: bic(each, n))
-        return pairs, {name: fitted(self.some, each, _SHAPED) for name, each in found.items()}
+        both = (fitted(self.some, each, _SHAPED) for each in (pairs.shaped, again))
+        best = max(both, key=_likelihood)
+        starts = {_ANY_SHAPE: Mixture.start(disjoint.sets, best.prototypes, best.covariance)}
+        if (more := others.get("one more cluster")) is not None:
+            starts["one more cluster"] = more.shaped
+        gradual = others["gradual"].sets
+        starts["gradual"] = Mixture.start(gradual, best.prototypes, best.covariance)
+        return max(pairs, best, key=lambda each: bic(each, n)), starts
 
     def _widths(self) -> list[float]:
         """Return two variances to start from: that around the nearest prototype, and the noise."""
