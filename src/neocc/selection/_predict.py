@@ -192,8 +192,10 @@ def _second_opinion(
     most = [each.first(source.first) for each in again]
     alike = replace(problem, objective=MEAN)
     others, _ = _Search(source, alike, most, again, seed, n_init).run(None)
+    # One side without clusters beside one that has some is no clear answer.
+    some = any(each.number > 1 for each in (*found, *others))
     rows, columns = (
-        replace(other, other_model=True)
+        replace(other, other_model=some)
         if is_doubtful and (own.number == 1 or other.agreement > own.agreement)
         else own
         for own, other, is_doubtful in zip(found, others, doubtful, strict=True)

@@ -46,7 +46,8 @@ class SidePrediction:
     paired : bool
         Whether these must be as many as the leading side has.
     other_model : bool
-        Whether the objective itself shows no clusters, but blocks of one value do.
+        Whether the objective itself leaves doubt, and blocks of one value were asked; they, or the
+        other side, show clusters.
     """
 
     number: int
@@ -88,7 +89,7 @@ class SidePrediction:
     def is_clear(self) -> bool:
         """Whether no other number is plausible and parts agree to some extent."""
         if self.number == 1:
-            return int(self.errors.argmin()) == 0
+            return int(self.errors.argmin()) == 0 and not self.other_model
         return len(self.plausible) == 1 and self.agreement >= _UNSURE and not self.other_model
 
     @property
