@@ -145,5 +145,5 @@ def test_true_and_false_are_one_and_zero(tmp_path, word):
     matrix = read(tmp_path, f"name,a,b,c,d,size\n{named}\n")
     np.testing.assert_array_equal(matrix.data[:, :4], X)
     assert matrix.column_names[-1] == "size"
-    with pytest.raises(ReadError, match="neither true nor false"):
+    with pytest.raises(ReadError, match="'maybe' is neither true nor false"):
         read(tmp_path, f"name,a,b,c,d,size\n{named}\nr99,maybe,true,true,true,1\n")
