@@ -41,7 +41,8 @@ def numbers_chosen(found: PredictedClusters, settings: FitSettings) -> Choice:
     what = " and ".join([first.replace("of", groups, 1), *second])
     sides = [getattr(found, name) for name in asked]
     why = ". ".join(f"{each.side}: {each.reason}" for each in sides).replace("cluster", "group")
-    unclear = tuple(each.side for each in sides if not each.is_clear and each.number > 1)
+    doubtful = (each for each in sides if each.number > 1 or each.other_model)
+    unclear = tuple(each.side for each in doubtful if not each.is_clear)
     if not found.complete:
         why = f"interrupted, the best so far, {found.progress}; {why}"
     return Choice(what, why, options, unclear=unclear, complete=found.complete)
