@@ -147,8 +147,7 @@ def _numbers_chosen(found: PredictedClusters, asked: list[Side]) -> Choice:
     what += "".join(f" and {best[side]} of {side}" for side in second)
     sides = [getattr(found, side) for side in asked]
     why = ". ".join(f"{each.side}: {each.reason}" for each in sides).replace("cluster", "group")
-    doubtful = (each for each in sides if each.number > 1 or each.other_model)
-    unclear = tuple(each.side for each in doubtful if not each.is_clear)
+    unclear = tuple(e.side for e in sides if not e.is_clear and (e.number > 1 or e.other_model))
     if not found.complete:
         why = f"interrupted, the best so far, {found.progress}; {why}"
     return Choice(what, why, {side: best[side] for side in asked}, unclear, found.complete)
