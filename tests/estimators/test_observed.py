@@ -219,7 +219,7 @@ def test_weights_are_for_observed_cells():
 
 
 def test_nan_is_refused_unless_it_is_ignored():
-    with pytest.raises(ValueError, match='contains NaN.*missing="ignore"'):
+    with pytest.raises(ValueError, match=r'contains NaN.*missing="ignore"'):
         NEOCC(3, 3).fit(ratings())
     X = ratings()
     X[3, 4] = np.inf
