@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import pickle
 import sys
+from contextlib import nullcontext
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -23,6 +24,7 @@ from neocc.core.objectives import OBJECTIVES
 from neocc.core.overlap import OVERLAP_MODELS, make_overlap_model
 from neocc.core.problem import Counts, Problem
 from neocc.core.solve import solve
+from neocc.core.steps import make_features, make_terms
 from neocc.engines import GpuError, GpuMemoryError, Workers, on_gpu
 from neocc.engines.gpu import shard as gpu_shard
 from neocc.engines.gpu.device import clear_errors, open_card
@@ -201,7 +203,7 @@ def test_estimators(card, model, monkeypatch):
     assert np.array_equal(found.predict(X), expected.predict(X))
 
 
-@pytest.mark.parametrize("fails", [False, True])
+@pytest.mark.parametrize("fails", ["", "_publish", "scatter", "interrupt"])
 @pytest.mark.parametrize("name", ["repeat", "average"])
 def test_memory_is_free_at_the_end(card, monkeypatch, name, fails):
     monkeypatch.setattr(gpu_shard.GpuShard, "least_held", 0)
@@ -219,13 +221,41 @@ def test_memory_is_free_at_the_end(card, monkeypatch, name, fails):
         setattr(card.kernels.xp, pool, lambda there=there: there)
     model = NEOCC(3, 3, row_overlap=0.2, overlap_model=name, engine="gpu", random_state=0)
     gc.collect()
-    if fails:
-        monkeypatch.setattr(type(model), "_publish", lambda *_: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
+    gc.disable()
+    try:
+        if fails == "_publish":
+            monkeypatch.setattr(type(model), "_publish", lambda *_: 1 / 0)
+        elif fails:
+            raised = KeyboardInterrupt if fails == "interrupt" else ZeroDivisionError
+            scatter, calls = card.kernels.scatter, []
+
+            def fail(*given):
+                scatter(*given)
+                calls.append(1)
+                if len(calls) > 4:
+                    raise raised
+
+            monkeypatch.setattr(card.kernels, "scatter", fail)
+        expected = (ZeroDivisionError, KeyboardInterrupt)
+        with pytest.raises(expected) if fails else nullcontext():
             model.fit(X)
-    else:
-        model.fit(X)
+    finally:
+        gc.enable()
     assert left == [[], []]
+
+
+def test_nearest_of_items_without_a_first_cluster():
+    X = sparse.random_array((40, 12), density=0.4, random_state=0, format="csr")
+    sides = [Counts.from_fractions(n, 4, overlap=0.5, outliers=0.0) for n in X.shape]
+    problem = Problem(OBJECTIVES["mean"], *sides)
+    U, V = random_pair(problem, np.random.default_rng(0))
+    none_first = np.where(U.has_extra, -1, U.first).astype(np.int32)
+    members = Memberships(none_first, U.extra_items, U.extra_clusters, 4)
+    found = []
+    for engine in (make_engine(X), on_stand_in(X, stand_in())):
+        terms = make_terms(problem, "rows", make_features(engine, problem, (U, V)), (U, V))
+        found.append(engine.shards.shard.nearest(members, terms, V))
+    assert np.array_equal(*found)
 
 
 def _arrays(value, seen):

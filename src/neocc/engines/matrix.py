@@ -106,7 +106,7 @@ class SparseMatrix:
         if n == 0:
             return []
         work = self.indptr[1:] - self.indptr[0] + 64 * np.arange(1, n + 1)
-        n_parts = max(1, round(int(work[-1]) / entries))
+        n_parts = min(n, max(1, round(int(work[-1]) / entries)))
         inner = np.searchsorted(work, work[-1] * (np.arange(1, n_parts) / n_parts), side="right")
         return list(pairwise(np.unique([0, *inner, n]).tolist()))
 

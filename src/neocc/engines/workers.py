@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Lock
+from traceback import clear_frames
 from typing import Any, TypeVar
 
 import joblib
@@ -81,13 +82,17 @@ class Workers:
             self._pool = ThreadPoolExecutor(self.n_jobs, thread_name_prefix="neocc")
         return self
 
-    def __exit__(self, *_: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-            self._pool = None
-        while self._closed:
-            self._closed.pop()()
-        _one_blas_thread.leave()
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        try:
+            if self._pool is not None:
+                self._pool.shutdown(cancel_futures=True)
+                self._pool = None
+            if self._closed:
+                _forget_frames(error)
+            while self._closed:
+                self._closed.pop()()
+        finally:
+            _one_blas_thread.leave()
 
     def ordered(
         self, function: Callable[[Task], Result], tasks: Sequence[Task]
@@ -111,3 +116,10 @@ class Workers:
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def _forget_frames(error: BaseException | None) -> None:
+    """Forget the variables of what has failed, which would keep arrays where they are."""
+    while error is not None:
+        clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__

@@ -132,7 +132,10 @@ class BaseNEO(
                 self.n_passes_ = engine.reads.passes
                 self._published = True
             if interrupt is not None:
-                raise interrupt
+                try:
+                    raise interrupt
+                finally:
+                    del interrupt
             if journal is not NO_JOURNAL:
                 self.checkpoint.remove()
 

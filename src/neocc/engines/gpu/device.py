@@ -87,7 +87,7 @@ class Device:
         pool = getattr(self.kernels.xp, "get_default_memory_pool", None)
         if pool is not None and pool().free_bytes() < n_bytes:
             with suppress(Exception):
-                pool().malloc(n_bytes)
+                self.kernels.xp.cuda.alloc(n_bytes)
 
     def require(self, n_bytes: int, what: str) -> None:
         """Refuse what needs more memory than is free."""

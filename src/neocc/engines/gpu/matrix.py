@@ -214,11 +214,12 @@ class DenseCard(DenseMatrix):
         """Return rows `start` to `stop`, centred, where they are."""
         import cupy
 
-        block = self.values[start:stop].astype(np.float64, copy=False)
+        plain = self.row_effects is None and self.column_effects is None
+        block = self.values[start:stop].astype(np.float64, order="C", copy=not plain)
         if self.column_effects is not None:
-            block = block - cupy.asarray(self.column_effects)
+            block -= cupy.asarray(self.column_effects)
         if self.row_effects is not None:
-            block = block - cupy.asarray(self.row_effects[start:stop])[:, None]
+            block -= cupy.asarray(self.row_effects[start:stop])[:, None]
         return block
 
     def take(self, rows: IntArray) -> DenseCard:

@@ -13,13 +13,15 @@ from neocc.engines.gpu.device import Device
 from neocc.engines.gpu.matrix import DenseCard, SparseCard
 from neocc.engines.matrix import DenseMatrix, Matrix
 from neocc.engines.observed import ObservedMatrix
-from neocc.engines.stored import source_of
+from neocc.engines.stored import StoredRows
 from neocc.kernels.gpu.lines import BAND
 
 __all__ = ["HeldRows", "bytes_of_tables", "bytes_on_card"]
 
 # Bytes that sorting an entry of a band by columns takes meanwhile.
 _SORTING = 40
+# Of the memory that is free, what is asked for at once; the driver needs some too.
+_RESERVED = 0.9
 
 
 class HeldRows:
@@ -82,18 +84,22 @@ class HeldRows:
     def _planned(self) -> tuple[list[tuple[int, int]], int]:
         """Cut the rows into ranges; return these, and how many of them stay on the card."""
         matrix, free = self.matrix, self.device.free()
-        (n, m), stored = matrix.shape, source_of(matrix) is not None
-        taken = bytes_on_card(matrix)
+        n, stored = matrix.shape[0], isinstance(matrix.values, StoredRows)
         if free is None:
             ranges = matrix.partition(self.part_entries) if stored else [(0, n)]
             return ranges, len(ranges)
         room = min(int(self.share * free), free - self.tables)
-        if not stored and taken + self._sorted_at_once() <= room:
-            self.device.reserve(taken + self._sorted_at_once() + self.tables)
+        needed = bytes_on_card(matrix) + self._sorted_at_once()
+        if not stored and needed <= room:
+            self.device.reserve(min(needed + self.tables, int(_RESERVED * free)))
             return [(0, n)], 1
-        stays = taken / max(1, matrix.n_stored)
+        room -= _bytes_of_lines(matrix)
+        # Parts of rows that are on the card begin anywhere, and are copied to where vectors do.
+        stays = _bytes_of_entry(matrix, copied=True)
         # Two are there at a time, and one is sorted by columns.
         passes = 2 * stays + (0 if isinstance(matrix, DenseMatrix) else _SORTING)
+        if room <= 0:
+            self._refuse(self._entries(0, min(1, n)) * passes)
         # Ranges have about as many entries as they should; some have more.
         entries = min(self.part_entries, int(room / max(1.0, 2 * passes)))
         ranges = matrix.partition(max(1, entries))
@@ -101,9 +107,7 @@ class HeldRows:
         sizes = [self._entries(*rows) for rows in pairwise(ends)]
         largest = passes * max(sizes)
         if largest > room:
-            what = f"a matrix of {n} rows, {m} columns and {matrix.n_stored} entries"
-            needed = max(int(largest / self.share), int(largest) + self.tables)
-            self.device.require(needed + 1, f"the longest part of {what}, with its tables,")
+            self._refuse(largest)
         if stays * sum(sizes) + _SORTING * max(sizes) <= room:
             return ranges, len(ranges)
         left, n_kept = room - largest, 0
@@ -111,6 +115,14 @@ class HeldRows:
             left -= stays * sizes[n_kept]
             n_kept += 1
         return ranges, n_kept
+
+    def _refuse(self, largest: float) -> None:
+        """Say what the longest part, of so many bytes, and tables take: too much."""
+        (n, m), matrix = self.matrix.shape, self.matrix
+        what = f"a matrix of {n} rows, {m} columns and {matrix.n_stored} entries"
+        lines = int(largest) + _bytes_of_lines(matrix)
+        needed = max(int(lines / self.share), lines + self.tables)
+        self.device.require(needed + 1, f"the longest part of {what}, with its tables,")
 
     def _sorted_at_once(self) -> int:
         """Return what is taken while columns of a band of all rows are sorted."""
@@ -127,34 +139,48 @@ class HeldRows:
 
 def bytes_on_card(matrix: Matrix) -> int:
     """Return what a matrix takes there, beside what is there: rows, and columns of sparse data."""
+    return _bytes_of_entry(matrix) * matrix.n_stored + _bytes_of_lines(matrix)
+
+
+def _bytes_of_entry(matrix: Matrix, *, copied: bool = False) -> int:
+    """Return what an entry takes; rows on the card take nothing, unless they are copied there."""
     if isinstance(matrix, DenseMatrix):
         ready = isinstance(matrix, DenseCard) and matrix.is_ready
-        return 0 if ready else 8 * matrix.n_stored
-    source = source_of(matrix)
+        return 0 if ready else 8
+    values = matrix.values
+    dtype = (values.source if isinstance(values, StoredRows) else values).dtype
     # Indices of four bytes and of two; the columns are made a part at a time.
-    size = int((matrix.values if source is None else source).dtype.itemsize)
-    per_entry = size + 2
-    if not isinstance(matrix, SparseCard):
-        per_entry += size + 4
-    elif matrix.values.indices.dtype.itemsize > 4:
-        per_entry += 4
+    size = int(dtype.itemsize)
+    found = size + 2
+    if copied or not isinstance(matrix, SparseCard):
+        found += size + 4
+    elif values.indices.dtype.itemsize > 4:
+        found += 4
     if isinstance(matrix, ObservedMatrix):
         # Values times weights, weights, and columns of both.
-        per_entry += 2 * size + 2 if matrix.weights is None else 36
-    return per_entry * matrix.n_stored + 16 * sum(matrix.shape)
+        found += 2 * size + 2 if matrix.weights is None else 36
+    return found
+
+
+def _bytes_of_lines(matrix: Matrix) -> int:
+    """Return what tells where rows and columns begin, in every band of the other side."""
+    if isinstance(matrix, DenseMatrix):
+        return 0
+    n, m = matrix.shape
+    cut = 8 * n * (m // BAND + 2) if m > BAND else 0
+    return 16 * (n + m) + 8 * m * (n // BAND + 1) + cut
 
 
 def bytes_of_tables(shape: tuple[int, int], problem: Problem) -> int:
     """Return about what sums, distances, sets of clusters and memberships of a fit take."""
-    model, n_clusters, found = problem.overlap_model, [], 0
-    for counts, size in zip((problem.rows, problem.columns), shape, strict=True):
-        # A side that is not clustered is clusters of one.
-        n_clusters.append(size if counts is None else counts.n_clusters)
+    model, found = problem.overlap_model, 0
+    sides = (problem.rows, problem.columns)
+    n_clusters = [0 if counts is None else counts.n_clusters for counts in sides]
     for n, own, other in zip(shape, n_clusters, n_clusters[::-1], strict=True):
         numbers = own + other
         if model.blends:
             numbers += (own**2 + other**2) // 2
-        if problem.needs_products:
+        if problem.needs_products or not other:
             numbers += own + other
         if problem.objective.needs_counts:
             numbers += other

@@ -213,7 +213,8 @@ class GpuShard(Shard):
         several = xp.unique(lists.extra_items)
         if len(several):
             inside = xp.zeros((len(several), lists.n_clusters), dtype=xp.bool_)
-            inside[xp.arange(len(several)), lists.first[several]] = True
+            first = lists.first[several]
+            inside[xp.arange(len(several)), first] = first >= 0
             inside[xp.searchsorted(several, lists.extra_items), lists.extra_clusters] = True
             some = xp.where(inside, d[several, : lists.n_clusters], xp.inf)
             labels[fetch(several)] = fetch(some.argmin(axis=1))

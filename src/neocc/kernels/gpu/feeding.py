@@ -36,6 +36,7 @@ class _Slot:
         self.copied.synchronize()
         for name, array in arrays.items():
             if array is not None and self._size(name) < array.size:
+                self._pairs.pop(name, None)
                 self._pairs[name] = self._pair(array.size, array.dtype)
                 # Kernels may still read what this memory held before.
                 self.xp.cuda.get_current_stream().synchronize()
@@ -82,8 +83,8 @@ class Staging(local):
         there = self.xp.empty(array.shape, dtype=array.dtype)
         stream, n_bytes = self.xp.cuda.get_current_stream(), array.nbytes
         if n_bytes > self.size // 4:
-            there.set(np.ascontiguousarray(array), stream=stream)
-        elif n_bytes:
+            return send(self.xp, array, array.dtype)
+        if n_bytes:
             if self._bytes is None:
                 self._bytes = _pinned(self.xp, self.size, np.uint8)
             if self.used + n_bytes > self.size:
@@ -107,14 +108,16 @@ def send(xp: Any, array: Any, dtype: Any) -> Any:
     events = [xp.cuda.Event(), xp.cuda.Event()]
     # Kernels may still read what this memory held before.
     xp.cuda.get_current_stream().synchronize()
-    for number, begin in enumerate(range(0, flat.size, step)):
-        buffer, event = buffers[number % 2], events[number % 2]
-        event.synchronize()
-        part = flat[begin : begin + step]
-        buffer[: part.size] = part
-        to[begin : begin + step].set(buffer[: part.size], stream=stream)
-        event.record(stream)
-    stream.synchronize()
+    try:
+        for number, begin in enumerate(range(0, flat.size, step)):
+            buffer, event = buffers[number % 2], events[number % 2]
+            event.synchronize()
+            part = flat[begin : begin + step]
+            buffer[: part.size] = part
+            to[begin : begin + step].set(buffer[: part.size], stream=stream)
+            event.record(stream)
+    finally:
+        stream.synchronize()
     return there
 
 

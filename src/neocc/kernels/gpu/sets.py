@@ -22,7 +22,7 @@ _FOLLOWING, _EXACT = 64, "--fmad=false"
 # Items whose lines are summed by one block of threads (as in `scores.cu`).
 _SUMMED_ITEMS = 512
 # Sums that a block of threads has at once, of all its warps, and clusters whose members it counts.
-_SUMMED_CELLS, _MOST_TALLIED = 1 << 13, 1 << 13
+_SUMMED_CELLS, _MOST_TALLIED = 6144, 1 << 13
 
 
 class CardSets(CardSums):
