@@ -19,7 +19,6 @@ from neocc.core.initialise import (
 from neocc.core.objectives import KMEANS, OBJECTIVES
 from neocc.core.overlap.share import Share
 from neocc.core.problem import Counts, Problem
-from neocc.kernels import Memberships
 
 
 def assert_feasible(members, counts):
@@ -187,26 +186,6 @@ def test_seeds_follow_the_squared_distance_and_the_best_of_two_is_taken():
     assert np.mean(np.array(after_zero) == 1) == pytest.approx(1 / 100, abs=0.006)
     firsts = np.bincount([first for first, _ in pairs], minlength=3) / len(pairs)
     np.testing.assert_allclose(firsts, 1 / 3, atol=0.03)
-
-
-def partition(counts):
-    labels = np.arange(counts.n_items, dtype=np.int32) % counts.n_clusters
-    return Memberships.from_labels(labels, counts.n_clusters)
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_one_way_start_can_begin_with_clusters_that_a_caller_has(seed):
-    X, rows, columns, _ = draw("gaussian", seed)
-    problem = Problem(OBJECTIVES["mean"], rows, columns)
-    warm = tuple(partition(counts) for counts in (rows, columns))
-    rngs = [np.random.default_rng(i) for i in (0, 1)]
-    pairs = [one_way_start(make_engine(X), problem, rng, warm) for rng in rngs]
-    for U, V in pairs:
-        assert_feasible(U, rows)
-        assert_feasible(V, columns)
-    # Nothing is left to chance.
-    np.testing.assert_array_equal(pairs[0][0].dense, pairs[1][0].dense)
-    np.testing.assert_array_equal(pairs[0][1].dense, pairs[1][1].dense)
 
 
 def test_seeds_are_distinct_even_if_items_differ_from_themselves_by_rounding():

@@ -15,7 +15,7 @@ from neocc.core.objectives.kmeans import centre_terms
 from neocc.core.problem import Counts, Problem
 from neocc.core.sizes import fill_small
 from neocc.core.solve import solve
-from neocc.core.steps import Pair, assigned, join, make_terms, with_side
+from neocc.core.steps import Pair, join, make_terms, with_side
 from neocc.kernels import Memberships, numpy_
 
 __all__ = ["COLD", "one_way_start", "pressurised", "random_pair", "random_start", "seeded_start"]
@@ -90,25 +90,15 @@ def _draw_bounded_pairs(
     return np.sort(pairs).astype(np.intp, copy=False)
 
 
-def one_way_start(
-    engine: Engine, problem: Problem, rng: np.random.Generator, warm: Pair = COLD
-) -> Pair:
-    """Start both sides from one-way NEO-K-Means, as in the paper.
+def one_way_start(engine: Engine, problem: Problem, rng: np.random.Generator) -> Pair:
+    """Start both sides from one-way NEO-K-Means, as in the paper, which starts from seeds."""
 
-    NEO-K-Means itself starts from the `warm` k-means clusters, if given, or from seeds.
-    """
-
-    def one_side(side: Side, clusters: Memberships | None) -> Pair:
+    def one_side(side: Side) -> Pair:
         one_way = problem.one_way(side, _ONE_WAY_ITERATIONS)
         data = engine.centred(one_way.centring)
-        if clusters is None:
-            start = seeded_start(data, one_way, rng)
-        else:
-            start = assigned(data, one_way, side, with_side(COLD, side, clusters))
-        return solve(data, one_way, start).pair
+        return solve(data, one_way, seeded_start(data, one_way, rng)).pair
 
-    U, _ = one_side("rows", warm[0])
-    return U, one_side("columns", warm[1])[1]
+    return one_side("rows")[0], one_side("columns")[1]
 
 
 def pressurised(data: Engine, problem: Problem, pair: Pair) -> Pair:

@@ -36,7 +36,7 @@ def small(monkeypatch):
 
 def is_thin(X, init="neo-kmeans", problem=PROBLEM, sampling=SAMPLING, n_init=4):
     rngs = np.random.default_rng(0).spawn(n_init)
-    return budget._Plan(make_engine(X), problem, init, rngs, (None, None), sampling).is_thin
+    return budget._Plan(make_engine(X), problem, init, rngs, sampling).is_thin
 
 
 @pytest.mark.usefixtures("small")

@@ -24,7 +24,6 @@ import numpy as np
 
 from neocc.core.checkpoints import NO_JOURNAL, Journal
 from neocc.core.engine import Engine
-from neocc.core.initialise import COLD
 from neocc.core.problem import Problem
 from neocc.core.projections import View, thin_start, thin_view
 from neocc.core.samples import (
@@ -81,7 +80,6 @@ def budgeted_search(
     *,
     begin: Begin = lambda: None,
     stopped: Callable[[], bool] = lambda: False,
-    warm: Pair = COLD,
     journal: Journal = NO_JOURNAL,
     sampling: Sampling = SAMPLING,
 ) -> Iterator[Solution]:
@@ -99,7 +97,7 @@ def budgeted_search(
         journal.note(search=state.noted(rng))
         return stopped()
 
-    plan = _Plan(engine, problem, init, rngs, warm, sampling)
+    plan = _Plan(engine, problem, init, rngs, sampling)
     for _ in plan.make_starts(state, viewer, begin):
         yield state.best
         if ended():
@@ -140,7 +138,6 @@ class _Plan:
     problem: Problem
     init: Init
     rngs: list[np.random.Generator]
-    warm: Pair
     sampling: Sampling
 
     @cached_property
@@ -214,8 +211,8 @@ class _Plan:
         if view is not None:
             return thin_start(engine, self.problem, view, i, self.rngs[i])
         kind = "random" if callable(self.init) and i % COSTLY_SHARE else self.init
-        data, warm = engine.centred(self.problem.centring), COLD if i else self.warm
-        return make_start(engine, data, self.problem, kind, self.rngs[i], warm, self.sampling)
+        data = engine.centred(self.problem.centring)
+        return make_start(engine, data, self.problem, kind, self.rngs[i], self.sampling)
 
 
 def _cost(engine: Engine, problem: Problem) -> float:

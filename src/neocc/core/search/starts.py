@@ -47,14 +47,13 @@ def run_starts(
     report: Report | None = None,
     *,
     begin: Begin = lambda: None,
-    warm: Pair = COLD,
     journal: Journal = NO_JOURNAL,
     sampling: Sampling = SAMPLING,
 ) -> Iterator[Solution]:
     """Solve the problem once per generator and yield each solution as it is found.
 
     `engine` holds the data as given; `begin` is called before each start, `report` after every
-    iteration. The first one-way start begins with the `warm` clusters. Starts that `journal` knows
+    iteration. Starts that `journal` knows
     to be done are not made again.
     """
     n_done = journal.found("n_starts") or 0
@@ -64,8 +63,7 @@ def run_starts(
     def one_start(engine: Engine, i: int) -> Solution:
         data, pair = engine.centred(problem.centring), COLD
         if journal.found("run") is None:
-            first = warm if i == 0 else COLD
-            pair = make_start(engine, data, problem, init, rngs[i], first, sampling)
+            pair = make_start(engine, data, problem, init, rngs[i], sampling)
         return solve(data, problem, pair, report, journal)
 
     left = range(n_done, len(rngs))
@@ -84,12 +82,11 @@ def make_start(
     problem: Problem,
     init: Init,
     rng: np.random.Generator,
-    warm: Pair = COLD,
     sampling: Sampling | None = None,
 ) -> Pair:
     """Return feasible memberships; `data` is `engine` centred.
 
-    One-way starts begin with `warm` clusters, or on a sample where `sampling` says so.
+    One-way starts are made on a sample where `sampling` says so.
     """
     if isinstance(init, tuple):
         return init
@@ -104,4 +101,4 @@ def make_start(
         sample = draw_sample(engine, data, problem, rng, sampling)
         if sample is not None:
             return sampled_start(sample, data, problem, rng)
-    return one_way_start(engine, problem, rng, warm)
+    return one_way_start(engine, problem, rng)

@@ -21,7 +21,6 @@ from neocc.core.search.local import SAME_BASIN, local_search, rounds
 from neocc.core.search.pool import N_STEPS, SHORT_TOL, Pool, alike, ranked, short_run
 from neocc.core.search.starts import COSTLY_SHARE, Begin, Init, make_start
 from neocc.core.solve import Solution, continued, solve
-from neocc.core.steps import Pair
 
 __all__ = ["n_search_steps", "search"]
 
@@ -46,7 +45,6 @@ def search(
     *,
     begin: Begin = lambda: None,
     stopped: Callable[[], bool] = lambda: False,
-    warm: Pair = COLD,
     journal: Journal = NO_JOURNAL,
     sampling: Sampling = SAMPLING,
 ) -> Iterator[Solution | None]:
@@ -54,8 +52,7 @@ def search(
 
     None is yielded for steps on a sample, whose solutions are not solutions of the whole. A search
     that is stopped or interrupted there still yields one: all items join the best clusters so far.
-    `begin` is called before each step. The first one-way start begins with the `warm` clusters,
-    unless it is made on a sample. Steps that `journal` knows to be done are not made again.
+    `begin` is called before each step. Steps that `journal` knows to be done are not made again.
     """
     data = engine.centred(problem.centring)
     # Spawned before anything is drawn, so that a resumed search gets the same one.
@@ -66,8 +63,7 @@ def search(
     where = sample or Sample(engine, data, problem)
     tournament = _Tournament.resumed(journal.found("tournament"), rng)
     try:
-        first = warm if sample is None else COLD
-        for _ in tournament.steps(where, init, n_init, rng, begin, first):
+        for _ in tournament.steps(where, init, n_init, rng, begin):
             yield tournament.best if sample is None else None
             journal.note(tournament=tournament.noted(rng))
             if stopped():
@@ -121,7 +117,6 @@ class _Tournament(Pool):
         n_init: int,
         rng: np.random.Generator,
         begin: Begin,
-        warm: Pair,
     ) -> Iterator[None]:
         """Make short runs, rounds from the best, and polish the winner; yield after each step."""
         problem, given, n_runs = where.problem, isinstance(init, tuple), _n_runs(init, n_init)
@@ -135,7 +130,7 @@ class _Tournament(Pool):
 
         def one_run(own: Engine, i: int) -> Solution:
             kind: Init = init if given or i % every == 0 else "random"
-            pair = make_start(own, centred(own), problem, kind, rngs[i], COLD if i else warm)
+            pair = make_start(own, centred(own), problem, kind, rngs[i])
             return short_run(centred(own), short, pair, pressure=not given)
 
         def end(own: Engine, each: Solution) -> Solution:
