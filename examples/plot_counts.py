@@ -34,8 +34,7 @@ def functions() -> Matrix:
     """Return how often words occur in the documentation of functions of NumPy."""
     texts = {}
     for module, place in MODULES.items():
-        for name in dir(place):
-            about = getattr(place, name)
+        for name, about in sorted(vars(place).items()):
             if not name.startswith("_") and callable(about) and len(about.__doc__ or "") > 500:
                 texts[f"{module}.{name}"] = about.__doc__
     words = CountVectorizer(

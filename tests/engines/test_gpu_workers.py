@@ -50,7 +50,7 @@ def card(monkeypatch):
 
 def data():
     rng = np.random.default_rng(0)
-    return sparse.random_array((90, 20), density=0.5, rng=rng, format="csr")
+    return sparse.random_array((90, 20), density=0.5, random_state=rng, format="csr")
 
 
 @pytest.mark.parametrize(
