@@ -26,7 +26,7 @@ MODULES = {
     "linalg": np.linalg,
     "polynomial": np.polynomial.chebyshev,
     "random": np.random.Generator,
-    "strings": np.char,
+    "strings": getattr(np, "strings", np.char),  # NumPy 1 has the latter
 }
 
 
