@@ -105,8 +105,12 @@ class Passes:
         self.reads.passes += 1.0
         groups = self._grouped.get(widths) or self._groups(widths)
 
+        # Made by this thread, and used again: memory that others free stays theirs.
+        n_parts = min(len(groups), self.workers.n_jobs + 2)
+        free = [self._zeros(widths) for _ in range(n_parts)]
+
         def one_group(blocks: list[Rows]) -> Features:
-            part = self._zeros(widths)
+            part = free.pop()
             for rows in blocks:
                 add(rows, part)
             return part
@@ -117,6 +121,9 @@ class Passes:
         totals = next(parts)
         for part in parts:
             totals.combined(part)
+            for table in part.tables():
+                table[...] = 0.0
+            free.append(part)
         return totals
 
     def _zeros(self, widths: tuple[int, int, int]) -> Features:

@@ -26,6 +26,7 @@ __all__ = [
     "scatter_dense",
     "scatter_sparse",
     "score",
+    "square_rows",
     "without_nan",
 ]
 
@@ -106,6 +107,19 @@ def gather_sparse(
             sums[p, j - np.uint64(1)] = (slots[j] + slots[width + j]) + (
                 slots[np.uint64(2) * width + j] + slots[np.uint64(3) * width + j]
             )
+
+
+@compiled
+def square_rows(
+    indptr: AnyArray, indices: AnyArray, data: AnyArray, weights: FloatArray, squares: FloatArray
+) -> None:
+    """Write the weighted squares of each row."""
+    for p in range(len(indptr) - 1):
+        total = 0.0
+        for e in range(np.uint64(indptr[p]), np.uint64(indptr[p + 1])):
+            x = np.float64(data[e])
+            total += x * x * weights[indices[e]] if len(weights) else x * x
+        squares[p] = total
 
 
 @compiled

@@ -40,7 +40,9 @@ def gather(
             block.dot(columns.indicator, out=sums)
         return
     if squares is not None and (columns is None or weights is None or counts is not None):
-        numpy_.gather(block, None, weights, None, squares)
+        indices = block.indices.view(_UNSIGNED[block.indices.itemsize])
+        weights = _NO_LINE if weights is None else weights
+        loops.square_rows(block.indptr, indices, block.data, weights, squares)
         squares = None
     if columns is None or (sums is None and squares is None):
         return
