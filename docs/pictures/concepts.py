@@ -184,6 +184,8 @@ def choosing() -> Figure:
         is_in = n == number
         text = f"{label}: {is_in.sum()} rows"
         ax.plot(*near[is_in, :2].T, marker, color=colour, label=text, alpha=0.8)
+    ax.axline((100, 100), slope=1, color=GREY, linestyle="--", zorder=0)
+    ax.annotate("equally far from both", (450, 450), (-8, 0), textcoords="offset points", ha="right")
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlabel("distance to the nearest group")
@@ -213,7 +215,7 @@ def objectives() -> Figure:
     rates = np.outer(rng.lognormal(sigma=0.8, size=20), rng.lognormal(sigma=0.8, size=18))
     rates *= np.kron(np.array([[5, 0.5], [0.5, 5]]), np.ones((10, 9)))
     counts = np.minimum(rng.poisson(rates), 25)
-    show(axes[2], np.sqrt(counts), "counts: more than margins expect", cmap="Greys")
+    show(axes[2], np.sqrt(counts), "counts: more than totals lead one to expect", cmap="Greys")
     return figure
 
 
@@ -227,7 +229,7 @@ def preprocessing() -> Figure:
     scaled = X / np.linalg.norm(X, axis=1, keepdims=True)
     figure = Figure(figsize=(10.5, 4), layout="constrained")
     axes = figure.subplots(1, 2)
-    for ax, data, name in ((axes[0], X, "As they are"), (axes[1], scaled, "Rows divided by norm")):
+    for ax, data, name in ((axes[0], X, "As they are"), (axes[1], scaled, "Divided by their norms")):
         model = NEOCC(3, 3, random_state=0).fit(data)
         U = model.row_membership_
         at, across = in_order(U, model.column_membership_)
@@ -236,7 +238,7 @@ def preprocessing() -> Figure:
             for order in ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
         )
         shown = data[at][:, across] / np.quantile(data, 0.98)
-        show(ax, shown, f"{name}: {right} of 60 rows with their like", cmap="Greys", limit=1.0)
+        show(ax, shown, f"{name}: {right} of 60 users grouped by taste", cmap="Greys", limit=1.0)
         for edge in np.flatnonzero(np.diff(U[at].argmax(axis=1))):
             ax.axhline(edge + 0.5, color=ORANGE, linewidth=2)
     return figure

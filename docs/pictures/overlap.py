@@ -27,7 +27,7 @@ from neocc.datasets import make_coclusters
 from neocc.metrics import omega_index
 from neocc.plot.arrange import arrange_both
 
-DPI = 72
+DPI = 144
 MODELS = ("repeat", "share", "average", "sum", "either")
 BLUE, ORANGE, GREY = "#4477aa", "#ee7733", "0.35"
 

@@ -37,7 +37,7 @@ def test_every_kind_has_a_line():
 
 
 def test_the_readme_leads_there():
-    assert "docs/choosing.md" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "docs/settings.md" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("part", ["advice", "look"])

@@ -24,7 +24,7 @@ PAGES = sorted(
 # Pages whose code shares names, from the top to the bottom; others have tests of their own.
 GUIDE = (
     *("choosing", "neighbours", "objectives", "pipelines", "preprocessing", "reading"),
-    *("stability", "start", "tutorial"),
+    *("settings", "stability", "start", "tutorial"),
 )
 TOCTREE = re.compile(r"```\{toctree\}\n(.*?)```", re.DOTALL)
 

@@ -25,12 +25,17 @@ DISJOINT = (
     MSSR(objective="residue", n_init=2),
     ROCC(n_init=2),
     InfinitePlaid(n_sweeps=4, burn_in=2, n_moves=1, n_init=1),
+    NEOCC(None, None, objective="poisson", **QUICK),
+    NEOCC(None, None, objective="diagonal", **QUICK),
+    NEOCC(None, None, objective="modularity", **QUICK),
 )
 OVERLAPPING = (
     NEOCC(None, None, **QUICK, **OVERLAP),
     NEOCC(None, None, objective="residue", **QUICK, **OVERLAP),
     NEOCC(None, None, overlap_model="average", **QUICK, **OVERLAP),
     NEOCC(None, None, missing="ignore", overlap_model="share", **QUICK, **OVERLAP),
+    NEOCC(None, None, objective="poisson", overlap_model="average", **QUICK, **OVERLAP),
+    NEOCC(None, None, objective="diagonal", overlap_model="share", **QUICK, **OUTLIERS),
     NEOKMeans(outliers=0.1, n_init=2),
     NEOKMeans(outliers=0.1, overlap_model="average", n_init=2),
     LowRankNEOKMeans(outliers=0.1, columns_per_cluster=1, max_iter=1, refine=False),

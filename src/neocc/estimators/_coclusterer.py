@@ -132,3 +132,8 @@ class BaseCoclusterer(BiclusterLabelsMixin, ColumnTableMixin, ColumnsMixin, Base
         """Columns of each co-cluster, of shape (n_row_clusters * n_column_clusters, n_columns)."""
         check_is_fitted(self)
         return np.tile(self._column_members.T, (self._row_members.shape[1], 1))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = self.objective in COUNTS
+        return tags

@@ -87,9 +87,10 @@ def _numbers(model: Any, matrix: Matrix) -> PredictedClusters | None:
 def _asked(model: Any, matrix: Matrix, numbers: PredictedClusters | None) -> dict[Side, Asked]:
     """Return the number of clusters of each side, and its fractions; None for "auto".
 
-    A number that was chosen has room for an overlap that was given.
+    A number that was chosen has room for an overlap that was given; one that was left out (None)
+    suits both sides where their clusters come in pairs.
     """
-    asked = {}
+    asked, paired = {}, asked_objective(model).paired
     chosen = (1, 1) if numbers is None else numbers.best
     for side, n_items, found in zip(SIDES, matrix.shape, chosen, strict=True):
         word = side[:-1]
@@ -98,7 +99,8 @@ def _asked(model: Any, matrix: Matrix, numbers: PredictedClusters | None) -> dic
         overlap, outliers = (None if value == "auto" else value for value in given)
         if k == "auto":
             k = min(n_items, max(found, 1 + int(np.ceil(overlap or 0.0))))
-        asked[side] = Asked(make_counts(word, n_items, k).n_clusters, overlap, outliers)
+        n_places = min(matrix.shape) if paired and k is None else n_items
+        asked[side] = Asked(make_counts(word, n_places, k).n_clusters, overlap, outliers)
     return asked
 
 

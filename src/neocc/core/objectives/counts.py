@@ -118,8 +118,8 @@ class CountObjective(Objective):
         if found is not None:
             row, column, value = found
             raise ValueError(
-                f"objective={self.name!r} is for counts, and these are not negative: found "
-                f"{value:g} at row {row}, column {column}. Take objective='mean' for data that may "
+                f"Negative values in data: found {value:g} at row {row}, column {column}. "
+                f"objective={self.name!r} is for counts; take objective='mean' for data that may "
                 "be negative."
             )
 
