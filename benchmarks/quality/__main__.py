@@ -2,9 +2,9 @@
 
 Parts: `yeast` (both objectives on the setting whose printed values are known), `movielens` (against
 plain restarts for as long), `planted` (known co-clusters, against scikit-learn's spectral methods),
-`models` (the same by overlap model), `generators` (which model "auto" names), `counts` (planted
-counts) and `documents` (words of documents with classes) by objective, `limits` (what can be found
-in planted counts), `search` (what each effort gains and costs), `spread` (how far apart seeds end,
+`models` (the same by overlap model), `generators` (which model "auto" names, and what each finds),
+`names` (the naming alone, more often), `counts` (planted counts) and `documents` (words of
+documents with classes) by objective, `limits` (what can be found in planted counts), `search` (what each effort gains and costs), `spread` (how far apart seeds end,
 now and before searches had a sense of time), `starts` (which start serves best), `rounds` (what
 refinement costs), `estimates` (overlap and outliers by the published rules), `auto`, `auto-told`,
 `auto-real` and `auto-time` (the rule of "auto": planted, beside Bayes' rule that is told all but
@@ -36,6 +36,7 @@ PARTS: dict[str, Part] = {
     "planted": (planted.lines, 10),
     "models": (models.lines, 2),
     "generators": (models.generator_lines, 25),
+    "names": (models.name_lines, 100),
     "counts": (counts.planted_lines, 3),
     "limits": (counts.limit_lines, 2),
     "documents": (counts.document_lines, 3),

@@ -114,6 +114,33 @@ _GENERATORS = (
 )
 
 
+_EXPECTED = {"unequal": "average", "max": "either", "dense": "average", "scale": "average"}
+"""The model whose rows are most like those that none of them makes."""
+
+
+def name_lines(n_seeds: int, console: Console) -> Iterator[Line]:
+    """Let "auto" name the model of data of the first size, many times; one plain start each."""
+    yield ["rows x columns", "k x l", "noise", "made by", "most like", "auto names", "share"]
+    planted = _GENERATORS[0]
+    for kind in (*compared_models("mean"), *OFF_MODEL):
+        named = Counter()
+        for seed in range(n_seeds):
+            X, U = generated(kind, seed, planted)
+            options = {"row_overlap": U.sum() / len(U) - 1.0, "row_outliers": 0.05}
+            options |= {"overlap_model": "auto", "n_init": 1, "refine": False}
+            model = NEOCC(planted.k, planted.l, random_state=seed, **options).fit(X)
+            named[model.overlap_choice_.model] += 1
+        expected = _EXPECTED.get(kind, kind)
+        line = [f"{planted.n} x {planted.m}", f"{planted.k} x {planted.l}", str(planted.noise)]
+        line += [kind, expected, _counted(named), f"{named[expected] / n_seeds:.0%}"]
+        console.print(" | ".join(line))
+        yield line
+
+
+def _counted(named: Counter[str]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in named.most_common())
+
+
 def generator_lines(n_seeds: int, console: Console) -> Iterator[Line]:
     """Let "auto" choose the model of data that one of them made, or none; the first also by all."""
     yield (
@@ -136,8 +163,7 @@ def generator_lines(n_seeds: int, console: Console) -> Iterator[Line]:
                     named[model.overlap_choice_.model] += 1
                     surely += model.overlap_choice_.is_sure
         line = [f"{planted.n} x {planted.m}", f"{planted.k} x {planted.l}", str(planted.noise)]
-        line += [kind, ", ".join(f"{name} {count}" for name, count in named.most_common())]
-        line += [f"{surely} of {n_seeds}"]
+        line += [kind, _counted(named), f"{surely} of {n_seeds}"]
         means = {name: f"{np.mean(found):.3f}" for name, found in scores.items()}
         line += [means.get(name, "") for name in ("auto", *OVERLAP_MODELS)]
         console.print(" | ".join(line))

@@ -42,7 +42,7 @@ def test_the_model_that_made_the_data_is_named(kind, seed):
     assert choice.is_sure
     assert set(choice.costs) == {"average", "sum", "either"}
     ranked = sorted(choice.costs.values(), key=min)
-    seeds = "every seed ends" if max(ranked[0]) < min(ranked[1]) else "most seeds end"
+    seeds = "every seed ends" if max(ranked[0]) < min(ranked[1]) else "several seeds end"
     assert f'overlap model "{kind}": {seeds} lower than with any other' in str(choice)
     # The fit is that of the model chosen.
     given = model.set_params(overlap_model=kind).fit(X)

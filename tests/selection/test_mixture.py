@@ -15,8 +15,9 @@ from neocc.selection import estimate_overlap_and_outliers
 from neocc.selection._data import opened, read
 from neocc.selection._mixture import Mixture, Sets, fitted
 from neocc.selection._outlying import farthest, outlying
+from neocc.selection._places import Place
 from neocc.selection._sharing import shared
-from neocc.selection._space import Place, hull
+from neocc.selection._space import hull
 from neocc.selection._together import Asked, estimate_sides
 
 AUTO = dict.fromkeys(("row_overlap", "row_outliers", "column_overlap", "column_outliers"), "auto")
@@ -120,7 +121,7 @@ def seen(Y, prototypes):
     rng = np.random.default_rng(9)
     outside = rng.chisquare(48, size=len(Y))
     sizes = np.full(len(prototypes), len(Y) / len(prototypes))
-    return Place(Y, prototypes, sizes, outside, outside, 50, farthest(outside, 0.0))
+    return Place(Y, prototypes, sizes, outside, outside, 48, farthest(outside, 0.0))
 
 
 def found_in(Y, prototypes, k):

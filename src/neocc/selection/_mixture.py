@@ -22,6 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
+from typing import Any, Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -106,12 +107,16 @@ class Mixture:
     likelihood: float = -np.inf
 
     @classmethod
-    def start(cls, sets: Sets, prototypes: FloatArray, covariance: FloatArray) -> Mixture:
+    def start(cls, sets: Sets, prototypes: FloatArray, covariance: FloatArray) -> Self:
         """Begin with a quarter of the items in several clusters, if there are such sets."""
         shares = np.full(sets.most, 0.25 / max(sets.most - 1, 1))
         shares[0] = 1.0 - shares[1:].sum()
         k = len(prototypes)
         return cls(sets, prototypes, covariance, shares, np.full(k, 1.0 / k))
+
+    def like(self, sets: Sets, other: Mixture) -> Self:
+        """Begin with other sets, and the prototypes and covariances of another mixture."""
+        return self.start(sets, other.prototypes, other.covariance)
 
     @property
     def common(self) -> FloatArray:
@@ -120,32 +125,58 @@ class Mixture:
         return C if C.ndim == 2 else np.tensordot(self.single, C, axes=1)
 
     @property
-    def shaped(self) -> Mixture:
+    def variance(self) -> float:
+        """The mean variance of a coordinate around a prototype."""
+        return float(np.trace(self.common) / len(self.common))
+
+    @property
+    def n_variances(self) -> float:
+        """The number of parameters that tell the noise."""
+        r = self.prototypes.shape[1]
+        n_shapes = 1 if self.covariance.ndim == 2 else len(self.prototypes)
+        return float(n_shapes * r * (r + 1) / 2)
+
+    @property
+    def shaped(self) -> Self:
         """The same mixture with a covariance for each cluster, to begin with."""
         each = np.repeat(self.common[None], len(self.prototypes), axis=0)
         return replace(self, covariance=each)
 
-    def densities(self, Y: FloatArray) -> FloatArray:
-        """Return the log-density of items at each set, given its size."""
-        k, W, white = len(self.prototypes), self.sets.weights, whitening(self.common)
-        centres = W @ self.prototypes
+    def within(self, white: FloatArray) -> FloatArray:
+        """Return the log-probability of each set, given its size and what whitens noise."""
+        W, P = self.sets.weights, self.prototypes
         within = self.sets.equally.copy()
         # A set whose mean is that of a cluster outside it explains nothing that this one does not.
-        apart = cdist(centres @ white.T, self.prototypes @ white.T)
+        apart = cdist(W @ P @ white.T, P @ white.T)
         within[((apart < 1.0) & (W == 0.0)).any(axis=1)] = -np.inf
-        within[:k] = np.log(self.single)
+        within[: len(P)] = np.log(self.single)
+        return within
+
+    def densities(self, Y: Any) -> FloatArray:
+        """Return the log-density of items at each set, given its size."""
+        W, white = self.sets.weights, whitening(self.common)
+        centres, within = W @ self.prototypes, self.within(white)
         if self.covariance.ndim == 2:
             return normal(Y, centres, white) + within
         of_sets = zip(centres, np.tensordot(W, self.covariance, axes=1), strict=True)
         each = [normal(Y, centre[None], whitening(C)) for centre, C in of_sets]
         return np.hstack(each) + within
 
-    def step(self, Y: FloatArray) -> Mixture:
+    def step(self, Y: Any) -> Self:
         """Take one step of EM; the new mixture knows the likelihood of the old one."""
         sets, n, k = self.sets, len(Y), len(self.prototypes)
         density = self.densities(Y) + np.log(self.shares[sets.numbers - 1] + _TINY)
         total = log_sums(density)
         parts = np.exp(density - total[:, None])
+        mass = parts.sum(axis=0)
+        prototypes, covariance = self.learned(Y, parts)
+        single = (mass[:k] + 1.0) / (mass[:k].sum() + k)
+        shares = sets.by_number(mass) / n
+        return type(self)(sets, prototypes, covariance, shares, single, float(total.sum()))
+
+    def learned(self, Y: Any, parts: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return prototypes and covariances, given the parts of items in sets."""
+        sets, n, k = self.sets, len(Y), len(self.prototypes)
         mass, sums = parts.sum(axis=0), parts.T @ Y
         gram = sets.weights.T @ (mass[:, None] * sets.weights)
         gram += _FLOOR * np.trace(gram) / k * np.eye(k)
@@ -157,9 +188,7 @@ class Mixture:
             covariance = regular(scatter, n, np.diag(np.diag(scatter)) / n, np.square(Y))
         else:
             covariance = self._of_clusters(Y, parts, centres)
-        single = (mass[:k] + 1.0) / (mass[:k].sum() + k)
-        shares = sets.by_number(mass) / n
-        return Mixture(sets, prototypes, covariance, shares, single, float(total.sum()))
+        return prototypes, covariance
 
     def _of_clusters(self, Y: FloatArray, parts: FloatArray, centres: FloatArray) -> FloatArray:
         """Return the covariance of each cluster: items in several count for each of them."""
@@ -203,7 +232,7 @@ def regular(scatter: FloatArray, n: float, usual: FloatArray, squares: FloatArra
     return (scatter + prior * usual) / (n + prior) + floor
 
 
-def fitted(Y: FloatArray, mixture: Mixture, n_steps: int = _STEPS) -> Mixture:
+def fitted(Y: Any, mixture: Mixture, n_steps: int = _STEPS) -> Mixture:
     """Run EM until the likelihood stands."""
     likelihood = -np.inf
     for _ in range(n_steps):
@@ -221,5 +250,4 @@ def bic(mixture: Mixture, n: int) -> float:
 
 def _n_parameters(mixture: Mixture) -> float:
     k, r = mixture.prototypes.shape
-    n_shapes = 1 if mixture.covariance.ndim == 2 else k
-    return float(k * r + n_shapes * r * (r + 1) / 2 + (k - 1) + (mixture.sets.most - 1))
+    return float(k * r + mixture.n_variances + (k - 1) + (mixture.sets.most - 1))

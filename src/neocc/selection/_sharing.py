@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
@@ -10,7 +11,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from neocc._counts import round_half_away
 from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.selection._mixture import Mixture, Sets, bic, fitted, log_sums
-from neocc.selection._space import Place
+from neocc.selection._places import Place
 
 __all__ = ["Sharing", "shared"]
 
@@ -71,11 +72,11 @@ def _convinces(gain: float, references: dict[str, float], margin: float) -> bool
 def shared(place: Place, n_clusters: int, most: int, rng: np.random.Generator) -> Sharing:
     """Find out how many clusters items share, up to `most` each."""
     kept = np.flatnonzero(~place.outlying.items)
-    Y = place.Y[kept]
+    Y = place.items(kept)
     starts = _starts(place, n_clusters, rng)
     sets = Sets.of(n_clusters, min(2, most))
     enough = len(kept) >= _ITEMS_PER_CLUSTER * n_clusters
-    if sets is None or sets.most < 2 or Y.shape[1] == 0 or not enough:
+    if sets is None or sets.most < 2 or place.Y.shape[1] == 0 or not enough:
         return _disjoint(place, starts[0], {}, 0.0, 0.0, np.zeros((2, 0)))
     sample = np.sort(rng.permutation(len(Y))[:_MOST_ITEMS])
     return _Comparison(place, Y, Y[sample], starts, rng).decided(kept, sets, most)
@@ -86,8 +87,8 @@ class _Comparison:
     """Explanations of the same items; `some` of these tell the parameters."""
 
     place: Place
-    Y: FloatArray
-    some: FloatArray
+    Y: Any
+    some: Any
     starts: list[FloatArray]
     rng: np.random.Generator
 
@@ -97,12 +98,9 @@ class _Comparison:
         pairs = max((self._best(sets, self.starts, width) for width in widths), key=_likelihood)
         singles = Sets(np.eye(k), np.ones(k, dtype=np.intp))
         disjoint = self._best(singles, [*self.starts, pairs.prototypes], widths[0])
-        gradual = fitted(
-            self.some, Mixture.start(Sets.gradual(k), pairs.prototypes, pairs.covariance)
-        )
+        gradual = fitted(self.some, pairs.like(Sets.gradual(k), pairs))
         # Prototypes that serve another explanation better may serve this one better too.
-        again = Mixture.start(sets, gradual.prototypes, gradual.covariance)
-        pairs = max(pairs, fitted(self.some, again), key=_likelihood)
+        pairs = max(pairs, fitted(self.some, pairs.like(sets, gradual)), key=_likelihood)
         others = {"disjoint": disjoint, "gradual": gradual}
         others[_ANY_SHAPE] = fitted(self.some, disjoint.shaped)
         if len(self.place.prototypes) > k:
@@ -127,8 +125,7 @@ class _Comparison:
             return _disjoint(self.place, disjoint.prototypes, references, gain, margin, path)
         larger = Sets.of(k, most)
         if larger is not None and larger.most > 2:
-            begin = Mixture.start(larger, pairs.prototypes, pairs.covariance)
-            whole = fitted(self.some, begin)
+            whole = fitted(self.some, pairs.like(larger, pairs))
             pairs = whole if bic(whole, n) > bic(pairs, n) else pairs
         return self._counted(kept, pairs, references, bic(pairs, n) - zero, margin)
 
@@ -137,34 +134,31 @@ class _Comparison:
     ) -> tuple[Mixture, dict[str, Mixture]]:
         """Return overlap with covariances of its clusters' own, and how others may begin."""
         n, disjoint = len(self.some), others[_ANY_SHAPE]
-        again = Mixture.start(pairs.sets, disjoint.prototypes, disjoint.covariance)
+        again = pairs.like(pairs.sets, disjoint)
         both = (fitted(self.some, each, _SHAPED) for each in (pairs.shaped, again))
         best = max(both, key=_likelihood)
-        starts = {_ANY_SHAPE: Mixture.start(disjoint.sets, best.prototypes, best.covariance)}
+        starts = {_ANY_SHAPE: best.like(disjoint.sets, best)}
         if (more := others.get("one more cluster")) is not None:
             starts["one more cluster"] = more.shaped
-        gradual = others["gradual"].sets
-        starts["gradual"] = Mixture.start(gradual, best.prototypes, best.covariance)
+        starts["gradual"] = best.like(others["gradual"].sets, best)
         return max(pairs, best, key=lambda each: bic(each, n)), starts
 
     def _widths(self) -> list[float]:
         """Return two variances to start from: that around the nearest prototype, and the noise."""
-        d = np.square(self.some[:, None] - self.place.prototypes).sum(axis=2).min(axis=1)
-        largest = float(np.square(self.some).mean())
-        wide = max(float(np.median(d)) / self.some.shape[1], self.place.noise, 1e-6 * largest)
-        return [wide, max(self.place.noise, 1e-6 * largest)]
+        r, noise = self.place.Y.shape[1], self.place.noise
+        d = self.place.squares(self.some, self.place.prototypes).min(axis=1)
+        largest = float(self.place.squares(self.some, np.zeros((1, r))).mean()) / r
+        wide = max(float(np.median(d)) / r, noise, 1e-6 * largest)
+        return [wide, max(noise, 1e-6 * largest)]
 
     def _unruly(self, mixture: Mixture) -> float:
         """Return how much more items vary within clusters than noise makes them; at least 1."""
-        if self.place.noise <= 0:
-            return 1.0
-        within = np.trace(mixture.common) / len(mixture.common)
-        return max(1.0, float(within) / self.place.noise)
+        noise = self.place.noise
+        return max(1.0, mixture.variance / noise) if noise > 0 else 1.0
 
     def _best(self, sets: Sets, starts: list[FloatArray], width: float) -> Mixture:
         few = self.some[:: -(-len(self.some) // _FEW_ITEMS)]
-        covariance = width * np.eye(few.shape[1])
-        short = (fitted(few, Mixture.start(sets, Z, covariance), _SHORT) for Z in starts)
+        short = (fitted(few, self.place.mixture(sets, Z, width), _SHORT) for Z in starts)
         return fitted(self.some, max(short, key=_likelihood))
 
     def _counted(
@@ -196,7 +190,7 @@ def _likelihood(mixture: Mixture) -> float:
     return mixture.likelihood
 
 
-def _by_number(Y: FloatArray, mixture: Mixture) -> tuple[FloatArray, IntArray]:
+def _by_number(Y: Any, mixture: Mixture) -> tuple[FloatArray, IntArray]:
     """Return the log-density of items given their number of clusters, and the likeliest set."""
     sets = mixture.sets
     density = np.empty((len(Y), sets.most))

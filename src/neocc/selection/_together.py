@@ -9,8 +9,10 @@ import numpy as np
 from neocc.core.engine import Engine
 from neocc.core.objectives import Objective, Side
 from neocc.selection._overlap_estimate import OverlapEstimate
+from neocc.selection._places import SIDES, Asked, Place
 from neocc.selection._sharing import Sharing, shared
-from neocc.selection._space import SIDES, Asked, Place, find_places
+from neocc.selection._space import find_places
+from neocc.selection._stored import seen_by
 
 __all__ = ["Asked", "completed", "estimate_sides", "is_estimated", "other_side"]
 
@@ -40,6 +42,8 @@ def estimate_sides(
     feasible: 0 <= outliers < 1 and -outliers <= overlap <= n_clusters - 1.
     """
     most = min(_MOST_MEMBERSHIPS, most or _MOST_MEMBERSHIPS)
+    counts = [each.counts(n) for each, n in zip(asked, engine.shape, strict=True)]
+    objective = seen_by(engine, objective, (counts[0], counts[1]), rng)
     places = _without_groups(engine, objective, asked, rng, n_init)
     found = {}
     for side, wanted in zip(SIDES, asked, strict=True):

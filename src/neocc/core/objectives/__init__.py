@@ -34,6 +34,7 @@ __all__ = [
     "block_means",
     "make_objective",
     "mean_rows",
+    "over_observed",
 ]
 
 OBJECTIVES: dict[str, Objective] = {
@@ -50,6 +51,12 @@ COCLUSTERING = tuple(name for name in OBJECTIVES if name != KMEANS.name and name
 OUTLIER_COSTS = ("zero", "background", "auto")
 
 _OF_OBSERVED: dict[str, type[Observed]] = {Observed.name: Observed}
+
+
+def over_observed(objective: Objective) -> Objective | None:
+    """Return what compares observed cells as an objective does all cells; None if nothing does."""
+    kind = _OF_OBSERVED.get(objective.name)
+    return None if kind is None else kind()
 
 
 def make_objective(

@@ -1,0 +1,104 @@
+"""The same mixture where items are means of observed cells, of few here and of many there.
+
+Coordinate j of item p is the mean of n_pj cells: its variance is v_j / n_pj, with v_j that of a
+cell, or v_ij if clusters differ. Where there are no cells a coordinate tells nothing. Coordinates
+have no cells in common, so that covariances are diagonal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from neocc._typing import BoolArray, FloatArray
+from neocc.selection._mixture import Mixture
+
+__all__ = ["Cells", "Scattered"]
+
+_FLOOR = 1e-8
+_TINY = 1e-300
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Items as means of cells, and numbers of these: two tables with a line per item."""
+
+    means: FloatArray
+    numbers: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.means)
+
+    def __getitem__(self, items: Any) -> Cells:
+        return Cells(self.means[items], self.numbers[items])
+
+    @property
+    def known(self) -> BoolArray:
+        """Which coordinates have any cells."""
+        return self.numbers > 0.0
+
+    def squares(self, points: FloatArray) -> FloatArray:
+        """Return the squared distance of every item to points: a sum over cells."""
+        N, Y = self.numbers, self.means
+        total: FloatArray = (N * Y * Y).sum(axis=1)[:, None] - 2.0 * (N * Y) @ points.T
+        return np.maximum(total + N @ np.square(points).T, 0.0)
+
+
+class Scattered(Mixture):
+    """Prototypes and variances of a cell: of shape (n_dimensions,), or a line per cluster."""
+
+    @property
+    def common(self) -> FloatArray:
+        """The variances of all clusters, or the means of theirs."""
+        v = self.covariance
+        return v if v.ndim == 1 else self.single @ v
+
+    @property
+    def variance(self) -> float:
+        """The mean variance of a cell around a prototype."""
+        return float(self.common.mean())
+
+    @property
+    def n_variances(self) -> float:
+        """The number of parameters that tell the noise."""
+        return float(self.covariance.size)
+
+    def densities(self, Y: Cells) -> FloatArray:
+        """Return the log-density of items at each set, given its size."""
+        N, NY, known = Y.numbers, Y.numbers * Y.means, Y.known
+        centres, v = self.sets.weights @ self.prototypes, self._of_sets()
+        squares = (NY * Y.means) @ (1.0 / v).T - 2.0 * NY @ (centres / v).T
+        squares += N @ (np.square(centres) / v).T
+        logs = np.where(known, np.log(2.0 * np.pi / np.where(known, N, 1.0)), 0.0).sum(axis=1)
+        logs = logs[:, None] + known @ np.log(v).T
+        white = np.diag(np.sqrt(N.mean(axis=0) / self.common))
+        density: FloatArray = self.within(white) - 0.5 * (np.maximum(squares, 0.0) + logs)
+        return density
+
+    def learned(self, Y: Cells, parts: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return prototypes and variances, given the parts of items in sets."""
+        W, v = self.sets.weights, self._of_sets()
+        k, r = self.prototypes.shape
+        NY = Y.numbers * Y.means
+        cells, sums, squares = (parts.T @ each for each in (Y.numbers, NY, NY * Y.means))
+        gram = np.einsum("si,sj,sh->jih", W, cells / v, W)
+        traces = np.einsum("jii->j", gram) + _TINY
+        gram += _FLOOR * traces[:, None, None] / k * np.eye(k)
+        prototypes = np.linalg.solve(gram, (W.T @ (sums / v)).T[:, :, None])[:, :, 0].T
+        centres = W @ prototypes
+        scatter = np.maximum(squares - 2.0 * centres * sums + np.square(centres) * cells, 0.0)
+        known = parts.T @ Y.known
+        floor = _FLOOR * (NY * Y.means).mean(axis=0) + _TINY
+        usual = scatter.sum(axis=0) / (known.sum(axis=0) + _TINY) + floor
+        if self.covariance.ndim == 1:
+            return prototypes, usual
+        # Drawn towards the usual ones as by as many items as there are dimensions.
+        prior = r + 1.0
+        return prototypes, (W.T @ scatter + prior * usual) / (W.T @ known + prior)
+
+    def _of_sets(self) -> FloatArray:
+        """Return the variances of every set."""
+        v, W = self.covariance, self.sets.weights
+        return np.broadcast_to(v, (len(W), len(v))) if v.ndim == 1 else W @ v

@@ -1,0 +1,132 @@
+"""Sparse data: do zeros tell anything, and where items lie among prototypes if they do not.
+
+A zero may be a value like any other (a word that a text does not have), or a cell of which nothing
+is known. Co-clusters of the stored cells alone are compared with those that take zeros for values,
+by what they tell of the stored values and of where these are (log-likelihoods, given margins).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from neocc._typing import FloatArray
+from neocc.core.engine import Engine
+from neocc.core.objectives import Objective, Side, over_observed
+from neocc.core.problem import Counts, Problem
+from neocc.core.search import run_starts
+from neocc.core.steps import Pair, make_features
+from neocc.kernels import Memberships, inverse
+from neocc.selection._mixture import Sets
+from neocc.selection._outlying import farthest
+from neocc.selection._places import Asked, Place, judged
+from neocc.selection._scattered import Cells, Scattered
+
+__all__ = ["StoredPlace", "seen_by", "stored_place"]
+
+_STARTS, _TOL = 2, 1e-3
+# Co-clusters follow chance, too: what they tell of where cells are counts twice.
+_TWICE = 2.0
+_TINY = 1e-300
+
+
+def seen_by(
+    engine: Engine, objective: Objective, counts: tuple[Counts, Counts], rng: np.random.Generator
+) -> Objective:
+    """Return the objective, over stored cells alone if the others tell nothing."""
+    observed, n_cells = over_observed(objective), float(np.prod(engine.shape))
+    if observed is None or objective.needs_counts or not 0 < engine.n_stored < n_cells:
+        return objective
+    (where, values), (elsewhere, others) = (
+        _told(engine, _coclustered(engine, each, counts, rng)) for each in (observed, objective)
+    )
+    n_blocks = [side.n_clusters for side in counts]
+    by_chance = 0.5 * np.prod([k - 1 for k in n_blocks]) * np.log(n_cells)
+    tells = values > 0.5 * np.prod(n_blocks) * np.log(engine.n_stored)
+    least = 0.0 if elsewhere < by_chance else _TWICE * elsewhere
+    return observed if tells and where < by_chance and values - others >= least else objective
+
+
+def _coclustered(
+    engine: Engine, objective: Objective, counts: tuple[Counts, Counts], rng: np.random.Generator
+) -> Pair:
+    problem = Problem(objective, *counts, tol=_TOL)
+    runs = run_starts(engine, problem, "neo-kmeans", rng.spawn(_STARTS))
+    return min(runs, key=lambda run: run.objective).pair
+
+
+def _told(engine: Engine, pair: Pair) -> tuple[float, float]:
+    """Return what blocks tell of where stored cells are, and of their values."""
+    U, V = pair
+    assert V is not None
+    features = engine.column_features(U, None, counts=True)
+    S, N = features.blocks(V), features.blocks(V, "counts")
+    total = N.sum()
+    by_margins = np.outer(N.sum(axis=1), N.sum(axis=0)) / max(total, 1.0)
+    where = float((N * np.log(np.where(N > 0, N, 1.0) / (by_margins + _TINY))).sum())
+    squares = features.weighed(V)
+    before = squares - S.sum() ** 2 / max(total, 1.0)
+    if before <= 1e-12 * squares:
+        return where, 0.0
+    left = max(squares - float((S * S * inverse(N)).sum()), 1e-12 * before)
+    return where, 0.5 * float(total) * float(np.log(before / left))
+
+
+@dataclass(frozen=True)
+class StoredPlace(Place):
+    """The items of a side as means of their stored cells in each cluster of the other side.
+
+    Attributes
+    ----------
+    numbers : array of shape (n_items, n_dimensions)
+        Numbers of these cells.
+    """
+
+    numbers: FloatArray
+
+    def items(self, which: Any = slice(None)) -> Cells:
+        """Return some of the items, for mixtures."""
+        return Cells(self.Y, self.numbers)[which]
+
+    def squares(self, items: Cells, points: FloatArray) -> FloatArray:
+        """Return the squared distance of items to points, over stored cells."""
+        return items.squares(points)
+
+    def mixture(self, sets: Sets, prototypes: FloatArray, width: float) -> Scattered:
+        """Return a mixture to begin with."""
+        return Scattered.start(sets, prototypes, np.full(prototypes.shape[1], width))
+
+
+def stored_place(
+    data: Engine, problem: Problem, side: Side, pair: Pair, asked: Asked, least: float
+) -> tuple[Place, Memberships]:
+    """Return the places of the items of one side, and their clusters without the outliers."""
+    own, other = pair if side == "rows" else pair[::-1]
+    U, V = pair
+    assert own is not None and other is not None and U is not None and V is not None
+    features = make_features(data, problem, pair)
+    prototypes = problem.objective.block_means(features, U, V)
+    if side == "rows":
+        features = data.row_features(other, problem.objective.base)
+    else:
+        prototypes = prototypes.T
+    assert features.sums is not None and features.counts is not None
+    cells = Cells(features.sums * inverse(features.counts), features.counts)
+    outside = features.squares - cells.squares(np.zeros((1, other.n_clusters)))[:, 0]
+    outside = np.maximum(outside, 0.0)
+    first = cells.squares(prototypes).argmin(axis=1)
+    middle = prototypes.mean(axis=0)
+    norms = cells.squares(middle[None])[:, 0]
+    largest = (cells.numbers @ np.square(prototypes - middle).T).max(axis=1)
+    left = outside + np.square(np.maximum(np.sqrt(norms) - np.sqrt(largest), 0.0))
+    room = np.maximum(cells.numbers.sum(axis=1) - np.count_nonzero(cells.numbers, axis=1), 0.0)
+    nobody = farthest(left, 0.0)
+    place: Place = StoredPlace(
+        cells.means, prototypes, own.sizes, outside, left, room, nobody, cells.numbers
+    )
+    place = judged(place, norms, first, asked, least)
+    labels = np.where(place.outlying.items, -1, first).astype(np.int32)
+    members = Memberships.from_labels(labels, own.n_clusters)
+    return replace(place, sizes=members.sizes), own if members.has_empty else members
