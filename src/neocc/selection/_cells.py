@@ -51,7 +51,7 @@ class Cells:
     matrix: Matrix
     open: Open
 
-    n_cuts = 2
+    n_cuts, usual = 2, 2
     # With more clusters than these sparse data tell mostly of noise, on the other side too.
     first = 8
 

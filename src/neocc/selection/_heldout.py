@@ -52,10 +52,8 @@ __all__ = ["Blocks", "Both", "Folds", "Part", "View"]
 Both: TypeAlias = tuple[Memberships, Memberships]
 
 _ROUNDING = 1e-12
-# Tables of few cells are cut more often, into thirds: what one cut shows of them is mostly chance,
-# and half of their rows and columns are too few to learn from.
-_CUTS, _CUTS_OF_FEW, _FEW_CELLS = 3, 4, 1000
-_PARTS, _PARTS_OF_FEW = 2, 3
+# Tables of few cells are cut into thirds: half of their rows and columns are too few to learn from.
+_FEW_CELLS, _PARTS, _PARTS_OF_FEW = 1000, 2, 3
 
 
 @dataclass(frozen=True)
@@ -190,18 +188,13 @@ class Blocks:
     matrix: Matrix
     open: Open
 
-    # How many clusters to begin with.
-    first = 16
+    # How many clusters to begin with; how many cuts there are, at most and if these agree.
+    first, n_cuts, usual = 16, 5, 3
 
     @property
     def _few(self) -> bool:
         shape = self.matrix.shape
         return prod(shape) < _FEW_CELLS and min(shape) > _PARTS_OF_FEW
-
-    @property
-    def n_cuts(self) -> int:
-        """Number of cuts that tell enough."""
-        return _CUTS_OF_FEW if self._few else _CUTS
 
     def curves(
         self, problem: Problem, rng: np.random.Generator, n_init: int

@@ -22,9 +22,9 @@ from neocc.selection._curves import SIDES, Curve, holds_out_cells, with_clusters
 from neocc.selection._data import Open, is_true, opener
 from neocc.selection._described import as_many, with_enough
 from neocc.selection._heldout import Blocks
-from neocc.selection._predicted import PredictedClusters, SidePrediction
+from neocc.selection._predicted import SAME, PredictedClusters, SidePrediction
 from neocc.selection._together import Asked, estimate_sides
-from neocc.selection._verdict import SAME, Tried, judged
+from neocc.selection._verdict import Tried, judged, judged_together
 
 __all__ = ["Wanted", "choose_numbers", "known_outliers", "sampled"]
 
@@ -253,28 +253,24 @@ class _Search:
 
     def judged(self, curves: list[tuple[Curve, Curve]]) -> list[SidePrediction]:
         """Return what the cuts made so far say of both sides."""
-        means = (_mean([pair[s] for pair in curves]) for s in (0, 1))
-        return [judged(*each) for each in zip(means, SIDES, self.tried, strict=True)]
+        both = ([pair[s] for pair in curves] for s in (0, 1))
+        return [judged_together(*each) for each in zip(both, SIDES, self.tried, strict=True)]
 
     def is_sure(self, curves: list[tuple[Curve, Curve]]) -> bool:
         """Return whether no further cut is needed.
 
-        One is enough if it shows clusters on both sides on which parts agree nearly perfectly; all
-        but one, if these agree well, or show no structure.
+        One is enough if it shows clusters on both sides on which parts agree nearly perfectly; one
+        less than usual, if these agree well, or show no structure; as many as usual, if each by
+        itself says the same.
         """
         if not curves:
             return False
-        found = self.judged(curves)
-        last = len(curves) == self.source.n_cuts - 1
-        least = SAME if last else _EQUAL
-        certain = all(
-            each.number == each.within_error and each.agreement >= least for each in found
+        found, done = self.judged(curves), len(curves)
+        if all(each.is_agreed for each in found) and (
+            done >= self.source.usual - 1
+            or min(each.agreement if each.number > 1 else 0.0 for each in found) >= _EQUAL
+        ):
+            return True
+        return done >= self.source.usual and all(
+            set(each.of_cuts) == {each.number} for each in found
         )
-        return certain and (last or min(each.number for each in found) > 1)
-
-
-def _mean(curves: list[Curve]) -> Curve:
-    errors = np.mean([each.errors for each in curves], axis=0)
-    return replace(
-        curves[0], errors=errors, stability=np.mean([each.stability for each in curves], axis=0)
-    )

@@ -11,8 +11,10 @@ from neocc._typing import AnyArray, FloatArray
 from neocc.core.objectives import Side
 from neocc.selection import _plots
 
-__all__ = ["PredictedClusters", "SidePrediction"]
+__all__ = ["SAME", "PredictedClusters", "SidePrediction"]
 
+SAME = 0.9
+"""Parts of the data that agree so well have found the same clusters."""
 _UNSURE = 0.5
 
 
@@ -25,7 +27,8 @@ class SidePrediction:
     number : int
         The choice; 1 if no clusters predict better than none.
     plausible : tuple of int
-        Numbers that are nearly as good a knee of the error, the choice among them.
+        Numbers that are nearly as good a knee of the error, or that single cuts of the data say,
+        the choice among them.
     side : {"rows", "columns"}
         What is clustered.
     n_items : int
@@ -48,6 +51,8 @@ class SidePrediction:
     other_model : bool
         Whether the objective itself leaves doubt, and blocks of one value were asked; they, or the
         other side, show clusters.
+    of_cuts : tuple of int
+        What each cut of the data says by itself.
     """
 
     number: int
@@ -62,6 +67,12 @@ class SidePrediction:
     wanted: int | None = None
     paired: bool = False
     other_model: bool = False
+    of_cuts: tuple[int, ...] = ()
+
+    @property
+    def is_agreed(self) -> bool:
+        """Whether more clusters predict no better, and parts agree on these."""
+        return self.number == self.within_error and (self.number == 1 or self.agreement >= SAME)
 
     @property
     def taken(self) -> int:

@@ -7,11 +7,12 @@ seldom like that: finer and finer clusters predict a little better, but differ f
 Then the number is the *knee*: the k up to s that lies farthest below the straight line from e_1 to
 the best error, at twice as many clusters as s. But halves have a veto: of the numbers up to the
 knee the largest is taken on which they agree nearly as well as on any of them. Numbers that lie
-nearly as far below the line, and a knee that was refused, are plausible too; if there are any, or
-if halves disagree, the number is said to be unclear.
+nearly as far below the line, a knee that was refused, and what single cuts of the data would say
+are plausible too; if there are any, or if halves disagree, the number is said to be unclear.
 
 Where cells are held out there are no halves, and no veto; and if with twice as many clusters as s a
-fifth of what was gained is lost again, there is no knee: s it is.
+fifth of what was gained is lost again, there is no knee: s it is, and all up to the best are
+plausible, unless parts agree on s.
 """
 
 from __future__ import annotations
@@ -23,17 +24,15 @@ import numpy as np
 
 from neocc.core.objectives import Side
 from neocc.selection._curves import Curve
-from neocc.selection._predicted import SidePrediction
+from neocc.selection._predicted import SAME, SidePrediction
 
-__all__ = ["SAME", "Tried", "judged"]
+__all__ = ["Tried", "judged", "judged_together"]
 
 _LARGEST = 32
 # Clusters found in a half of the items must be large enough to be found again.
 _ITEMS_PER_CLUSTER, _FEW_ITEMS = 4, 20
 _ITEMS_PER_PATTERN = 8
-# Halves that agree so well have found the same clusters.
-SAME = 0.9
-_NEARLY, _VETO = 0.95, 0.2
+_NEARLY, _VETO = 0.95, 0.25
 _GIVEN_BACK = 0.2
 
 
@@ -90,10 +89,12 @@ def judged(curve: Curve, side: Side, tried: Tried) -> SidePrediction:
         if not len(allowed):
             number = tried.numbers[0]
             return replace(found, number=number, plausible=(number,))
-    certain = within == 0 or curve.stability[within] >= SAME
-    certain |= not curve.of_halves and _rises(mean, within)
-    if found.number in allowed and certain:
-        return found
+    if found.number in allowed:
+        if within == 0 or curve.stability[within] >= SAME:
+            return found
+        if not curve.of_halves and _rises(mean, within):
+            near = allowed[(allowed > within) & (allowed <= best + 1)]
+            return replace(found, plausible=tuple(near.tolist()))
     usable = allowed[allowed <= within + 1]
     if not len(usable):
         return replace(found, number=int(allowed[0]), plausible=(int(allowed[0]),))
@@ -102,6 +103,18 @@ def judged(curve: Curve, side: Side, tried: Tried) -> SidePrediction:
     number = _agreed(curve.stability, usable[usable <= knee]) if curve.of_halves else knee
     near = usable[(depth[usable - 1] >= _NEARLY * depth[knee - 1]) | (usable == number)]
     return replace(found, number=number, plausible=tuple(near.tolist()))
+
+
+def judged_together(curves: list[Curve], side: Side, tried: Tried) -> SidePrediction:
+    """Choose a number from the mean of several cuts; what each says by itself is plausible too."""
+    errors = np.mean([each.errors for each in curves], axis=0)
+    stability = np.mean([each.stability for each in curves], axis=0)
+    found = judged(replace(curves[0], errors=errors, stability=stability), side, tried)
+    single = [judged(each, side, tried).number for each in curves]
+    found = replace(found, of_cuts=tuple(single))
+    if found.is_agreed:
+        return found
+    return replace(found, plausible=tuple(sorted({*found.plausible, *single})))
 
 
 def _agreed(stability: Any, numbers: Any) -> int:
