@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from neocc._counts import Counts, round_half_away
-from neocc._typing import FloatArray, IntArray
+from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.core.objectives import KMEANS, Centring, Objective, Side
 from neocc.core.overlap import REPEAT, OverlapModel
 from neocc.kernels import Memberships
@@ -20,7 +21,8 @@ class Problem:
     """An objective with the counts of both sides; None for a side that is not clustered.
 
     Rows and columns may count as more than one, or as less: by their weights, None for ones. Counts
-    are those of items all the same.
+    are those of items all the same. Items that say nothing have one membership at most; None where
+    there are none, or where it takes more of them to meet the counts.
     """
 
     objective: Objective
@@ -31,6 +33,8 @@ class Problem:
     overlap_model: OverlapModel = REPEAT
     row_weights: FloatArray | None = field(default=None, compare=False)
     column_weights: FloatArray | None = field(default=None, compare=False)
+    row_silent: BoolArray | None = field(default=None, compare=False)
+    column_silent: BoolArray | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         for side in ("rows", "columns"):
@@ -80,8 +84,40 @@ class Problem:
     def of_some(self, side: Side, items: IntArray) -> Problem:
         """Return the problem of some items of a side, with the same fractions."""
         smaller = self.with_counts(side, self.counts(side).resized(len(items)))
+        if (silent := self.silent(side)) is not None:
+            smaller = smaller.sparing(side, silent[items])
         weights = self.weights(side)
         return smaller if weights is None else smaller.weighing(side, weights[items])
+
+    def silent(self, side: Side) -> BoolArray | None:
+        """Return which items of a side have one membership at most."""
+        return self.row_silent if side == "rows" else self.column_silent
+
+    def sparing(self, side: Side, silent: BoolArray | None) -> Problem:
+        """Return the problem with one membership at most for items that say nothing.
+
+        Further ones would cost them nothing, and be the first to go to them.
+        """
+        counts, most = self.counts(side), self.overlap_model.most
+        if silent is not None:
+            widest = counts.n_clusters if most is None else min(most, counts.n_clusters)
+            n_silent = int(np.count_nonzero(silent))
+            n_places = counts.n_items * widest - n_silent * (widest - 1)
+            if n_silent == 0 or counts.n_extra <= 0 or n_places < counts.n_memberships:
+                silent = None
+        if side == "rows":
+            return replace(self, row_silent=silent)
+        return replace(self, column_silent=silent)
+
+    def sparing_silent(self, engine: Any) -> Problem:
+        """Return the problem with items that say nothing as the data have them."""
+        found = self
+        # Where items left out cost nothing, it depends on these who says something.
+        if self.objective.background or not self.allows_outliers:
+            for side in self.sides:
+                if self.counts(side).n_extra > 0:
+                    found = found.sparing(side, self.objective.silent(engine, side))
+        return found
 
     def weighing(self, side: Side, weights: FloatArray | None) -> Problem:
         """Return the problem with other weights of the items of a side."""

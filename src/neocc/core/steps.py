@@ -29,6 +29,7 @@ __all__ = [
     "make_features",
     "make_terms",
     "score",
+    "spared",
     "with_side",
 ]
 
@@ -60,7 +61,11 @@ def make_terms(problem: Problem, side: Side, features: Features, pair: Pair) -> 
     pairs = float(model.needs_pairs)
     if model.blends:
         pairs = model.pair_share if problem.counts(side).n_extra > 0 else 0.0
-    return problem.objective.terms(side, features, *pair, pairs=pairs)
+    terms = problem.objective.terms(side, features, *pair, pairs=pairs)
+    silent = problem.row_silent if side == "rows" else problem.column_silent
+    if silent is not None:
+        terms.silent = True
+    return terms
 
 
 def half_step(engine: Engine, problem: Problem, side: Side, features: Features, pair: Pair) -> Step:
@@ -130,7 +135,8 @@ def score(
     objective = kernels.score(features, terms, compared, d, labels, minima)
     squares, gram = features.squares if terms.rate is None else None, terms.gram
     k = terms.single or len(terms.offset)
-    return Scores(d, labels, minima, k, objective, members, squares, gram)
+    silent = features.squares == 0.0 if terms.silent else None
+    return Scores(d, labels, minima, k, objective, members, squares, gram, silent=silent)
 
 
 def distances(
@@ -155,6 +161,18 @@ def assigned(engine: Engine, problem: Problem, side: Side, pair: Pair) -> Pair:
     terms = make_terms(problem, side, features, pair)
     step = join(engine, problem, side, terms, None, pair[1 if side == "rows" else 0], features)
     return with_side(pair, side, step.members)
+
+
+def spared(engine: Engine, problem: Problem, pair: Pair) -> Pair:
+    """Return a pair in which items that say nothing have one membership at most.
+
+    Others of their side are assigned again if some have more.
+    """
+    for side, members in (("rows", pair[0]), ("columns", pair[1])):
+        silent = None if members is None else problem.silent(side)
+        if silent is not None and members is not None and members.numbers[silent].max() > 1:
+            pair = assigned(engine, problem, side, pair)
+    return pair
 
 
 def fixed_pair(

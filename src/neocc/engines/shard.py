@@ -83,6 +83,7 @@ class Shard(RowSums):
         labels, minima = np.empty(n, dtype=np.int32), np.empty(n)
         compared = in_types(members, len(terms.offset)) if terms.single else members
         norms = np.empty(n) if squares else None
+        silent = np.empty(n, dtype=bool) if terms.silent else None
         kept = None if V is None or not sums else self.space.empty(n, V.n_clusters)
 
         def one_block(rows: Rows, features: Features) -> float:
@@ -92,6 +93,8 @@ class Shard(RowSums):
             part = None if d is None else d[at]
             if norms is not None:
                 norms[at] = 0.0 if terms.rate is not None else features.squares
+            if silent is not None:
+                silent[at] = features.squares == 0.0
             if kept is not None:
                 kept[at] = features.sums
             return self.kernels.score(features, terms, some, part, labels[at], minima[at])
@@ -99,7 +102,7 @@ class Shard(RowSums):
         total = float(sum(self._over_features(terms, V, one_block)))
         parts = None if V is None or kept is None else Parts.of(kept, terms, V.sizes)
         k, gram = terms.single or len(terms.offset), terms.gram
-        return Scores(d, labels, minima, k, total, members, norms, gram, parts)
+        return Scores(d, labels, minima, k, total, members, norms, gram, parts, silent=silent)
 
     def nearest(self, members: Memberships, terms: Terms, V: Memberships | None) -> IntArray:
         """Return the nearest cluster of every row among its own, -1 for none; keep no table."""

@@ -108,6 +108,7 @@ class BaseNEO(
         n_iterations = self.n_init * (_SEARCH if self._searches else _START) * problem.n_sums
         with opened_engine(self, matrix, problem, init, n_iterations) as engine:
             problem.objective.check(engine)
+            problem = problem.sparing_silent(engine)
             journal = open_journal(self, matrix, engine, problem)
             best: Solution | None = journal.found("best")
             interrupt: BaseException | None = None

@@ -108,8 +108,9 @@ class ColumnsMixin(RowsMixin):
         New rows count as one, whatever weights the rows of the fit had; thresholds are those of
         costs, distances times weights.
 
-        A row of counts is compared with independence given its own sum. One without any is as far
-        from every cluster: it is an outlier where the fit allowed them, else in the first cluster.
+        A row of counts is compared with independence given its own sum. One without any, or
+        without any observed cell where only these count, is as far from every cluster: it is an
+        outlier where the fit allowed them, else in the first cluster.
 
         Parameters
         ----------
@@ -139,10 +140,10 @@ class ColumnsMixin(RowsMixin):
         self._check_row_names(X)
         with self._engine_of_columns(X, model) as engine:
             features, kernels = self._features_of_columns(engine, model), engine.kernels
+            silent = asked_objective(self).silent(engine, "columns")
         scores = score(kernels, features, model.terms, None)
-        counted = features.squares != 0 if model.terms.base == "margins" else None
         thresholds = model.nearest_threshold, model.extra_threshold
-        return decided(used_overlap_model(self), scores, kernels, thresholds, counted).dense
+        return decided(used_overlap_model(self), scores, kernels, thresholds, silent).dense
 
     def _keep_row_names(self, X: Any) -> None:
         """Note what the rows of a fit are called, as `feature_names_in_` are noted."""

@@ -56,11 +56,11 @@ def decided(
     scores: Scores,
     kernels: Kernels,
     thresholds: tuple[float, float],
-    counted: BoolArray | None = None,
+    silent: BoolArray | None = None,
 ) -> Memberships:
     """Return the memberships of items by the thresholds of a fit, each decided by itself.
 
-    Items that are not `counted`, counts without any, are as far from every cluster.
+    Items that are `silent` are as far from every cluster.
     """
     nearest, extra = thresholds
     if rule.needs_sums and extra == 0.0:
@@ -68,11 +68,11 @@ def decided(
         extra = np.nextafter(0.0, -1.0)
     choices = rule.choices(scores, kernels)
     members = choices.apply(Thresholds(nearest, extra, price=extra)).members
-    if counted is None or counted.all():
+    if silent is None or not silent.any():
         return members
     dense = members.dense.copy()
-    dense[~counted] = False
-    dense[~counted, 0] = nearest == np.inf
+    dense[silent] = False
+    dense[silent, 0] = nearest == np.inf
     return rule.weighted(Memberships.from_dense(dense))
 
 
@@ -186,13 +186,13 @@ class RowsMixin(TransformerMixin):
                 used_overlap_model(self),
             )
             scores = engine.row_scores(model.terms, model.V, sums=rule.needs_sums)
-            counted = engine.row_margins() != 0 if model.terms.base == "margins" else None
+            silent = objective.silent(engine, "rows")
             columns = None if objective.weighs_data else weights_of(self)[1]
             constant = objective.constant(engine, None, columns)
             n_cells = engine.n_stored if objective.needs_counts else int(np.prod(engine.shape))
             kernels = engine.kernels
         thresholds = model.nearest_threshold, model.extra_threshold
-        members = decided(rule, scores, kernels, thresholds, counted)
+        members = decided(rule, scores, kernels, thresholds, silent)
         cost = rule.present(scores, members)
         assert scores.d is not None
         return _Decided(members.dense, scores.d, float(cost.sum()) + constant, n_cells)

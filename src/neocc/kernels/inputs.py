@@ -161,6 +161,8 @@ class Terms:
         What the weights of observed cells are multiplied by.
     single : int
         Number of single clusters, where the others stand for pairs of them; 0 if all are single.
+    silent : bool
+        Whether items whose base is zero say nothing, and have one membership at most.
     constant : float
         What the objective has beside the distances of all memberships, and these tables tell.
     """
@@ -177,6 +179,7 @@ class Terms:
     curve: FloatArray | None = None
     constant: float = 0.0
     single: int = 0
+    silent: bool = False
 
     @property
     def n_clusters(self) -> int:

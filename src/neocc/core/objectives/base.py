@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 
-from neocc._typing import FloatArray
+from neocc._typing import BoolArray, FloatArray
 from neocc.core.objectives.virtual import followed_lines, followed_means
 from neocc.kernels import Base, Features, Memberships, Terms
 
@@ -99,6 +99,13 @@ class Objective(ABC):
 
     def check(self, engine: Any) -> None:
         """Refuse data that it makes no sense for."""
+
+    def silent(self, engine: Any, side: Side) -> BoolArray | None:
+        """Tell which items say nothing: they cost the same, nothing, in every cluster.
+
+        None where every item costs something.
+        """
+        return None
 
     def against_background(self) -> Self:
         """Return the same with costs relative to a background."""

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from neocc._typing import FloatArray
+from neocc._typing import BoolArray, FloatArray
 from neocc.core.objectives.base import Centring, Features, Objective, Rise, Side, Terms
 from neocc.core.objectives.blends import mixing
 from neocc.kernels import Base, Memberships
@@ -122,6 +122,11 @@ class CountObjective(Objective):
                 f"objective={self.name!r} is for counts; take objective='mean' for data that may "
                 "be negative."
             )
+
+    def silent(self, engine: Any, side: Side) -> BoolArray:
+        """Tell which items have no counts."""
+        margins = engine.row_margins() if side == "rows" else engine.column_margins()
+        return np.asarray(margins == 0.0)
 
     def constant(
         self, engine: Any, rows: FloatArray | None = None, columns: FloatArray | None = None

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from neocc._typing import FloatArray
+from neocc._typing import BoolArray, FloatArray
 from neocc.core.objectives.base import Centring, Features, Objective, Rise, Side, Terms
 from neocc.core.objectives.blends import clusters_in_types, curvature, mixing
 from neocc.kernels import Memberships, inverse
@@ -53,6 +53,11 @@ class Observed(Objective):
     def centring(self, side: Side | None) -> Centring:
         """Return "none": block means are shrunk to zero."""
         return "none"
+
+    def silent(self, engine: Any, side: Side) -> BoolArray:
+        """Tell which items have no observed cell, or none that differs from what is expected."""
+        squares = engine.row_squares() if side == "rows" else engine.column_squares()
+        return np.asarray(squares == 0.0)
 
     def block_means(self, features: Features, U: Memberships, V: Memberships) -> FloatArray:
         """Return M; 0 for a block without observed cells.

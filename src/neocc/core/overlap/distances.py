@@ -6,6 +6,7 @@ The best set of s clusters are the s nearest ones, so that every distance is a p
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -28,8 +29,11 @@ class DistanceChoices:
 
     def count(self, query: Query) -> BlockCounts:
         """Count distances by bin."""
-        assert self.scores.d is not None
-        return BlockCounts.of(self.scores.d, self.scores.minima, query)
+        return BlockCounts.of(self._offered, self.scores.minima, query)
+
+    @cached_property
+    def _offered(self) -> FloatArray:
+        return self.scores.offered()
 
     def apply(self, thresholds: Thresholds) -> Applied:
         """Return the memberships that thresholds allow.
@@ -48,8 +52,7 @@ class DistanceChoices:
         first = np.where(kept, labels, np.int32(-1))
         extra = np.empty(0, dtype=np.intp)
         if thresholds.extra > -np.inf:
-            assert self.scores.d is not None
-            flat = self.scores.d.reshape(-1)
+            flat = self._offered.reshape(-1)
             near = (flat <= thresholds.extra).nonzero()[0]
             items = near // k
             near = near[(near - items * k != labels[items]) | ~kept[items]]

@@ -37,7 +37,8 @@ class Scores(NamedTuple):
     `objective` is the sum of the distances at the memberships before, `members`. `d` is None where
     every item gets its nearest cluster and nothing else. `squares` are those of the items, `gram`
     the inner products of prototypes, `parts` those of distances, for models that need them, and
-    `costs` the parts of the costs of sets, once a model has said what they are.
+    `costs` the parts of the costs of sets, once a model has said what they are. Items that are
+    `silent` have one membership at most.
     Distances are those of items that count as one; the objective has the weights of items.
     """
 
@@ -51,6 +52,7 @@ class Scores(NamedTuple):
     gram: FloatArray | None = None
     parts: Parts | None = None
     costs: SetCosts | None = None
+    silent: BoolArray | None = None
 
     @property
     def item_weights(self) -> FloatArray | None:
@@ -66,6 +68,16 @@ class Scores(NamedTuple):
             np.multiply(d, weights[:, None], out=d)
         return self._replace(minima=self.minima * weights)
 
+    def offered(self) -> FloatArray:
+        """Return distances, infinite where they would give a silent item another membership."""
+        assert self.d is not None
+        if self.silent is None:
+            return self.d
+        d, at = self.d.copy(), self.silent.nonzero()[0]
+        d[at] = np.inf
+        d[at, self.labels[at]] = self.minima[at]
+        return d
+
     @classmethod
     def joined(cls, parts: Sequence[Scores]) -> Scores:
         """Put the scores of consecutive blocks together."""
@@ -75,6 +87,7 @@ class Scores(NamedTuple):
         squares = [each.squares for each in parts if each.squares is not None]
         split = [each.parts for each in parts if each.parts is not None]
         sums = [each.sums for each in split]
+        silent = [each.silent for each in parts if each.silent is not None]
         return cls(
             np.concatenate(tables) if tables else None,
             np.concatenate([each.labels for each in parts]),
@@ -84,4 +97,5 @@ class Scores(NamedTuple):
             squares=np.concatenate(squares) if squares else None,
             gram=parts[0].gram,
             parts=split[0]._replace(sums=np.concatenate(sums)) if split else None,
+            silent=np.concatenate(silent) if silent else None,
         )

@@ -99,6 +99,8 @@ class SetChoices:
         if (weights := scores.item_weights) is not None:
             curves *= weights[:, None]
             present = None if present is None else present * weights
+        if scores.silent is not None:
+            curves[scores.silent, 1:] = np.inf
         spread(lambda at: kernels.hull_steps(curves[at], steps[at]), len(d))
         return cls(scores, model, curves, sets, steps, present)
 

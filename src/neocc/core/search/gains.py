@@ -73,6 +73,8 @@ def single_gains(
         savings, costs = _separate_gains(members, model, rise)
     savings[~table | (numbers <= min_size)] = -np.inf
     costs[table] = np.inf
+    if scores.silent is not None:
+        savings[scores.silent], costs[scores.silent] = -np.inf, np.inf
     if model.most is not None:
         costs[members.numbers >= model.most] = np.inf
     return savings, costs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -163,8 +163,9 @@ def scored(
         lists = replace(lists, n_clusters=k)
     total = device.kernels.score(features, terms, lists, d, labels, minima)
     squares = features.squares if terms.rate is None else xp.zeros(n)
-    single = terms.single or k
-    return Scores(d, labels, minima, single, total, members, squares, gram=terms.gram)
+    silent, single = features.squares == 0.0 if terms.silent else None, terms.single or k
+    known = (d, labels, minima, single, total, members, squares)
+    return Scores(*known, gram=terms.gram, silent=silent)
 
 
 @dataclass(frozen=True)
@@ -179,7 +180,7 @@ class HeldChoices:
         if query.alone is not None:
             nothing = Histogram()
             return BlockCounts(nothing, nothing, nothing, found=self._selected(query.alone))
-        d: Any = self.scores.d
+        d: Any = self._offered
         return BlockCounts.of(d, self.scores.minima, query, partial(histogram_of, self.device))
 
     def _selected(self, counts: Counts) -> Thresholds:
@@ -190,9 +191,13 @@ class HeldChoices:
             found = Thresholds(nearest=value, n_nearest_ties=ties)
         if counts.n_extra > 0:
             # First memberships are taken already.
-            value, ties = self._at_rank(self.scores.d, counts.n_extra, self._first(found))
+            value, ties = self._at_rank(self._offered, counts.n_extra, self._first(found))
             found = Thresholds(found.nearest, value, found.n_nearest_ties, ties)
         return found
+
+    @cached_property
+    def _offered(self) -> Any:
+        return self.scores.offered()
 
     def _at_rank(self, values: Any, rank: int, first: Any) -> tuple[float, int]:
         """Return the value of a rank, and how many that equal it are taken."""
@@ -214,7 +219,7 @@ class HeldChoices:
         if thresholds != ANY:
             first = self._first(thresholds)
             if thresholds.extra > -np.inf:
-                d: Any = self.scores.d
+                d: Any = self._offered
                 items, clusters, ends = kernels.near(d, first, thresholds.extra)
                 if thresholds.n_extra_ties < EVERY:
                     kept = taken(d[items, clusters], thresholds.extra, thresholds.n_extra_ties)

@@ -48,6 +48,8 @@ def set_choices(device: Device, scores: Scores, model: OverlapModel) -> HeldSets
     else:
         beside = device.kernels.set_curves(d, squares, lists, costs, *tables)
     scores = scores._replace(objective=scores.objective + beside)
+    if scores.silent is not None:
+        curves[scores.silent, 1:] = steps[scores.silent] = np.inf
     return HeldSets(scores, model, *tables, device=device)
 
 
@@ -65,6 +67,7 @@ def fetched(device: Device, scores: Scores) -> Scores:
         labels=fetch(scores.labels),
         minima=fetch(scores.minima),
         squares=None if scores.squares is None else fetch(scores.squares),
+        silent=None if scores.silent is None else fetch(scores.silent),
         parts=None if parts is None else parts._replace(sums=fetch(parts.sums)),
     )
 
