@@ -100,13 +100,16 @@ class SparseMatrix:
         """Return a copy with rows as columns, in memory."""
         return self.of_rows(sparse.csr_array(packed(self.values[:], self.weights).T))
 
-    def partition(self, entries: int) -> list[tuple[int, int]]:
-        """Cut the rows into ranges of about `entries` entries; a row counts as 64 more."""
+    def partition(self, entries: int, *, even: bool = False) -> list[tuple[int, int]]:
+        """Cut the rows into ranges of about `entries` entries; a row counts as 64 more.
+
+        With `even` their number is even, if there are several: two threads have the same to do.
+        """
         n = len(self.indptr) - 1
         if n == 0:
             return []
         work = self.indptr[1:] - self.indptr[0] + 64 * np.arange(1, n + 1)
-        n_parts = min(n, max(1, round(int(work[-1]) / entries)))
+        n_parts = min(n, _n_parts(int(work[-1]), entries, even=even))
         inner = np.searchsorted(work, work[-1] * (np.arange(1, n_parts) / n_parts), side="right")
         return list(pairwise(np.unique([0, *inner, n]).tolist()))
 
@@ -198,12 +201,18 @@ class DenseMatrix:
         values = np.ascontiguousarray(self.values[:].T)
         return DenseMatrix(values, self.column_effects, self.row_effects)
 
-    def partition(self, entries: int) -> list[tuple[int, int]]:
-        """Cut the rows into ranges of about `entries` entries."""
+    def partition(self, entries: int, *, even: bool = False) -> list[tuple[int, int]]:
+        """Cut the rows into ranges of about `entries` entries, an even number of them if asked."""
         n, m = self.shape
-        n_parts = max(1, round(n * m / entries))
+        n_parts = _n_parts(n * m, entries, even=even)
         edges = np.unique(np.linspace(0, n, n_parts + 1).astype(np.intp))
         return list(pairwise(edges.tolist()))
+
+
+def _n_parts(work: int, entries: int, *, even: bool) -> int:
+    """Return the number of parts of about so many entries, at least one."""
+    n_parts = max(1, round(work / entries))
+    return n_parts - n_parts % 2 if even and n_parts > 1 else n_parts
 
 
 def with_data(X: Any, data: AnyArray) -> Any:

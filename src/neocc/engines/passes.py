@@ -80,7 +80,7 @@ class Passes:
     def row_blocks(self) -> list[Rows]:
         """The blocks of a pass over rows."""
         finer = max(self.options.smallest_block, self.matrix.n_stored // _FEW_BLOCKS)
-        return self.matrix.partition(min(self.options.row_block, finer))
+        return self.matrix.partition(min(self.options.row_block, finer), even=True)
 
     def over_rows(self, function: Callable[[Rows], Result]) -> list[Result]:
         """Call a function for every block of rows; return the results in block order."""
@@ -138,8 +138,10 @@ class Passes:
         least = options.entries_per_cell * self.matrix.shape[1] * (sum(widths) + 1)
         many = n_stored // max(options.row_block, least)
         few = min(_FEW_BLOCKS, n_stored // max(options.smallest_block, least))
-        blocks = self.matrix.partition(options.column_block)
-        n_groups = max(1, min(max(many, few), len(blocks)))
+        blocks = self.matrix.partition(options.column_block, even=True)
+        n_groups = max(many, few)
+        n_groups += n_groups % 2 if n_groups > 1 else 0
+        n_groups = max(1, min(n_groups, len(blocks)))
         edges = np.linspace(0, len(blocks), n_groups + 1).astype(int).tolist()
         self._grouped[widths] = [blocks[slice(*ends)] for ends in pairwise(edges)]
         return self._grouped[widths]

@@ -40,16 +40,11 @@ def block_errors(
         return _followed_errors(X, rows, columns, sums, cells_at_once)
     C = rows.fitted(sums)
     M = columns.fitted((C @ columns.indicator).T).T
-    beside = C - M @ columns.shares.T
     errors = np.zeros(M.shape)
     to_rows, to_columns = _shares(rows), _shares(columns)
     for at, part in _dense_parts(X, cells_at_once):
         here = rows.slice(at.start, at.stop)
-        if objective == "residue":
-            means = columns.fitted((part @ columns.indicator).T).T
-            left = part - fitted_values(here, beside, None) - means @ columns.shares.T
-        else:
-            left = part - fitted_values(here, M, columns)
+        left = OBJECTIVES[objective].residuals(part, here, columns, M, C)
         errors += to_rows[at].T @ np.square(left) @ to_columns
     return errors
 

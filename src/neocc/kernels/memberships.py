@@ -275,7 +275,7 @@ class Memberships:
         """Return the memberships of items `start` to `stop`, renumbered from zero."""
         if (start, stop) == (0, self.n_items):
             return self
-        low, high = np.searchsorted(self.extra_items, (start, stop))
+        low, high = self.extra_items.searchsorted((start, stop))
         extra = self.extra_items[low:high] - start, self.extra_clusters[low:high]
         virtual = self.virtual and self.virtual.slice(start, stop)
         return self._part(slice(start, stop), *extra, virtual)

@@ -178,6 +178,15 @@ class Objective(ABC):
         """Return J computed term by term, where the expansion may cancel; None if it does not."""
         return None
 
+    def residuals(
+        self, X: FloatArray, U: Memberships, V: Memberships, M: FloatArray, lines: FloatArray
+    ) -> FloatArray:
+        """Return what is left of some rows whose items are combinations of clusters.
+
+        `M` is the table of blocks, and `lines` those of row clusters.
+        """
+        return np.asarray(X - U.shares @ M @ V.shares.T)
+
     def lifts(self, features: Features, U: Memberships, V: Memberships) -> FloatArray | None:
         """Return the rate of each block over that of independence; None if it has no rates."""
         return None

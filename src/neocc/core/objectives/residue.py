@@ -31,12 +31,9 @@ __all__ = ["RESIDUE", "Residue", "residue_squares"]
 def residue_squares(X: Any, U: Memberships, C: FloatArray, M: FloatArray, V: Memberships) -> float:
     """Return the squared residues of some rows, term by term."""
     X = X.toarray() if sparse.issparse(X) else X
-    A = V.fitted(V.indicator.T @ X.T).T
     if U.mixed or V.mixed:
-        by_rows, by_columns = U.shares, V.shares.T
-        residues = X - by_rows @ (C - M @ by_columns) - A @ by_columns
-        return float(U.weights @ np.square(residues) @ V.weights)
-    total = 0.0
+        return float(U.weights @ np.square(RESIDUE.residuals(X, U, V, M, C)) @ V.weights)
+    A, total = V.fitted(V.indicator.T @ X.T).T, 0.0
     for i, weights in enumerate(U.indicator.T):
         some = np.flatnonzero(weights)
         rows, means = X[some] - C[i], A[some] - M[i]
@@ -81,6 +78,13 @@ class Residue(Objective):
         rows = np.vdot(mean_rows(features, U) * V.weights, features.sums.T)
         columns = np.trace(V.fitted(V.indicator.T @ features.products))
         return float(V.weights @ features.squares - rows - columns + np.vdot(M, B))
+
+    def residuals(
+        self, X: FloatArray, U: Memberships, V: Memberships, M: FloatArray, lines: FloatArray
+    ) -> FloatArray:
+        """Return the residues of some rows whose items are combinations of clusters."""
+        by_columns, means = V.shares.T, V.fitted(V.indicator.T @ X.T).T
+        return np.asarray(X - U.shares @ (lines - M @ by_columns) - means @ by_columns)
 
     def exact_value(self, engine: Any, features: Features, U: Memberships, V: Memberships) -> float:
         """Return J as the sum of squared residues."""
