@@ -4,13 +4,12 @@ Parts: `yeast` (both objectives on the setting whose printed values are known), 
 plain restarts for as long), `planted` (known co-clusters, against scikit-learn's spectral methods),
 `models` (the same by overlap model), `generators` (which model "auto" names, and what each finds),
 `names` (the naming alone, more often), `counts` (planted counts) and `documents` (words of
-documents with classes) by objective, `limits` (what can be found in planted counts), `search`
-(what each effort gains and costs), `spread` (how far apart seeds end, now and before searches had a
-sense of time), `starts` (which start serves best), `rounds` (what refinement costs), `estimates`
-(overlap and outliers by the published rules), `auto`, `auto-told`, `auto-real` and `auto-time` (the
-rule of "auto": planted, beside Bayes' rule that is told all but who is where, on tables without
-overlap, and its time), `numbers` (numbers of clusters).
-`--write docs/quality.md` keeps their tables.
+documents with classes) by objective, `limits` (what can be found in planted counts), `search` (what
+each effort gains and costs), `spread` (how far apart seeds end, now and before searches had a sense
+of time), `starts` (which start serves best), `rounds` (what refinement costs), `estimates` (overlap
+and outliers by the published rules), `auto`, `auto-told`, `auto-real` and `auto-time` (the rule of
+"auto": planted, beside Bayes' rule that is told all but who is where, on tables without overlap,
+and its time), `numbers` (numbers of clusters). `--write docs/quality.md` keeps their tables.
 """
 
 from __future__ import annotations

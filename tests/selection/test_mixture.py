@@ -121,7 +121,7 @@ def seen(Y, prototypes):
     rng = np.random.default_rng(9)
     outside = rng.chisquare(48, size=len(Y))
     sizes = np.full(len(prototypes), len(Y) / len(prototypes))
-    return Place(Y, prototypes, sizes, outside, outside, 48, farthest(outside, 0.0))
+    return Place(Y, prototypes, sizes, outside, outside, 48, farthest(outside, 0.0), None)
 
 
 def found_in(Y, prototypes, k):

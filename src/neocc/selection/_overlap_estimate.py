@@ -66,7 +66,8 @@ class OverlapEstimate:
     references : dict of str to float
         What other explanations gain.
     margin : float
-        By how much overlap must be ahead of these, but for "gradual", to be believed.
+        By how much overlap must be ahead of these to be believed; "gradual", which holds overlap,
+        must be ahead of it by as much.
     path : ndarray of shape (2, n_points)
         Extra memberships as a fraction of the items, and what they would gain.
     """
@@ -107,25 +108,29 @@ class OverlapEstimate:
         several = int(np.count_nonzero(self.item_pairs > 1))
         outliers = "no outliers: noise and the tail of the distances explain all of them"
         if self.n_outliers:
-            outliers = (
-                f"outliers: {self.n_outliers} {self.side} farther than "
-                f"{self.outlier_threshold:.4g} from anything that clusters explain"
+            far = int(np.count_nonzero(self.left > self.outlier_threshold))
+            beyond = (
+                f"farther than {self.outlier_threshold:.4g} from anything that clusters explain"
             )
+            kinds = {beyond: far, "that follow no cluster": self.n_outliers - far}
+            told = [f"{n} {self.side} {kind}" for kind, n in kinds.items() if n > 0]
+            outliers = f"outliers: {', '.join(told)}"
         lines = [f"  {outliers}"]
         references = self.references or {}
         if not references:
             return [*lines, "  overlap: too few items or clusters to tell; none is assumed"]
-        first = max(references, key=references.__getitem__)
+        first = max(references, key=lambda name: references[name] + self._lead(name))
         verdict = f"{several} {self.side} in several clusters" if several else "none"
         lines.append(f"  overlap: {verdict}. Gain in log-likelihood (BIC) over disjoint clusters:")
         lines.append(f"    {'means of clusters':<24}{self.gain:>10.1f}")
         for name, value in references.items():
-            note = f"   (to be exceeded by {self._lead(name):.1f})" if name == first else ""
+            bound = "may be ahead by" if self._lead(name) < 0 else "to be exceeded by"
+            note = f"   ({bound} {self.margin:.1f})" if name == first else ""
             lines.append(f"    {name:<24}{value:>10.1f}{note}")
         return lines
 
     def _lead(self, name: str) -> float:
-        return 0.0 if name == "gradual" else self.margin
+        return -self.margin if name == "gradual" else self.margin
 
     def _published(self) -> list[str]:
         item, items, r = self.side[:-1], self.side, self.nearest

@@ -80,6 +80,8 @@ class Place:
         Number of values of an item, less what tells where it is in the hull.
     outlying : Outlying
         Which items are outliers, and why.
+    level : array of shape (n_dimensions,) or None
+        Where an item would be all whose values are the mean of all; None if there is no such place.
     """
 
     Y: FloatArray
@@ -89,6 +91,7 @@ class Place:
     left: FloatArray
     room: float | FloatArray
     outlying: Outlying
+    level: FloatArray | None
 
     def items(self, which: Any = slice(None)) -> Any:
         """Return some of the items, for mixtures."""

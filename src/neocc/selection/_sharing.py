@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -41,10 +41,12 @@ class Sharing:
     references : dict
         What every other explanation gains over disjoint clusters (BIC).
     gain, margin : float
-        What overlap gains over disjoint clusters, and must gain over the best reference, but for
-        gradual memberships, which it must only exceed.
+        What overlap gains over disjoint clusters, and must gain over the best reference; gradual
+        memberships must gain as much over it.
     path : array of shape (2, n_points)
         Numbers of further memberships per item, and what they gain; empty if nothing was compared.
+    mixture : Mixture or None
+        The explanation kept; None if nothing was compared.
     """
 
     prototypes: FloatArray
@@ -53,6 +55,7 @@ class Sharing:
     gain: float
     margin: float
     path: FloatArray
+    mixture: Mixture | None = None
 
     @property
     def is_shared(self) -> bool:
@@ -63,10 +66,10 @@ class Sharing:
 def _convinces(gain: float, references: dict[str, float], margin: float) -> bool:
     """Return whether overlap explains more than anything else.
 
-    Gradual memberships hold those of the middle, so that these need no margin over them.
+    Gradual memberships hold those of the middle: it is these that need a margin.
     """
     others = (value for name, value in references.items() if name != "gradual")
-    return gain > max(*others, references["gradual"] - margin) + margin
+    return gain > max(max(others) + margin, references["gradual"] - margin)
 
 
 def shared(place: Place, n_clusters: int, most: int, rng: np.random.Generator) -> Sharing:
@@ -122,7 +125,8 @@ class _Comparison:
         if not _convinces(gain, references, margin):
             density, _ = _by_number(self.Y, pairs)
             path = _path(density, pairs.shares, gain)
-            return _disjoint(self.place, disjoint.prototypes, references, gain, margin, path)
+            kept_apart = _disjoint(self.place, disjoint.prototypes, references, gain, margin, path)
+            return replace(kept_apart, mixture=disjoint)
         larger = Sets.of(k, most)
         if larger is not None and larger.most > 2:
             whole = fitted(self.some, pairs.like(larger, pairs))
@@ -183,7 +187,7 @@ class _Comparison:
         members = np.zeros((len(self.place.Y), len(mixture.prototypes)), dtype=bool)
         members[kept] = mixture.sets.weights[chosen] > 0
         path = _path(density, shares, gain)
-        return Sharing(mixture.prototypes, members, references, gain, margin, path)
+        return Sharing(mixture.prototypes, members, references, gain, margin, path, mixture)
 
 
 def _likelihood(mixture: Mixture) -> float:

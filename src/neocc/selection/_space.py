@@ -25,7 +25,7 @@ from neocc.core.overlap import OVERLAP_MODELS
 from neocc.core.problem import Problem
 from neocc.core.search import run_starts
 from neocc.core.steps import Pair, distances, make_features, make_terms, with_side
-from neocc.kernels import Memberships
+from neocc.kernels import Features, Memberships, Terms
 from neocc.selection._outlying import farthest
 from neocc.selection._places import SIDES, Asked, Place, judged
 from neocc.selection._stored import stored_place
@@ -82,14 +82,16 @@ def _place(
     terms = make_terms(problem, side, features, pair)
     d = np.maximum(distances(data, problem, side, pair, features), 0.0)
     assert terms.gram is not None
-    Y, prototypes, outside = hull(d, terms.gram)
+    level = _to_level(terms, features, pair, other)
+    Y, prototypes, outside = hull(np.vstack([d, level]), terms.gram)
+    level, Y, outside = Y[-1], Y[:-1], outside[:-1]
     room = max(int(np.count_nonzero(other.weights)) - Y.shape[1], 0)
     noise = float(np.median(outside)) / max(room, 1)
     first, second = _nearest(Y, prototypes, noise)
     norms = np.square(Y).sum(axis=1)
     largest = np.square(prototypes).sum(axis=1).max()
     left = outside + np.square(np.maximum(np.sqrt(norms) - np.sqrt(largest), 0.0))
-    place = Place(Y, prototypes, own.sizes, outside, left, room, farthest(left, 0.0))
+    place = Place(Y, prototypes, own.sizes, outside, left, room, farthest(left, 0.0), level)
     place = judged(place, norms, first, asked, least)
     out = place.outlying.items
     labels = np.where(out, -1, first).astype(np.int32)
@@ -97,6 +99,19 @@ def _place(
     members = Memberships(labels, both, second[both].astype(np.int32), own.n_clusters)
     place = replace(place, sizes=members.sizes)
     return place, own if members.has_empty else problem.overlap_model.weighted(members)
+
+
+def _to_level(terms: Terms, features: Features, pair: Pair, other: Memberships) -> FloatArray:
+    """Return squared distances to the prototypes of an item all whose values are the mean of all.
+
+    A prototype z has the inner product with it that the slope tells, times -2.
+    """
+    U, V = pair
+    assert U is not None and V is not None and terms.gram is not None
+    length = np.count_nonzero(other.weights)
+    mean = features.blocks(V).sum() / max(U.indicator.sum() * V.indicator.sum(), 1.0)
+    inner = -0.5 * mean * (other.indicator.sum(axis=0) @ terms.slope)
+    return np.asarray(length * mean**2 - 2.0 * inner + np.diag(terms.gram))
 
 
 def hull(d: FloatArray, gram: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -122,9 +122,10 @@ def stored_place(
     largest = (cells.numbers @ np.square(prototypes - middle).T).max(axis=1)
     left = outside + np.square(np.maximum(np.sqrt(norms) - np.sqrt(largest), 0.0))
     room = np.maximum(cells.numbers.sum(axis=1) - np.count_nonzero(cells.numbers, axis=1), 0.0)
-    nobody = farthest(left, 0.0)
+    nobody, mean = farthest(left, 0.0), features.sums.sum() / max(cells.numbers.sum(), 1.0)
+    level = np.full(other.n_clusters, mean)
     place: Place = StoredPlace(
-        cells.means, prototypes, own.sizes, outside, left, room, nobody, cells.numbers
+        cells.means, prototypes, own.sizes, outside, left, room, nobody, level, cells.numbers
     )
     place = judged(place, norms, first, asked, least)
     labels = np.where(place.outlying.items, -1, first).astype(np.int32)

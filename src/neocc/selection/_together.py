@@ -8,6 +8,7 @@ import numpy as np
 
 from neocc.core.engine import Engine
 from neocc.core.objectives import Objective, Side
+from neocc.selection._astray import without_strays
 from neocc.selection._overlap_estimate import OverlapEstimate
 from neocc.selection._places import SIDES, Asked, Place
 from neocc.selection._sharing import Sharing, shared
@@ -17,6 +18,7 @@ from neocc.selection._stored import seen_by
 __all__ = ["Asked", "completed", "estimate_sides", "is_estimated", "other_side"]
 
 _MOST_MEMBERSHIPS = 4
+_ROUNDS = 4
 # So many items make a group; outliers are none if so many of them are in groups.
 _GROUP, _MOST_IN_GROUPS, _USUAL = 3, 0.5, 0.9
 _OTHER_CLUSTERS = 8
@@ -48,11 +50,26 @@ def estimate_sides(
     found = {}
     for side, wanted in zip(SIDES, asked, strict=True):
         n_most = most if wanted.overlap is None else 1
-        sharing = shared(places[side], wanted.n_clusters, n_most, rng)
-        found[side] = _estimate(side, places[side], sharing)
+        place, sharing = _shared(places[side], wanted, n_most, rng)
+        found[side] = _estimate(side, place, sharing)
         if wanted.overlap is not None:
             found[side] = replace(found[side], overlap=wanted.overlap)
     return found
+
+
+def _shared(
+    place: Place, asked: Asked, most: int, rng: np.random.Generator
+) -> tuple[Place, Sharing]:
+    """Compare explanations, and again without items that follow none of them."""
+    found, sharing = place, shared(place, asked.n_clusters, most, rng)
+    for _ in range(_ROUNDS if asked.outliers is None else 0):
+        if sharing.mixture is None:
+            break
+        before, found = found, without_strays(place, sharing.mixture)
+        if np.array_equal(before.outlying.items, found.outlying.items):
+            break
+        sharing = shared(found, asked.n_clusters, most, rng)
+    return found, sharing
 
 
 def _without_groups(

@@ -1,0 +1,188 @@
+"""Overlap and outliers where zeros tell nothing, and items that follow no cluster."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import sparse, stats
+
+from neocc import NEOCC
+from neocc.core.objectives import MEAN, RESIDUE
+from neocc.selection._astray import without_strays
+from neocc.selection._data import opened, read
+from neocc.selection._mixture import Mixture, Sets
+from neocc.selection._outlying import outlying
+from neocc.selection._places import Asked, Place
+from neocc.selection._scattered import Cells, Scattered
+from neocc.selection._space import find_places
+from neocc.selection._stored import StoredPlace, seen_by
+from neocc.selection._together import estimate_sides
+
+FOUR = (Asked(4), Asked(4))
+
+
+def planted(seed, *, overlap=0.2, outliers=0.0, noise=1.0, density=0.2, shape=(300, 160)):
+    """Rows that are prototypes or means of two, some scrambled, of which some cells are known."""
+    rng = np.random.default_rng(seed)
+    n, m = shape
+    M = 2.0 * rng.normal(size=(4, 4))
+    U = np.eye(4)[np.arange(n) % 4]
+    for row in rng.choice(n, round(overlap * n), replace=False):
+        U[row, rng.choice(np.flatnonzero(U[row] == 0))] = 1.0
+    means = U / U.sum(axis=1, keepdims=True) @ M[:, np.arange(m) % 4]
+    out = rng.choice(n, round(outliers * n), replace=False)
+    means[out] = rng.choice(means.ravel(), size=(len(out), m))
+    U[out] = 0.0
+    X = means + noise * rng.normal(size=means.shape)
+    return np.where(rng.random(X.shape) < density, X, 0.0), U
+
+
+def looked_at(X, objective=MEAN, asked=FOUR):
+    """The objective by which X is seen."""
+    with opened(read(sparse.csr_array(X)), 1) as engine:
+        counts = [each.counts(n) for each, n in zip(asked, engine.shape, strict=True)]
+        return seen_by(engine, objective, tuple(counts), np.random.default_rng(0))
+
+
+# ------------------------------------------------------------------------------- the mixture
+
+
+def some_cells(seed, n=6, r=3):
+    rng = np.random.default_rng(seed)
+    numbers = rng.integers(0, 4, size=(n, r)).astype(float)
+    return Cells(np.where(numbers > 0, rng.normal(size=(n, r)), 0.0), numbers)
+
+
+@pytest.mark.parametrize("shaped", [False, True])
+def test_likelihood_is_that_of_means_of_so_many_cells(shaped):
+    items, Z = some_cells(0), np.random.default_rng(1).normal(size=(3, 3))
+    v = np.array([[1.0, 2.0, 0.5], [3.0, 1.0, 1.0], [0.7, 0.2, 4.0]])
+    mixture = Scattered.start(Sets.of(3, 2), Z, v if shaped else v[0])
+    v = v if shaped else np.repeat(v[:1], 3, axis=0)
+    near = {s for s, density in enumerate(mixture.densities(items)[0]) if density == -np.inf}
+    sets = [(i,) for i in range(3)] + list(combinations(range(3), 2))
+    total = 0.0
+    for means, numbers in zip(items.means, items.numbers, strict=True):
+        density = 0.0
+        for at, each in enumerate(sets):
+            variance, has = v[list(each)].mean(axis=0), numbers > 0
+            width = np.sqrt(variance[has] / numbers[has])
+            law = stats.norm(Z[list(each)].mean(axis=0)[has], width)
+            part = 0.0 if at in near else np.exp(law.logpdf(means[has]).sum())
+            density += (0.75 if len(each) == 1 else 0.25) / 3 * part
+        total += np.log(density)
+    assert mixture.step(items).likelihood == pytest.approx(total)
+
+
+@pytest.mark.parametrize("shaped", [False, True])
+def test_a_step_never_lowers_the_likelihood(shaped):
+    rng = np.random.default_rng(2)
+    Z = 3.0 * rng.normal(size=(3, 4))
+    numbers = rng.integers(0, 6, size=(120, 4)).astype(float)
+    middle = np.vstack([Z, 0.5 * (Z[0] + Z[1])])[rng.integers(4, size=120)]
+    means = middle + rng.normal(size=middle.shape) / np.sqrt(np.maximum(numbers, 1.0))
+    items = Cells(np.where(numbers > 0, means, 0.0), numbers)
+    mixture = Scattered.start(Sets.of(3, 2), Z + 0.3 * rng.normal(size=Z.shape), np.full(4, 4.0))
+    steps = [(mixture.shaped if shaped else mixture).step(items)]
+    for _ in range(25):
+        steps.append(steps[-1].step(items))
+    likelihoods = [each.likelihood for each in steps]
+    assert np.diff(likelihoods).min() > (-0.1 if shaped else -1e-2)
+    assert likelihoods[-1] > likelihoods[0] + 10.0
+    np.testing.assert_allclose(steps[-1].prototypes, Z, atol=0.6)
+
+
+# ------------------------------------------------------------------------------ what zeros tell
+
+
+def test_zeros_in_random_places_tell_nothing():
+    X, _ = planted(0)
+    assert looked_at(X).needs_counts
+    assert looked_at(X, RESIDUE) is RESIDUE
+
+
+def test_dense_data_are_seen_as_they_are():
+    X, _ = planted(0, density=1.0)
+    assert looked_at(X) is MEAN
+
+
+@pytest.mark.parametrize("values", ["one", "noise", "counts", "blocks"])
+def test_zeros_whose_places_have_clusters_are_values(values):
+    rng = np.random.default_rng(3)
+    rows, columns = rng.integers(4, size=300), rng.integers(4, size=160)
+    rates = (0.3 * rng.random((4, 4)))[rows][:, columns]
+    drawn = {
+        "one": np.ones(rates.shape),
+        "noise": rng.normal(3.0, 1.0, size=rates.shape),
+        "counts": 1.0 + rng.poisson(2.0 * rates),
+        "blocks": 2.0 * rng.normal(size=(4, 4))[rows][:, columns] + rng.normal(size=rates.shape),
+    }
+    assert looked_at(np.where(rng.random(rates.shape) < rates, drawn[values], 0.0)) is MEAN
+
+
+def test_places_are_means_of_stored_cells():
+    X, _ = planted(1)
+    objective = looked_at(X)
+    with opened(read(sparse.csr_array(X)), 1) as engine:
+        place = find_places(engine, objective, FOUR, np.random.default_rng(0), 1)["rows"]
+    assert isinstance(place, StoredPlace)
+    np.testing.assert_array_equal(place.numbers.sum(axis=1), np.count_nonzero(X, axis=1))
+    sums = (place.numbers * place.Y).sum(axis=1)
+    np.testing.assert_allclose(sums, X.sum(axis=1), atol=1e-9)
+    squares = place.outside + (place.numbers * place.Y**2).sum(axis=1)
+    np.testing.assert_allclose(squares, np.square(X).sum(axis=1))
+    point = place.prototypes[0]
+    within = (place.numbers * np.square(place.Y - point)).sum(axis=1)
+    np.testing.assert_allclose(place.to(point[None])[:, 0], np.sqrt(place.outside + within))
+    assert place.noise == pytest.approx(1.0, rel=0.15)
+
+
+@pytest.mark.parametrize("overlap", [0.0, 0.3])
+def test_overlap_and_scrambled_rows_of_sparse_data_are_found(overlap):
+    X, U = planted(5, overlap=overlap, outliers=0.1, shape=(240, 240))
+    with opened(read(sparse.csr_array(X)), 1) as engine:
+        found = estimate_sides(engine, MEAN, FOUR, np.random.default_rng(0))
+    rows, columns = found["rows"], found["columns"]
+    assert rows.outliers == pytest.approx(0.1, abs=0.02)
+    assert rows.overlap == pytest.approx(U.sum() / len(U) - 1.0, abs=0.05)
+    assert (columns.overlap, columns.outliers) == (0.0, 0.0)
+
+
+def test_rows_and_columns_without_any_cells_are_no_outliers():
+    X, _ = planted(6, overlap=0.0)
+    X[7], X[:, 3] = 0.0, 0.0
+    options = {"n_init": 1, "refine": False, "random_state": 0, "row_overlap": "auto"}
+    model = NEOCC(4, 4, row_outliers="auto", **options).fit(sparse.csr_array(X))
+    assert model.row_estimate_.outliers == 0.0
+
+
+# ------------------------------------------------------------------------------ who strays
+
+
+def astray(n_strays, *, noise=1.0, known=True):
+    """Items around three prototypes in a plane, seen in 50 dimensions, and some that stray."""
+    rng = np.random.default_rng(7)
+    Z = np.array([[0.0, 0.0], [12.0, 0.0], [0.0, 12.0]])
+    n, widths = 300 + n_strays, np.append(np.ones(300), np.full(n_strays, 1.7)) * noise
+    Y = np.vstack([np.repeat(Z, 100, axis=0), np.full((n_strays, 2), 6.0)])
+    Y = Y + widths[:, None] * rng.normal(size=Y.shape)
+    outside = widths**2 * rng.chisquare(48, size=n)
+    found = outlying(outside, 48, np.zeros(n, dtype=bool))
+    assert found.known
+    mixture = Mixture.start(Sets.of(3, 2), Z, np.eye(2))
+    level = np.array([6.0, 6.0]) if known else None
+    sizes = np.full(3, n / 3.0)
+    return Place(Y, Z, sizes, outside, outside, 48, found, level), mixture
+
+
+def test_items_that_follow_no_cluster_are_outliers_though_they_are_between_clusters():
+    found = without_strays(*astray(30)).outlying.items
+    assert np.count_nonzero(found[300:]) >= 28
+    assert np.count_nonzero(found[:300]) <= 1
+
+
+def test_nobody_strays_where_all_follow_clusters_or_nothing_is_known():
+    for place, mixture in (astray(0), astray(30, known=False)):
+        assert without_strays(place, mixture) is place
