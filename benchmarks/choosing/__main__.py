@@ -13,7 +13,7 @@ from benchmarks.parts import Part, run_parts
 
 PARTS: dict[str, Part] = {
     "advice": (advice.lines, 3),
-    "chain": (chain.lines, 1),
+    "chain": (chain.lines, 5),
     "look": (advice.look_lines, 3),
 }
 

@@ -1,15 +1,20 @@
-"""The whole chain: `neocc fit FILE` and nothing else, against rivals that know how many classes."""
+"""The whole chain: `neocc fit FILE` and nothing else, against rivals that know how many classes.
+
+What was run is kept in the folder that NEOCC_KEPT names, if any: a run that was broken off goes on.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import Memory
 from rich.console import Console
 from scipy import sparse
 from sklearn.cluster import SpectralBiclustering
@@ -34,23 +39,14 @@ def lines(n_seeds: int, console: Console) -> Iterator[Line]:
     found = []
     for table, X, classes in read_tables():
         k, items = len(np.unique(classes)), items_of(X, table)
-        numbers, unsure, ours, rivals = [], 0, [], []
-        for seed in range(n_seeds):
-            labels, answer = _chosen(X, table, seed)
-            numbers.append(len(np.unique(labels[labels >= 0])))
-            said = answer["story"]["sure"]
-            doubts = (one for one in said if "unclear" in one and table.side in one)
-            unsure += any(doubts) or any("little" in one for one in said)
-            ours.append(adjusted_rand_score(classes, labels))
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                theirs = [method(items, k, seed) for method in (kmeans, spectral, _biclustered)]
-            rivals.append([adjusted_rand_score(classes, each) for each in theirs])
-        scores = [float(np.mean(ours)), *np.mean(rivals, axis=0)]
-        found.append((scores, unsure / n_seeds))
+        runs = [_run(table.name, seed, table, X, items, classes) for seed in range(n_seeds)]
+        number = np.median([run.number for run in runs])
+        unsure = float(np.mean([run.unsure for run in runs]))
+        scores = np.mean([run.scores for run in runs], axis=0).tolist()
+        found.append((scores, unsure))
         name = table.name + ("" if table.in_view else " *")
-        line = [name, f"{X.shape[0]} x {X.shape[1]}", str(k), f"{np.median(numbers):g}"]
-        line += [*(f"{score:.2f}" for score in scores), f"{unsure / n_seeds:.0%}"]
+        line = [name, f"{X.shape[0]} x {X.shape[1]}", str(k), f"{number:g}"]
+        line += [*(f"{score:.2f}" for score in scores), f"{unsure:.0%}"]
         console.print(" | ".join(line))
         yield line
     means = [f"{mean:.2f}" for mean in np.mean([scores for scores, _ in found], axis=0)]
@@ -60,6 +56,36 @@ def lines(n_seeds: int, console: Console) -> Iterator[Line]:
     worse = [unsure for scores, unsure in found if scores[0] < max(scores[1:]) - _WORSE]
     said = f"{np.mean(worse):.0%}" if worse else ""
     yield [f"worse than the best by more than {_WORSE}: {len(worse)}", *[""] * 7, said]
+
+
+class Run(NamedTuple):
+    """One seed of one table: groups found, whether that was said to be unsure, all scores."""
+
+    number: int
+    unsure: bool
+    scores: list[float]
+
+
+@Memory(os.environ.get("NEOCC_KEPT"), verbose=0).cache(ignore=["table", "X", "items", "classes"])
+def _run(
+    name: str,  # noqa: ARG001 - what is kept is known by it, and by the seed
+    seed: int,
+    table: Table,
+    X: Any,
+    items: np.ndarray,
+    classes: np.ndarray,
+) -> Run:
+    """Run the chain and its rivals."""
+    labels, answer = _chosen(X, table, seed)
+    said = answer["story"]["sure"]
+    doubts = (one for one in said if "unclear" in one and table.side in one)
+    unsure = any(doubts) or any("little" in one for one in said)
+    k = len(np.unique(classes))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = [method(items, k, seed) for method in (kmeans, spectral, _biclustered)]
+    scores = [float(adjusted_rand_score(classes, each)) for each in (labels, *theirs)]
+    return Run(len(np.unique(labels[labels >= 0])), unsure, scores)
 
 
 def _chosen(X: Any, table: Table, seed: int) -> tuple[np.ndarray, dict[str, Any]]:

@@ -57,6 +57,18 @@ def test_thousands(content, thousands, expected, tmp_path):
     np.testing.assert_array_equal(read(tmp_path, content, thousands=thousands).data, expected)
 
 
+def test_columns_of_separated_thousands_are_not_to_be_dropped(tmp_path):
+    """As spreadsheets write them: quoted, beside plain numbers, in several columns."""
+    content = 'n,a,b\nx,"2,000","1,855"\ny,137,"4,044"\n'
+    with pytest.raises(ReadError) as caught:
+        read(tmp_path, content)
+    message = as_command_line(str(caught.value))
+    assert '--thousands ","' in message
+    assert "--drop" not in message
+    with pytest.raises(ReadError, match="2 hold text"):
+        read(tmp_path, content.replace('"1,855"', "red"))
+
+
 def test_only_groups_of_three_digits(tmp_path):
     with pytest.raises(ReadError, match="'2,00' is not a number"):
         read(tmp_path, 'n,a,b\nx,"2,00",1\ny,137,3\nz,138,4\n', thousands=",")

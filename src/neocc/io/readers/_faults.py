@@ -218,7 +218,9 @@ def _bad_columns(
     if is_blank and n_blank > 1 and not words:
         said = f"{fault.problem} {n_blank} cells {_in(blank, plan)} have no value."
         return _like(fault, said, fault.remedy)
-    if not words or (len(words) == 1 and not is_blank and not n_blank):
+    # Thousands that commas separate are no text: the fault says how to read them.
+    grouped = plan.dialect.decimal == "." and all(map(is_grouped, words.values()))
+    if not words or (not is_blank and (grouped or (len(words) == 1 and not n_blank))):
         return fault
     told = [f"{plan.labels[p]}: {word[:20]!r}" for p, word in list(words.items())[:_MOST_TOLD]]
     dots = "; ..." if len(words) > _MOST_TOLD else ""
