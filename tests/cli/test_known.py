@@ -118,8 +118,8 @@ def test_labels_may_be_settings(run, women, cliques, tmp_path):
 def test_rows_that_are_sampled_keep_their_labels():
     import numpy as np
 
-    from neocc.cli._sample import Known
     from neocc.io._labels import read_labels
+    from neocc.report._shown import Known
 
     known = Known(read_labels(["a", "b", "c", "b"], list("wxyz")), row_names=("W", "X", "Y", "Z"))
     some = known.take_rows(np.array([1, 3]))

@@ -12,7 +12,6 @@ import pytest
 from files import change_member
 from scipy import sparse
 
-from neocc.cli._load import attach, rows_for
 from neocc.datasets import load_southern_women
 from neocc.io import (
     Matrix,
@@ -23,6 +22,7 @@ from neocc.io import (
     save_model,
     write_matrix,
 )
+from neocc.io._saved import keep_steps
 from neocc.preprocessing import PREPROCESSORS, make_preprocessor
 
 
@@ -187,7 +187,7 @@ def test_arrays_of_other_lengths_are_refused(tmp_path):
         model = NEOCC(2, 2, random_state=0).fit(X)
         steps = make_preprocessor(["column-norm"]).fit(X)
         steps.steps[0][1].column_norms_ = wrong
-        attach(model, steps, dense=False)
+        keep_steps(model, steps, dense=False)
         save_model(model, tmp_path / "m.neocc", force=True)
         with pytest.raises(ModelFileError, match=r"damaged.*column_norms_"):
             read_model(tmp_path / "m.neocc")
@@ -195,10 +195,10 @@ def test_arrays_of_other_lengths_are_refused(tmp_path):
 
 def test_no_steps_leave_no_trace():
     model = SimpleNamespace(n_features_in_=2)
-    attach(model, None, dense=False)
+    keep_steps(model, None, dense=False)
     assert vars(model) == {"n_features_in_": 2}
     X = sparse.csr_array(np.eye(2))
-    assert rows_for(SavedModel(model, None, None, ""), Matrix(X)).nnz == 2
+    assert SavedModel(model, None, None, "").prepare(Matrix(X)).nnz == 2
 
 
 def test_a_folder_is_no_place_for_a_table(run, women_result, new_rows):

@@ -11,12 +11,14 @@ import pytest
 from scipy import sparse
 
 from neocc import NEOCC
-from neocc.cli import _sample
+from neocc.cli import _load
 from neocc.cli._choose import choose
-from neocc.cli._sample import Known
 from neocc.cli._settings import FitSettings
 from neocc.io import Matrix, open_store, write_matrix, write_store
 from neocc.io._labels import read_labels
+from neocc.io.blocks import _sample
+from neocc.report import _shown
+from neocc.report._shown import Known
 
 SAME = ("rows.csv", "columns.csv", "blocks.csv", "model.neocc")
 NONE = ("--row-overlap", 0, "--row-outliers", 0, "--column-overlap", 0, "--column-outliers", 0)
@@ -51,8 +53,8 @@ def store(run, file, tmp_path):
 @pytest.fixture
 def small_samples(monkeypatch):
     """Make a store of a few thousand entries too large for memory."""
-    monkeypatch.setattr(_sample, "MOST_TO_CHOOSE", 2000)
-    monkeypatch.setattr(_sample, "MOST_ON_PAGE", 800)
+    monkeypatch.setattr(_load, "MOST_TO_CHOOSE", 2000)
+    monkeypatch.setattr(_shown, "MOST_ON_PAGE", 800)
 
 
 def said(ran):
@@ -154,7 +156,7 @@ def test_what_is_not_given_is_chosen_from_a_sample(run, store, small_samples):
 
 
 def test_counts_that_are_chosen_from_a_sample_are_of_all_rows(store):
-    drawn = _sample.draw_to_choose(open_store(store), FitSettings(rows=3, columns=2))
+    drawn = _load.draw_to_choose(open_store(store), FitSettings(rows=3, columns=2))
     assert drawn.is_whole
     half = _sample.Sample(drawn.data[:120], drawn.at[:120], 240, 0)
     asked = FitSettings(
@@ -168,7 +170,7 @@ def test_counts_that_are_chosen_from_a_sample_are_of_all_rows(store):
 
 def test_a_sample_is_drawn_from_the_seed(store):
     X = sparse.vstack([open_store(store).load(block) for block in range(5)]).toarray()
-    drawn = [_sample._draw(open_store(store), 20, seed) for seed in (0, 0, 1)]
+    drawn = [_sample.draw(open_store(store), 20, seed) for seed in (0, 0, 1)]
     assert (drawn[0].at == drawn[1].at).all()
     assert (drawn[0].at != drawn[2].at).any()
     assert (np.diff(drawn[0].at) > 0).all()
@@ -204,7 +206,7 @@ def test_no_group_vanishes_from_the_page_of_a_sample(store):
     matrix = Matrix(opened, opened.row_names, opened.column_names, store, "blocks")
     names = tuple(name.upper() for name in opened.row_names)
     known = Known(read_labels(list(names), opened.row_names), row_names=names)
-    page, _ = _sample.page_of(model, matrix, FitSettings(), most=100, known=known)
+    page, _ = _shown.page_of(model, matrix, known, most=100)
     shown, part = page["matrix"], page["model"]
     # What is known of rows follows them into the sample.
     assert [name.lower() for name in page["row_names"]] == list(shown.row_names)
@@ -219,7 +221,7 @@ def test_no_group_vanishes_from_the_page_of_a_sample(store):
 
 
 def test_rows_too_long_to_choose_from_are_said_to_be(run, store, monkeypatch):
-    monkeypatch.setattr(_sample, "MOST_TO_CHOOSE", 10)
+    monkeypatch.setattr(_load, "MOST_TO_CHOOSE", 10)
     ran = run("fit", store, "--rows", 3)
     assert ran.code == 2
     assert len(ran.err.splitlines()) == 1
@@ -251,9 +253,9 @@ def test_a_memory_limit_changes_no_result(run, store, tmp_path, monkeypatch):
 
 
 def test_a_small_limit_makes_small_samples():
-    assert _sample._entries_within(None, 1000) == 1000
-    assert _sample._entries_within("364MB", 10**9) == 10**6
-    assert _sample._entries_within("1MB", 1000) == 1
+    assert _sample.entries_within(None, 1000) == 1000
+    assert _sample.entries_within("364MB", 10**9) == 10**6
+    assert _sample.entries_within("1MB", 1000) == 1
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,12 @@ import numpy as np
 from neocc._counts import round_half_away
 from neocc.cli._guard import blaming_the_user, collected_warnings
 from neocc.cli._kinds import AUTO
-from neocc.cli._sample import Sample
 from neocc.cli._settings import FitSettings
 from neocc.core.objectives import MEAN, Side, make_objective
 from neocc.core.overlap import OverlapModel
 from neocc.estimators import NEOCC
 from neocc.estimators._fitted import asked_objective
+from neocc.io.blocks._sample import Sample
 from neocc.plot._words import plural
 from neocc.selection import (
     OverlapEstimate,

@@ -14,13 +14,14 @@ from neocc.cli._checkpoint import Resources, blaming_the_card, interrupts_wait_f
 from neocc.cli._choose import Choice, asked_model, choose
 from neocc.cli._given import Recorded, read_recorded, read_settings
 from neocc.cli._guard import Mistake, blaming_the_user, collected_warnings
-from neocc.cli._load import Seen, attach, load_again, look, look_again
-from neocc.cli._sample import Known, draw_to_choose, page_of
+from neocc.cli._load import Seen, draw_to_choose, load_again, look, look_again
 from neocc.cli._settings import LABELS, FitSettings, option_of
 from neocc.cli._story import before_steps, tell_story
 from neocc.cli._terminal import FitProgress, Tick
 from neocc.estimators._redundancy import alike_groups
 from neocc.io import Matrix, make_record
+from neocc.io._saved import keep_steps
+from neocc.report._shown import Known, page_of
 from neocc.report._words import in_words
 
 __all__ = ["FitOutcome", "Plan", "Progress", "make_plan", "run_plan"]
@@ -127,7 +128,7 @@ def _fit(
     from neocc.report import render_report
 
     loaded = seen.loaded
-    known = Known.read(seen.settings, loaded.matrix)
+    known = Known.read(vars(seen.settings), loaded.matrix)
     X, sample = loaded.matrix.data, None
     with progress("Choosing settings") as tick, blaming_the_user(loaded.matrix):
         if loaded.is_stored:
@@ -148,7 +149,7 @@ def _fit(
     if used is not None and used.costs and overlaps:
         what = f"Overlap model {used.model}"
         choices.append(Choice(what, used.why, {"overlap_model": used.model}))
-    attach(model, loaded.preprocessor, dense=settings.dense)
+    keep_steps(model, loaded.preprocessor, dense=settings.dense)
     story = tell_story(seen, plan.settings, choices, model, plan.path, plan.folder)
     if plan.recorded is not None:  # what was chosen then
         story = {**story, **plan.recorded.story}
@@ -168,8 +169,8 @@ def _fit(
     page_notes: list[str] = []
     with progress("Writing the results"):
         if settings.report:
-            limit = resources.memory_limit
-            page, page_notes = page_of(model, loaded.matrix, settings, limit, known=known)
+            bounds: dict[str, Any] = {"seed": settings.seed, "limit": resources.memory_limit}
+            page, page_notes = page_of(model, loaded.matrix, known, settings.nouns, **bounds)
             files["report.html"] = render_report(record=record, **page)
         write_result(
             model,
@@ -194,7 +195,7 @@ def _fit(
 def _remarks(model: Any, settings: FitSettings) -> Iterator[str]:
     """Say which groups have no members, and which nearly the same."""
     alike = model.redundancy_
-    for side, noun in (("row", settings.row_noun), ("column", settings.column_noun)):
+    for side, noun in zip(("row", "column"), settings.nouns, strict=True):
         members = getattr(model, f"{side}_membership_")
         (empty,) = np.nonzero(~members.any(axis=0))
         if len(empty):

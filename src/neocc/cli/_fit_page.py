@@ -156,11 +156,10 @@ def file_line(file: Any) -> RenderableType:
 
 def _result_of(outcome: FitOutcome, X: Any) -> Result:
     """Return what the page is about; with the data, distances tell who is typical."""
-    nouns = (outcome.settings.row_noun, outcome.settings.column_noun)
     known, ids = outcome.known, outcome.seen.loaded.matrix
     names = known.row_names or ids.row_names, known.column_names or ids.column_names
     labels = known.labels, known.labels_of_columns
-    return read_result(outcome.model, X, *names, nouns, labels)
+    return read_result(outcome.model, X, *names, outcome.settings.nouns, labels)
 
 
 def _group_table(result: Result, side: Side) -> Table:

@@ -3,8 +3,6 @@
 What is not given of the steps and the objective is taken from `neocc.selection`; what is given
 stays. The settings that come out are those of a run in which everything was given, so that it can
 be repeated.
-
-The fitted steps of preprocessing travel with the model, in its attribute `preprocessing_`.
 """
 
 from __future__ import annotations
@@ -15,25 +13,28 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sklearn.utils import get_tags
-
 from neocc.cli._choose import Choice, asked_model
 from neocc.cli._given import Recorded
 from neocc.cli._guard import Mistake, blaming_the_user, message_of
 from neocc.cli._kinds import AUTO
 from neocc.cli._settings import SETTINGS, FitSettings, Panel, Reading, option_of
-from neocc.io import Matrix, SavedModel, UnreadableFileError, read_matrix
+from neocc.engines import RowSource
+from neocc.io import Matrix, UnreadableFileError, read_matrix
+from neocc.io.blocks._sample import Sample, draw, entries_within, rows_with
 from neocc.io.readers._contents import SMALLEST
 from neocc.selection import DataDescription, Reason, describe_data
 from neocc.selection._advise import recipe_for
 
-__all__ = ["STORE", "Loaded", "Seen", "attach", "load_again", "look", "look_again"]
-__all__ += ["read_as_it_is", "rows_for"]
+__all__ = ["STORE", "Loaded", "Seen", "draw_to_choose", "load_again", "look", "look_again"]
+__all__ += ["read_as_it_is"]
 
 STORE = "blocks"
 """The format of a matrix that is a block store."""
-_ATTRIBUTE = "preprocessing_"
 _ADVISED = ("objective", "missing", "remove_effects")
+# `suggest_n_clusters` looks at five million entries at most; a few less are drawn here.
+MOST_TO_CHOOSE = 1 << 22
+# A sample must still show groups: so many rows for each. Very long rows may be too much for that.
+_ROWS_PER_GROUP, _MOST_GROUPS_TRIED, _TOO_MUCH = 20, 8, 8
 
 
 @dataclass(frozen=True)
@@ -125,52 +126,34 @@ def _refuse_options(store: Path, reading: Reading) -> None:
             raise Mistake(f"{store}: {said} {remedy}")
 
 
-def rows_for(saved: SavedModel, matrix: Matrix) -> Any:
-    """Bring new rows into the form of the data that a model was fitted to."""
-    n_columns = saved.estimator.n_features_in_
-    if saved.column_names is not None and matrix.column_names is not None:
-        matrix = matrix.align_columns(saved.column_names)
-    elif matrix.shape[1] != n_columns:
-        raise Mistake(
-            f"{matrix.source}: It has {matrix.shape[1]} columns, the model {n_columns}. Use a file "
-            "with the same columns."
-        )
-    kept = getattr(saved.estimator, _ATTRIBUTE, None)
-    if kept is None:
-        return matrix.data
-    if matrix.format == STORE:
-        raise Mistake(
-            f"{matrix.source}: The model preprocesses its rows, and a block store is used as it "
-            "is. Name a file."
-        )
-    # A sparse file is filled for steps that take no sparse data, too: those of the fit were dense.
-    sparse_too = all(get_tags(step).input_tags.sparse for step in kept["steps"])
-    with blaming_the_user(matrix):
-        X = (_fill(matrix) if kept["dense"] or not sparse_too else matrix).data
-        for step in kept["steps"]:
-            X = step.transform(X)
-        return X
-
-
-def attach(model: Any, preprocessor: Any, *, dense: bool) -> None:
-    """Give a fitted model the steps that its data went through, `dense` if they were filled."""
-    steps = [] if preprocessor is None else [step for _, step in preprocessor.steps]
-    if steps or dense:
-        setattr(model, _ATTRIBUTE, {"dense": dense, "steps": steps})
-
-
 def _fill(matrix: Matrix) -> Matrix:
     """Return a matrix with its zeros stored."""
-    if not matrix.is_sparse:
-        return matrix
     try:
-        return replace(matrix, data=matrix.data.toarray())
+        return matrix.filled()
     except MemoryError as error:
         n_rows, n_columns = matrix.shape
         raise Mistake(
             f"{matrix.source}: {n_rows} x {n_columns} cells do not fit into memory. Leave out "
             "--dense, or keep fewer rows or columns."
         ) from error
+
+
+def draw_to_choose(store: RowSource, settings: FitSettings, limit: str | None = None) -> Sample:
+    """Draw rows from which to choose what is not given; `limit` is the bytes that a fit may take.
+
+    The settings have the seed, and the number of groups that a sample must show.
+    """
+    n = store.shape[0]
+    groups = _MOST_GROUPS_TRIED if "rows" in settings.left_open else int(settings.rows)
+    most = entries_within(limit, MOST_TO_CHOOSE)
+    size = min(n, max(rows_with(store, most), _ROWS_PER_GROUP * groups))
+    if size * store.n_stored / n > _TOO_MUCH * most:
+        raise ValueError(
+            f"The rows of the store are so long that {size} of them, which {groups} groups need to "
+            "show, do not fit into memory to choose from. Give n_row_clusters, n_column_clusters, "
+            "row_overlap, row_outliers, column_overlap and column_outliers."
+        )
+    return draw(store, size, settings.seed)
 
 
 # --------------------------------------------------------- what the data are, and what is advised

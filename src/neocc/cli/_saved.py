@@ -12,21 +12,19 @@ import numpy as np
 from rich.console import RenderableType
 from rich.text import Text
 
-from neocc._extras import need
 from neocc.cli._command import Answer
 from neocc.cli._given import read_recorded
 from neocc.cli._guard import Mistake, as_options, blaming_the_user, collected_warnings, printable
-from neocc.cli._load import load_again, read_as_it_is, rows_for
-from neocc.cli._sample import Known, page_of
+from neocc.cli._load import load_again, read_as_it_is
 from neocc.cli._settings import READ_OPTIONS, FitSettings, Reading, option_of
 from neocc.cli._terminal import table
-from neocc.io import FormatError, Matrix, RunRecord, SavedModel, read_model
+from neocc.io import FormatError, Matrix, RunRecord, read_model
 from neocc.io._item_table import Lines
-from neocc.io._result import as_arrow
+from neocc.io._result import write_table
 from neocc.io._tidy import member_table, memberships
-from neocc.io._whole import whole_file
 from neocc.report import write_report
 from neocc.report._page import is_report
+from neocc.report._shown import Known, page_of
 
 __all__ = ["cells_answer", "predict_answer", "report_answer"]
 
@@ -53,11 +51,12 @@ def predict_answer(
     saved = read_model(_model_path(model))
     with blaming_the_user(), collected_warnings() as notes:
         matrix = read_as_it_is(path, reading)
-        X = rows_for(saved, matrix)
+        with blaming_the_user(matrix):
+            X = saved.prepare(matrix)
         members, distances = saved.estimator.predict_membership(X), saved.estimator.transform(X)
     if output is not None:
         names = [matrix.name_of_row(row) for row in range(matrix.shape[0])]
-        _write_table(member_table("row", members, distances, names), output, force=force)
+        write_table(output, member_table("row", members, distances, names), force=force)
 
     def rows() -> Iterator[dict[str, Any]]:
         for row, groups in enumerate(members):
@@ -124,7 +123,7 @@ def cells_answer(
     lines = [(*cell, float(value)) for cell, value in zip(cells, values, strict=True)]
     if output is not None:
         columns_ = zip(*lines, strict=True)
-        _write_table(dict(zip(names, columns_, strict=True)), output, force=force)
+        write_table(output, dict(zip(names, columns_, strict=True)), force=force)
 
     def page() -> Iterator[RenderableType]:
         made = table(*names, right=[2])
@@ -139,17 +138,6 @@ def cells_answer(
 def _numbers(names: tuple[str, ...] | None, size: int) -> dict[str, int]:
     """Return the number of each name; items without names are called by their numbers from 1."""
     return {name: at for at, name in enumerate(names or map(str, range(1, size + 1)))}
-
-
-def _write_table(columns: dict[str, Any], output: Path, *, force: bool) -> None:
-    """Write a line per membership, like rows.csv; as Parquet if the name ends so."""
-    csv, parquet = need("pyarrow.csv"), need("pyarrow.parquet")
-
-    with whole_file(output, force=force) as partial:
-        if output.suffix.lower() in (".parquet", ".pq"):
-            parquet.write_table(as_arrow(columns), partial)
-        else:
-            csv.write_csv(as_arrow(columns), partial)
 
 
 def _page(
@@ -193,7 +181,8 @@ def report_answer(
         place = data or Path(recorded.input.path)
         matrix = load_again(place, recorded, "name it with --data.").matrix
     elif data is not None:
-        matrix = _matrix_of(saved, data, settings)
+        with blaming_the_user():
+            matrix = saved.matrix_of_fit(read_as_it_is(data, settings))
     else:
         notes.append("without the matrix, which --data names, the page has no picture of it.")
     names: dict[str, Any] = {"row_names": saved.row_names, "column_names": saved.column_names}
@@ -204,8 +193,8 @@ def report_answer(
     else:
         matrix = replace(matrix, **{side: one for side, one in names.items() if one is not None})
         named = matrix
-    known = Known.read(settings, named)
-    page, remarks = page_of(saved.estimator, matrix, settings, known=known)
+    known = Known.read(vars(settings), named)
+    page, remarks = page_of(saved.estimator, matrix, known, settings.nouns, seed=settings.seed)
     if matrix is None:
         page |= {side: page[side] or one for side, one in names.items()}
     target = output or path.with_name("report.html")
@@ -215,18 +204,3 @@ def report_answer(
     notes = [*notes, *known.notes, *remarks]
     answer = {"report": str(target), "notes": notes, "enrichment": known.tested(members)}
     return Answer(lambda: [f"Written to {target}: open it in a browser."], lambda: answer, notes)
-
-
-def _matrix_of(saved: SavedModel, data: Path, settings: FitSettings) -> Matrix:
-    """Read the matrix of a fit that nothing but the model tells about."""
-    n_rows, n_columns = len(memberships(saved.estimator)[0]), saved.estimator.n_features_in_
-    with blaming_the_user():
-        matrix = read_as_it_is(data, settings)
-        if matrix.shape[0] != n_rows:
-            raise Mistake(
-                f"{data}: It has {matrix.shape[0]} rows and {matrix.shape[1]} columns, the model "
-                f"was fitted to {n_rows} and {n_columns}. Name the file of the fit."
-            )
-        if saved.row_names is not None and matrix.row_names is not None:
-            matrix = matrix.align_rows(saved.row_names)
-        return replace(matrix, data=rows_for(saved, matrix), column_names=saved.column_names)

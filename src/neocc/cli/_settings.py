@@ -264,6 +264,11 @@ class FitSettings(Reading):
         return self.missing == "ignore"
 
     @property
+    def nouns(self) -> tuple[str, str]:
+        """What rows and columns are called."""
+        return self.row_noun, self.column_noun
+
+    @property
     def left_open(self) -> list[str]:
         """What is to be chosen from the data; models are chosen by the fit itself."""
         open_ = (AUTO, (AUTO,))

@@ -77,8 +77,8 @@ def _sure(seen: Seen, model: Any, choices: Sequence[Choice]) -> Iterator[str]:
     if model.block_means_.size == 1 and not seen.loaded.is_stored:
         yield "All are in one group: nothing is told apart."
     elif not seen.loaded.is_stored:
-        nouns = (seen.settings.row_noun, seen.settings.column_noun)
-        share = explained_share(read_result(model, seen.loaded.matrix.data, None, None, nouns))
+        X, nouns = seen.loaded.matrix.data, seen.settings.nouns
+        share = explained_share(read_result(model, X, None, None, nouns))
         # Noise bounds the share of 0 and 1: even true groups of them explain little.
         is_little = share is not None and share < _LITTLE and seen.description.kind != "binary"
         little = "; little: take them for a summary, not for kinds that are there"

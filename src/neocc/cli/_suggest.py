@@ -16,8 +16,7 @@ from neocc.cli._command import Answer
 from neocc.cli._fit import Progress
 from neocc.cli._fit_page import chosen, file_line, finite
 from neocc.cli._guard import INTERRUPTED, as_options, blaming_the_user, collected_warnings
-from neocc.cli._load import look
-from neocc.cli._sample import draw_to_choose
+from neocc.cli._load import draw_to_choose, look
 from neocc.cli._settings import FitSettings
 from neocc.cli._story import fit_again
 from neocc.cli._terminal import section, table

@@ -83,6 +83,10 @@ class Matrix:
             item_name("columns", column) if self.column_names is None else self.column_names[column]
         )
 
+    def filled(self) -> Matrix:
+        """Return the matrix with its zeros stored."""
+        return replace(self, data=self.data.toarray()) if self.is_sparse else self
+
     def align_columns(self, names: Sequence[str]) -> Matrix:
         """Return the matrix over other columns, matched by name, such as those of a model.
 

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from neocc.estimators._fitted import last_step
 from neocc.io._archive import Archive, open_archive, write_archive
 from neocc.io._codec import Decoder, Encoder, Undecodable
 from neocc.io._errors import FormatError, ModelFileError, UnreadableFileError
+from neocc.io._saved import SavedModel
 from neocc.io._source import Source
 from neocc.io._state import check_state
 
@@ -32,26 +32,6 @@ _HEADER = "model.json"
 _ATTRIBUTE = re.compile(r"_?[a-zA-Z][a-zA-Z0-9_]*")
 # scikit-learn's callbacks are not part of a fit.
 _NOT_SAVED = "_skl_callbacks"
-
-
-@dataclass(frozen=True)
-class SavedModel:
-    """What a model file holds.
-
-    Attributes
-    ----------
-    estimator : estimator
-        Fitted, ready to predict.
-    row_names, column_names : tuple of str or None
-        Names in the order of the fit.
-    version : str
-        The version of neocc that wrote the file.
-    """
-
-    estimator: Any
-    row_names: tuple[str, ...] | None
-    column_names: tuple[str, ...] | None
-    version: str
 
 
 def save_model(

@@ -16,9 +16,9 @@ from neocc.io._matrix import Matrix
 from neocc.io._model import save_model
 from neocc.io._record import RunRecord, write_record
 from neocc.io._tidy import result_tables
-from neocc.io._whole import check_free, whole_folder
+from neocc.io._whole import check_free, whole_file, whole_folder
 
-__all__ = ["as_arrow", "check_output", "write_result"]
+__all__ = ["check_output", "write_result", "write_table"]
 
 _TABLES = ("rows", "columns", "blocks")
 _MODEL = "model.neocc"
@@ -129,7 +129,8 @@ def write_result(
         for name in _TABLES:
             columns = getattr(tables, name)
             if columns is not None:
-                _write_table(partial / name, columns, parquet=parquet)
+                for ending in ("csv", "parquet") if parquet else ("csv",):
+                    write_table(partial / f"{name}.{ending}", columns)
         names = {"row_names": matrix.row_names, "column_names": matrix.column_names}
         save_model(model, partial / _MODEL, **names)
         if record is not None:
@@ -155,21 +156,13 @@ def _is_ours(path: Path) -> bool:
     return path.name in _OURS and path.is_file()
 
 
-def _write_table(path: Path, columns: dict[str, Any], *, parquet: bool) -> None:
-    csv = need("pyarrow.csv")
-    pq = need("pyarrow.parquet")
-
-    table = as_arrow(columns)
-    csv.write_csv(table, path.with_suffix(".csv"))
-    if parquet:
-        pq.write_table(table, path.with_suffix(".parquet"))
-
-
-def as_arrow(columns: dict[str, Any]) -> Any:
-    """Return a dict of columns as a table of pyarrow; masked values become nulls."""
-    pa = need("pyarrow")
-
-    return pa.table({name: _as_arrow(values) for name, values in columns.items()})
+def write_table(path: Path, columns: dict[str, Any], *, force: bool = False) -> None:
+    """Write columns as Parquet if the name ends so, else as CSV; masked values become nulls."""
+    csv, parquet = need("pyarrow.csv"), need("pyarrow.parquet")
+    table = need("pyarrow").table({name: _as_arrow(values) for name, values in columns.items()})
+    is_parquet = path.suffix.lower() in (".parquet", ".pq")
+    with whole_file(path, force=force) as partial:
+        (parquet.write_table if is_parquet else csv.write_csv)(table, partial)
 
 
 def _as_arrow(values: Any) -> Any:

@@ -1,0 +1,95 @@
+"""Memberships from files: results, models, tables of a line per membership, matrices of 0 and 1."""
+
+from __future__ import annotations
+
+from itertools import islice
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from neocc.estimators._fitted import memberships
+from neocc.io._errors import FormatError, UnreadableFileError
+from neocc.io._item_table import Lines
+from neocc.io._matrix import Matrix
+from neocc.io._model import read_model
+from neocc.io._read import read_matrix
+
+__all__ = ["member_matrix", "read_memberships"]
+
+_NAME_COLUMNS = ("name", "row", "column", "item")
+_GROUP_COLUMNS = ("cluster", "group", "label", "class")
+
+
+def read_memberships(path: str | PathLike[str], side: str = "rows") -> Matrix:
+    """Read memberships of rows or of columns: a matrix of 0 and 1, a row per item.
+
+    The path is a folder of results, a model file, a table with a column of names and a column of
+    groups, one line per membership, or a matrix of 0 and 1 with a column per group.
+    """
+    path = Path(path)
+    if path.is_dir():
+        path = path / f"{side}.csv"
+        if not path.is_file():
+            raise UnreadableFileError(
+                path, "There is no such file.", "Name a folder that neocc fit wrote."
+            )
+    if path.suffix.lower() == ".neocc":
+        return _from_model(path, side)
+    lines = Lines.of(path)
+    header = [cell.lower() for cell in lines.first]
+    places = [
+        next((header.index(name) for name in names if name in header), None)
+        for names in (_NAME_COLUMNS, _GROUP_COLUMNS)
+    ]
+    if None not in places:
+        return _from_table(lines, *places)  # type: ignore[arg-type]
+    matrix = read_matrix(path)
+    values = matrix.data.data if matrix.is_sparse else matrix.data
+    wrong = (values != 0) & (values != 1)
+    if wrong.any():
+        raise FormatError(
+            path,
+            f"A matrix of memberships holds 0 and 1 only; found {values[wrong][0]:g}.",
+            "Give a row per item and a column per group, or a table with the columns name and "
+            "cluster.",
+        )
+    return Matrix(member_matrix(matrix.data.nonzero(), matrix.shape), matrix.row_names, source=path)
+
+
+def _from_model(path: Path, side: str) -> Matrix:
+    saved = read_model(path)
+    rows, columns = memberships(saved.estimator)
+    members = rows if side == "rows" else columns
+    if members is None:
+        raise FormatError(path, "The model has no groups of columns.", "Name another one.")
+    names = saved.row_names if side == "rows" else saved.column_names
+    return Matrix(member_matrix(members.nonzero(), members.shape), names, source=path)
+
+
+def _from_table(lines: Lines, name_at: int, group_at: int) -> Matrix:
+    """Read a line per membership; a blank group makes an item without one."""
+    items: dict[str, int] = {}
+    groups: dict[str, int] = {}
+    pairs: set[tuple[int, int]] = set()
+    path = lines.source.path
+    for number, cells in islice(lines, 1, None):
+        if max(name_at, group_at) >= len(cells):
+            places = f"{name_at + 1} and {group_at + 1}"
+            what = f"{len(cells)} cells; name and group are in cells {places}."
+            raise FormatError(path, what, "Fill in what is missing.", line=number)
+        item = items.setdefault(cells[name_at], len(items))
+        if group := cells[group_at].strip():
+            pairs.add((item, groups.setdefault(group, len(groups))))
+    if not groups:
+        raise FormatError(path, "No line names a group.", "Name at least one.")
+    members = member_matrix(tuple(zip(*pairs, strict=True)), (len(items), len(groups)))
+    return Matrix(members, tuple(items), source=path)
+
+
+def member_matrix(places: Any, shape: tuple[int, int]) -> Any:
+    """Make a matrix of 0 and 1, with 1 at these rows and columns."""
+    ones = np.ones(len(places[0]), dtype=np.int8)
+    return sparse.csr_array((ones, places), shape=shape)
