@@ -185,7 +185,9 @@ def choosing() -> Figure:
         text = f"{label}: {is_in.sum()} rows"
         ax.plot(*near[is_in, :2].T, marker, color=colour, label=text, alpha=0.8)
     ax.axline((100, 100), slope=1, color=GREY, linestyle="--", zorder=0)
-    ax.annotate("equally far from both", (450, 450), (-8, 0), textcoords="offset points", ha="right")
+    ax.annotate(
+        "equally far from both", (450, 450), (-8, 0), textcoords="offset points", ha="right"
+    )
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlabel("distance to the nearest group")
@@ -229,7 +231,10 @@ def preprocessing() -> Figure:
     scaled = X / np.linalg.norm(X, axis=1, keepdims=True)
     figure = Figure(figsize=(10.5, 4), layout="constrained")
     axes = figure.subplots(1, 2)
-    for ax, data, name in ((axes[0], X, "As they are"), (axes[1], scaled, "Divided by their norms")):
+    for ax, data, name in (
+        (axes[0], X, "As they are"),
+        (axes[1], scaled, "Divided by their norms"),
+    ):
         model = NEOCC(3, 3, random_state=0).fit(data)
         U = model.row_membership_
         at, across = in_order(U, model.column_membership_)
