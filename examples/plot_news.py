@@ -62,7 +62,7 @@ for p in np.flatnonzero(model.row_membership_.sum(axis=1) > 1)[:6]:
 figure, (left, right) = plt.subplots(
     1, 2, figsize=(13, 6), layout="constrained", gridspec_kw={"width_ratios": (1, 1.25)}
 )
-shown = [t for name in names for t in np.searchsorted(words, name[:4])]
+shown = list(dict.fromkeys(t for name in names for t in np.searchsorted(words, name[:4])))
 image = left.imshow(lifts[:, shown].T, cmap="Blues", vmin=0, vmax=10, aspect="auto")
 left.set_yticks(range(len(shown)), words[shown], fontsize=8)
 left.set_xticks(range(8), [f"R{g + 1}" for g in range(8)])

@@ -48,7 +48,7 @@ for group, inside in enumerate(model.row_membership_.T, start=1):
 # Beside them, how each group's share of all reads changes over time.
 
 figure, axes = plt.subplots(
-    1, 2, figsize=(12.5, 5), layout="constrained", gridspec_kw={"width_ratios": (1.1, 1)}
+    1, 2, figsize=(13.5, 5), layout="constrained", gridspec_kw={"width_ratios": (1.1, 1)}
 )
 plot.blocks(model, ax=axes[0], title="Lift of every block")
 hours = np.array([float(s.split("hr")[0]) if "hr" in s else 0.05 for s in samples])
@@ -59,7 +59,7 @@ for group, inside in enumerate(model.row_membership_.T):
     axes[1].plot(times, means, "o-", label=f"R{group + 1}, {inside.sum()} microbes")
 axes[1].set_xlabel("hours since wetting")
 axes[1].set_ylabel("share of all reads, mean over crusts")
-axes[1].legend(frameon=False)
+axes[1].legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
 axes[1].spines[["top", "right"]].set_visible(False)
 axes[1].set_title("Groups of microbes over time", loc="left")
 

@@ -59,4 +59,5 @@ ax.spines[["top", "right"]].set_visible(False)
 
 # %%
 # The groups are the growers, but for a few wines. Wines in two groups lie between two clouds, where
-# a partition would have to guess, and those outside are far from all three.
+# a partition would have to guess. Those in none are far from all three groups, mostly in directions
+# that this picture of two out of thirteen does not show.
