@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import numpy as np
 import pytest
 
 from neocc import NEOCC, NEOKMeans
-from neocc.estimators import _base
+from neocc.core.objectives import MEAN
+from neocc.core.overlap import OVERLAP_MODELS
+from neocc.core.problem import Counts, Problem
+from neocc.estimators import _base, _overlap
 from neocc.estimators._overlap import OverlapChoice
 from neocc.io import load_model, save_model
 
@@ -119,3 +124,28 @@ def test_an_interrupted_fit_keeps_what_belongs_together(monkeypatch, tmp_path, w
     assert ((model.row_estimate_, model.overlap_choice_) == earlier) == (n_rows == 120)
     save_model(model, tmp_path / "model.neocc")
     assert load_model(tmp_path / "model.neocc").row_estimate_.n_items == n_rows
+
+
+@pytest.mark.parametrize(
+    ("ends", "named", "why", "n_seeds"),
+    [
+        ([0.97], "sum", "every seed ends lower", 3),
+        ([0.995], "average", "it costs hardly more than any", 9),
+        ([1.2, 1.2, 0.9], "sum", "several seeds end lower", 9),
+        ([0.9, *[1.2] * 8], "average", "seeds differ more than models do", 9),
+    ],
+)
+def test_several_seeds_must_end_clearly_lower(monkeypatch, ends, named, why, n_seeds):
+    """Starts of "average" all cost 1, those of "sum" come to these ends by turns."""
+    turns = {"average": cycle([1.0]), "sum": cycle(ends)}
+    run = lambda engine, problem, init, rngs: problem.overlap_model.name  # noqa: E731
+    monkeypatch.setattr(_overlap, "run_starts", run)
+    monkeypatch.setattr(_overlap, "_least_cost", lambda name: next(turns[name]))
+    counts = Counts(10, 2, 12, 0), Counts(5, 2, 5, 0)
+    problems = [Problem(MEAN, *counts, overlap_model=OVERLAP_MODELS[name](2)) for name in turns]
+    rng = np.random.default_rng(0)
+    choice = _overlap.choose_overlap_model(None, problems, "random", rng)
+    assert choice.model == named
+    assert choice.is_sure == (named == "sum")
+    assert why in choice.why
+    assert len(choice.costs["sum"]) == n_seeds

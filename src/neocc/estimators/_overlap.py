@@ -19,6 +19,8 @@ _N_SEEDS, _N_STARTS, _ROUNDS = 3, 4, 3
 # The lowest cost of all is no accident if so many seeds end below those of the other models, or
 # most of a few.
 _ENOUGH = 3
+# By so much of its cost another model must be cheaper than the one that is taken in doubt.
+_LEAST = 0.01
 _MAX_ITER, _TOL = 30, 1e-4
 _IN_DOUBT = "average"
 
@@ -34,8 +36,8 @@ class OverlapChoice:
     costs : dict of str to list of float
         Lowest cost per covered cell under each model that was tried, one for each seed.
     is_sure : bool
-        Whether several seeds of the cheapest model ended below all of the others; if not, "average"
-        was chosen.
+        Whether several seeds of the cheapest model ended below all of the others, and by 1 % below
+        "average"; if not, that was chosen.
     """
 
     model: str
@@ -49,9 +51,12 @@ class OverlapChoice:
             return "nothing overlaps, so that all models are the same"
         if len(self.costs) == 1:
             return "it is the only one that makes sense here"
-        if not self.is_sure:
-            return "seeds differ more than models do: in doubt the mean of prototypes"
         ranked = sorted(self.costs.values(), key=min)
+        if not self.is_sure:
+            own = min(self.costs[self.model])
+            near = min(ranked[0]) >= (1.0 - _LEAST) * own
+            why = "it costs hardly more than any" if near else "seeds differ more than models do"
+            return f"{why}: in doubt the mean of prototypes"
         first, second = min(ranked[0]), min(ranked[1])
         saved = 1.0 - first / second if second > 0 else 0.0
         seeds = "every seed ends" if max(ranked[0]) < second else "several seeds end"
@@ -91,7 +96,8 @@ def choose_overlap_model(
                 for seed in rng.spawn(n_seeds)
             ]
         ranked = sorted(names, key=lambda name: min(costs[name]))
-        others = min((min(costs[name]) for name in ranked[1:]), default=np.inf)
+        least = {name: (1.0 - _LEAST * (name == in_doubt)) * min(costs[name]) for name in names}
+        others = min((least[name] for name in ranked[1:]), default=np.inf)
         # A seed whose starts all ended in poor places does not speak against a model.
         below = sum(cost < others for cost in costs[ranked[0]])
         if is_sure := below >= min(_ENOUGH, len(costs[ranked[0]]) // 2 + 1):
