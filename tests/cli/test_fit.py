@@ -55,6 +55,10 @@ def test_a_file_and_nothing_else_does_something_sensible(run, women, tmp_path):
     told = [line for line in ran.out.splitlines() if not line.startswith("    neocc ")]
     assert max(map(len, told)) <= 80
     assert "\x1b" not in ran.out
+    held_out = json.loads((folder / "record.json").read_text())["settings"]["story"]["held_out"]
+    assert [held_out[side]["taken"] for side in ("rows", "columns")] == [2, 2]
+    assert len(held_out["rows"]["error"]) == len(held_out["rows"]["stability"]) > 2
+    assert "Held-out error with 1 to" in (folder / "report.html").read_text(encoding="utf-8")
 
 
 def test_planted_overlap_and_outliers_are_found(run, tmp_path):

@@ -8,7 +8,7 @@ block store all rows are looked at where they are few, else a random sample of t
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -60,6 +60,7 @@ class Choice:
     options: dict[str, Any]  # the settings chosen
     unclear: tuple[str, ...] = ()  # sides for which other numbers are as plausible
     complete: bool = True  # whether nobody interrupted it
+    held_out: dict[str, Any] = field(default_factory=dict)  # what numbers of each side predict
 
 
 def asked_model(settings: FitSettings) -> OverlapModel:
@@ -141,16 +142,15 @@ def rank_numbers(
 
 def _numbers_chosen(found: PredictedClusters, asked: list[Side]) -> Choice:
     """Say which numbers of groups were chosen, and why."""
-    best = dict(zip(_SIDES, found.best, strict=True))
-    first, *second = asked
-    what = f"{plural(best[first], 'group')} of {first}"
-    what += "".join(f" and {best[side]} of {side}" for side in second)
     sides = [getattr(found, side) for side in asked]
+    words = [f"{plural(sides[0].taken, 'group')} of {asked[0]}"]
+    what = " and ".join(words + [f"{each.taken} of {each.side}" for each in sides[1:]])
     why = ". ".join(f"{each.side}: {each.reason}" for each in sides).replace("cluster", "group")
     unclear = tuple(e.side for e in sides if not e.is_clear and (e.number > 1 or e.other_model))
     if not found.complete:
         why = f"interrupted, the best so far, {found.progress}; {why}"
-    return Choice(what, why, {side: best[side] for side in asked}, unclear, found.complete)
+    options, held_out = {e.side: e.taken for e in sides}, {e.side: e.summary for e in sides}
+    return Choice(what, why, options, unclear, found.complete, held_out)
 
 
 # --------------------------------------------------------------------------- overlap and outliers

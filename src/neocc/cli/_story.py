@@ -60,6 +60,7 @@ def tell_story(
     return {
         "data": str(seen.description),
         "chosen": [{"what": choice.what, "why": choice.why} for choice in choices],
+        "held_out": {side: one for each in choices for side, one in each.held_out.items()},
         "sure": list(_sure(seen, model, choices)),
         "next": [{"command": c, "what": w} for c, w in _next(seen, asked, path, folder)],
         "block_means": means,

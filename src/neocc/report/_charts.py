@@ -127,8 +127,18 @@ def legend(scale: Scale, width: float = 260) -> Markup:
     return _svg(width, 32, *drawing, *marks, label=label, class_="scale")
 
 
-def curve(history: FloatArray, label: str, width: float = 640, height: float = 220) -> Markup:
-    """Draw how the objective fell, from left to right."""
+def curve(
+    history: FloatArray,
+    label: str,
+    ends: tuple[str, str] | None = None,
+    chosen: int | None = None,
+    width: float = 640,
+    height: float = 220,
+) -> Markup:
+    """Draw how the objective fell, from left to right, or an error between two `ends`.
+
+    The value at the place `chosen` has a larger point.
+    """
     left, right, top, bottom = 12.0, width - 12.0, 26.0, height - 30.0
     last = len(history) - 1
     shown = np.unique(np.linspace(0, last, min(last + 1, _MOST_POINTS)).round().astype(int))
@@ -136,22 +146,24 @@ def curve(history: FloatArray, label: str, width: float = 640, height: float = 2
     x = left + (right - left) * shown / max(last, 1)
     y = bottom - (bottom - top) * (history[shown] - low) / ((high - low) or 1.0)
     points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
+    radii = [7 if place == chosen else 3 for place in shown.tolist()]
     dots = [
-        element("circle", cx=f"{a:.1f}", cy=f"{b:.1f}", r="3", class_="point")
-        for a, b in zip(x, y, strict=True)
+        element("circle", cx=f"{a:.1f}", cy=f"{b:.1f}", r=str(r), class_="point")
+        for a, b, r in zip(x, y, radii, strict=True)
     ]
-    ends = [_text(x[0], y[0] - 9, number(float(history[0])), "value")]
+    begin, end = ends or ("start", f"step {last:,}")
+    values = [_text(x[0], y[0] - 9, number(float(history[0])), "value")]
     if last:
-        ends.append(_text(x[-1], y[-1] - 9, number(float(history[-1])), "value", "end"))
+        values.append(_text(x[-1], y[-1] - 9, number(float(history[-1])), "value", "end"))
     return _svg(
         width,
         height,
         _rect(left, bottom + 6, right - left, 1, "axis"),
         element("polyline", points=points, class_="curve"),
         *(dots if last < 40 else [dots[0], dots[-1]]),
-        *ends,
-        _text(left, height - 8, "start", "mark"),
-        _text(right, height - 8, f"step {last:,}", "mark", "end") if last else Markup(),
+        *values,
+        _text(left, height - 8, begin, "mark"),
+        _text(right, height - 8, end, "mark", "end") if last else Markup(),
         label=label,
         class_="convergence",
     )

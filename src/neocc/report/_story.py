@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from neocc._typing import FloatArray
 from neocc.io import RunRecord
+from neocc.report._charts import curve
 from neocc.report._html import Markup, element, shorten
 from neocc.report._pieces import NOTHING, section
 
@@ -36,10 +37,28 @@ def story(record: RunRecord | None) -> Markup:
         element("h3", "The data"),
         element("p", _text(told, "data")),
         *_titled("Chosen for you", "dl", chosen),
+        *_titled("How well numbers of groups predict", "div", list(_held_out(told))),
         *_titled("How sure", "ul", sure),
         *_titled("What to try next", "ul", after),
     ]
     return section("story", "What was done, and why", element("div", *parts, class_="card story"))
+
+
+def _held_out(told: Mapping[str, Any]) -> Iterator[Markup]:
+    """Draw the error of cells that were held out over the number of groups of each side."""
+    sides = told.get("held_out")
+    for side, one in sides.items() if isinstance(sides, Mapping) else ():
+        try:
+            errors, number = np.array(one["error"], dtype=np.float64), int(one["number"])
+        except (KeyError, TypeError, ValueError):
+            continue
+        if errors.ndim != 1 or len(errors) < 2 or not np.isfinite(errors).all():
+            continue
+        said = f"Held-out error with 1 to {len(errors)} groups of {side}"
+        text = f"{said}; the larger point is at {number}"
+        ends = ("1 group", f"{len(errors)} groups")
+        drawing = curve(errors, text, ends, number - 1)
+        yield element("figure", drawing, element("figcaption", f"{text}."))
 
 
 def means_before(record: RunRecord | None, shape: tuple[int, ...]) -> FloatArray | None:

@@ -104,6 +104,19 @@ class SidePrediction:
         return len(self.plausible) == 1 and self.agreement >= _UNSURE and not self.other_model
 
     @property
+    def summary(self) -> dict[str, Any]:
+        """The choice and what it follows from, as JSON knows it; lists begin with one cluster."""
+        return {
+            "number": self.number,
+            "taken": self.taken,
+            "plausible": list(self.plausible),
+            "clear": self.is_clear,
+            "error": _numbers(self.errors),
+            "standard_error": _numbers(self.standard_errors),
+            "stability": _numbers(self.stability),
+        }
+
+    @property
     def explained(self) -> float:
         """Share of the error of a single cluster that is gone."""
         whole, at = float(self.errors[0]), min(self.number, self.largest) - 1
@@ -140,6 +153,10 @@ class SidePrediction:
             why = "only blocks of one value show them" if self.other_model else "parts disagree"
             said.append(f"unclear: {others if len(self.plausible) > 1 else why}")
         return "; ".join(said)
+
+
+def _numbers(values: FloatArray) -> list[float | None]:
+    return [value if np.isfinite(value) else None for value in values.tolist()]
 
 
 @dataclass(frozen=True, eq=False)
