@@ -16,8 +16,7 @@ from typer.testing import CliRunner
 
 from neocc import NEOCC
 from neocc.cli import app
-from neocc.cli._checkpoint import FitCheckpoint, interrupts_wait_for
-from neocc.io import write_store
+from neocc.io import Checkpoint, write_store
 
 TABLES = ("rows.csv", "columns.csv", "blocks.csv")
 GROUPS = ("--rows", 5, "--columns", 5, "--row-overlap", 0.1, "--row-outliers", 0.01)
@@ -124,15 +123,15 @@ def test_ctrl_c_writes_a_checkpoint_and_says_how_to_go_on(run, store, whole, tmp
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGINT is sent by signal")
 def test_the_first_interrupt_waits_for_a_state_and_the_second_does_not(tmp_path):
-    kept = FitCheckpoint(tmp_path / "kept", every=1e6)
-    with interrupts_wait_for(kept):
+    kept = Checkpoint(tmp_path / "kept", every=1e6, keep=True)
+    with kept.interrupts_wait():
         signal.raise_signal(signal.SIGINT)
         assert kept.is_due()
         with pytest.raises(KeyboardInterrupt):
             kept.save({}, {})
         assert kept.exists
         assert not kept.is_due()
-    with interrupts_wait_for(kept):
+    with kept.interrupts_wait():
         signal.raise_signal(signal.SIGINT)
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)

@@ -17,9 +17,10 @@ from typer.testing import CliRunner
 
 from neocc import __version__
 from neocc.cli import app
-from neocc.cli._demo import demo_answer, make_view, neutral_order, page
+from neocc.cli._demo import demo_answer, make_view, page
 from neocc.cli._picture import ASCII, UNICODE, Side, draw
 from neocc.cli._terminal import Terminal
+from neocc.datasets._southern_women import neutral_order
 from neocc.plot.arrange import arrange
 
 

@@ -23,12 +23,13 @@ from neocc._typing import BoolArray, FloatArray
 from neocc.cli._command import Answer
 from neocc.cli._picture import ASCII, UNICODE, Glyphs, Side, draw
 from neocc.cli._terminal import section, table
+from neocc.datasets._southern_women import neutral_order
 from neocc.plot.arrange import arrange_both
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
 
-__all__ = ["SETTINGS", "View", "demo_answer", "make_view", "neutral_order", "page"]
+__all__ = ["SETTINGS", "View", "demo_answer", "make_view", "page"]
 
 PAGE_WIDTH = 80
 
@@ -60,24 +61,6 @@ def demo_answer(console: Console) -> Answer:
             yield Text(f"\nThe pictures need {PAGE_WIDTH} columns; this terminal cuts them off.")
 
     return Answer(parts, lambda: _json(view))
-
-
-def neutral_order() -> Bunch:
-    """Load the data, women by name and events by date.
-
-    The book prints the table as its authors sorted it, which gives the answer away.
-    """
-    from neocc.datasets import load_southern_women
-
-    data = load_southern_women()
-    rows = sorted(range(len(data.row_names)), key=data.row_names.__getitem__)
-    columns = sorted(range(len(data.column_names)), key=data.column_dates.__getitem__)
-    data.data = data.data[np.ix_(rows, columns)]
-    data.row_names = [data.row_names[p] for p in rows]
-    data.column_names = [data.column_names[t] for t in columns]
-    data.column_dates = [data.column_dates[t] for t in columns]
-    data.cliques = data.cliques[rows]
-    return data
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from neocc.cli._checkpoint import Resources, blaming_the_card, interrupts_wait_for
+from neocc.cli._checkpoint import Resources, blaming_the_card
 from neocc.cli._choose import Choice, asked_model, choose
 from neocc.cli._given import Recorded, read_recorded, read_settings
 from neocc.cli._guard import Mistake, blaming_the_user, collected_warnings
@@ -225,10 +225,11 @@ def _fitted(
         if hasattr(model, "set_callbacks"):  # scikit-learn 1.9
             model.set_callbacks(FitProgress(tick))
         try:
+            kept = resources.checkpoint
             with (
                 blaming_the_user(matrix),
                 blaming_the_card(),
-                interrupts_wait_for(resources.checkpoint),
+                nullcontext() if kept is None else kept.interrupts_wait(),
             ):
                 model.fit(matrix.data)
         except KeyboardInterrupt as interrupt:

@@ -177,8 +177,7 @@ def _group_table(result: Result, side: Side) -> Table:
         made.add_row(
             str(cluster + 1), f"{facts.size:,}", f"{facts.n_shared:,}", _in_one_line(names)
         )
-    if side.n_clusters > _MOST_GROUPS:
-        made.add_row("", "", "", f"and {side.n_clusters - _MOST_GROUPS} more groups")
+    _add_more(made, side)
     outliers = [int(item) for item in (side.weights == 0).nonzero()[0]]
     if outliers:
         names = [printable(side.name(item)) for item in outliers[:_N_TYPICAL]]
@@ -197,9 +196,14 @@ def _label_table(side: Side) -> Table:
             for label in enriched(tested, cluster)[:_N_TYPICAL].tolist()
         ]
         made.add_row(str(cluster + 1), _in_one_line(found or ["none"]))
-    if side.n_clusters > _MOST_GROUPS:
-        made.add_row("", f"and {side.n_clusters - _MOST_GROUPS} more groups")
+    _add_more(made, side)
     return made
+
+
+def _add_more(made: Table, side: Side) -> None:
+    if side.n_clusters > _MOST_GROUPS:
+        blanks = [""] * (len(made.columns) - 1)
+        made.add_row(*blanks, f"and {side.n_clusters - _MOST_GROUPS} more groups")
 
 
 def _in_one_line(names: Sequence[str]) -> Text:

@@ -70,7 +70,7 @@ def read_settings(path: Path) -> dict[str, Any]:
     A file that is not TOML is refused, and so are unknown settings and values that a setting cannot
     have; the error names the line.
     """
-    text = _text_of(path)
+    text = Source.at(path).small_text(_LARGEST, "settings", "Name a TOML file.")
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -163,18 +163,6 @@ def _checked(path: Path, name: str, value: Any, line: int | None, known: Iterabl
         except ValueError as error:
             problem, remedy = f"{name!r} must be {error}; got {value!r}.", "Correct it."
     raise ReadError(path, problem, remedy, line=line)
-
-
-def _text_of(path: Path) -> str:
-    with Source.at(path).open() as file:
-        data = file.read(_LARGEST + 1)
-    if len(data) > _LARGEST:
-        raise ReadError(path, "The file is too large for settings.", "Name a TOML file.")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise ReadError(path, "The file is not UTF-8.", "Save it as UTF-8.", line=line) from error
 
 
 def _line_of(key: str, text: str) -> int | None:

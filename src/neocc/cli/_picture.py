@@ -1,4 +1,8 @@
-"""A small 0/1 matrix drawn with characters, cut by its clusters."""
+"""A small 0/1 matrix drawn with characters, cut by its clusters.
+
+Every segment has a tag, and overlaps and outliers a character of their own: colour repeats what
+the characters tell.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +17,9 @@ from neocc.plot.arrange import Segment
 
 __all__ = ["ASCII", "UNICODE", "Glyphs", "Side", "draw"]
 
-# Middle tones of the 256 colours, legible on dark and on light backgrounds. Every segment also has
-# a tag, and overlaps and outliers a character of their own: colour repeats, it never tells alone.
+# Middle tones of the 256 colours, legible on dark and on light backgrounds.
 _CLUSTER_STYLES = ("deep_sky_blue3", "dark_orange3", "medium_purple3")
 _OVERLAP_STYLE = "bold green3"
-_OUTLIER_STYLE = "dim"
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,12 @@ class Glyphs:
     cross: str
     arrow: str
     bar: str
+
+    def of(self, rows: Segment, columns: Segment) -> str:
+        """Return the character of the cells that two segments share, where they are not zero."""
+        if rows.is_outlier or columns.is_outlier:
+            return self.outlier
+        return self.overlap if rows.is_overlap or columns.is_overlap else self.member
 
 
 UNICODE = Glyphs("■", "◆", "□", "·", "│", "─", "┼", "→", "█")
@@ -61,10 +69,8 @@ class Side:
 
     def style(self, segment: Segment) -> str:
         """Return how rich should colour a segment; used for rows only, one colouring is enough."""
-        if segment.is_outlier:
-            return _OUTLIER_STYLE
-        if segment.is_overlap:
-            return _OVERLAP_STYLE
+        if segment.is_outlier or segment.is_overlap:
+            return "dim" if segment.is_outlier else _OVERLAP_STYLE
         own = segment.clusters[0] % len(_CLUSTER_STYLES)
         return _CLUSTER_STYLES[own] if self.clusters else ""
 
@@ -82,46 +88,30 @@ def draw(X: FloatArray, rows: Side, columns: Side, glyphs: Glyphs = UNICODE) -> 
     two        .   #
     """
     width = max(map(len, rows.names))
-    blank = " " * (width + 5)
     # Three characters a column and one between two.
-    spans = [4 * len(part.items) - 1 for part in columns.segments]
+    spans = [(part, 4 * len(part.items) - 1) for part in columns.segments]
     lines = []
+
+    def add(name: str, tag: str, parts: Sequence[str], style: str = "") -> None:
+        cells = Text(f"{tag:<4}{glyphs.vertical.join(parts)}".rstrip(), style)
+        cells.highlight_words([glyphs.zero, glyphs.outlier], "dim")
+        cells.highlight_words([glyphs.overlap], _OVERLAP_STYLE)
+        lines.append(Text.assemble(f"{name:<{width}} ", cells))
+
     if columns.clusters:
-        tagged = zip(columns.segments, spans, strict=True)
-        tags = [Text(f"{columns.tag(part):^{span}}", "bold") for part, span in tagged]
-        lines.append(_line(blank, tags, glyphs.vertical))
-    heads = [
-        Text(" ".join(f"{columns.names[item]:>3}" for item in part.items))
-        for part in columns.segments
-    ]
-    lines.append(_line(blank, heads, glyphs.vertical))
-    rules = [Text(glyphs.horizontal * span) for span in spans]
-    rule = _line(glyphs.horizontal * len(blank), rules, glyphs.cross)
+        add("", "", [f"{columns.tag(part):^{span}}" for part, span in spans], "bold")
+    add("", "", [" ".join(f"{columns.names[at]:>3}" for at in part.items) for part, _ in spans])
+    rule = glyphs.cross.join(glyphs.horizontal * span for _, span in spans)
     for part in rows.segments:
         if rows.clusters:
-            lines.append(rule)
-        style = rows.style(part)
+            lines.append(Text(glyphs.horizontal * (width + 5) + rule))
         for item in part.items:
-            cells = [_cells(X[item], part, other, style, glyphs) for other in columns.segments]
-            head = Text.assemble(f"{rows.names[item]:<{width}} ", (f"{rows.tag(part):<4}", style))
-            lines.append(_line(head, cells, glyphs.vertical))
+            cells = [
+                " ".join(
+                    f" {glyphs.of(part, other) if X[item, at] else glyphs.zero} "
+                    for at in other.items
+                )
+                for other, _ in spans
+            ]
+            add(rows.names[item], rows.tag(part), cells, rows.style(part))
     return Text("\n", no_wrap=True, overflow="crop").join(lines)
-
-
-def _line(head: str | Text, parts: Sequence[Text], separator: str) -> Text:
-    line = Text.assemble(head, Text(separator).join(parts))
-    line.rstrip()
-    return line
-
-
-def _cells(values: FloatArray, rows: Segment, columns: Segment, style: str, glyphs: Glyphs) -> Text:
-    mark = glyphs.member
-    if rows.is_outlier or columns.is_outlier:
-        mark, style = glyphs.outlier, _OUTLIER_STYLE
-    elif rows.is_overlap or columns.is_overlap:
-        mark, style = glyphs.overlap, _OVERLAP_STYLE
-    cells = [
-        Text(f" {mark} ", style) if values[item] else Text(f" {glyphs.zero} ", "dim")
-        for item in columns.items
-    ]
-    return Text(" ").join(cells)

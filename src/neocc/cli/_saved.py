@@ -18,8 +18,8 @@ from neocc.cli._guard import Mistake, as_options, blaming_the_user, collected_wa
 from neocc.cli._load import load_again, read_as_it_is
 from neocc.cli._settings import READ_OPTIONS, FitSettings, Reading, option_of
 from neocc.cli._terminal import table
-from neocc.io import FormatError, Matrix, RunRecord, read_model
-from neocc.io._item_table import Lines
+from neocc.io import Matrix, RunRecord, read_model
+from neocc.io._item_table import Lines, read_cells
 from neocc.io._result import write_table
 from neocc.io._tidy import member_table, memberships
 from neocc.report import write_report
@@ -97,18 +97,8 @@ def cells_answer(
         raise Mistake(f"{model}: The model is not one of neocc fit --missing ignore.")
     rows = _numbers(saved.row_names, len(fitted.row_effects_))
     columns = _numbers(saved.column_names, len(fitted.column_effects_))
-    cells = []
-    for number, line in Lines.of(path, reading.encoding, reading.delimiter):
-        if len(line) < 2:
-            wanted = f"A row and a column are wanted; got {line}."
-            raise FormatError(path, wanted, "Complete the line.", line=number)
-        cells.append((line[0].strip(), line[1].strip()))
-    # A first line that names nothing known is a heading.
-    is_heading = cells[0][0] not in rows and cells[0][1] not in columns
-    if reading.header or (reading.header is None and is_heading):
-        cells = cells[1:]
-    if not cells:
-        raise Mistake(f"{path}: It lists no cells. Give a row and a column in each line.")
+    text = Lines.of(path, reading.encoding, reading.delimiter)
+    cells = read_cells(text, rows, columns, header=reading.header)
     sides = {"rows": [rows.get(row, -1) for row, _ in cells]}
     sides["columns"] = [columns.get(column, -1) for _, column in cells]
     with blaming_the_user():

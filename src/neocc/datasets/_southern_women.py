@@ -98,3 +98,19 @@ def load_southern_women() -> Bunch:
         DESCR=_DESCR,
         citation=_CITATION,
     )
+
+
+def neutral_order() -> Bunch:
+    """Load the data, women by name and events by date.
+
+    The book prints the table as its authors sorted it, which gives the answer away.
+    """
+    data = load_southern_women()
+    rows = sorted(range(len(data.row_names)), key=data.row_names.__getitem__)
+    columns = sorted(range(len(data.column_names)), key=data.column_dates.__getitem__)
+    data.data = data.data[rows][:, columns]
+    data.row_names = [data.row_names[row] for row in rows]
+    data.column_names = [data.column_names[column] for column in columns]
+    data.column_dates = [data.column_dates[column] for column in columns]
+    data.cliques = data.row_membership = data.cliques[rows]
+    return data

@@ -1,23 +1,32 @@
 """The state of a long fit in a file, from which the same fit goes on after a crash."""
 
+# Unlike those of Path, `isfile` and `isdir` say no where no one may look.
+# ruff: noqa: PTH112, PTH113
+
 from __future__ import annotations
 
 import json
 import math
+import os
+import signal
+import sys
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, is_dataclass
 from numbers import Real
 from os import PathLike
 from pathlib import Path
 from typing import Any
+from zipfile import is_zipfile
 
 import numpy as np
 
 from neocc import __version__
 from neocc.io._archive import open_archive, write_archive
 from neocc.io._codec import Decoder, Encoder, Undecodable
-from neocc.io._errors import FormatError, ReadError, UnreadableFileError
+from neocc.io._errors import FormatError, ReadError, UnreadableFileError, WriteError
 from neocc.io._source import Source
 from neocc.kernels import Memberships
 
@@ -26,6 +35,7 @@ __all__ = ["Checkpoint", "CheckpointError"]
 _FORMAT = "neocc checkpoint"
 _VERSION = 2
 _HEADER = "checkpoint.json"
+_WAIT = b"\nneocc: Interrupted; writing the checkpoint. Ctrl-C again stops at once.\n"
 _REMEDY = "Remove the file to start over, or name another one."
 
 
@@ -47,6 +57,14 @@ class Checkpoint:
         The file.
     every : float, default=120.0
         Seconds between two saves.
+    keep : bool, default=False
+        Whether the file outlives the fit, until `discard` removes it: for a result that is still
+        to be written.
+
+    Attributes
+    ----------
+    resumed : bool
+        Whether the fit has gone on from an earlier attempt.
 
     Examples
     --------
@@ -64,6 +82,10 @@ class Checkpoint:
 
     path: str | PathLike[str]
     every: float = 120.0
+    keep: bool = field(default=False, repr=False)
+    resumed: bool = field(default=False, init=False, repr=False, compare=False)
+    # Whether to write the next state at once, and to interrupt the fit then.
+    _stopping: bool = field(default=False, init=False, repr=False, compare=False)
     _written: float = field(default_factory=time.monotonic, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -75,7 +97,7 @@ class Checkpoint:
 
     def is_due(self) -> bool:
         """Whether it is time to write."""
-        return time.monotonic() - self._written >= self.every
+        return self._stopping or time.monotonic() - self._written >= self.every
 
     def save(self, fingerprint: dict[str, Any], state: dict[str, Any]) -> None:
         """Write a state in place of the one before; see `neocc.core.checkpoints`.
@@ -98,6 +120,9 @@ class Checkpoint:
         text = json.dumps(header, allow_nan=False)
         write_archive(self.path, _HEADER, text, encoder.arrays, force=True)
         self._written = time.monotonic()
+        if self._stopping:
+            self._stopping = False
+            raise KeyboardInterrupt
 
     def load(self, fingerprint: dict[str, Any]) -> dict[str, Any] | None:
         """Return the state that was written for a fit, None if there is no file.
@@ -134,11 +159,65 @@ class Checkpoint:
             ) from error
         if not isinstance(state, dict):
             raise CheckpointError(path, "The checkpoint is damaged.", _REMEDY)
+        self.resumed = True
         return state
 
     def remove(self) -> None:
-        """Remove the file: the fit has ended."""
+        """Remove the file, unless it is kept: the fit has ended."""
+        if not self.keep:
+            self.discard()
+
+    def discard(self) -> None:
+        """Remove the file."""
         Path(self.path).unlink(missing_ok=True)
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a state to go on from."""
+        return os.path.isfile(self.path)
+
+    def check_place(self, output: Path) -> None:
+        """Fail now, and not when a state is due, if none can be written; nor is it in `output`."""
+        path = Path(self.path)
+        folder = os.path.realpath(path.parent)
+        inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(output))
+        is_file = self.exists and not is_zipfile(path)
+        whole = f"The checkpoint would lie in {output}, which is written as a whole."
+        problems = {
+            "This is a folder. Name a file for the checkpoint.": os.path.isdir(path),
+            # Never advise to remove it: it may be anything.
+            "This is no checkpoint. Name another file.": is_file,
+            "There is no such folder for the checkpoint. Make it first.": not os.path.isdir(folder),
+            "No checkpoint can be written there. Name a file elsewhere.": not os.access(
+                folder, os.W_OK
+            ),
+            f"{whole} Name a file elsewhere.": inside,
+        }
+        for problem, is_there in problems.items():
+            if is_there:
+                raise WriteError(f"{path}: {problem}")
+
+    @contextmanager
+    def interrupts_wait(self) -> Iterator[None]:
+        """Let Ctrl-C wait for the next state that a fit can go on from; a second does not wait."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        usual = signal.getsignal(signal.SIGINT)
+
+        def stop(number: int, frame: Any) -> None:  # noqa: ARG001
+            self._stopping = True
+            signal.signal(signal.SIGINT, usual)
+            # Not through a progress bar, which may be in the middle of drawing itself.
+            with suppress(OSError, ValueError):
+                os.write(sys.stderr.fileno(), _WAIT)
+
+        signal.signal(signal.SIGINT, stop)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, usual)
+            self._stopping = False
 
 
 def _check_header(path: Path, header: Any, fingerprint: dict[str, Any]) -> None:

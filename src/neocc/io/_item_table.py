@@ -7,7 +7,7 @@ is a header.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from os import PathLike, fspath
@@ -17,7 +17,7 @@ from typing import Any
 from neocc.io._errors import FormatError
 from neocc.io._source import Source
 
-__all__ = ["ItemTable", "Lines", "find_table", "match_ids"]
+__all__ = ["ItemTable", "Lines", "find_table", "match_ids", "read_cells"]
 
 _MOST_COLUMNS_NAMED = 12
 
@@ -177,3 +177,24 @@ def match_ids(
         )
     notes = [f"{said}, such as {unknown[0]!r}: left out."] if unknown else []
     return [found.get(key) for key in ids], notes
+
+
+def read_cells(
+    lines: Lines, rows: Container[str], columns: Container[str], *, header: bool | None = None
+) -> list[tuple[str, str]]:
+    """Read a list of cells, a row and a column in each line.
+
+    A first line that names nothing known is a heading, unless it is said whether there is one.
+    """
+    path = lines.source.path
+    cells = []
+    for number, line in lines:
+        if len(line) < 2:
+            wanted = f"A row and a column are wanted; got {line}."
+            raise FormatError(path, wanted, "Complete the line.", line=number)
+        cells.append((line[0].strip(), line[1].strip()))
+    if header is None:
+        header = bool(cells) and cells[0][0] not in rows and cells[0][1] not in columns
+    if not cells[header:]:
+        raise FormatError(path, "It lists no cells.", "Give a row and a column in each line.")
+    return cells[header:]

@@ -142,15 +142,13 @@ def read_record(path: str | PathLike[str]) -> RunRecord:
         If the file is not a record, or is one of a newer version.
     """
     source = Source.at(path)
-    if source.size > _MOST_BYTES:
-        raise FormatError(source.path, "The file is too large for a record.", "Name another one.")
-    with source.open() as file:
-        try:
-            content = json.loads(file.read())
-        except (ValueError, RecursionError) as error:
-            raise FormatError(
-                source.path, f"This is not JSON ({error}).", "Name a record.json."
-            ) from error
+    text = source.small_text(_MOST_BYTES, "a record", "Name another one.")
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(
+            source.path, f"This is not JSON ({error}).", "Name a record.json."
+        ) from error
     if not isinstance(content, dict) or content.pop("format", None) != _FORMAT:
         raise FormatError(source.path, "This is not a record of a run.", "Name a record.json.")
     found = content.pop("version", None)

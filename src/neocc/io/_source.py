@@ -125,6 +125,20 @@ class Source:
         ):
             yield text
 
+    def small_text(self, most: int, what: str, remedy: str) -> str:
+        """Return all of its text, which is UTF-8; refuse more bytes than `what` may have."""
+        with self.open() as file:
+            data = file.read(most + 1)
+        if len(data) > most:
+            raise FormatError(self.path, f"The file is too large for {what}.", remedy)
+        try:
+            return data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = data[: error.start].count(b"\n") + 1
+            raise FormatError(
+                self.path, "The file is not UTF-8.", "Save it as UTF-8.", line=line
+            ) from error
+
     @contextmanager
     def guard(self) -> Iterator[None]:
         """Turn what reading can raise, whoever reads, into a ReadError."""
