@@ -121,9 +121,10 @@ class Passes:
         totals = next(parts)
         for part in parts:
             totals.combined(part)
-            for table in part.tables():
-                table[...] = 0.0
-            free.append(part)
+            if n_parts < len(groups):
+                for table in part.tables():
+                    table[...] = 0.0
+                free.append(part)
         return totals
 
     def _zeros(self, widths: tuple[int, int, int]) -> Features:

@@ -28,6 +28,11 @@ Call: TypeAlias = Callable[..., None]
 """Calls a kernel of a set with a block of rows, what it is combined with, and where results go."""
 
 
+def write_squares(kernels: Any, block: Any, weights: Any, out: Any) -> None:
+    """Write the squares of rows, with a weight for each column."""
+    kernels.gather(block, None, weights, None, out)
+
+
 def add_squares(kernels: Any, block: Any, weights: Any, out: Any) -> None:
     """Add the squares of columns, with a weight for each row."""
     kernels.scatter(block, None, weights, None, out)
@@ -77,11 +82,7 @@ class RowSums:
         """
         if weights is None and self._row_squares is not None:
             return self._row_squares
-
-        def squares(kernels: Any, block: Any, weights: Any, out: Any) -> None:
-            kernels.gather(block, None, weights, None, out)
-
-        found = self._by_rows(squares, weights, ())
+        found = self._by_rows(write_squares, weights, ())
         if weights is None:
             self._row_squares = found
         return found
@@ -100,19 +101,15 @@ class RowSums:
 
     def multiply(self, table: FloatArray) -> FloatArray:
         """Return X times a thin table."""
-
-        def multiply(kernels: Any, *arguments: Any) -> None:
-            kernels.multiply(*arguments)
-
-        return self._by_rows(multiply, table, table.shape[1:])
+        return self._by_rows(
+            lambda kernels, *given: kernels.multiply(*given), table, table.shape[1:]
+        )
 
     def multiply_transposed(self, table: FloatArray) -> FloatArray:
         """Return X' times a thin table."""
-
-        def multiply(kernels: Any, *arguments: Any) -> None:
-            kernels.multiply_transposed(*arguments)
-
-        return self._down_columns(multiply, table, table.shape[1])
+        return self._down_columns(
+            lambda kernels, *given: kernels.multiply_transposed(*given), table, table.shape[1]
+        )
 
     def _by_rows(self, call: Call, table: FloatArray | None, shape: tuple[int, ...]) -> FloatArray:
         """Return what a kernel writes for each row, given what all rows are combined with."""
