@@ -168,8 +168,8 @@ def spared(engine: Engine, problem: Problem, pair: Pair) -> Pair:
 
     Others of their side are assigned again if some have more.
     """
-    for side, members in (("rows", pair[0]), ("columns", pair[1])):
-        silent = None if members is None else problem.silent(side)
+    for side in problem.sides:
+        members, silent = pair[0 if side == "rows" else 1], problem.silent(side)
         if silent is not None and members is not None and members.numbers[silent].max() > 1:
             pair = assigned(engine, problem, side, pair)
     return pair
