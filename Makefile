@@ -7,7 +7,7 @@
 #   make docs    the site, in docs/_build/html: every example run, every link checked
 #   make slow    the tests that take longer, and random examples of the others
 #   make lowest  the tests with the lowest versions of all packages, in .venv-lowest (Python 3.11)
-#   make coverage  the tests, and the lines that they miss
+#   make coverage  make test COVERAGE=yes, without a browser: the lines that the tests miss
 #   make dist    wheel and sdist, and what is in them
 #   make chaos   the tests that kill workers and processes in the middle of a fit
 #   make clean   remove .venv and every cache
@@ -20,6 +20,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 WORKERS ?= 2
 BROWSER ?= yes
+COVERAGE ?= no
 
 # Data sets that may not be passed on are read from here; tests that need them skip without it.
 ifndef NEOCC_DATA
@@ -45,7 +46,8 @@ test: lint
 ifneq ($(BROWSER),no)
 	@sh tests/browser/setup.sh
 endif
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) $(if $(filter no,$(BROWSER)),--ignore=tests/browser)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) $(if $(filter no,$(BROWSER)),--ignore=tests/browser) \
+	  $(if $(filter yes,$(COVERAGE)),--cov --cov-report=term:skip-covered --cov-report=xml)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check
@@ -63,9 +65,8 @@ lowest: .venv-lowest/.installed
 	OPENBLAS_NUM_THREADS=1 .venv-lowest/bin/python -m pytest -n $(WORKERS) -W ignore::DeprecationWarning \
 	  --ignore=tests/browser tests
 
-coverage: $(VENV)/.installed-test
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/browser \
-	  --cov --cov-report=term:skip-covered --cov-report=xml
+coverage:
+	@$(MAKE) test BROWSER=no COVERAGE=yes
 
 chaos: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -m chaos

@@ -137,6 +137,19 @@ def leukemia() -> Figure:
     return figure
 
 
+def tutorial() -> Figure:
+    """What is high in which group of patients: the picture of the tutorial."""
+    data = load_leukemia()
+    logs = np.log2(data.data)
+    X = center(logs[np.argsort(-logs.var(axis=1))[:1000]], axis="both").T
+    figure = Figure(figsize=(10.5, 3.4), layout="constrained")
+    title = "Groups of patients and of genes: mean of every block"
+    plot.blocks(
+        NEOCC(3, 8, random_state=0).fit(X), ax=figure.subplots(), cmap="RdBu_r", title=title
+    )
+    return figure
+
+
 # ------------------------------------------------------------------------------ how it is found
 
 
@@ -252,6 +265,7 @@ def preprocessing() -> Figure:
 PICTURES = {
     "hero": hero,
     "leukemia": leukemia,
+    "tutorial": tutorial,
     "concept_blocks": blocks,
     "concept_overlap": overlap,
     "concept_steps": steps,
