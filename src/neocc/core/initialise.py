@@ -115,10 +115,16 @@ def pressurised(data: Engine, problem: Problem, pair: Pair) -> Pair:
     return pair
 
 
-def seeded_start(engine: Engine, problem: Problem, rng: np.random.Generator) -> Pair:
-    """Start a one-way problem from its k-means++ seeds."""
+def seeded_start(
+    engine: Engine,
+    problem: Problem,
+    rng: np.random.Generator,
+    table: FloatArray | None = None,
+) -> Pair:
+    """Start a one-way problem from its k-means++ seeds; rows may be at hand as a `table`."""
     (side,) = problem.sides
     counts, weights = problem.counts(side), problem.weights(side)
+    norms = None if table is None else np.einsum("pt,pt->p", table, table)
 
     def around(seeds: IntArray) -> tuple[Terms, Features | None]:
         """Return the terms of clusters of one item each, and the features of columns."""
@@ -131,12 +137,18 @@ def seeded_start(engine: Engine, problem: Problem, rng: np.random.Generator) -> 
         return make_terms(problem, side, features, (None, V)), features
 
     def distances_to(seeds: IntArray) -> FloatArray:
-        terms, features = around(seeds)
-        if features is None:
-            d = engine.row_distances(terms, None)
+        if table is not None and norms is not None:
+            d = (-2.0 * table[seeds]) @ table.T
+            d += norms
+            d += norms[seeds, None]
+            engine.reads.asked += 1.0
         else:
-            d = numpy_.distances(features, terms)
-        return d if weights is None else d * weights[:, None]
+            terms, features = around(seeds)
+            if features is None:
+                d = engine.row_distances(terms, None).T
+            else:
+                d = numpy_.distances(features, terms).T
+        return np.maximum(d if weights is None else d * weights, 0.0)
 
     terms, features = around(plus_plus(counts, distances_to, rng))
     step = join(engine, problem, side, terms, None, None, features)
@@ -151,21 +163,21 @@ def plus_plus(
     A few candidates for each seed are drawn with probability proportional to their squared distance
     from the nearest seed so far; the one that leaves the least sum of such distances is taken. As
     many of the farthest items as may become outliers are passed over and not summed, or they would
-    be the likeliest seeds of all. `distances_to` gives a column of distances per candidate.
+    be the likeliest seeds of all. `distances_to` gives a line of distances per candidate.
     """
     seeds = [int(rng.integers(counts.n_items))]
-    closest = np.maximum(distances_to(np.array(seeds))[:, 0], 0.0)
+    closest = distances_to(np.array(seeds))[0]
     while len(seeds) < counts.n_clusters:
         candidates = _draw_far(closest, seeds, counts, rng)
-        left = np.minimum(closest[:, None], np.maximum(distances_to(candidates), 0.0))
+        left = np.minimum(closest, distances_to(candidates))
         kept = left
         if counts.max_outliers > 0:
-            kept = np.partition(left, counts.n_covered - 1, axis=0)[: counts.n_covered]
-        sums = kept.sum(axis=0)
+            kept = np.partition(left, counts.n_covered - 1, axis=1)[:, : counts.n_covered]
+        sums = kept.sum(axis=1)
         # Of sums that differ by rounding alone the first is taken, for dense and sparse data alike.
         best = int(np.argmax(sums <= sums.min() + _SAME_SUM * sums.max()))
         seeds.append(int(candidates[best]))
-        closest = left[:, best]
+        closest = left[best]
     return np.array(seeds)
 
 

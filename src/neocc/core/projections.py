@@ -45,21 +45,24 @@ _ITERATIONS = 20
 # The same for a view that many starts share, each of which is run on in any case.
 _FEW_POWER_ITERATIONS = 2
 _FEW_ITERATIONS = 3
+# Questions about a table count in parts of one about the data.
+_PARTS = 1024
 
 View: TypeAlias = tuple[FloatArray, FloatArray]
 """Tables with a line for each row, and for each column."""
 
-# How rows and columns are clustered by turns: by the view, by sums over clusters of the other side,
-# or by the nearest of some items.
+# Starts by turns: whether the side with fewer items comes first, and how that side is clustered,
+# then the other, and maybe the first again: by the view, by the nearest of some items, or by sums
+# over the clusters of the other side. Items of the shorter side have more entries, and tell more.
 _WAYS = (
-    ("view", "view"),
-    ("sums", "view"),
-    ("view", "sums"),
-    ("view", "seeds"),
-    ("view", "view"),
-    ("sums", "view"),
-    ("view", "sums"),
-    ("seeds", "view"),
+    (True, ("view", "sums", "sums")),
+    (False, ("view", "sums", "sums")),
+    (True, ("seeds", "sums", "sums")),
+    (False, ("seeds", "sums", "sums")),
+    (True, ("view", "sums")),
+    (True, ("seeds", "sums")),
+    (False, ("view", "sums", "sums", "sums")),
+    (False, ("view", "sums")),
 )
 
 
@@ -92,15 +95,17 @@ def thin_start(
     engine: Engine, problem: Problem, view: View, turn: int, rng: np.random.Generator
 ) -> Pair:
     """Start from short runs of one-way NEO-K-Means on a view, in another way every turn."""
-    data, ways = engine.centred(problem.centring), _WAYS[turn % len(_WAYS)]
-    both, pair = list(zip(problem.sides, ways, view, strict=True)), COLD
-    for side, way, table in sorted(both, key=lambda each: each[1] == "sums"):
+    data, (from_shorter, ways) = engine.centred(problem.centring), _WAYS[turn % len(_WAYS)]
+    pair = COLD
+    sides = sorted(problem.sides, key=lambda side: problem.counts(side).n_items)
+    for i, way in enumerate(ways):
+        side = sides[(i + (not from_shorter)) % 2]
         if way == "seeds":
             one_way = problem.one_way(side, _FEW_ITERATIONS)
             own = engine.centred(one_way.centring)
             members = seeded_start(own, one_way, rng)[side == "columns"]
         else:
-            points = _sums(data, side, pair) if way == "sums" else table
+            points = _sums(data, side, pair) if way == "sums" else view[side == "columns"]
             members = _one_way(data, problem, side, points, rng, short=True)
         assert members is not None
         pair = with_side(pair, side, members)
@@ -183,9 +188,11 @@ def _one_way(
     model, weights = problem.overlap_model.one_way, problem.weights(side)
     one_way = replace(one_way, overlap_model=model, row_weights=weights)
     points = data.over_table(table)
-    U = solve(points, one_way, seeded_start(points, one_way, rng)).U
-    # By cells, so that a search of dense data is one of sparse data.
-    data.reads.asked += points.reads.asked * points.shape[1] / data.shape[side == "rows"]
+    U = solve(points, one_way, seeded_start(points, one_way, rng, table)).U
+    # By cells, so that a search of dense data is one of sparse data; in parts that add up exactly,
+    # so that a resumed search is one that was not interrupted.
+    asked = points.reads.asked * points.shape[1] / data.shape[side == "rows"]
+    data.reads.asked += np.ceil(_PARTS * asked) / _PARTS
     assert U is not None
     return U
 

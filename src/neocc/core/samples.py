@@ -64,13 +64,13 @@ class Sample:
 
 
 def side_to_sample(
-    engine: Engine, problem: Problem, sampling: Sampling = SAMPLING
+    n_stored: int, problem: Problem, sampling: Sampling = SAMPLING
 ) -> tuple[Side, int] | None:
     """Return the side to sample, and how many of its items; None if the matrix is not large."""
     if problem.rows is None or problem.columns is None:
         return None
     n_clusters = max(problem.rows.n_clusters, problem.columns.n_clusters)
-    share = float(np.clip(engine.n_stored / 10, *sampling.entries)) / max(1, engine.n_stored)
+    share = float(np.clip(n_stored / 10, *sampling.entries)) / max(1, n_stored)
     # The longer side first: the other is kept, and costs as much as before.
     for side in sorted(problem.sides, key=lambda side: -problem.counts(side).n_items):
         n = problem.counts(side).n_items
@@ -88,7 +88,7 @@ def draw_sample(
     sampling: Sampling = SAMPLING,
 ) -> Sample | None:
     """Draw items to start on, or None if the matrix is not large; `data` is `engine` centred."""
-    found = side_to_sample(engine, problem, sampling)
+    found = side_to_sample(engine.n_stored, problem, sampling)
     if found is None:
         return None
     side, size = found

@@ -8,7 +8,7 @@ from typing import Any
 
 from neocc.core.engine import Engine
 from neocc.core.problem import Problem
-from neocc.core.search import Init
+from neocc.core.search import Init, may_see_all
 from neocc.engines import Matrix, Workers, on_cluster, on_gpu, open_engine
 from neocc.engines.cluster import ClusterLostError
 from neocc.engines.gpu import GpuError, GpuMemoryError, clear_errors
@@ -88,5 +88,9 @@ def planned_space(
         n_held=2 * estimator.n_init if refine else 1,
         # A thorough search does so with a sample of the rows.
         projected=refine != "thorough"
-        and (callable(start) or start in ("spectral", "sketch", "modularity")),
+        and (
+            callable(start)
+            or start in ("spectral", "sketch", "modularity")
+            or (refine and may_see_all(matrix.n_stored, problem, init, estimator.n_init))
+        ),
     )

@@ -126,7 +126,7 @@ def rounds_after(X, problem, starts, longest=0):
     """Return the state of a search after rounds that nothing limits."""
     engine, rng = make_engine(X), np.random.default_rng(0)
     where = budget.Sample(engine, engine.centred(problem.centring), problem)
-    state = budget._State(longest=longest)
+    state = budget.Ends(longest=longest)
     for found in starts:
         state.add_start(found, 100.0)
     while not state.is_over:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from instances import make_engine, planted
@@ -13,7 +15,7 @@ from neocc.core.objectives import OBJECTIVES
 from neocc.core.problem import Counts, Problem
 from neocc.core.projections import thin_start, thin_view
 from neocc.core.samples import SAMPLING, Sampling
-from neocc.core.search import budget, budgeted_search, n_budgeted_steps
+from neocc.core.search import budget, budgeted_search, n_budgeted_steps, run_starts
 from neocc.core.solve import solve
 
 ROWS, COLUMNS = Counts(60, 4, 60, 0), Counts(40, 3, 40, 0)
@@ -47,7 +49,10 @@ def test_data_have_a_view_in_any_container():
     assert is_thin(X + 1.0)
     assert not is_thin(X, "random")
     assert not is_thin(X, n_init=1)
-    assert not is_thin(X, sampling=Sampling(entries=(100, 100), items_per_cluster=2))
+    sampled = Sampling(entries=(100, 100), items_per_cluster=2)
+    assert is_thin(X, sampling=sampled)
+    assert not is_thin(X, sampling=replace(sampled, largest_searched=0))
+    assert is_thin(X, sampling=replace(SAMPLING, largest_searched=0))
     assert not is_thin(X, problem=make_problem("rows", ROWS, COLUMNS))
     assert not is_thin(X, problem=Problem(OBJECTIVES["poisson"], ROWS, COLUMNS))
 
@@ -114,6 +119,24 @@ def test_a_search_begins_with_starts_from_a_view(case, monkeypatch):
 
 
 @pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("case", ["mean", "residue"])
+@pytest.mark.parametrize("seed", range(4))
+def test_where_iterations_are_costly_the_plain_starts_are_made_too(case, seed):
+    rows = Counts(60, 4, 60, 0) if case == "residue" else Counts(60, 4, 66, 3)
+    problem, X = (
+        make_problem(case, rows, COLUMNS),
+        np.random.default_rng(seed).normal(size=(60, 40)),
+    )
+    rngs = np.random.default_rng(seed).spawn(6)
+    plain = min(each.objective for each in run_starts(make_engine(X), problem, "neo-kmeans", rngs))
+    engine, rng = make_engine(X), np.random.default_rng(seed)
+    found = list(budgeted_search(engine, problem, "neo-kmeans", 6, rng))
+    # Five starts from a view, these carried on, and six plain ones.
+    assert found[5 + 6].objective <= plain * (1 + 1e-12)
+    assert len(found) <= n_budgeted_steps("neo-kmeans", 6)
+
+
+@pytest.mark.usefixtures("small")
 def test_a_resumed_search_ends_where_it_would_have_ended():
     """The work of the view is not counted again."""
     X, states = few_entries(), []
@@ -131,7 +154,7 @@ def test_a_resumed_search_ends_where_it_would_have_ended():
 
     whole = run(journal=Noting())
     work = states[-1]["work"]
-    for n_steps in (2, 6, 9):
+    for n_steps in (2, 6, 9, 12):
         states.clear()
         assert len(run(journal=Noting(), stopped=lambda n=n_steps: len(states) == n)) == n_steps
         assert run(journal=Noting())[-1].objective == whole[-1].objective

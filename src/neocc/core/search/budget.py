@@ -17,15 +17,16 @@ is done with the starts of large matrices.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
 from neocc.core.checkpoints import NO_JOURNAL, Journal
 from neocc.core.engine import Engine
 from neocc.core.problem import Problem
-from neocc.core.projections import View, thin_start, thin_view
+from neocc.core.projections import thin_start, thin_view
 from neocc.core.samples import (
     SAMPLING,
     Sample,
@@ -34,19 +35,23 @@ from neocc.core.samples import (
     extend_to_all,
     side_to_sample,
 )
-from neocc.core.search.local import SAME_BASIN, attempt, swapped
-from neocc.core.search.pool import N_STEPS, SHORT_TOL, Pool, ranked
+from neocc.core.search.ends import ENOUGH_ALIKE, Ends
+from neocc.core.search.local import swapped
+from neocc.core.search.pool import N_STEPS, SHORT_TOL, ranked
 from neocc.core.search.starts import COSTLY_SHARE, Begin, Init, make_start
-from neocc.core.solve import Solution, continued, improved, solve
-from neocc.core.steps import Pair, assigned, with_side
+from neocc.core.solve import Solution, solve
+from neocc.core.steps import Pair
 
-__all__ = ["budgeted_search", "n_budgeted_steps"]
+__all__ = ["budgeted_search", "may_see_all", "n_budgeted_steps"]
 
 # Entries that are not zero of data that starts see through a view, at least; the same, of sparse
 # ones.
 _LEAST = (1 << 15, 1 << 16)
 # Sparse data have no more than this share of all cells filled.
 _SPARSE = 0.5
+# Larger data than this multiple of those that are searched without a sample are seen through one
+# only if they cannot be sampled.
+_LARGEST_SEEN = 1.5
 # Starts from a view that are made in place of each plain one.
 _THIN_SHARE = 0.8
 # Of short runs so many are carried on; the same, of large matrices that are sparse.
@@ -56,12 +61,6 @@ _MULTIPLE = 1.3
 _ON_SAMPLE = 0.5
 # Of it, the share that is left for swaps at the end.
 _CLOSING = 0.1
-# So many rounds without a gain is each start worth that ended where the best did.
-_AGREED = 5
-# The same, of starts that decided that no more are needed.
-_ALL_AGREED = 10
-# If this many, made first, end alike, they do.
-_ENOUGH_ALIKE = 5
 # So many terms of a distance take as long as an entry.
 _COMPARED = 4
 # Passes of a search for each of its starts, where most of them are not made.
@@ -91,14 +90,14 @@ def budgeted_search(
     n_starts = 1 if isinstance(init, tuple) else n_init
     # Spawned before anything is drawn, so that a resumed search gets the same ones.
     rngs, (sampler, viewer) = rng.spawn(n_starts), rng.spawn(2)
-    state = _State.resumed(journal.found("search"), rng)
+    state = Ends.resumed(journal.found("search"), rng)
 
     def ended() -> bool:
         journal.note(search=state.noted(rng))
         return stopped()
 
     plan = _Plan(engine, problem, init, rngs, sampling)
-    for _ in plan.make_starts(state, viewer, begin):
+    for _ in chain(plan.make_starts(state, viewer, begin), plan.add_plain_starts(state, begin)):
         yield state.best
         if ended():
             return
@@ -143,7 +142,7 @@ class _Plan:
     @cached_property
     def is_large(self) -> bool:
         """Whether starts are made on samples."""
-        return side_to_sample(self.engine, self.problem, self.sampling) is not None
+        return side_to_sample(self.engine.n_stored, self.problem, self.sampling) is not None
 
     @cached_property
     def n_entries(self) -> int:
@@ -153,26 +152,26 @@ class _Plan:
     @property
     def is_thin(self) -> bool:
         """Whether starts are made from a thin view, in place of one-way starts."""
-        one_way = self.init == self.problem.objective.usual_start == "neo-kmeans"
-        one_way = one_way and len(self.problem.sides) == 2 and len(self.rngs) > 1
-        return one_way and not self.is_large and self.n_entries >= _LEAST[self.is_sparse]
+        how = self.engine.n_stored, self.problem, self.init, len(self.rngs), self.sampling
+        return may_see_all(*how) and self.n_entries >= _LEAST[self.is_sparse]
 
     @property
     def is_sparse(self) -> bool:
         """Whether few cells are filled."""
         return self.n_entries <= _SPARSE * float(np.prod(self.engine.shape))
 
+    @cached_property
+    def is_costly(self) -> bool:
+        """Whether an iteration takes more than sums of disjoint clusters do."""
+        counts = [self.problem.counts(side) for side in self.problem.sides]
+        return self.problem.needs_products or any(each.needs_distances for each in counts)
+
     @property
     def is_quick(self) -> bool:
         """Whether an iteration takes little time next to other methods for sparse data."""
-        problem = self.problem
-        counts = [problem.counts(side) for side in problem.sides]
-        costly = problem.needs_products or any(each.needs_distances for each in counts)
-        return not costly and self.is_sparse
+        return not self.is_costly and self.is_sparse
 
-    def make_starts(
-        self, state: _State, viewer: np.random.Generator, begin: Begin
-    ) -> Iterator[None]:
+    def make_starts(self, state: Ends, viewer: np.random.Generator, begin: Begin) -> Iterator[None]:
         """Run the starts that are needed; yield after each."""
         engine, problem, n_starts = self.engine, self.problem, len(self.rngs)
         data, view = engine.centred(problem.centring), None
@@ -181,20 +180,28 @@ class _Plan:
             view = thin_view(data, problem, viewer)
             if not state.n_starts:  # else it is known, and made again after an interruption
                 state.work += engine.reads.asked - asked
-        is_short, tol = n_starts > 1 and (self.is_thin or self.is_large), problem.tol
+        is_short, tol, rngs = (
+            n_starts > 1 and (self.is_thin or self.is_large),
+            problem.tol,
+            self.rngs,
+        )
         if self.is_thin:
             n_starts = int(np.ceil(_THIN_SHARE * n_starts))
+            rngs = viewer.spawn(n_starts)
         if is_short:
             tol = max(tol, SHORT_TOL)
 
         def one_start(own: Engine, i: int) -> tuple[Solution, float]:
             asked = own.reads.asked
-            pair = self._start(own, i, view)
+            if view is None:
+                pair = self._plain_start(own, i)
+            else:
+                pair = thin_start(own, problem, view, i, rngs[i])
             found = solve(own.centred(problem.centring), replace(problem, tol=tol), pair)
             return found, own.reads.asked - asked
 
-        while state.n_starts < n_starts and not state.is_settled:
-            n_then = _ENOUGH_ALIKE if state.n_starts < _ENOUGH_ALIKE < n_starts else n_starts
+        while not state.is_ready and state.n_starts < n_starts and not state.is_settled:
+            n_then = ENOUGH_ALIKE if state.n_starts < ENOUGH_ALIKE < n_starts else n_starts
             runs = engine.each(one_start, range(state.n_starts, n_then))
             while state.n_starts < n_then:
                 begin()
@@ -203,16 +210,41 @@ class _Plan:
         if is_short and not state.is_ready:
             begin()
             few = self.is_thin or self.is_sparse
-            number = _CARRIED_ON[self.is_large] if few else n_starts
+            number = _CARRIED_ON[not self.is_thin] if few else n_starts
             state.carry_on(data, problem, number)
             yield
 
-    def _start(self, engine: Engine, i: int, view: View | None) -> Pair:
-        if view is not None:
-            return thin_start(engine, self.problem, view, i, self.rngs[i])
+    def add_plain_starts(self, state: Ends, begin: Begin) -> Iterator[None]:
+        """Make the plain starts too, if these are not much of the time; yield after each."""
+        n_starts = len(self.rngs) if self.is_thin and self.is_costly else 0
+        if state.is_settled:
+            return
+
+        def one_start(own: Engine, i: int) -> Solution:
+            data = own.centred(self.problem.centring)
+            return solve(data, self.problem, self._plain_start(own, i))
+
+        runs = self.engine.each(one_start, range(state.n_plain, n_starts))
+        while state.n_plain < n_starts:
+            begin()
+            state.starts = ranked([*state.starts, next(runs)])
+            state.n_plain += 1
+            yield
+
+    def _plain_start(self, engine: Engine, i: int) -> Pair:
         kind = "random" if callable(self.init) and i % COSTLY_SHARE else self.init
         data = engine.centred(self.problem.centring)
         return make_start(engine, data, self.problem, kind, self.rngs[i], self.sampling)
+
+
+def may_see_all(
+    n_stored: int, problem: Problem, init: Init, n_init: int, sampling: Sampling = SAMPLING
+) -> bool:
+    """Whether starts may be made from a view, which has a line for each row and each column."""
+    one_way = init == problem.objective.usual_start == "neo-kmeans" and len(problem.sides) == 2
+    is_small = n_stored <= _LARGEST_SEEN * sampling.largest_searched
+    is_large = not is_small and side_to_sample(n_stored, problem, sampling) is not None
+    return one_way and n_init > 1 and n_stored >= min(_LEAST) and not is_large
 
 
 def _cost(engine: Engine, problem: Problem) -> float:
@@ -223,63 +255,4 @@ def _cost(engine: Engine, problem: Problem) -> float:
 
 def n_budgeted_steps(init: Init, n_init: int) -> int:
     """Return the largest number of steps that `budgeted_search` yields."""
-    return (1 if isinstance(init, tuple) else n_init) + N_STEPS + 2
-
-
-@dataclass
-class _State(Pool):
-    """The state of a search."""
-
-    n_starts: int = 0  # starts made
-    n_alike: int = 0  # that ended where the best did
-    is_settled: bool = False  # no further one is needed
-    is_ready: bool = False  # the best of short runs have converged
-    work: float = 0.0  # that all of it took
-    starts: list[Solution] = field(default_factory=list)  # where they ended, ranked
-
-    @property
-    def best(self) -> Solution:
-        return self.starts[0]
-
-    def add_start(self, found: Solution, work: float) -> None:
-        self.starts = ranked([*self.starts, found])
-        self.n_starts += 1
-        self.work += work
-        best = self.best.objective
-        near = best + SAME_BASIN * abs(best)
-        self.n_alike = sum(each.objective <= near for each in self.starts)
-        self.is_settled = self.n_starts == self.n_alike == _ENOUGH_ALIKE
-
-    def carry_on(self, data: Engine, problem: Problem, number: int) -> None:
-        """Let the best of short runs converge, and the next ones if they may end lower."""
-        asked, (best, *others) = data.reads.asked, self.starts[:number]
-        best = continued(data, problem, best)
-        ends = [improved(each, attempt(data, problem, each.pair, best)) for each in others]
-        self.starts, self.is_ready = ranked([best, *ends]), True
-        self.work += data.reads.asked - asked
-
-    def make_rounds(
-        self, where: Sample, limit: float, rng: np.random.Generator, n_new: int = 0
-    ) -> None:
-        """Make rounds that begin with where the starts ended, or lead on a sample."""
-        if not self.pool:
-            asked = where.data.reads.asked
-            self.pool = self.starts if where.items is None else self._on_sample(where)
-            # Starts that agree are rounds that gained nothing.
-            few = self.is_settled or self.is_ready
-            self.waited = (self.n_alike - 1) * (_ALL_AGREED if few else _AGREED)
-            self.spent = where.data.reads.asked - asked
-        super().make_rounds(where, limit, rng, n_new)
-        if where.items is None:
-            self.starts = self.pool[:1]
-
-    def _on_sample(self, where: Sample) -> list[Solution]:
-        """Return where the plain starts lead on a sample."""
-        short = replace(where.problem, tol=max(where.problem.tol, SHORT_TOL))
-        index, found = int(where.side == "columns"), []
-        for each in self.starts:
-            members = each.pair[index]
-            assert members is not None and where.items is not None
-            pair = with_side(each.pair, where.side, members.take(where.items))
-            found.append(solve(where.data, short, assigned(where.data, short, where.side, pair)))
-        return ranked(found)
+    return (1 if isinstance(init, tuple) else 2 * n_init) + N_STEPS + 2

@@ -1,0 +1,87 @@
+"""Where the starts of the default search ended: the best are carried on, and rounds begin there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from neocc.core.engine import Engine
+from neocc.core.problem import Problem
+from neocc.core.samples import Sample
+from neocc.core.search.local import SAME_BASIN, attempt
+from neocc.core.search.pool import SHORT_TOL, Pool, ranked
+from neocc.core.solve import Solution, continued, improved, solve
+from neocc.core.steps import assigned, with_side
+
+__all__ = ["ENOUGH_ALIKE", "Ends"]
+
+ENOUGH_ALIKE = 5
+"""If this many starts, made first, end alike, no more are needed."""
+
+# So many rounds without a gain is each start worth that ended where the best did.
+_AGREED = 5
+# The same, of starts that decided that no more are needed.
+_ALL_AGREED = 10
+
+
+@dataclass
+class Ends(Pool):
+    """The state of a search: where its starts ended, and the rounds that followed."""
+
+    n_starts: int = 0  # starts made
+    n_plain: int = 0  # plain ones beside those from a view
+    n_alike: int = 0  # that ended where the best did
+    is_settled: bool = False  # no further one is needed
+    is_ready: bool = False  # the best of short runs have converged
+    work: float = 0.0  # that all of it took
+    starts: list[Solution] = field(default_factory=list)  # where they ended, ranked
+
+    @property
+    def best(self) -> Solution:
+        """The lowest."""
+        return self.starts[0]
+
+    def add_start(self, found: Solution, work: float) -> None:
+        """Rank the end of a start, and decide whether more are needed."""
+        self.starts = ranked([*self.starts, found])
+        self.n_starts += 1
+        self.work += work
+        best = self.best.objective
+        near = best + SAME_BASIN * abs(best)
+        self.n_alike = sum(each.objective <= near for each in self.starts)
+        self.is_settled = self.n_starts == self.n_alike == ENOUGH_ALIKE
+
+    def carry_on(self, data: Engine, problem: Problem, number: int) -> None:
+        """Let the best of short runs converge, and the next ones if they may end lower."""
+        asked, (best, *others) = data.reads.asked, self.starts[:number]
+        best = continued(data, problem, best)
+        ends = [improved(each, attempt(data, problem, each.pair, best)) for each in others]
+        self.starts, self.is_ready = ranked([best, *ends]), True
+        self.work += data.reads.asked - asked
+
+    def make_rounds(
+        self, where: Sample, limit: float, rng: np.random.Generator, n_new: int = 0
+    ) -> None:
+        """Make rounds that begin with where the starts ended, or lead on a sample."""
+        if not self.pool:
+            asked = where.data.reads.asked
+            self.pool = self.starts if where.items is None else self._on_sample(where)
+            # Starts that agree are rounds that gained nothing.
+            few = self.is_settled or self.is_ready
+            self.waited = (self.n_alike - 1) * (_ALL_AGREED if few else _AGREED)
+            self.spent = where.data.reads.asked - asked
+        super().make_rounds(where, limit, rng, n_new)
+        if where.items is None:
+            self.starts = self.pool[:1]
+
+    def _on_sample(self, where: Sample) -> list[Solution]:
+        """Return where the plain starts lead on a sample."""
+        short = replace(where.problem, tol=max(where.problem.tol, SHORT_TOL))
+        index, found = int(where.side == "columns"), []
+        for each in self.starts:
+            members = each.pair[index]
+            assert members is not None and where.items is not None
+            pair = with_side(each.pair, where.side, members.take(where.items))
+            found.append(solve(where.data, short, assigned(where.data, short, where.side, pair)))
+        return ranked(found)
