@@ -318,3 +318,20 @@ def test_a_process_that_is_killed_at_any_moment(tmp_path):
 def test_seconds_between_writings_are_checked(every):
     with pytest.raises(ValueError, match="every must be a number of seconds"):
         Checkpoint("fit.checkpoint", every=every)
+
+
+def test_a_checkpoint_that_is_kept_outlives_the_fit(tmp_path):
+    X = np.kron(np.eye(2), np.ones((3, 2)))
+
+    def fit(path, **options):
+        kept = Checkpoint(path, every=0.0, **options)
+        NEOCC(2, 2, n_init=2, random_state=0, checkpoint=kept).fit(X)
+        return kept
+
+    assert not fit(tmp_path / "one").exists
+    kept = fit(tmp_path / "two", keep=True)
+    assert (kept.exists, kept.resumed) == (True, False)
+    again = fit(tmp_path / "two", keep=True)
+    assert again.resumed
+    again.discard()
+    assert not again.exists

@@ -223,7 +223,7 @@ def _fractions(
     reasons = {overlap: why_not, outliers: why_not}
     bounded, model = [], asked_model(settings)
     if found is not None:
-        reasons = {overlap: _overlap_reason(found), outliers: _outlier_reason(found)}
+        reasons = {overlap: found.why_overlap, outliers: found.why_outliers}
         if overlap in asked and side == "columns" and not model.both_sides:
             shares[overlap] = 0.0 - out
             bounded = [f"one group each (--overlap-model {model.name})"]
@@ -280,21 +280,3 @@ def _in_words(options: dict[str, Any], side: str, n_items: int) -> str:
         else:
             parts.append(f"outliers {value:.3g} (up to {count:,})")
     return f"{side}: {', '.join(parts)}"
-
-
-def _overlap_reason(found: OverlapEstimate) -> str:
-    item = found.side[:-1]
-    if found.strategy != "mixture":
-        return f"{found.n_pairs:,} pairs of {item} and group by the {found.strategy} rule"
-    several = int(np.count_nonzero(found.item_pairs > 1))
-    if not several:
-        return f"no {item} lies between the centres of groups"
-    lie = "lies" if several == 1 else "lie"
-    return f"{several:,} of {found.n_items:,} {found.side} {lie} between the centres of groups"
-
-
-def _outlier_reason(found: OverlapEstimate) -> str:
-    if not found.n_outliers:
-        return f"no {found.side[:-1]} is far from all of them"
-    are = "is" if found.n_outliers == 1 else "are"
-    return f"{found.n_outliers:,} {are} farther than {found.outlier_threshold:.3g} from the nearest"

@@ -94,7 +94,8 @@ def draw(X: FloatArray, rows: Side, columns: Side, glyphs: Glyphs = UNICODE) -> 
 
     def add(name: str, tag: str, parts: Sequence[str], style: str = "") -> None:
         cells = Text(f"{tag:<4}{glyphs.vertical.join(parts)}".rstrip(), style)
-        cells.highlight_words([glyphs.zero, glyphs.outlier], "dim")
+        cells.highlight_words([glyphs.vertical], "not bold default")
+        cells.highlight_words([glyphs.zero, glyphs.outlier], "not bold dim default")
         cells.highlight_words([glyphs.overlap], _OVERLAP_STYLE)
         lines.append(Text.assemble(f"{name:<{width}} ", cells))
 

@@ -147,33 +147,28 @@ def read_result(
             labels, (named.name_of_row, named.name_of_column), ids, named.shape, nouns, strict=True
         )
     ]
-    of_rows, of_columns = _counted(model, clusters, named.data if has_values else None)
-    rows = Side(
-        nouns[0],
-        clusters.rows,
-        clusters.arranged("rows"),
-        lambda row: shorten(named.name_of_row(row), LONGEST_KEPT),
-        distances[0],
-        means,
-        _max_outliers(model, ("row_outliers", "outliers"), len(clusters.rows)),
-        **shared,
-        **of_rows,
-        **known[0],
-    )
+    counted = _counted(model, clusters, named.data if has_values else None)
+
+    def side(at: int, members: BoolArray, name: Callable[[int], str], levels: Any) -> Side:
+        words = ("row_outliers", "outliers") if at == 0 else ("column_outliers",)
+        return Side(
+            nouns[at],
+            members,
+            clusters.arranged("rows" if at == 0 else "columns"),
+            lambda item: shorten(name(item), LONGEST_KEPT),
+            distances[at],
+            levels,
+            _max_outliers(model, words, len(members)),
+            **shared,
+            **counted[at],
+            **known[at],
+        )
+
+    rows = side(0, clusters.rows, named.name_of_row, means)
     columns = None
     if clusters.columns is not None:
-        columns = Side(
-            nouns[1],
-            clusters.columns,
-            clusters.arranged("columns"),
-            lambda column: shorten(named.name_of_column(column), LONGEST_KEPT),
-            distances[1],
-            None if means is None else means.T,
-            _max_outliers(model, ("column_outliers",), len(clusters.columns)),
-            **shared,
-            **of_columns,
-            **known[1],
-        )
+        by_column = None if means is None else means.T
+        columns = side(1, clusters.columns, named.name_of_column, by_column)
     return Result(model, clusters, named, has_values, nouns, rows, columns)
 
 

@@ -181,3 +181,24 @@ class OverlapEstimate:
         if self.strategy == "mixture":
             return _plots.plot_path(self, ax)
         return _plots.plot_overlap(self, ax)
+
+    @property
+    def why_overlap(self) -> str:
+        """What speaks for the overlap, in a clause without a full stop."""
+        item = self.side[:-1]
+        if self.strategy != "mixture":
+            return f"{self.n_pairs:,} pairs of {item} and group by the {self.strategy} rule"
+        several = int(np.count_nonzero(self.item_pairs > 1))
+        if not several:
+            return f"no {item} lies between the centres of groups"
+        lie = "lies" if several == 1 else "lie"
+        return f"{several:,} of {self.n_items:,} {self.side} {lie} between the centres of groups"
+
+    @property
+    def why_outliers(self) -> str:
+        """What speaks for the outliers, likewise."""
+        if not self.n_outliers:
+            return f"no {self.side[:-1]} is far from all of them"
+        are = "is" if self.n_outliers == 1 else "are"
+        far = f"{are} farther than {self.outlier_threshold:.3g} from the nearest"
+        return f"{self.n_outliers:,} {far}"
