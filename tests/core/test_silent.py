@@ -79,6 +79,14 @@ def test_further_memberships_go_to_items_with_data(name, model, refine, outliers
 
 
 @each_case
+def test_new_ones_are_spared_where_the_fit_had_none(name, model):
+    X = data(name)
+    fit = make_model(name, model, refine=False).fit(np.delete(X[12:], COLUMNS, axis=1))
+    new = np.delete(X[ROWS], COLUMNS, axis=1)
+    assert fit.predict_membership(new).tolist() == [[True, False, False]] * len(ROWS)
+
+
+@each_case
 def test_given_memberships_of_such_items_go_to_others(name, model):
     X = data(name)
     U, V = np.eye(3, dtype=bool)[np.arange(40) % 3], np.eye(3, dtype=bool)[np.arange(30) % 3]

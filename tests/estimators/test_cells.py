@@ -156,8 +156,8 @@ def test_it_can_be_searched_and_cross_validated():
         (["ab", "cd"], [1.0, 2.0], "pairs of a row and a column"),
         (np.arange(4), np.arange(4.0), "pairs of a row and a column"),
         ([(1, 2)], [1.0, 2.0], "1 pairs, but 2 values"),
-        ([(1, 2)], [np.nan], "must be finite"),
-        (np.empty((0, 2)), [], "there must be some"),
+        ([(1, 2), ("a", "b")], [1, np.nan], "that of 'a' and 'b', number 1, is nan"),
+        (np.empty((0, 2)), [], "no values to learn from"),
     ],
 )
 def test_what_are_no_cells_is_refused(pairs, values, message):

@@ -104,8 +104,7 @@ def cells_answer(
     with blaming_the_user():
         values = fitted._values(*map(np.asarray, sides.values()))  # noqa: SLF001
     notes = [
-        f"{places.count(-1):,} of the {len(cells):,} cells are of {side} that the model does not "
-        "know."
+        f"Of {places.count(-1):,} of the {len(cells):,} cells the model does not know the {side}."
         for side, places in sides.items()
         if -1 in places
     ]

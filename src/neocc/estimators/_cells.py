@@ -135,8 +135,14 @@ class CellPredictor(RegressorMixin, BaseEstimator):
         values = column_or_1d(np.asarray(y, dtype=np.float64))
         if len(values) != len(rows):
             raise ValueError(f"There are {len(rows)} pairs, but {len(values)} values.")
-        if not len(values) or not np.isfinite(values).all():
-            raise ValueError("Values must be finite, and there must be some.")
+        if not len(values):
+            raise ValueError("There are no values to learn from.")
+        if len(bad := np.flatnonzero(~np.isfinite(values))):
+            at = int(bad[0])
+            raise ValueError(
+                f"Values must be finite; that of {rows[at]!r} and {columns[at]!r}, number {at}, is "
+                f"{values[at]:g}. Leave out the pairs that were not observed."
+            )
         weights = np.ones(len(values))
         if sample_weight is not None:
             weights = _read_weights(sample_weight, len(values))

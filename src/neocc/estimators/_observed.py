@@ -175,7 +175,10 @@ def _numbers(name: str, given: Any, n: int) -> Any:
     if numbers.size == 0:
         return numbers.astype(np.intp)
     if numbers.dtype.kind not in "iu":
-        raise ValueError(f"{name} must be whole numbers; got {numbers.dtype}.")
+        raise ValueError(
+            f"{name} must be whole numbers, their places in the data of the fit; got "
+            f"{numbers.dtype}. CellPredictor takes names."
+        )
     if numbers.min() < 0 or numbers.max() >= n:
         at = numbers.reshape(-1)[int(((numbers < 0) | (numbers >= n)).argmax())]
         raise ValueError(f"{name} must be from 0 to {n - 1}, as in the fit; got {at}.")

@@ -49,7 +49,8 @@ def set_choices(device: Device, scores: Scores, model: OverlapModel) -> HeldSets
         beside = device.kernels.set_curves(d, squares, lists, costs, *tables)
     scores = scores._replace(objective=scores.objective + beside)
     if scores.silent is not None:
-        curves[scores.silent, 1:] = steps[scores.silent] = np.inf
+        at = scores.silent.nonzero()[0]
+        curves[at, 1:] = steps[at] = np.inf
     return HeldSets(scores, model, *tables, device=device)
 
 
