@@ -5,7 +5,7 @@ co-clustering of George and Merugu, NEOCC over observed cells and means of sever
 systems of Surprise if it is installed), `fresh` (some of them on other folds, and pairs of clusters
 in place of shares), `large` (MovieLens 1M, a fifth held out), `genres` (groups of films beside
 genres) and `observed` (an iteration over observed cells and one of "poisson" against one of
-"mean"). `--write docs/ratings.md` keeps their tables.
+"mean"). `--write docs/ratings-study.md` keeps their tables.
 
 Surprise is not needed by neocc, and is best kept apart from it:
 

@@ -88,8 +88,8 @@ def _sure(seen: Seen, model: Any, choices: Sequence[Choice]) -> Iterator[str]:
             yield f"{said}{little if is_little else ''}."
     if seen.choices:
         yield (
-            "What is done with the values follows from rules about kinds of data, measured in "
-            "docs/choosing.md; what the values mean, only you know."
+            "What is done with the values follows from rules for kinds of data; how good they are "
+            "is measured in the documentation. What the values mean, only you know."
         )
 
 

@@ -69,7 +69,7 @@ class Log1p(Preprocessor):
         Returns
         -------
         logarithms : ndarray or sparse matrix of shape (n_rows, n_columns)
-            log(1 + x) of every value.
+            Of every value x, log(1 + x).
         """
         check_is_fitted(self)
         X = self._non_negative(X, reset=False)
@@ -177,7 +177,7 @@ def log1p(X: Any) -> Any:
     Returns
     -------
     logarithms : ndarray or sparse matrix of shape (n_rows, n_columns)
-        log(1 + x) of every value.
+        Of every value x, log(1 + x).
 
     See Also
     --------

@@ -193,10 +193,18 @@ def write_report(
         What to describe.
     path : path-like
         Where; `.html` is the usual extension.
-    matrix, row_names, column_names, row_noun, column_noun, title, settings, record
-        As in `render_report`.
-    labels, labels_of_columns
-        What is known besides the matrix, as in `render_report`.
+    matrix : Matrix, array-like, data frame or sparse matrix, default=None
+        The data of the fit; without it there is no picture of the matrix, and no typical members.
+    row_names, column_names : sequence, default=None
+        Names to show; by default those of the matrix or of the fit.
+    row_noun, column_noun : str, default="rows" and "columns"
+        What rows and columns are, many of them: "genes", "conditions".
+    title : str, default=None
+        The title of the page.
+    settings, record : mapping and RunRecord, default=None
+        What to show of the run, as in `render_report`.
+    labels, labels_of_columns : path-like, mapping or sequence, default=None
+        What is known of rows and columns besides the matrix, as in `render_report`.
     force : bool, default=False
         Whether to replace an existing file.
 

@@ -91,7 +91,7 @@ def advise(
     ----------
     X : array-like, data frame, sparse matrix or store
         The data, of shape (n_rows, n_columns). Cells that are NaN are missing.
-    column_names, max_cells
+    column_names, max_cells : sequence and int, default=None and 2**20
         As in `describe_data`.
     random_state : int, RandomState or None, default=0
         Seed of the look at the data, and of the estimator.
