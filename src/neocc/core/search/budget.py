@@ -55,7 +55,7 @@ _LARGEST_SEEN = 1.5
 # Dense data with so many cells are given the plain starts too, beside those from a view.
 _MANY = 1 << 18
 # Starts from a view that are made in place of each plain one.
-_THIN_SHARE = 0.8
+_THIN_SHARE = 0.7
 # Of short runs so many are carried on; the same, of large matrices that are sparse.
 _CARRIED_ON = (2, 1)
 # What may follow the plain starts, as a multiple of their work; the same, with a sample.
