@@ -1,7 +1,8 @@
 """`python -m benchmarks.performance` prints the tables of docs/performance.md, or one of them.
 
 `--write docs/performance.md` also puts them there. Times are processor seconds on one thread, the
-best of several interleaved runs, so that a busy machine disturbs both sides alike.
+best of several interleaved runs, so that a busy machine disturbs both sides alike; only `threads`
+has wall time, and tells something on an idle machine alone.
 """
 
 from __future__ import annotations
@@ -228,6 +229,27 @@ def objective_lines(_: int) -> Iterator[Line]:
         yield [objective, f"{seconds:.1f} s", f"{seconds / mean:.1f}", f"{model.n_passes_:.0f}"]
 
 
+def thread_lines(repeats: int) -> Iterator[Line]:
+    """Compare wall time of default fits on one thread and on two, each of which makes starts."""
+    yield ["data", "entries", "k, l", "one thread", "two threads", "ratio", "same J"]
+    for (n, m), per_row, k in (
+        ((2000, 1000), 20, 5),
+        ((2000, 1000), 60, 8),
+        ((4000, 2000), 60, 20),
+    ):
+        X, _ = sparse_blocks(n, m, per_row, k)
+        seconds, J = np.full((max(repeats, 2), 2), np.inf), [0.0, 0.0]
+        for turn in seconds:  # the first, which may compile, is seldom the least
+            for i, n_jobs in enumerate((1, 2)):
+                begin = time.perf_counter()
+                J[i] = NEOCC(k, k, random_state=0, n_jobs=n_jobs).fit(X).objective_
+                turn[i] = time.perf_counter() - begin
+        one, two = seconds.min(axis=0)
+        times = [f"{1e3 * one:,.0f} ms", f"{1e3 * two:,.0f} ms", f"{one / two:.2f}"]
+        same = "yes" if J[0] == J[1] else "no"
+        yield [f"{n:,} x {X.shape[1]:,}", f"{X.nnz:,}", f"{k}, {k}", *times, same]
+
+
 _MEMORY = """
 from pathlib import Path
 from benchmarks import data
@@ -263,6 +285,7 @@ TABLES = {
     "growth": growth_lines,
     "clusters": cluster_lines,
     "objectives": objective_lines,
+    "threads": thread_lines,
     "memory": memory_lines,
 }
 

@@ -62,7 +62,6 @@ _WAYS = (
     (True, ("view", "sums")),
     (True, ("seeds", "sums")),
     (False, ("view", "sums", "sums", "sums")),
-    (False, ("view", "sums")),
 )
 
 

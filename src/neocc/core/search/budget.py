@@ -52,8 +52,10 @@ _SPARSE = 0.5
 # Larger data than this multiple of those that are searched without a sample are seen through one
 # only if they cannot be sampled.
 _LARGEST_SEEN = 1.5
+# Dense data with so many cells are given the plain starts too, beside those from a view.
+_MANY = 1 << 18
 # Starts from a view that are made in place of each plain one.
-_THIN_SHARE = 0.8
+_THIN_SHARE = 0.7
 # Of short runs so many are carried on; the same, of large matrices that are sparse.
 _CARRIED_ON = (2, 1)
 # What may follow the plain starts, as a multiple of their work; the same, with a sample.
@@ -110,9 +112,9 @@ def budgeted_search(
     limit = multiple * state.work * _cost(engine, problem) / _cost(where.engine, problem)
     n_new = 0 if isinstance(init, tuple) else n_starts
     if state.is_settled or plan.is_thin:
-        share = _SHARES[plan.is_quick]
+        share = _MULTIPLE if state.n_plain else _SHARES[plan.is_quick]
         limit = max(_PASSES * n_starts - state.work, share * state.work)
-        n_new = 0 if plan.is_quick or state.is_settled else n_new // 2
+        n_new = 0
     while not state.is_over:
         begin()
         state.make_rounds(where, limit * (1.0 - _CLOSING), rng, n_new)
@@ -216,7 +218,8 @@ class _Plan:
 
     def add_plain_starts(self, state: Ends, begin: Begin) -> Iterator[None]:
         """Make the plain starts too, if these are not much of the time; yield after each."""
-        n_starts = len(self.rngs) if self.is_thin and self.is_costly else 0
+        many = not self.is_sparse and self.engine.n_stored >= _MANY
+        n_starts = len(self.rngs) if self.is_thin and (self.is_costly or many) else 0
         if state.is_settled:
             return
 
