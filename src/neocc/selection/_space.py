@@ -84,14 +84,16 @@ def _place(
     assert terms.gram is not None
     level = _to_level(terms, features, pair, other)
     Y, prototypes, outside = hull(np.vstack([d, level]), terms.gram)
-    level, Y, outside = Y[-1], Y[:-1], outside[:-1]
+    # Up to offsets, values that are all alike are no place.
+    at_level = None if problem.needs_products else Y[-1]
+    Y, outside = Y[:-1], outside[:-1]
     room = max(int(np.count_nonzero(other.weights)) - Y.shape[1], 0)
     noise = float(np.median(outside)) / max(room, 1)
     first, second = _nearest(Y, prototypes, noise)
     norms = np.square(Y).sum(axis=1)
     largest = np.square(prototypes).sum(axis=1).max()
     left = outside + np.square(np.maximum(np.sqrt(norms) - np.sqrt(largest), 0.0))
-    place = Place(Y, prototypes, own.sizes, outside, left, room, farthest(left, 0.0), level)
+    place = Place(Y, prototypes, own.sizes, outside, left, room, farthest(left, 0.0), at_level)
     place = judged(place, norms, first, asked, least)
     out = place.outlying.items
     labels = np.where(out, -1, first).astype(np.int32)
