@@ -212,6 +212,17 @@ def test_the_smallest_number_within_one_standard_error_wins_if_halves_agree():
     assert sure.within_error == 6
 
 
+def test_there_is_no_knee_where_more_clusters_predict_clearly_worse():
+    """As of planted shares of ones: halves disagree on single rows, but four predict best."""
+    errors = [0.2454, 0.2349, 0.2257, 0.2236, 0.2254, 0.2268, 0.2281, 0.229]
+    stability = [1.0, 0.55, 0.86, 0.65, 0.54, 0.46, 0.39, 0.3]
+    found = judged(curve(errors, stability, spread=0.001), "rows", ANY)
+    assert (found.number, found.is_sharp, found.is_clear) == (4, True, True)
+    # Differences that chance makes are none.
+    noisy = judged(curve(errors, stability, spread=0.01), "rows", ANY)
+    assert (noisy.number, noisy.is_sharp) == (3, False)
+
+
 def test_the_knee_wins_if_halves_disagree_on_finer_clusters():
     errors = [1.0, 0.6, 0.35, *(0.33 - 0.01 * np.arange(13))]
     stability = [1.0, 0.9, 0.9, *[0.4] * 13]
@@ -238,7 +249,7 @@ def test_there_is_no_knee_where_more_clusters_predict_worse():
     found = judged(close, "rows", ANY)
     assert (found.number, found.plausible, found.is_clear) == (4, (4, 5), False)
     flat = [*errors[:4], *[0.916] * 12]
-    assert judged(curve(flat, stability), "rows", ANY).number == 3
+    assert judged(curve(flat, stability, spread=0.01), "rows", ANY).number == 3
 
 
 def test_halves_have_a_veto():

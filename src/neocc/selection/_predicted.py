@@ -16,6 +16,7 @@ __all__ = ["SAME", "PredictedClusters", "SidePrediction"]
 SAME = 0.9
 """Parts of the data that agree so well have found the same clusters."""
 _UNSURE = 0.5
+_CLEARLY = 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +72,20 @@ class SidePrediction:
 
     @property
     def is_agreed(self) -> bool:
-        """Whether more clusters predict no better, and parts agree on these."""
-        return self.number == self.within_error and (self.number == 1 or self.agreement >= SAME)
+        """Whether more clusters predict no better, and parts agree on these, or clearly worse."""
+        if self.number != self.within_error:
+            return False
+        return self.number == 1 or self.agreement >= SAME or self.is_sharp
+
+    @property
+    def is_sharp(self) -> bool:
+        """Whether all more clusters, up to twice as many, predict clearly worse."""
+        best = self.within_error
+        more = slice(best, 2 * best)
+        if int(self.errors.argmin()) != best - 1 or len(self.errors) == best:
+            return False
+        worse = self.errors[more] - self.errors[best - 1]
+        return bool((worse > _CLEARLY * self.standard_errors[more]).all())
 
     @property
     def taken(self) -> int:

@@ -2,8 +2,9 @@
 
 Let e_k be the held-out error with k clusters, and s the smallest number within one standard error
 of the best (of the differences of all items, pairwise). If s is 1 there is no structure. If both
-halves of the items give the same s clusters, s it is, as on planted clusters. Real groups are
-seldom like that: finer and finer clusters predict a little better, but differ from half to half.
+halves of the items give the same s clusters, or more of them, up to twice as many, predict clearly
+worse, by three standard errors, s it is, as on planted clusters. Real groups are seldom like that:
+finer and finer clusters predict a little better, but differ from half to half.
 Then the number is the *knee*: the k up to s that lies farthest below the straight line from e_1 to
 the best error, at twice as many clusters as s. But halves have a veto: of the numbers up to the
 knee the largest is taken on which they agree nearly as well as on any of them. Numbers that lie
@@ -90,7 +91,7 @@ def judged(curve: Curve, side: Side, tried: Tried) -> SidePrediction:
             number = tried.numbers[0]
             return replace(found, number=number, plausible=(number,))
     if found.number in allowed:
-        if within == 0 or curve.stability[within] >= SAME:
+        if found.is_agreed:
             return found
         if not curve.of_halves and _rises(mean, within):
             near = allowed[(allowed > within) & (allowed <= best + 1)]
