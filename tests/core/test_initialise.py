@@ -203,3 +203,17 @@ def test_the_farthest_items_are_no_seeds_where_they_may_become_outliers():
         seeds = plus_plus(Counts(22, 3, 20, 2), euclidean(X), rng)
         n_hit += bool({20, 21} & set(seeds[1:].tolist()))
     assert n_hit <= 10  # only where the first seed, drawn evenly, is one itself
+
+
+@pytest.mark.parametrize("outliers", [0, 4])
+@pytest.mark.parametrize("seed", range(4))
+def test_seeds_of_a_table_at_hand_are_those_of_its_engine(seed, outliers):
+    rng = np.random.default_rng(seed)
+    table, weights = rng.normal(size=(50, 6)) * 3.0 + 1.0, rng.uniform(0.5, 2.0, size=50)
+    problem = Problem(KMEANS, Counts(50, 5, 50, outliers), None, row_weights=weights)
+    engine = make_engine(table)
+    starts = [
+        seeded_start(engine, problem, np.random.default_rng(seed), at_hand)[0]
+        for at_hand in (None, table)
+    ]
+    np.testing.assert_array_equal(*(each.dense for each in starts))

@@ -7,11 +7,11 @@ expected to gain, from how long gains have taken on these data. On large matrice
 done with a sample. Work is counted in what is asked of the engine (`Reads.asked`), never in
 seconds: the same seed gives the same result anywhere.
 
-Some plain starts are spared. The others are not made if the first few end alike. Unless data are
-small none is made: seeds that are compared with all items would take most of the time, and tell
-little where rows share few columns. Short runs from a view of the data that all share
-(`neocc.core.projections`) lead as far in less time, and the best of them are carried on. The same
-is done with the starts of large matrices.
+Some plain starts are spared. The others are not made if the first few end alike. Data that are not
+small begin with short runs from a view that all share (`neocc.core.projections`), the best of which
+are carried on: on sparse data, seeds that are compared with all items would take most of the time,
+and tell little where rows share few columns. Where iterations are costly anyway the plain starts
+are made too. The starts of large matrices are short runs as well.
 """
 
 from __future__ import annotations
