@@ -144,9 +144,8 @@ def tutorial() -> Figure:
     X = center(logs[np.argsort(-logs.var(axis=1))[:1000]], axis="both").T
     figure = Figure(figsize=(10.5, 3.4), layout="constrained")
     title = "Groups of patients and of genes: mean of every block"
-    plot.blocks(
-        NEOCC(3, 8, random_state=0).fit(X), ax=figure.subplots(), cmap="RdBu_r", title=title
-    )
+    model = NEOCC(3, 8, refine="thorough", random_state=0).fit(X)
+    plot.blocks(model, ax=figure.subplots(), cmap="RdBu_r", title=title)
     return figure
 
 

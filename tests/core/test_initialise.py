@@ -156,7 +156,7 @@ def test_letting_outliers_go_a_few_at_a_time_ends_with_the_counts_asked_for(kind
 
 
 def euclidean(X):
-    return lambda items: ((X[:, None] - X[items]) ** 2).sum(axis=2)
+    return lambda items: ((X[items, None] - X) ** 2).sum(axis=2)
 
 
 @pytest.mark.parametrize("kind", [k for k in KINDS if k != "one_row"])
@@ -191,7 +191,7 @@ def test_seeds_follow_the_squared_distance_and_the_best_of_two_is_taken():
 def test_seeds_are_distinct_even_if_items_differ_from_themselves_by_rounding():
     for seed in range(20):
         rng = np.random.default_rng(seed)
-        found = plus_plus(Counts(6, 6, 6, 0), lambda some: np.full((6, len(some)), 1e-12), rng)
+        found = plus_plus(Counts(6, 6, 6, 0), lambda some: np.full((len(some), 6), 1e-12), rng)
         assert sorted(found) == list(range(6))
 
 

@@ -199,7 +199,13 @@ class Checkpoint:
 
     @contextmanager
     def interrupts_wait(self) -> Iterator[None]:
-        """Let Ctrl-C wait for the next state that a fit can go on from; a second does not wait."""
+        """Let Ctrl-C wait for the next state that a fit can go on from; a second does not wait.
+
+        Yields
+        ------
+        None
+            Within the block the first Ctrl-C waits.
+        """
         if threading.current_thread() is not threading.main_thread():
             yield
             return

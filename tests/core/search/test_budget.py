@@ -55,7 +55,8 @@ def test_a_search_begins_with_the_plain_starts_and_never_ends_above_them(case, o
     """Those of matrices that are sampled are short runs."""
     problem = make_problem(case, ROWS, COLUMNS)
     for seed, X in enumerate(kinds_of_data()):
-        is_large = side_to_sample(make_engine(X), problem, options.get("sampling", SAMPLING))
+        sampling = options.get("sampling", SAMPLING)
+        is_large = side_to_sample(make_engine(X).n_stored, problem, sampling)
         begun = replace(problem, tol=1e-3) if is_large else problem
         starts, _ = plain(X, begun, seed=seed, **options)
         found, _ = run(X, problem, seed=seed, **options)
