@@ -51,7 +51,7 @@ _LEAST = (1 << 15, 1 << 16)
 _SPARSE = 0.5
 # Larger data than this multiple of those that are searched without a sample are seen through one
 # only if they cannot be sampled.
-_LARGEST_SEEN = 1.5
+_LARGEST_SEEN = 4.0
 # Dense data with so many cells are given the plain starts too, beside those from a view.
 _MANY = 1 << 18
 # Starts from a view that are made in place of each plain one.
