@@ -27,7 +27,7 @@ from benchmarks.__main__ import machine
 from benchmarks.measure import in_fresh_process
 from benchmarks.pages import Line, markdown, replace_section
 from neocc import NEOCC, objective_value
-from neocc.datasets import fetch_movielens_100k, make_coclusters
+from neocc.datasets import fetch_movielens_1m, fetch_movielens_100k, make_coclusters
 from neocc.metrics import omega_index
 
 Truth = np.ndarray | None
@@ -97,8 +97,11 @@ def cases() -> Iterator[Case]:
         X, truth = sparse_blocks(n, m, per_row, k, counts=counts)
         yield Case(name, X, sizes(k, k), "SpectralCoclustering", truth)
     if "NEOCC_DATA" in os.environ:
-        X = fetch_movielens_100k().data
-        yield Case("ratings, MovieLens 100K", X, sizes(5, 5), "SpectralCoclustering")
+        for name, fetch, k in (
+            ("ratings, MovieLens 100K", fetch_movielens_100k, 5),
+            ("ratings, MovieLens 1M", fetch_movielens_1m, 10),
+        ):
+            yield Case(name, fetch().data, sizes(k, k), "SpectralCoclustering")
     for entries in (10**5, 3 * 10**5, 10**6, 10**7):
         for k in (3, 8, 20):
             X = data.planted(entries // 100, max(entries // 1000, 500), entries, k)
