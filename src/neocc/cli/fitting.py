@@ -173,8 +173,8 @@ def range_of(text: str) -> list[int]:
 
 
 @command(
-    ("Try 2 to 8 groups of rows and of columns", "neocc suggest ratings.csv"),
-    ("Try others", "neocc suggest ratings.csv --rows 5,10,20 --columns 2-6"),
+    ("Suggest numbers of groups of rows and of columns", "neocc suggest ratings.csv"),
+    ("Try these only", "neocc suggest ratings.csv --rows 5,10,20 --columns 2-6"),
     ("For a program", "neocc suggest ratings.csv --json"),
     settings=SUGGEST_OPTIONS,
 )
@@ -183,7 +183,8 @@ def suggest(
     file: Path = argument("FILE", "The matrix: a file or a block store."),
     row_clusters: Any = option(
         "NUMBERS",
-        "Numbers of groups of rows to try, such as 2-8 (the default) or 5,10,20.",
+        "Numbers of groups of rows to try, such as 2-8 or 5,10,20. Default: 1-16, and more if "
+        "these predict better; 2-8 for other criteria.",
         Panel.GROUPS,
         "--rows",
         parser=range_of,
