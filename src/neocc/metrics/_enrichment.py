@@ -71,7 +71,7 @@ class Enrichment:
 
 
 def enrichment(labels: Any, found: Any) -> Enrichment:
-    r"""Test for every label and every cluster whether its members have the label unusually often.
+    r"""Test for every label and cluster whether the label is over-represented in the cluster.
 
     Of N items with any label, K have the label, n are in the cluster, and c are both. If the
     members were drawn at random, at least as many would have the label with probability

@@ -54,7 +54,7 @@ def memberships(
     title : str, default=None
         The title; by default, it summarises the result.
     ax : matplotlib.axes.Axes, default=None
-        Axes to draw on; a new figure by default. The three parts of the picture are put inside.
+        Axes to draw on; a new figure by default. The three parts of the plot are put inside.
 
     Returns
     -------
