@@ -69,7 +69,7 @@ class Log1p(Preprocessor):
         Returns
         -------
         logarithms : ndarray or sparse matrix of shape (n_rows, n_columns)
-            log(1 + x) for every value x.
+            The logarithms log(1 + x) of the values x.
         """
         check_is_fitted(self)
         X = self._non_negative(X, reset=False)
@@ -177,7 +177,7 @@ def log1p(X: Any) -> Any:
     Returns
     -------
     logarithms : ndarray or sparse matrix of shape (n_rows, n_columns)
-        log(1 + x) for every value x.
+        The logarithms log(1 + x) of the values x.
 
     See Also
     --------
