@@ -115,10 +115,10 @@ class ColumnsMixin(RowsMixin):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_columns)
-            Rows over the columns of the fit; or columns over its rows, in their order. Names of
-            rows are compared with those of the fit, as scikit-learn compares names of columns.
+            Rows with the same columns as in `fit`, or columns with the same rows, in the same
+            order. Row names are compared with those of the fit, as scikit-learn does for columns.
         axis : {"rows", "columns"}, default="rows"
-            Whose memberships.
+            Whether to predict memberships of rows or of columns.
 
         Returns
         -------
