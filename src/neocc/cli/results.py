@@ -31,7 +31,7 @@ _MODEL = argument("MODEL", "A folder that neocc fit wrote, or its model.neocc.")
 def predict(
     run: Run,
     model: Path = _MODEL,
-    file: Path = argument("FILE", "New rows over the same columns: a file or a block store."),
+    file: Path = argument("FILE", "New rows with the same columns: a file or a block store."),
     cells: bool = flag(
         "--cells", "FILE lists cells, a row and a column per line: predict their values."
     ),
