@@ -31,8 +31,8 @@ __all__ = ["FORCE", "Answer", "Run", "app", "argument", "command", "flag", "opti
 _WIDTH = 80
 _EXIT_CODES = {
     "0": "done",
-    "1": "a fault of neocc or of the machine",
-    "2": "a mistake in the command, in a file or in where to write",
+    "1": "an error in neocc or on the machine",
+    "2": "a mistake in the command, in a file or in the place to write to",
     "130": "interrupted with Ctrl-C",
 }
 
@@ -58,12 +58,12 @@ def _root(
         False, "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
     ),
     traceback: bool = typer.Option(
-        False, "--traceback", help="Show where in the program an error came from."
+        False, "--traceback", help="Show the full traceback of an error."
     ),
 ) -> None:
-    """Co-cluster a matrix: group its rows and its columns at the same time.
+    """Co-cluster a matrix: group its rows and columns simultaneously.
 
-    Groups may overlap, and rows or columns that fit nowhere may stay outside.
+    Groups may overlap, and rows or columns that fit nowhere may be left out.
     """
     ctx.obj = traceback
 

@@ -43,22 +43,22 @@ class Reading:
     """How a file is read: the options of `neocc.io.read_matrix`."""
 
     format: str | None = _reading(
-        TEXT, "NAME", f"{', '.join(FORMATS)}; recognised if not given.", words=FORMATS
+        TEXT, "NAME", f"{', '.join(FORMATS)}; detected if not given.", words=FORMATS
     )
     layout: str | None = _reading(
         choice("table", "triplets", "pairs"),
         "NAME",
-        "table: a line is a row of the matrix; triplets: a line is a row id, a column id and a "
-        "value; pairs: a row id and a column id. Recognised if not given.",
+        "table: each line is a row of the matrix; triplets: each line is a row id, a column id and "
+        "a value; pairs: a row id and a column id. Detected if not given.",
     )
     header: bool | None = _reading(
-        FLAG, "", "The first line names the columns.", off="It does not. Recognised if not given."
+        FLAG, "", "The first line names the columns.", off="It does not. Detected if not given."
     )
     row_names: bool | str | None = _reading(
         kinds.FLAG_OR_TEXT,
         "",
         "The first column names the rows.",
-        off="It does not. Recognised if not given.",
+        off="It does not. Detected if not given.",
         column="This column names the rows.",
     )
     triplet_columns: tuple[str | int, ...] | None = _reading(
@@ -68,33 +68,35 @@ class Reading:
         "ones if not given.",
     )
     delimiter: str | None = _reading(
-        kinds.DELIMITER, "SIGN", "What separates cells, such as ';' or tab."
+        kinds.DELIMITER, "CHAR", "Field separator, such as ';' or tab."
     )
-    decimal: str | None = _reading(choice(".", ","), "SIGN", "Decimal point or comma.")
-    thousands: str | None = _reading(choice(*",. '"), "SIGN", "The comma of 2,000, for example.")
-    encoding: str = _reading(TEXT, "NAME", "How text is coded; utf-8 if not given.", "utf-8")
+    decimal: str | None = _reading(choice(".", ","), "CHAR", "Decimal separator: point or comma.")
+    thousands: str | None = _reading(
+        choice(*",. '"), "CHAR", "Thousands separator, such as the comma in 2,000."
+    )
+    encoding: str = _reading(TEXT, "NAME", "Text encoding. Default: utf-8.", "utf-8")
     drop: tuple[str, ...] = _reading(
         kinds.TEXTS,
         "COLUMN",
-        "Leave out a column, or all that match a pattern such as 'Class*'. Repeatable.",
+        "Leave out a column, or all columns that match a pattern such as 'Class*'. Repeatable.",
         (),
     )
-    layer: str | None = _reading(TEXT, "NAME", "Layer of an AnnData file instead of X.")
+    layer: str | None = _reading(TEXT, "NAME", "Layer of an AnnData file to read instead of X.")
     sheet: str | None = _reading(
         TEXT, "NAME", "Sheet of an Excel workbook; the first if not given."
     )
     missing: str = _reading(
         choice("error", "zero", "ignore"),
         "WHAT",
-        "error: refuse blank cells and NaN; zero: read them as 0; ignore: only cells that are "
-        "given count, also in a list of row, column and value.",
+        "error: reject blank cells and NaN; zero: read them as 0; ignore: use only the cells that "
+        "are given, also in a list of row, column and value.",
         "error",
     )
     duplicates: str | None = _reading(
         choice("sum", "mean", "error"),
         "WHAT",
-        "sum, mean or error: what several values for one cell become. Default: sum; pairs count "
-        "once.",
+        "sum, mean or error: how to combine several values for one cell. Default: sum; pairs "
+        "count once.",
     )
 
     @property
@@ -116,129 +118,131 @@ LABELS = ("labels", "labels_of_columns", "row_labels", "column_labels")
 
 @dataclass(frozen=True)
 class FitSettings(Reading):
-    """All that decides over the files of a fit. "auto" is chosen from the data."""
+    """Everything that determines the files of a fit. "auto" is chosen from the data."""
 
     dense: bool = _reading(
-        FLAG, "", "Store the zeros of a sparse matrix, for steps that need them.", False
+        FLAG, "", "Make a sparse matrix dense, for preprocessing that requires it.", False
     )
     preprocess: tuple[str, ...] = _reading(
         kinds.STEPS,
         "STEP",
-        "Transform the data first; repeatable, in order. Steps are listed below; none: use the "
-        "data as they are; auto: what their kind asks for. Default: auto.",
+        "Transform the data first; repeatable, applied in order. Steps are listed below; none: "
+        "use the data as they are; auto: what suits this kind of data. Default: auto.",
         (AUTO,),
         words=(AUTO, kinds.NONE, *PREPROCESSORS),
     )
     rows: int | str = _groups(
         _COUNT, "K", "Number of groups of rows; chosen from the data if not given.", AUTO
     )
-    columns: int | str = _groups(_COUNT, "L", "Number of groups of columns; likewise.", AUTO)
+    columns: int | str = _groups(_COUNT, "L", "The same for groups of columns.", AUTO)
     objective: str = _groups(
         choice("mean", "residue", "poisson", "diagonal", "modularity", AUTO),
         "NAME",
-        "mean: look for blocks of one value; residue: for blocks whose rows and columns rise and "
-        "fall together. For counts, poisson: blocks whose rates differ from independence; "
-        "diagonal, modularity: the same with a group of columns for each group of rows; auto: "
-        "what the kind of the data asks for. Default: auto.",
+        "mean: look for blocks of constant value; residue: for blocks whose rows and columns rise "
+        "and fall together. For counts, poisson: blocks whose rates deviate from independence; "
+        "diagonal, modularity: the same with one group of columns per group of rows; auto: what "
+        "suits this kind of data. Default: auto.",
         AUTO,
     )
     prior: float = _groups(
         number(float, 1e-9),
         "X",
-        "Of poisson and diagonal: counts added to the observed and the expected ones of a block. "
-        "Default: 1.",
+        "For poisson and diagonal: pseudocount added to the observed and expected counts of each "
+        "block. Default: 1.",
         1.0,
     )
     overlap_model: str = _groups(
         choice(*OVERLAP_MODELS),
         "NAME",
-        "What several groups cost a row or column. repeat, the paper's: its distance to each; "
-        "share: the mean of these; average, sum: its distance to the mean, or the sum, of what "
-        "its groups have in common; either: in each group of columns, its distance to the nearest "
-        "of its groups; auto: average, sum or either, whichever explains more (share for counts). "
-        "Default: auto.",
+        "Cost of a row or column in several groups. repeat, as in the paper: the sum of its "
+        "distances to them; share: the mean of these; average, sum: its distance to the mean, or "
+        "the sum, of their prototypes; either: in each group of columns, its distance to the "
+        "nearest of its groups; auto: average, sum or either, whichever explains more (share for "
+        "counts). Default: auto.",
         "auto",
     )
     max_memberships: int | None = _groups(
         number(int, 1),
         "N",
-        "Most groups of a row or column. Default: 4, and no bound for repeat.",
+        "Maximum number of groups of a row or column. Default: 4; no limit for repeat.",
     )
     outlier_cost: str = _groups(
         choice("zero", "background", AUTO),
         "NAME",
-        "What a row or column in no group costs. zero: nothing; background: its squares, what it "
-        "costs without structure; auto: zero for squared errors. Default: auto.",
+        "Cost of a row or column in no group. zero: nothing; background: its sum of squares, the "
+        "cost without any structure; auto: zero for squared errors. Default: auto.",
         AUTO,
     )
     min_cluster_size: int = _groups(
-        number(int, 1), "N", "Fewest rows of a group, and columns. Default: 1.", 1
+        number(int, 1), "N", "Minimum number of rows or columns in a group. Default: 1.", 1
     )
     row_overlap: float | str = _groups(
         _OVERLAP,
         "SHARE",
-        "Memberships beyond one for each row, as a share of the rows, such as 0.1 or 10%; "
-        "estimated if not given.",
+        "Memberships beyond one per row, as a fraction of the rows, such as 0.1 or 10%; estimated "
+        "if not given.",
         AUTO,
     )
     row_outliers: float | str = _groups(
-        _OUTLIERS, "SHARE", "Largest share of rows in no group; likewise.", AUTO
+        _OUTLIERS,
+        "SHARE",
+        "Maximum fraction of rows in no group; estimated if not given.",
+        AUTO,
     )
-    column_overlap: float | str = _groups(
-        _OVERLAP, "SHARE", "The same for columns; likewise.", AUTO
-    )
-    column_outliers: float | str = _groups(
-        _OUTLIERS, "SHARE", "The same for columns; likewise.", AUTO
-    )
+    column_overlap: float | str = _groups(_OVERLAP, "SHARE", "The same for columns.", AUTO)
+    column_outliers: float | str = _groups(_OUTLIERS, "SHARE", "The same for columns.", AUTO)
     remove_effects: bool = _groups(
         FLAG,
         "",
-        "With --missing ignore: first subtract what is common to a row, or to a column.",
+        "With --missing ignore: subtract row and column effects first.",
         False,
     )
     shrinkage: float = _groups(
-        number(float, 0), "X", "Likewise: cells of value 0 added to each block. Default: 10.", 10.0
+        number(float, 0),
+        "X",
+        "With --missing ignore: number of zeros added to each block. Default: 10.",
+        10.0,
     )
     overlap_rule: str = _groups(
         choice("mixture", "first", "second"),
         "NAME",
-        "How overlap is estimated. mixture: by who lies between groups; first, second: by the "
-        "rules of the method's authors, which find more. Default: mixture.",
+        "How overlap is estimated. mixture: from rows or columns that lie between groups; first, "
+        "second: by the rules of the method's authors, which find more. Default: mixture.",
         "mixture",
     )
     init: str = _search(
         choice("neo-kmeans", "random", "spectral", "sketch", "modularity"),
         "NAME",
-        "neo-kmeans, random, spectral, sketch or (of counts) modularity: how starts are made. "
+        "Initialisation: neo-kmeans, random, spectral, sketch or (for counts) modularity. "
         "Default: neo-kmeans.",
         "neo-kmeans",
     )
     n_init: int = _search(number(int, 1), "N", "Number of starts. Default: 10.", 10)
     refine: bool = _search(
-        FLAG, "", "", True, off="Run each start once, as the paper does; do not search on."
+        FLAG, "", "", True, off="Run each start once, as in the paper, without further search."
     )
-    thorough: bool = _search(FLAG, "", "Search longer, for the lowest objective.", False)
-    max_iter: int = _search(number(int, 1), "N", "Largest number of iterations. Default: 100.", 100)
+    thorough: bool = _search(FLAG, "", "Search longer, for a lower objective.", False)
+    max_iter: int = _search(number(int, 1), "N", "Maximum number of iterations. Default: 100.", 100)
     tol: float = _search(
-        number(float, 0), "X", "Relative gain that ends a start. Default: 1e-6.", 1e-6
+        number(float, 0), "X", "Stop a start below this relative gain. Default: 1e-6.", 1e-6
     )
-    seed: int = _search(number(int, 0), "N", "Same seed, same result. Default: 0.", 0)
-    jobs: int | None = _search(kinds.JOBS, "N", "Threads; as many as cores if not given.")
+    seed: int = _search(number(int, 0), "N", "Random seed: same seed, same result. Default: 0.", 0)
+    jobs: int | None = _search(kinds.JOBS, "N", "Number of threads; all cores if not given.")
     gpu: bool = _setting(
         Panel.LONG, FLAG, "", "Fit on an NVIDIA GPU (needs CuPy).", False, off="Fit on the CPU."
     )
     labels: str | None = _output(
         TEXT,
         "FILE",
-        "Labels of rows, such as classes: a table of row name and label. The report tells which "
-        "labels each group has more often than by chance. FILE:COLUMN says which column.",
+        "Row labels, such as classes: a table of row names and labels. The report shows which "
+        "labels are over-represented in each group. FILE:COLUMN selects the column.",
     )
     labels_of_columns: str | None = _output(TEXT, "FILE", "The same for columns.")
     row_labels: str | None = _output(
         TEXT,
         "FILE",
-        "Names to show instead of ids: a table of row name and what to call it, such as films by "
-        "number. FILE:COLUMN says which column.",
+        "Names to show instead of ids: a table of row ids and names, such as film titles. "
+        "FILE:COLUMN selects the column.",
     )
     column_labels: str | None = _output(TEXT, "FILE", "The same for columns.")
     row_noun: str = _output(TEXT, "WORD", "What rows are, such as genes.", "rows")

@@ -30,10 +30,10 @@ def demo(run: Run) -> Answer:
 
 @command(
     ("Choose everything from the data, and say why", "neocc fit ratings.csv"),
-    ("So many groups, into groups/", "neocc fit ratings.csv --rows 10 --columns 10 -o groups"),
-    ("Overlap and outliers as given", "neocc fit genes.tsv --row-overlap 0.3 --row-outliers 2%"),
+    ("Ten groups each, into groups/", "neocc fit ratings.csv --rows 10 --columns 10 -o groups"),
+    ("Given overlap and outliers", "neocc fit genes.tsv --row-overlap 0.3 --row-outliers 2%"),
     (
-        "Who is in two groups lies between them",
+        "Rows in two groups lie between them",
         "neocc fit genes.tsv --row-overlap 0.3 --overlap-model average",
     ),
     ("Transform first", "neocc fit counts.mtx --preprocess log1p --preprocess row-norm"),
@@ -43,7 +43,7 @@ def demo(run: Run) -> Answer:
         "Data larger than memory, in a store that neocc convert wrote",
         "neocc fit ratings.blocks --memory-limit 4GB --checkpoint fit.checkpoint",
     ),
-    ("An earlier run again", "neocc fit --from groups/record.json -o again"),
+    ("Repeat an earlier run", "neocc fit --from groups/record.json -o again"),
     settings=tuple(SETTINGS),
     interrupted="Interrupted; nothing was written.",
 )
@@ -54,30 +54,30 @@ def fit(
     ),
     memory_limit: str | None = option(
         "SIZE",
-        "Most memory for the fit of a block store, such as 4GB; what does not fit goes to disk.",
+        "Memory limit for the fit of a block store, such as 4GB; what does not fit goes to disk.",
         Panel.LONG,
     ),
     checkpoint: Path | None = option(
         "FILE",
-        "Keep the state of a long fit here: after a crash or Ctrl-C the same command goes on from "
+        "Save the state of a long fit here: after a crash or Ctrl-C, the same command resumes from "
         "there. Removed at the end.",
         Panel.LONG,
     ),
     checkpoint_every: float | None = option(
-        "SECONDS", "How often it is written. Default: 120.", Panel.LONG
+        "SECONDS", "Interval between checkpoints. Default: 120.", Panel.LONG
     ),
     output: Path | None = output(
-        "FOLDER", "Folder for the results; called after the file if not given."
+        "FOLDER", "Folder for the results; named after the file if not given."
     ),
     force: bool = FORCE,
     config: Path | None = option(
         "FILE",
-        "Settings from a TOML file: lines such as rows = 3 or row_overlap = 0.1, called like the "
-        "options here. The command line comes first.",
+        "TOML file of settings: lines such as rows = 3 or row_overlap = 0.1, named like the "
+        "options here. The command line takes precedence.",
     ),
     from_record: Path | None = option(
         "RECORD",
-        "Repeat an earlier run, to the bit, from the record.json in its folder.",
+        "Repeat an earlier run exactly, from the record.json in its folder.",
         None,
         "--from",
     ),
@@ -86,9 +86,9 @@ def fit(
 
     FILE is a table, or a list of row, column and value: CSV, TSV, Parquet,
     Excel, Matrix Market, NumPy, SciPy, AnnData, ARFF or MovieLens, gzip or not.
-    What you do not give is chosen from the data, and explained. Ctrl-C ends
-    the choice, then the fit, with the best so far. FILE may also be a block store, for data larger
-    than memory: neocc convert writes one.
+    Settings that are not given are chosen from the data, with reasons. Ctrl-C
+    ends the choice, then the fit, with the best found so far. FILE may also be a
+    block store written by neocc convert, for data larger than memory.
     """
     from neocc.cli._checkpoint import Resources
     from neocc.cli._fit import make_plan, run_plan
@@ -113,15 +113,15 @@ def convert(
     source: Path = argument("SOURCE", "The matrix: a file, or Parquet files in a folder."),
     store: Path = argument("STORE", "The folder to write."),
     rows_per_block: int | None = option(
-        "N", "Rows of a block, instead of its size.", Panel.OUTPUT, min=1
+        "N", "Rows per block, instead of --block-size.", Panel.OUTPUT, min=1
     ),
     block_size: str = option(
-        "SIZE", "Bytes of a block, such as 16MB. Default: 64MB.", Panel.OUTPUT, default="64MB"
+        "SIZE", "Size of a block, such as 16MB. Default: 64MB.", Panel.OUTPUT, default="64MB"
     ),
-    float32: bool = flag("--float32", "Store numbers in four bytes, with seven digits."),
+    float32: bool = flag("--float32", "Store numbers in single precision (about seven digits)."),
     force: bool = FORCE,
 ) -> Answer:
-    """Cut the matrix in SOURCE into blocks of rows on disk, for neocc fit.
+    """Convert the matrix in SOURCE to a store of row blocks on disk, for neocc fit.
 
     SOURCE is read once. Text, Parquet and Matrix Market files may be larger
     than memory; files in other formats are read as a whole.
@@ -173,8 +173,8 @@ def range_of(text: str) -> list[int]:
 
 
 @command(
-    ("Try 2 to 8 groups of rows and of columns", "neocc suggest ratings.csv"),
-    ("Try others", "neocc suggest ratings.csv --rows 5,10,20 --columns 2-6"),
+    ("Suggest numbers of groups of rows and of columns", "neocc suggest ratings.csv"),
+    ("Try these only", "neocc suggest ratings.csv --rows 5,10,20 --columns 2-6"),
     ("For a program", "neocc suggest ratings.csv --json"),
     settings=SUGGEST_OPTIONS,
 )
@@ -183,22 +183,23 @@ def suggest(
     file: Path = argument("FILE", "The matrix: a file or a block store."),
     row_clusters: Any = option(
         "NUMBERS",
-        "Numbers of groups of rows to try, such as 2-8 (the default) or 5,10,20.",
+        "Numbers of groups of rows to try, such as 2-8 or 5,10,20. Default: 1-16, and more if "
+        "these predict better; 2-8 for other criteria.",
         Panel.GROUPS,
         "--rows",
         parser=range_of,
     ),
     column_clusters: Any = option(
         "NUMBERS",
-        "Numbers of groups of columns; likewise.",
+        "The same for groups of columns.",
         Panel.GROUPS,
         "--columns",
         parser=range_of,
     ),
     criterion: Literal["prediction", "icl", "hull", "pseudo_f"] = option(
         "NAME",
-        "prediction of held-out cells, or what ranks pairs: icl, hull or pseudo_f. Default: "
-        "prediction.",
+        "prediction of held-out cells, or a criterion that ranks pairs: icl, hull or pseudo_f. "
+        "Default: prediction.",
         Panel.GROUPS,
         default="prediction",
     ),
@@ -208,8 +209,9 @@ def suggest(
 ) -> Answer:
     """Rank numbers of groups for the matrix in FILE.
 
-    Every pair of numbers is tried, and the fit weighed against the number of
-    groups. Ctrl-C ranks the pairs tried so far.
+    By default, the numbers are those that best predict held-out cells. The other
+    criteria try every pair of numbers and weigh the fit against the number of
+    groups. Ctrl-C gives the result so far.
     """
     from neocc.cli._suggest import suggest_answer
 

@@ -31,19 +31,19 @@ _MODEL = argument("MODEL", "A folder that neocc fit wrote, or its model.neocc.")
 def predict(
     run: Run,
     model: Path = _MODEL,
-    file: Path = argument("FILE", "New rows over the same columns: a file or a block store."),
+    file: Path = argument("FILE", "New rows with the same columns: a file or a block store."),
     cells: bool = flag(
-        "--cells", "FILE lists cells, a row and a column in each line: predict their values."
+        "--cells", "FILE lists cells, a row and a column per line: predict their values."
     ),
-    output: Path | None = output("FILE", "CSV file to write, or Parquet by its ending."),
+    output: Path | None = output("FILE", "File to write: CSV, or Parquet if it ends in .parquet."),
     force: bool = FORCE,
 ) -> Answer:
     """Find the groups of new rows, or the values of cells.
 
-    Each row is decided by itself, by what the fit arrived at: it joins its nearest
-    group and further ones that are near enough, or the groups whose mean or sum
-    explains it best, as the overlap model says. If the fit might leave rows out,
-    those farther than all that it accepted are outliers; if it might not
+    Each row is assigned independently, with the groups of the fit: it joins its
+    nearest group and others that are near enough, or the groups whose mean or sum
+    explains it best, depending on the overlap model. If the fit allowed outliers,
+    rows farther away than all that it accepted are outliers; if it did not
     (--row-outliers 0), every new row gets a group, however far it is.
     Columns are matched by name, and the data are preprocessed as for the fit.
     """
@@ -55,7 +55,7 @@ def predict(
 
 
 @command(
-    ("A result against a table with the columns name and cluster", "neocc score truth.csv groups"),
+    ("Compare a result with a table with columns name and cluster", "neocc score truth.csv groups"),
     ("Groups of columns", "neocc score truth.csv groups --side columns"),
     ("Two results, rows and columns", "neocc score groups-1 groups-2"),
 )
@@ -79,9 +79,9 @@ def score(
 
 
 @command(
-    ("The report of a result again", "neocc report groups"),
-    ("With words for rows and columns", "neocc report groups --row-noun genes"),
-    ("Titles for the numbers of films", "neocc report groups --row-labels films.csv:title"),
+    ("Rewrite the report of a result", "neocc report groups"),
+    ("With a word for the rows", "neocc report groups --row-noun genes"),
+    ("Film titles instead of numbers", "neocc report groups --row-labels films.csv:title"),
     ("What groups have in common", "neocc report groups --labels films.csv:genres"),
     ("The matrix has moved", "neocc report groups --data elsewhere/ratings.csv"),
     ("A model alone", "neocc report model.neocc --data ratings.csv -o page.html"),
@@ -92,17 +92,17 @@ def report(
     model: Path = _MODEL,
     data: Path | None = option(
         "FILE",
-        "The matrix of the fit, where it has moved or nothing beside the model names it.",
+        "The matrix of the fit, if it has moved or the model is not in its folder.",
     ),
     output: Path | None = output(
         "FILE", "Page to write; the report.html beside the model if not given."
     ),
     force: bool = FORCE,
 ) -> Answer:
-    """Write the report of a saved model again.
+    """Rewrite the report of a saved model.
 
-    The matrix is read from where neocc fit read it, if it has not changed, and as
-    it was read there. A model alone needs --data, and how to read it.
+    The matrix is read from the same place and in the same way as by neocc fit, if
+    it has not changed. A model alone needs --data and the options to read it.
     """
     from neocc.cli._saved import report_answer
 
@@ -111,31 +111,29 @@ def report(
 
 
 @command(
-    ("In some minutes, to see that everything works", "neocc paper --quick"),
-    ("All of it", "neocc paper --output paper"),
-    ("Go on after Ctrl-C", "neocc paper --output paper --resume"),
+    ("A quick check that everything works", "neocc paper --quick"),
+    ("Everything", "neocc paper --output paper"),
+    ("Resume after Ctrl-C", "neocc paper --output paper --resume"),
 )
 def paper(
     run: Run,
     output: Path = typer.Option(
-        Path("neocc-paper"), "--output", "-o", metavar="FOLDER", help="Where everything goes."
+        Path("neocc-paper"), "--output", "-o", metavar="FOLDER", help="Folder for the results."
     ),
     quick: bool = typer.Option(False, "--quick", help="Two trials with little effort each."),
-    resume: bool = typer.Option(
-        False, "--resume", help="Go on with a run in FOLDER that was stopped."
-    ),
-    seed: int = typer.Option(0, "--seed", metavar="N", min=0, help="Of all trials."),
+    resume: bool = typer.Option(False, "--resume", help="Resume a run in FOLDER that was stopped."),
+    seed: int = typer.Option(0, "--seed", metavar="N", min=0, help="Random seed of all trials."),
     jobs: int | None = typer.Option(
-        None, "--jobs", metavar="N", min=1, help="Processes; all processors if not given."
+        None, "--jobs", metavar="N", min=1, help="Number of processes; all cores if not given."
     ),
 ) -> Answer:
-    """Make the tables and figures of the NEO-CC paper again.
+    """Reproduce the tables and figures of the NEO-CC paper.
 
     Runs the eight systems of the paper and k-means on yeast, on MovieLens and on
     other data, five trials each, and writes a page (index.html) with the printed
-    values beside what was found. Every trial is kept as soon as it is done. The
-    exit code is 1 if a trial failed; the page says which. It runs from a checkout
-    of the repository only.
+    values beside those found. Every trial is saved as soon as it is done. The exit
+    code is 1 if a trial failed; the page says which. Runs only from a checkout of
+    the repository.
     """
     if find_spec("neocc.paper") is None:
         raise Mistake(

@@ -69,7 +69,7 @@ def load_case_study() -> Bunch:
             (bool ndarray of shape (7, 2) or (7, 3)), ``column_membership`` (bool ndarray of shape
             (6, 2)) and ``printed_objective`` (NEO-CC-M, four decimals, as in the paper).
         DESCR, citation : str
-            What the data is, and where it is from.
+            Description and citation of the data.
 
     References
     ----------

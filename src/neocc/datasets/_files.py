@@ -23,7 +23,7 @@ VARIABLE = "NEOCC_DATA"
 
 
 class DatasetError(OSError):
-    """A data set is not available: no copy, no download, or a file that is not what it should be.
+    """A data set is not available: no copy, no download, or an invalid file.
 
     A subclass of :class:`OSError`, which scikit-learn's fetchers raise in the same cases.
     """

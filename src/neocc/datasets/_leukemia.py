@@ -70,7 +70,7 @@ def load_leukemia() -> Bunch:
         row_membership, row_class_names : None
             Nothing is known about the rows.
         DESCR, citation, licence : str
-            What the data is, where it comes from, what may be done with it.
+            Description, citation and licence of the data.
 
     References
     ----------

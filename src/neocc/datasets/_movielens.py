@@ -49,7 +49,7 @@ def fetch_movielens_100k(
         downloaded. By default the folder that the environment variable ``NEOCC_DATA`` names, from
         which data is only read, never downloaded to; without it, the user's cache folder.
     download_if_missing : bool or None, default=None
-        Whether to use the network if there is no copy. None: only if no folder was named.
+        Whether to download the data if there is no copy. None: only if no folder was named.
 
     Returns
     -------
@@ -59,11 +59,11 @@ def fetch_movielens_100k(
         data : scipy.sparse.csr_array of shape (943, 1682), float64
             Ratings from 1 to 5, users x movies.
         row_names : list of str
-            Numbers of the users.
+            User numbers.
         column_names : list of str
-            Titles of the movies. 18 titles occur twice.
+            Movie titles. 18 titles occur twice.
         column_ids : ndarray of shape (1682,), int64
-            Numbers of the movies.
+            Movie numbers.
         column_membership : ndarray of shape (1682, 19), bool
             The genres of each movie.
         column_class_names : list of str
@@ -71,12 +71,12 @@ def fetch_movielens_100k(
         row_membership, row_class_names : None
             No clusters of the users are known.
         DESCR, citation, licence : str
-            What the data is, where it comes from, what may be done with it.
+            Description, citation and licence of the data.
 
     Raises
     ------
     DatasetError
-        If there is no copy and no download, or a file is not what it should be.
+        If there is no copy and no download, or a file is invalid.
 
     See Also
     --------
@@ -116,7 +116,7 @@ def fetch_movielens_1m(
         By default the folder that the environment variable ``NEOCC_DATA`` names, from which data is
         only read, never downloaded to; without it, the user's cache folder.
     download_if_missing : bool or None, default=None
-        Whether to use the network if there is no copy. None: only if no folder was named.
+        Whether to download the data if there is no copy. None: only if no folder was named.
 
     Returns
     -------
@@ -126,11 +126,11 @@ def fetch_movielens_1m(
         data : scipy.sparse.csr_array of shape (6040, 3706), float64
             Ratings from 1 to 5, users x movies. The 177 movies that nobody rated are left out.
         row_names : list of str
-            Numbers of the users.
+            User numbers.
         column_names : list of str
-            Titles of the movies.
+            Movie titles.
         column_ids : ndarray of shape (3706,), int64
-            Numbers of the movies.
+            Movie numbers.
         column_membership : ndarray of shape (3706, 18), bool
             The genres of each movie.
         column_class_names : list of str
@@ -138,12 +138,12 @@ def fetch_movielens_1m(
         row_membership, row_class_names : None
             No clusters of the users are known.
         DESCR, citation, licence : str
-            What the data is, where it comes from, what may be done with it.
+            Description, citation and licence of the data.
 
     Raises
     ------
     DatasetError
-        If there is no copy and no download, or a file is not what it should be.
+        If there is no copy and no download, or a file is invalid.
 
     References
     ----------
@@ -190,7 +190,7 @@ def load_movielens_subset(
     data_home : path, default=None
         Where MovieLens 100K is, see :func:`fetch_movielens_100k`.
     download_if_missing : bool or None, default=None
-        Whether to use the network if there is no copy. None: only if no folder was named.
+        Whether to download the data if there is no copy. None: only if no folder was named.
 
     Returns
     -------
@@ -201,7 +201,7 @@ def load_movielens_subset(
     Raises
     ------
     DatasetError
-        If there is no copy and no download, or a file is not what it should be.
+        If there is no copy and no download, or a file is invalid.
 
     References
     ----------

@@ -103,10 +103,10 @@ def make_coclusters(
     dtype : dtype, default=numpy.float64
         Type of the values: float64, float32, or, with `integer`, any integer type that holds them.
     shuffle : bool, default=True
-        Mix rows and columns. If False they stand in the order of their first cluster, outliers
+        Shuffle rows and columns. If False, they are sorted by their first cluster, outliers
         last.
     random_state : int, RandomState or None, default=None
-        Seed; pass an int for the same matrix in every call.
+        Seed; pass an int for reproducible output.
     return_bunch : bool, default=False
         Return more than the matrix and the memberships.
 

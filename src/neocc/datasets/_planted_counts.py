@@ -66,13 +66,13 @@ def make_count_coclusters(
     margins : float, default=0.5
         Standard deviation of the logarithms of a and b: how uneven rows and columns are.
     structure : {"blocks", "diagonal"}, default="blocks"
-        Whether every block has a lift of its own, or each row cluster a column cluster of its own;
-        the numbers of clusters are equal then.
+        Whether every block has a lift of its own, or each row cluster a column cluster of its own,
+        which requires equal numbers of clusters.
     shuffle : bool, default=True
-        Mix rows and columns. If False they stand in the order of their first cluster, outliers
+        Shuffle rows and columns. If False, they are sorted by their first cluster, outliers
         last.
     random_state : int, RandomState or None, default=None
-        Seed; pass an int for the same matrix in every call.
+        Seed; pass an int for reproducible output.
     return_bunch : bool, default=False
         Return more than the matrix and the memberships.
 

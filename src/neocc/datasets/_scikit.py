@@ -55,11 +55,11 @@ def load_wine() -> Bunch:
         column_membership, column_class_names : None
             Nothing is known about the columns.
         DESCR, citation, licence : str
-            What the data is, where it comes from, what may be done with it.
+            Description, citation and licence of the data.
 
     See Also
     --------
-    sklearn.datasets.load_wine : The same in scikit-learn's form.
+    sklearn.datasets.load_wine : The same data in scikit-learn's format.
 
     References
     ----------
@@ -100,11 +100,11 @@ def load_digits() -> Bunch:
         column_membership, column_class_names : None
             Nothing is known about the columns.
         DESCR, citation, licence : str
-            What the data is, where it comes from, what may be done with it.
+            Description, citation and licence of the data.
 
     See Also
     --------
-    sklearn.datasets.load_digits : The same in scikit-learn's form.
+    sklearn.datasets.load_digits : The same data in scikit-learn's format.
 
     References
     ----------

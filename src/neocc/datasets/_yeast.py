@@ -66,7 +66,7 @@ def fetch_yeast(
         ``NEOCC_DATA`` names, from which data is only read, never downloaded to; without it, the
         user's cache folder.
     download_if_missing : bool or None, default=None
-        Whether to use the network if there is no copy. None: only if no folder was named.
+        Whether to download the data if there is no copy. None: only if no folder was named.
 
     Returns
     -------
@@ -86,12 +86,12 @@ def fetch_yeast(
         column_membership, column_class_names : None
             Nothing is known about the columns.
         DESCR, citation, licence : str
-            What the data is, where it comes from, what may be done with it.
+            Description, citation and licence of the data.
 
     Raises
     ------
     DatasetError
-        If there is no copy and no download, or a file is not what it should be.
+        If there is no copy and no download, or a file is invalid.
 
     References
     ----------

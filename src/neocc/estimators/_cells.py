@@ -21,7 +21,7 @@ __all__ = ["CellPredictor", "Reason", "Recommendation"]
 
 
 class Reason(NamedTuple):
-    """A group of rows and one of columns, and by how much values in their block are higher."""
+    """A row cluster and a column cluster, and how much higher the values in their block are."""
 
     row_cluster: int
     column_cluster: int
@@ -29,10 +29,10 @@ class Reason(NamedTuple):
 
 
 class Recommendation(NamedTuple):
-    """A column for a row: the value predicted, that of the effects alone, and why it differs.
+    """A column recommended for a row: predicted value, value expected from effects, and reasons.
 
-    `reasons` are the blocks of the row and the column in the co-clustering of lowest objective,
-    the highest first.
+    `reasons` are the blocks of the row and the column in the co-clustering with the lowest
+    objective, in descending order of their levels.
     """
 
     column: Any
@@ -42,39 +42,40 @@ class Recommendation(NamedTuple):
 
 
 class CellPredictor(RegressorMixin, BaseEstimator):
-    """Predict values of cells, such as ratings, from others that were observed.
+    """Predict the values of cells, such as ratings, from observed ones.
 
-    Several co-clusterings of the observed cells are fitted from different starts; predictions are
-    the means of theirs (:meth:`NEOCC.predict_cells`), which are better than those of the best one.
-    Samples are pairs of a row and a column, named by anything that can be a key of a dict.
+    Several co-clusterings of the observed cells are fitted from different starts, and their
+    predictions (:meth:`NEOCC.predict_cells`) averaged, which is better than using the best one.
+    Samples are pairs of a row and a column, identified by any hashable values.
 
     Parameters
     ----------
     estimator : NEOCC, default=None
-        What is fitted, with ``missing="ignore"``. None has ten row and ten column clusters that
-        overlap much: ``NEOCC(10, 10, overlap_model="share", row_overlap=2, column_overlap=2,
-        missing="ignore", remove_effects=True, init="random", n_init=1, refine=False)``.
+        The co-clustering to fit, with ``missing="ignore"``. None means ten row clusters and ten
+        column clusters with much overlap: ``NEOCC(10, 10, overlap_model="share", row_overlap=2,
+        column_overlap=2, missing="ignore", remove_effects=True, init="random", n_init=1,
+        refine=False)``.
     n_models : int, default=8
         Number of co-clusterings.
     clip : bool, default=True
-        Whether predictions are kept within the range of the values of the fit.
+        Whether to clip predictions to the range of the training values.
     random_state : int, RandomState or None, default=None
         Seed of the starts.
 
     Attributes
     ----------
     models_ : list of NEOCC
-        The fitted co-clusterings, that of lowest objective first.
+        The fitted co-clusterings, the one with the lowest objective first.
     row_ids_, column_ids_ : list
-        Names of the rows and columns of these.
+        Identifiers of the rows and columns seen in the fit.
     value_range_ : tuple of float
-        Lowest and highest value of the fit.
+        Lowest and highest training value.
     n_features_in_ : int
         2: a row and a column.
 
     See Also
     --------
-    NEOCC : One co-clustering, and its groups.
+    NEOCC : A single co-clustering and its clusters.
 
     Examples
     --------
@@ -122,9 +123,9 @@ class CellPredictor(RegressorMixin, BaseEstimator):
         X : array-like of shape (n_cells, 2)
             Pairs of a row and a column: an array, a table with two columns, or a list.
         y : array-like of shape (n_cells,)
-            Their values. Of a pair that occurs several times the mean counts as often.
+            Their values. A pair that occurs several times counts as often, with its mean.
         sample_weight : array-like of shape (n_cells,), default=None
-            Weights of the cells; those of weight zero are left out.
+            Weights of the cells; cells with weight zero are left out.
 
         Returns
         -------
@@ -191,7 +192,7 @@ class CellPredictor(RegressorMixin, BaseEstimator):
         )
 
     def predict(self, X: Any) -> FloatArray:
-        """Return the values of cells; of rows and columns that the fit has not seen, by effects.
+        """Predict the values of cells; for unseen rows and columns, from effects alone.
 
         Parameters
         ----------
@@ -214,22 +215,22 @@ class CellPredictor(RegressorMixin, BaseEstimator):
         return np.asarray(np.mean(found, axis=0))
 
     def recommend(self, row: Any, n: int = 10, *, unseen: bool = True) -> list[Recommendation]:
-        """Return the columns of highest predicted value for a row, with reasons.
+        """Return the columns with the highest predicted values for a row, with reasons.
 
         Parameters
         ----------
         row : hashable
-            Name of a row of the fit; of another one the columns of largest effect are returned.
+            Identifier of a row; for an unseen one, the columns with the largest effects.
         n : int, default=10
-            Number of columns, at most.
+            Maximum number of columns.
         unseen : bool, default=True
-            Whether columns that were observed with the row are left out.
+            Whether to leave out columns that were observed for the row.
 
         Returns
         -------
         recommendations : list of Recommendation
-            The best first: `column`, `value`, the value `expected` from effects alone, and
-            `reasons`, the blocks of the row and the column.
+            Best first: `column`, `value`, the value `expected` from effects alone, and `reasons`,
+            the blocks of the row and the column.
         """
         check_is_fitted(self)
         if n < 1:

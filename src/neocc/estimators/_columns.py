@@ -91,34 +91,34 @@ class ColumnsMixin(RowsMixin):
     row_names_in_: NDArray[np.object_]
 
     def predict_membership(self, X: Any, axis: Axis = "rows") -> BoolArray:
-        """Return the memberships of rows or columns, seen or new, in the clusters of the fit.
+        """Predict the memberships of rows or columns, seen or new, in the clusters of the fit.
 
-        Each row is decided by itself, by the thresholds of the fit: it joins its nearest
+        Each row is assigned independently, by the thresholds of the fit: it joins its nearest
         cluster if it is no farther than the farthest row the fit accepted at its nearest cluster
-        (always, where no outliers were asked for), and any other cluster within the largest
-        distance of an extra membership. On the rows of a converged fit this gives the fit's own
-        memberships, up to ties at the thresholds. Columns are decided likewise.
+        (always, if no outliers were requested), and any other cluster within the largest distance
+        of an extra membership. On the rows of a converged fit, this gives the memberships of the
+        fit, up to ties at the thresholds. Columns are assigned in the same way.
 
-        With other overlap models than `"repeat"`, or a bound of memberships, it takes the set of
-        clusters that is cheapest at the price of an extra membership. Of the rows of a fit a few
-        may then differ: single changes that exact counts took after the price, and sets of more
-        than three clusters (of three, if there are more than twelve), which are looked for one
-        cluster at a time.
+        With overlap models other than `"repeat"`, or a limit on memberships, a row takes the set of
+        clusters that is cheapest at the price of an extra membership. A few rows of the fit may
+        then differ: single changes made after the price to meet exact counts, and sets of more than
+        three clusters (of three, if there are more than twelve), which are searched one cluster at
+        a time.
 
-        New rows count as one, whatever weights the rows of the fit had; thresholds are those of
+        New rows have weight one, whatever the weights of the rows of the fit; thresholds apply to
         costs, distances times weights.
 
-        A row of counts is compared with independence given its own sum. One without any, or
-        without any observed cell where only these count, is as far from every cluster: it is an
-        outlier where the fit allowed them, else in the first cluster.
+        A row of counts is compared with independence given its own sum. A row without counts (or
+        without observed cells, if only these count) is equally far from every cluster: it is an
+        outlier if the fit allowed outliers, and otherwise in the first cluster.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_columns)
-            Rows over the columns of the fit; or columns over its rows, in their order. Names of
-            rows are compared with those of the fit, as scikit-learn compares names of columns.
+            Rows with the same columns as in `fit`, or columns with the same rows, in the same
+            order. Row names are compared with those of the fit, as scikit-learn does for columns.
         axis : {"rows", "columns"}, default="rows"
-            Whose memberships.
+            Whether to predict memberships of rows or of columns.
 
         Returns
         -------

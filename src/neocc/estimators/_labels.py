@@ -59,7 +59,7 @@ class BiclusterLabelsMixin(BiclusterMixin):
         Returns
         -------
         labels : ndarray of int, shape (n_rows,)
-            `row_labels_`: of the clusters of a row the nearest, -1 for an outlier.
+            `row_labels_`: the nearest of the clusters of each row, -1 for an outlier.
         """
         self.fit(X, y, **options)
         return self.row_labels_

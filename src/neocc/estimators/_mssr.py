@@ -29,27 +29,26 @@ class MSSR(BaseCoclusterer):
     Parameters
     ----------
     n_row_clusters, n_column_clusters : int or None, default=None
-        Numbers of clusters. None asks for three, or for as many as there are rows (columns) if
-        fewer.
+        Numbers of clusters. None means three, or the number of rows (columns) if smaller.
     objective : {"mean", "residue"}, default="mean"
         `"mean"` is MSSR1 (blocks of constant value), `"residue"` MSSR2 (blocks with a common
         pattern).
     init : {"neo-kmeans", "random", "spectral", "sketch"} or pair (U, V), default="neo-kmeans"
-        How the memberships start: one-way k-means of rows and columns from k-means++ seeds, at
-        random, from the leading singular vectors, from random projections (see `NEOCC`), or as
-        given.
+        Initialisation: one-way k-means of rows and columns from k-means++ seeds, random
+        memberships, clusters of the leading singular vectors or of random projections (see
+        `NEOCC`), or given memberships.
     n_init : int, default=10
-        Number of starts; the one of lowest objective is kept.
+        Number of starts; the one with the lowest objective is kept.
     refine : bool, "thorough" or "chains", default=True
-        True and "thorough" search on (see `NEOCC`), False runs each start once. With "chains", as
-        the method's authors have it, chains of moves follow each start wherever it is stuck: of the
-        rows, then of the columns, the best move of one item to another cluster is made several
-        times, even if that raises the objective at first, and the best prefix of these moves is
-        kept; if it lowers the objective, the alternation goes on from there.
+        True and "thorough" continue the search (see `NEOCC`), False runs each start once. "chains",
+        as in the method's original papers, follows each start with chains of moves once it is
+        stuck: first for the rows, then for the columns, the best move of one item to another
+        cluster is made several times, even if it raises the objective at first. The best prefix of
+        these moves is kept; if it lowers the objective, the alternation resumes from there.
     chain_length : int, default=20
         Number of moves in a chain, for ``refine="chains"``.
     max_iter : int, default=100
-        Largest number of iterations of one start.
+        Maximum number of iterations of a single start.
     tol : float, default=1e-6
         A start ends when an iteration lowers the objective by no more than this fraction of it.
     engine : {"auto", "memory", "gpu"}, default="auto"
@@ -57,12 +56,12 @@ class MSSR(BaseCoclusterer):
     kernel : {"auto", "numpy", "numba"}, default="auto"
         How blocks of rows are summed.
     n_jobs : int, default=None
-        Number of threads, all available ones by default. The result does not depend on it.
+        Number of threads; None uses all available ones. The result does not depend on it.
     random_state : int, RandomState or None, default=None
         Seed of the starts.
     verbose : int, default=0
-        1 logs every start (or step of the search), 2 also every iteration of plain starts, through
-        the logger `"neocc"`.
+        1 logs each start (or step of the search) to the logger `"neocc"`, 2 also each iteration of
+        plain starts.
 
     Attributes
     ----------
@@ -75,7 +74,7 @@ class MSSR(BaseCoclusterer):
     objective_, history_, n_iter_
         As in `NEOCC`.
     rows_, columns_, biclusters_ : ndarray of bool
-        Co-clusters in scikit-learn's form.
+        Co-clusters in scikit-learn's format.
     n_features_in_ : int
         Number of columns.
     feature_names_in_, row_names_in_ : ndarray of str
@@ -83,13 +82,13 @@ class MSSR(BaseCoclusterer):
 
     See Also
     --------
-    NEOCC : Allows overlap and outliers.
+    NEOCC : Co-clustering with overlap and outliers.
 
     Notes
     -----
-    The method as its authors ran it is ``init="spectral", refine="chains"``, on data whose rows and
-    columns have been scaled to equal norms (`neocc.preprocessing.binormalize`). Their stopping
-    rules are fractions of the squared norm of the data; here all runs end by `tol`.
+    To run the method as its authors did, set ``init="spectral", refine="chains"`` and first scale
+    the rows and columns to equal norms (`neocc.preprocessing.binormalize`). Their stopping rules
+    are fractions of the squared norm of the data; here, all runs are stopped by `tol`.
 
     References
     ----------
@@ -171,7 +170,7 @@ class MSSR(BaseCoclusterer):
         y : None
             Ignored.
         row_weight, column_weight : array-like of shape (n_rows,), (n_columns,), default=None
-            How many rows and columns each of them counts as, positive.
+            Positive weights: how many rows (columns) each counts as.
 
         Returns
         -------

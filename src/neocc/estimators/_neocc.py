@@ -22,137 +22,137 @@ from neocc.estimators._redundancy import RedundancyMixin
 class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
     r"""Non-exhaustive, overlapping co-clustering (NEO-CC) of a matrix.
 
-    Rows and columns are grouped at the same time. A row (or a column) may belong to several
-    clusters, and a given fraction may belong to none. The clusters :math:`C^r_i` of rows and
-    :math:`C^c_j` of columns minimise
+    Rows and columns are clustered simultaneously. A row (or column) may belong to several
+    clusters, and a given fraction may belong to none. The row clusters :math:`C^r_i` and column
+    clusters :math:`C^c_j` minimise
 
     .. math:: \sum_{i,j} \sum_{p \in C^r_i} \sum_{t \in C^c_j} (x_{pt} - \mu_{ij})^2
               \quad\text{or}\quad \sum_{i,j} \sum_{p \in C^r_i} \sum_{t \in C^c_j}
               (x_{pt} - \bar{x}_{it} - \bar{x}_{pj} + \mu_{ij})^2
 
-    (objectives `"mean"` and `"residue"`), with the means of block (i, j), of column t over row
-    cluster i and of row p over column cluster j.
+    (objectives `"mean"` and `"residue"`), where the means are those of block (i, j), of column t
+    over row cluster i and of row p over column cluster j.
 
     Parameters
     ----------
     n_row_clusters, n_column_clusters : int, "auto" or None, default="auto"
-        Numbers of clusters. `"auto"` chooses those that predict held-out cells
-        (`neocc.selection.suggest_n_clusters`); None is three, or as many as there are if fewer.
+        Numbers of clusters. `"auto"` chooses those that best predict held-out cells
+        (`neocc.selection.suggest_n_clusters`); None means 3, or the number of items if smaller.
     objective : {"mean", "residue", "poisson", "diagonal", "modularity"}, default="mean"
         `"mean"` (NEO-CC-M) looks for blocks of constant value, `"residue"` (NEO-CC-RCM) for blocks
         in which rows and columns follow a common pattern up to row and column offsets. The others
-        are for counts: `"poisson"` looks for blocks whose rates differ from independence,
-        `"diagonal"` and `"modularity"` for one group of columns per group of rows.
+        are for counts: `"poisson"` looks for blocks whose rates deviate from independence,
+        `"diagonal"` and `"modularity"` for one column cluster per row cluster.
     prior : float, default=1.0
-        Counts added to the observed and to the expected ones of each rate of counts.
+        Pseudocount added to the observed and expected counts when a rate is computed.
     overlap_model : {"repeat", "share", "average", "sum", "either", "auto"}, default="repeat"
-        What several memberships of a row (or a column) cost: its distance to each cluster (the
-        paper's), the mean of these, its distance to the mean or to the sum of their prototypes
-        (subtract the mean of the data first), or in each column cluster to the nearest of them
-        (columns have one each). `"auto"` compares the last three in short runs.
+        Cost of a row (or column) with several memberships, in this order: the sum of its distances
+        to its clusters (as in the paper), their mean, its distance to the mean or to the sum of the
+        prototypes (subtract the mean of the data first), or, in each column cluster, to the nearest
+        prototype (no column overlap). `"auto"` compares the last three in short runs.
     max_memberships : int, default=None
-        Largest number of memberships of a row or a column. None is 4, more where the overlap asks
-        for about as many of all rows or columns, and no bound for `"repeat"`.
+        Maximum number of memberships of a row or column. None means no limit for `"repeat"` and
+        otherwise 4, or more if the overlap requires about as many on average.
     outlier_cost : {"zero", "background", "auto"}, default="auto"
-        What a row or a column in no cluster costs: nothing, as in the paper (those are left out
-        that clusters explain worst), or its squares (those that clusters explain least; subtract
-        the mean of the data first). `"auto"` is "zero" for squared errors over all cells.
+        Cost of a row or column in no cluster: nothing, as in the paper (outliers are those with the
+        largest error), or its sum of squares (those of which clusters explain least; subtract the
+        mean of the data first). `"auto"` means "zero" for squared errors over all cells.
     min_cluster_size : int, default=1
-        Least number of members of a cluster. With 1, the paper's, `"residue"` may end with clusters
-        of one column, which cost nothing.
+        Minimum number of members of a cluster. With 1, as in the paper, `"residue"` may produce
+        clusters of a single column, which cost nothing.
     row_overlap, column_overlap : float or "auto", default=0.0
         Extra memberships as a fraction of the number of rows (columns): n rows receive exactly
-        n + round(row_overlap * n) memberships, halves rounded away from zero; from minus the
-        fraction of outliers to the number of clusters minus one. `"auto"` estimates it
-        (`neocc.selection.estimate_overlap_and_outliers`), in doubt, and for counts, as none.
+        n + round(row_overlap * n) memberships, halves rounded away from zero. The range is from
+        minus the fraction of outliers to the number of clusters minus one. `"auto"` estimates it
+        (`neocc.selection.estimate_overlap_and_outliers`), as 0 for counts or when in doubt.
     row_outliers, column_outliers : float in [0, 1) or "auto", default=0.0
-        Largest fraction of rows (columns) in no cluster; estimated, an overlap of 0 is none at all.
+        Maximum fraction of rows (columns) in no cluster. With "auto", overlap 0 means no overlap.
     missing : {"zero", "ignore"}, default="zero"
-        What cells are that sparse data do not store, or that are NaN: zeros, or not observed and
-        left out, with objective `"mean"` and all overlap models but `"either"`; `"average"` and
-        `"sum"` then allow two memberships at most, as `"average"` does with `"poisson"`.
+        How to treat NaN and cells not stored in sparse data: as zeros, or as not observed. The
+        latter requires objective `"mean"` and any overlap model but `"either"`; `"average"` and
+        `"sum"` then allow at most two memberships, as `"average"` does with `"poisson"`.
     remove_effects : bool, default=False
-        Whether effects of rows and columns are first subtracted from observed cells.
+        Whether to subtract row and column effects from the observed cells first.
     shrinkage : float, default=10.0
-        Ridge on block means over observed cells: each counts so many more cells of value zero.
+        Ridge penalty on block means over observed cells: the number of zeros added to each block.
     init : str or pair of membership matrices, default="neo-kmeans"
-        How the memberships start, `"neo-kmeans"`, `"random"`, `"spectral"`, `"sketch"`, `"sdp"`,
+        Initialisation, `"neo-kmeans"`, `"random"`, `"spectral"`, `"sketch"`, `"sdp"`,
         `"modularity"` or (U, V): one-way NEO-K-Means of the rows and of the columns from k-means++
         seeds (on a sample of large data), random feasible memberships, clusters of the leading
-        singular vectors of the scaled matrix (for counts the usual start) or of random projections,
+        singular vectors of the scaled matrix (the default for counts) or of random projections,
         semidefinite relaxations (:class:`LowRankNEOKMeans`), a short run of that objective, or
-        given memberships that meet the counts above. A search adds random ones.
+        given memberships that satisfy the counts above. A search adds random starts.
     n_init : int, default=10
-        Number of starts; the one of lowest objective is kept.
+        Number of starts; the one with the lowest objective is kept.
     refine : bool or "thorough", default=True
-        How hard to search. False runs every start once, as in the paper. True goes on from there
-        (from short runs, unless data are small), by perturbations and exact moves, until that has
-        not paid for some time on these data, or has cost twice as much as the starts.
+        How hard to search. False runs every start once, as in the paper. True continues from there
+        (from short runs, unless the data are small) with perturbations and exact moves, until they
+        have brought no improvement for some time or have cost twice as much as the starts.
         "thorough" finds the lowest objectives, in about four times the time of the starts.
     max_iter : int, default=100
-        Largest number of iterations of one start.
+        Maximum number of iterations of a single start.
     tol : float, default=1e-6
         A start ends when an iteration lowers the objective by no more than this fraction of it.
     engine : {"auto", "memory", "blocks", "gpu", "dask"} or a Dask client, default="auto"
         Where the data live during the fit: in memory, in a store of row blocks on disk
         (`neocc.io.open_store`), which `"auto"` leaves there and `"memory"` loads, on an NVIDIA GPU
-        (extra `gpu`), which also takes arrays and CSR matrices of CuPy, or on the workers of the
-        given `dask.distributed.Client`, for `"dask"` of the current one.
+        (extra `gpu`), which also accepts CuPy arrays and CSR matrices, or on the workers of the
+        given `dask.distributed.Client` (`"dask"`: the current one).
     kernel : {"auto", "numpy", "numba", "gpu"}, default="auto"
-        How rows are summed: compiled for large sparse data (`"auto"`), on workers' GPUs (`"gpu"`).
+        How rows are summed. `"auto"`: compiled for large sparse data; `"gpu"`: on workers' GPUs.
     n_jobs : int, default=None
-        Number of threads, all available ones by default. The result does not depend on it.
+        Number of threads; None uses all available ones. The result does not depend on it.
     memory_limit : int or str, default=None
-        Most bytes that a fit of a store may take (``"4GB"``), mapped files apart; None: no limit.
+        Maximum bytes of memory for the fit of a store (``"4GB"``), not counting mapped files.
     checkpoint : neocc.io.Checkpoint, default=None
-        A file that keeps the state of a long fit: after a crash the same call goes on from there.
+        File for the state of a long fit: after a crash, the same call resumes from there.
     random_state : int, RandomState or None, default=None
-        Seed of the starts. The same seed gives the same result to the last bit.
+        Seed of the starts. The same seed gives bitwise identical results.
     verbose : int, default=0
-        1 logs every start or step, 2 also iterations of plain starts, to the logger `"neocc"`.
+        1 logs each start or step to the logger `"neocc"`, 2 also the iterations of plain starts.
 
     Attributes
     ----------
     row_membership_, column_membership_ : ndarray of bool, shape (n_rows, n_row_clusters), ...
-        Which row (column) belongs to which row (column) clusters: U and V in the paper.
+        Which row (column) belongs to which row (column) cluster: U and V in the paper.
     row_labels_, column_labels_ : ndarray of int
-        Of the clusters of each row (column) the nearest; -1 for an outlier.
+        The nearest of the clusters of each row (column); -1 for an outlier.
     row_outliers_, column_outliers_ : ndarray of bool
         Rows and columns that belong to no cluster.
     followed_ : ndarray of int, shape (n_rows, n_column_clusters), or None
         The row cluster that each row follows in each column cluster (`"either"`), -1 for none.
     block_means_ : ndarray of shape (n_row_clusters, n_column_clusters)
         Mean of the data over each row cluster and column cluster; with overlap models `"average"`
-        and `"sum"` levels that explain all rows together.
+        and `"sum"`, the levels that fit all rows jointly.
     block_lifts_ : ndarray of shape (n_row_clusters, n_column_clusters) or None
-        For counts, the rate of each block over that of independence; None for other objectives.
+        For counts, the rate of each block relative to independence; None for other objectives.
     overall_mean_, row_effects_, column_effects_ : float, ndarray, ndarray
-        Of observed cells; with `remove_effects` block means are those of what is left.
+        For observed cells; with `remove_effects`, block means are those of what remains.
     objective_ : float
-        Objective of the memberships: the last entry of `history_`, or computed again term by term
-        where rounding may have spoilt that.
+        Objective of the memberships: the last entry of `history_`, or recomputed term by term
+        where that may suffer from rounding.
     history_ : ndarray
         Objective of the kept start and after each half-iteration (rows, columns, rows, ...), then
-        after each improvement; it falls, but for rounding, up to 1e-9 of the sum of squares.
+        after each improvement. It never rises, except by rounding (1e-9 of the sum of squares).
     n_iter_, n_passes_ : int, float
-        Number of iterations that led there, and how often the fit has read the data.
+        Number of iterations that led to the result, and number of passes over the data.
     numbers_choice_, overlap_choice_, row_estimate_, column_estimate_ : object or None
-        What `"auto"` found, with its reasons; None for what was given.
+        What `"auto"` chose, with the reasons; None where a value was given.
     redundancy_ : Redundancy
-        Jaccard indices of all pairs of clusters; a fit warns (`RedundancyWarning`) above 0.9.
+        Jaccard indices of all pairs of clusters; above 0.9, a `RedundancyWarning` is issued.
     rows_, columns_, biclusters_ : ndarray of bool
-        Co-clusters in scikit-learn's form, one per pair of a row and a column cluster.
+        Co-clusters in scikit-learn's format, one per pair of a row cluster and a column cluster.
     n_features_in_, feature_names_in_, row_names_in_ : int, ndarray of str
         Number of columns, and names of columns and rows where X has them.
 
     See Also
     --------
-    NEOKMeans, MSSR : The same for the rows alone, and without overlap and outliers.
+    NEOKMeans, MSSR : Clustering of the rows alone; co-clustering without overlap and outliers.
 
     Notes
     -----
-    Among equal distances, to about twelve digits of their terms, the lowest row, then the lowest
-    cluster, is assigned first. An empty cluster is re-seeded with the row that fits worst.
+    Ties between distances (to about twelve digits of their terms) go to the lowest row, then to the
+    lowest cluster. An empty cluster is re-seeded with the row that fits worst.
 
     Whang and Dhillon, "Non-Exhaustive, Overlapping Co-Clustering", CIKM 2017.
 
@@ -258,15 +258,15 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_columns)
-            The data, dense or sparse; neither changed nor copied unless it is sparse but not CSR.
+            The data, dense or sparse. Never modified, and copied only if sparse but not CSR.
         y : None
             Ignored.
         cell_weight : array-like or sparse matrix of shape (n_rows, n_columns), default=None
-            Weights of observed cells (``missing="ignore"``), None for ones; a sparse one stores the
-            same cells as X, and those of a store may be in a store too.
+            Weights of the observed cells (``missing="ignore"``); None means 1. If sparse, they
+            must be stored for the same cells as X; for a store, they may be in a store too.
         row_weight, column_weight : array-like of shape (n_rows,), (n_columns,), default=None
-            How many rows and columns each counts as, positive. Overlap and outliers are numbers of
-            rows all the same, which "auto" estimates without weights; new rows count as one.
+            Positive weights: how many rows (columns) each counts as. Overlap and outliers still
+            count rows, "auto" estimates them without weights, and new rows have weight one.
 
         Returns
         -------

@@ -35,8 +35,8 @@ class NEOKMeans(RedundancyMixin, ClusterMixin, BaseNEO):
 
     Minimises :math:`\sum_c \sum_{i \in C_c} \|x_i - \mu_c\|^2` over clusters that may overlap and
     may leave points out: n points receive exactly n + round(overlap * n) memberships, and at most
-    round(outliers * n) of them receive none. With both fractions 0 it is k-means; with
-    `overlap = -outliers` it is k-means with outliers (k-means--).
+    round(outliers * n) of them receive none. If both fractions are 0, this is k-means; if
+    `overlap = -outliers`, it is k-means with outliers (k-means--).
 
     Parameters
     ----------
@@ -46,68 +46,67 @@ class NEOKMeans(RedundancyMixin, ClusterMixin, BaseNEO):
         Extra memberships as a fraction of the number of points, between `-outliers` and
         `n_clusters - 1`.
     outliers : float in [0, 1), default=0.0
-        Largest fraction of points left in no cluster.
+        Maximum fraction of points in no cluster.
     overlap_model : {"repeat", "share", "average", "sum", "auto"}, default="repeat"
-        What several memberships of a point cost. `"repeat"`, the paper's: the distance to each
-        cluster, in full. `"share"`: the mean of these distances. `"average"`: the distance to the
-        mean of the prototypes of its clusters. `"sum"`: the distance to their sum; subtract the
-        mean of the data first. `"auto"` compares the costs of `"average"` and `"sum"` in short
+        Cost of a point with several memberships. `"repeat"`, as in the paper: the sum of its
+        distances to its clusters. `"share"`: the mean of these distances. `"average"`: the distance
+        to the mean of the prototypes of its clusters. `"sum"`: the distance to their sum; subtract
+        the mean of the data first. `"auto"` compares the costs of `"average"` and `"sum"` in short
         runs.
     max_memberships : int, default=None
-        Largest number of memberships of a point. None is 4, more where the overlap asks for about
-        as many of all points, and no bound for `"repeat"`.
+        Maximum number of memberships of a point. None means no limit for `"repeat"` and otherwise
+        4, or more if the overlap requires about as many on average.
     outlier_cost : {"zero", "background", "auto"}, default="auto"
-        What a point in no cluster costs: nothing, as in the paper, or its squares, which
-        is what it costs where there is no structure. With "zero" those are left out that clusters
-        explain worst, with "background" those that clusters explain least; subtract the mean of the
-        data first, then. `"auto"` is "zero" for squared errors.
+        Cost of a point in no cluster: nothing, as in the paper, or its sum of squares, which is its
+        cost without any structure. With "zero", outliers are the points with the largest error;
+        with "background", those of which clusters explain least (subtract the mean of the data
+        first). `"auto"` means "zero" for squared errors.
     min_cluster_size : int, default=1
-        Least number of members of a cluster. Clusters left smaller receive the memberships whose
-        move there costs least; counts stay exact, and the objective never rises.
+        Minimum number of members of a cluster. Smaller clusters receive the memberships that are
+        cheapest to move there; counts stay exact, and the objective never rises.
     init : {"k-means++", "random"} or array of shape (n_points, n_clusters), default="k-means++"
-        How the memberships start: the two-stage assignment to k-means++ seeds, random
-        feasible memberships, or a given membership matrix.
+        Initialisation: the two-stage assignment to k-means++ seeds, random feasible
+        memberships, or a given membership matrix.
     n_init : int, default=10
-        Number of starts; the one of lowest objective is kept.
+        Number of starts; the one with the lowest objective is kept.
     max_iter : int, default=100
-        Largest number of iterations of one start.
+        Maximum number of iterations of a single start.
     tol : float, default=1e-6
         A start ends when an iteration lowers the objective by no more than this fraction of it.
     engine : {"auto", "memory", "blocks", "gpu", "dask"} or a Dask client, default="auto"
         Where the data live during the fit: in memory, in a store of row blocks on disk
         (`neocc.io.open_store`), which `"auto"` leaves there and `"memory"` loads, on an NVIDIA GPU
-        (extra `gpu`), or on the workers of a cluster: that of the given `dask.distributed.Client`,
-        or for `"dask"` that of the current one. Workers read the blocks of a store themselves; a
-        matrix is sent to them.
+        (extra `gpu`), or on the workers of the given `dask.distributed.Client` (`"dask"`: the
+        current one). Workers read the blocks of a store themselves; a matrix is sent to them.
     kernel : {"auto", "numpy", "numba", "gpu"}, default="auto"
         How blocks of rows are summed.
     n_jobs : int, default=None
-        Number of threads, all available ones by default. The result does not depend on it.
+        Number of threads; None uses all available ones. The result does not depend on it.
     memory_limit : int or str, default=None
-        Most bytes that a fit of a store may take, such as ``"4GB"``: tables with a line per row
-        that do not fit go to disk. Pages of mapped files, which the system takes back when it needs
-        them, do not count. None sets no limit.
+        Maximum bytes of memory for the fit of a store, such as ``"4GB"``: tables with one line per
+        row that do not fit go to disk. Pages of mapped files, which the system can reclaim at any
+        time, do not count. None sets no limit.
     checkpoint : neocc.io.Checkpoint, default=None
-        A file that keeps the state of a long fit. After a crash the same call goes on from there
-        and ends with the same result; `random_state` must be an int.
+        File for the state of a long fit. After a crash, the same call resumes from there and gives
+        the same result; `random_state` must be an int.
     random_state : int, RandomState or None, default=None
         Seed of the starts.
     verbose : int, default=0
-        1 logs every start, 2 every iteration, through the logger `"neocc"`.
+        1 logs each start to the logger `"neocc"`, 2 each iteration.
 
     Attributes
     ----------
     membership_ : ndarray of bool, shape (n_points, n_clusters)
-        Which point belongs to which clusters.
+        Which point belongs to which cluster.
     labels_ : ndarray of int, shape (n_points,)
-        Of the clusters of each point the nearest; -1 for an outlier.
+        The nearest of the clusters of each point; -1 for an outlier.
     outliers_ : ndarray of bool, shape (n_points,)
         Points that belong to no cluster.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Mean of the members of each cluster; for `"average"` and `"sum"` prototypes that explain all
-        points together.
+        Mean of the members of each cluster; for `"average"` and `"sum"`, the prototypes that fit
+        all points jointly.
     overlap_choice_ : OverlapChoice or None
-        Which overlap model `"auto"` chose, with its reasons; None for a model that was given.
+        The overlap model that `"auto"` chose, with the reasons; None if a model was given.
     objective_ : float
         Objective of the memberships.
     history_ : ndarray
@@ -115,10 +114,10 @@ class NEOKMeans(RedundancyMixin, ClusterMixin, BaseNEO):
     n_iter_ : int
         Number of iterations of the kept start.
     n_passes_ : float
-        How often the fit has read the data, parts of them counted as parts.
+        Number of passes over the data; partial passes count as fractions.
     redundancy_ : Redundancy
         Jaccard indices of the members of all pairs of clusters: the table `rows`, and
-        `pairs(above)`. A fit warns (`RedundancyWarning`) of clusters with an index above 0.9.
+        `pairs(above)`. Above 0.9, a `RedundancyWarning` is issued.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
@@ -207,8 +206,8 @@ class NEOKMeans(RedundancyMixin, ClusterMixin, BaseNEO):
         y : None
             Ignored.
         row_weight : array-like of shape (n_points,), default=None
-            How many points each of them counts as, positive. Overlap and outliers are numbers of
-            points all the same.
+            Positive weights: how many points each counts as. Overlap and outliers still count
+            points.
 
         Returns
         -------

@@ -38,22 +38,22 @@ def objective_value(
     V : array-like of 0 and 1, shape (n_columns, n_column_clusters)
         Column memberships.
     objective : {"mean", "residue", "poisson", "diagonal", "modularity"}, default="mean"
-        NEO-CC-M, NEO-CC-RCM, or one of those of counts, see :class:`NEOCC`.
+        NEO-CC-M, NEO-CC-RCM, or an objective for counts, see :class:`NEOCC`.
     overlap_model : {"repeat", "share", "average", "sum", "either"}, default="repeat"
-        What several memberships cost, see :class:`NEOCC`. For `"either"` it is found in turn what
-        rows of several clusters follow, and the means of blocks, until nothing changes; blocks
-        begin with the means of rows in one cluster. There may be a lower value, from elsewhere.
+        Cost of several memberships, see :class:`NEOCC`. For `"either"`, the clusters that rows
+        follow and the block means are updated in turn until nothing changes, beginning with the
+        means of the rows in one cluster only. A lower value may exist.
     outlier_cost : {"zero", "background", "auto"}, default="auto"
-        What rows and columns in no cluster cost, see :class:`NEOCC`.
+        Cost of rows and columns in no cluster, see :class:`NEOCC`.
     prior : float, default=1.0
-        Of the rates of `"poisson"` and `"diagonal"`, see :class:`NEOCC`.
+        Pseudocount for the rates of `"poisson"` and `"diagonal"`, see :class:`NEOCC`.
     row_weight, column_weight : array-like of shape (n_rows,), (n_columns,), default=None
-        How many rows and columns each of them counts as, positive.
+        Positive weights: how many rows (columns) each counts as.
 
     Returns
     -------
     value : float
-        The objective, at least 0 unless costs are relative to a background.
+        The objective; non-negative unless costs are relative to a background.
 
     Examples
     --------

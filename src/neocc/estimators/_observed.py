@@ -111,15 +111,15 @@ class ObservedMixin:
         return self.overall_mean_ if with_level else 0.0
 
     def predict_cells(self, rows: Any, columns: Any) -> FloatArray:
-        """Return the values that a fit over observed cells expects in cells, observed or not.
+        """Predict the values of cells, observed or not, from a fit to observed cells.
 
-        The effects of the row and of the column, plus the mean of the blocks in which both are; of
-        a row or a column in no cluster the effects alone.
+        A value is the sum of the effects of the row and the column and the mean of the blocks that
+        contain both; for a row or column in no cluster, the effects alone.
 
         Parameters
         ----------
         rows, columns : array-like of int, of equal length or of shapes that broadcast
-            Numbers of rows and of columns of the fit.
+            Indices of rows and columns of the fit.
 
         Returns
         -------

@@ -113,18 +113,18 @@ class RowsMixin(TransformerMixin):
         return matrix
 
     def predict_membership(self, X: Any) -> BoolArray:
-        """Return the memberships of rows, seen or new, in the row clusters of the fit.
+        """Predict the memberships of rows, seen or new, in the row clusters of the fit.
 
-        Each row is decided by itself, by the thresholds of the fit: it joins its nearest
+        Each row is assigned independently, by the thresholds of the fit: it joins its nearest
         cluster if it is no farther than the farthest row the fit accepted at its nearest cluster
-        (always, where no outliers were asked for), and any other cluster within the largest
-        distance of an extra membership. :meth:`NEOCC.predict_membership` says what that means for
-        other overlap models and for weights.
+        (always, if no outliers were requested), and any other cluster within the largest distance
+        of an extra membership. See :meth:`NEOCC.predict_membership` for other overlap models and
+        weights.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_columns)
-            Rows over the columns of the fit.
+            Rows with the same columns as in `fit`.
 
         Returns
         -------
@@ -134,41 +134,41 @@ class RowsMixin(TransformerMixin):
         return self._decide(X).members
 
     def predict(self, X: Any) -> IntArray:
-        """Return a label for each row, seen or new: the nearest of the clusters it belongs to.
+        """Predict a label for each row, seen or new: the nearest of the clusters it belongs to.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_columns)
-            Rows over the columns of the fit.
+            Rows with the same columns as in `fit`.
 
         Returns
         -------
         labels : ndarray of int, shape (n_rows,)
-            Of the clusters that `predict_membership` gives, the nearest by `transform`; -1 for an
+            The nearest (by `transform`) of the clusters given by `predict_membership`; -1 for an
             outlier.
         """
         found = self._decide(X)
         return nearest_among(found.members, found.distances)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return minus the objective of rows, seen or new, for each of their cells.
+        """Return the negative objective of rows, seen or new, per cell.
 
-        Rows are given clusters as by `predict_membership`, and cost what they do there: clusters
-        stay those of the fit. On the data of a converged fit this is minus `objective_` over the
-        number of cells; where only observed cells count, over theirs. New rows count as one.
+        Rows are assigned as by `predict_membership`, and the clusters remain those of the fit. On
+        the data of a converged fit, this is minus `objective_` divided by the number of cells
+        (observed cells, if only these count). New rows have weight one.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_columns)
-            Rows over the columns of the fit.
+            Rows with the same columns as in `fit`.
         y : None
             Ignored.
 
         Returns
         -------
         score : float
-            Larger is better, so that `GridSearchCV` needs no scorer. Outliers cost nothing, unless
-            costs are relative to a background.
+            Higher is better, so `GridSearchCV` needs no scorer. Outliers cost nothing, unless costs
+            are relative to a background.
         """
         found, objective = self._decide(X), asked_objective(self)
         share = len(found.members) / len(self._row_members)
@@ -203,14 +203,14 @@ class RowsMixin(TransformerMixin):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_columns)
-            Rows, seen or new, over the columns of the fit.
+            Rows, seen or new, with the same columns as in `fit`.
 
         Returns
         -------
         distances : ndarray of shape (n_rows, n_row_clusters)
             Squared distances as the objective measures them: what a row in this cluster alone adds
-            to it, which may be negative for costs relative to a background. Infinite for a cluster
-            without members, but for counts.
+            to it, which may be negative for costs relative to a background. Infinite for an empty
+            cluster, except for counts.
         """
         with self._engine_of(X) as engine:
             model = self._row_model

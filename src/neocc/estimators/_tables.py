@@ -107,7 +107,7 @@ class RowTableMixin:
     transform: Any
 
     def row_table(self, X: Any) -> Any:
-        """Return the members of the row clusters as a data frame, a line per membership.
+        """Return the members of the row clusters as a data frame, one line per membership.
 
         Parameters
         ----------
@@ -117,10 +117,10 @@ class RowTableMixin:
         Returns
         -------
         table : pandas.DataFrame
-            `row`, its place in X, from 0; `name`, from the index of a data frame, else "row 1" for
-            the first; `group`, called as in plots, reports and `top_features`: "R1" is
-            ``row_membership_[:, 0]``, and a row in none has no value; and `distance`, as in
-            `transform`, for a row in no group that to the nearest. Needs pandas.
+            `row`, its index in X; `name`, from the index of a data frame, otherwise "row 1" for the
+            first; `group`, named as in plots, reports and `top_features` ("R1" is
+            ``row_membership_[:, 0]``), missing for a row in none; and `distance`, as in
+            `transform`, for a row in no group that to the nearest. Requires pandas.
 
         Examples
         --------
@@ -146,7 +146,7 @@ class ColumnTableMixin(RowTableMixin):
     _column_members: BoolArray
 
     def column_table(self, X: Any, *, cell_weight: Any = None) -> Any:
-        """Return the members of the column clusters as a data frame, a line per membership.
+        """Return the members of the column clusters as a data frame, one line per membership.
 
         Parameters
         ----------
@@ -158,7 +158,7 @@ class ColumnTableMixin(RowTableMixin):
         Returns
         -------
         table : pandas.DataFrame
-            `column`, `name` (of `feature_names_in_`, else "column 1" for the first), `group`
+            `column`, `name` (from `feature_names_in_`, or "column 1" for the first), `group`
             ("C1" for the first) and `distance`, as in `row_table`.
         """
         check_is_fitted(self)

@@ -22,12 +22,12 @@ _NOTHING = 1e-12
 
 
 class TopFeatures(dict[str, list[tuple[str, float]]]):
-    """Features by group, ``{"R1": [(name, number), ...], ...}``, that print as a list.
+    """Features per cluster, ``{"R1": [(name, number), ...], ...}``, which print as a list.
 
     Attributes
     ----------
     measure : {"lift", "difference"}
-        What the numbers are.
+        Meaning of the numbers.
     """
 
     def __init__(self, groups: dict[str, list[tuple[str, float]]], measure: str) -> None:
@@ -45,30 +45,31 @@ class TopFeatures(dict[str, list[tuple[str, float]]]):
 
 
 def top_features(model: Any, names: Sequence[Any] | None = None, n: int = 10) -> TopFeatures:
-    """Return the features (columns) that set each row group apart: the words of a topic, say.
+    """Return the features (columns) that characterise each row cluster, such as words of a topic.
 
-    For objectives of counts these are features that occur more often in the rows of a group than
-    independence expects, with their lifts: 3× is three times as often. The most certain come
-    first, for a large lift of a rare feature says little. For other objectives they are the
-    features whose means are farthest above those of the other groups, with the differences.
+    With objectives for counts, these are the features that occur more often in the rows of a
+    cluster than expected under independence, with their lifts: 3× means three times as often. The
+    most certain come first, since a large lift of a rare feature says little. With other
+    objectives, they are the features whose means exceed those of the other clusters most, with the
+    differences.
 
-    A row of several groups counts in each of them, as much as the overlap model has it. Differences
-    are in the units of the data: features of different units should be standardised before the
-    fit, or the largest numbers win.
+    A row in several clusters counts in each of them, weighted as in the overlap model. Differences
+    are in the units of the data: standardise features with different units before the fit, or those
+    with the largest numbers dominate.
 
     Parameters
     ----------
     model : NEOCC, NEOKMeans, MSSR or LowRankNEOKMeans
         The fitted model.
     names : sequence of str, default=None
-        Names of the features; by default those of the data frame that was fitted, or numbers.
+        Names of the features. By default those of the fitted data frame, or numbers.
     n : int, default=10
-        Largest number of features of a group.
+        Maximum number of features per cluster.
 
     Returns
     -------
     features : dict of str to list of (str, float)
-        Names and numbers for each group: R1 is ``model.row_membership_[:, 0]``. It prints as a
+        Names and numbers for each cluster: R1 is ``model.row_membership_[:, 0]``. It prints as a
         list, and its `measure` is "lift" or "difference".
 
     Examples

@@ -45,11 +45,11 @@ class CheckpointError(ReadError):
 
 @dataclass
 class Checkpoint:
-    """A file that keeps the state of a long fit, for the parameter `checkpoint` of an estimator.
+    """A file for the state of a long fit, for the parameter `checkpoint` of an estimator.
 
-    The state is written every few minutes, whole or not at all. A process that was killed leaves
-    the last one behind; the same call with the same data then goes on from there and ends with the
-    same result to the bit. The file is removed when the fit ends.
+    The state is written atomically every few minutes. A process that is killed leaves the last one
+    behind; the same call with the same data then resumes from there and gives bitwise the same
+    result. The file is removed when the fit ends.
 
     Parameters
     ----------
@@ -58,13 +58,13 @@ class Checkpoint:
     every : float, default=120.0
         Seconds between two saves.
     keep : bool, default=False
-        Whether the file outlives the fit, until `discard` removes it: for a result that is still
-        to be written.
+        Whether to keep the file after the fit, until `discard` removes it, such as while the result
+        is still to be written.
 
     Attributes
     ----------
     resumed : bool
-        Whether the fit has gone on from an earlier attempt.
+        Whether the fit resumed from an earlier attempt.
 
     Examples
     --------

@@ -44,8 +44,8 @@ def save_model(
 ) -> None:
     """Write a fitted estimator to a file that `load_model` reads.
 
-    A `RandomState` among the parameters becomes None; everything else comes back as it was. The
-    file appears whole or not at all.
+    A `RandomState` among the parameters becomes None; everything else is restored exactly. The file
+    is written atomically.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def load_model(path: str | PathLike[str]) -> Any:
     Returns
     -------
     model : estimator
-        Fitted; it predicts, to the bit, what the one that was saved does.
+        The fitted estimator; its predictions are bitwise those of the saved one.
 
     Raises
     ------

@@ -47,13 +47,13 @@ def read_matrix(
         "csv", "tsv", "parquet", "excel", "u.data", "ratings.dat", "mtx", "npz", "npy", "h5ad" or
         "arff".
     missing : {"error", "zero", "ignore"}, default="error"
-        Whether cells without a number (blank, NaN, NA) are refused, read as 0, or stay missing, for
-        ``NEOCC(missing="ignore")``: NaN in a table, and no entry in a sparse matrix, which then
-        keeps the zeros that are given. Infinite numbers are always refused.
+        Whether cells without a number (blank, NaN, NA) are rejected, read as 0, or kept missing,
+        for ``NEOCC(missing="ignore")``: NaN in a table, and no entry in a sparse matrix, which then
+        keeps the zeros that are given. Infinite numbers are always rejected.
     duplicates : {"sum", "mean", "error"}, default=None
-        What becomes of several values for the same cell, in triplets and in coordinate form. By
-        default they are added up; but ratings (a heading says so) are averaged, and a pair is a
-        cell with 1, however often it is given.
+        How to combine several values for the same cell, in triplets and in coordinate form. By
+        default, they are summed, but ratings (by their heading) are averaged, and a pair is a cell
+        with 1, however often it is given.
     layout : {"table", "triplets", "pairs"}, default=None
         Whether a CSV, TSV, Parquet or Excel file holds the cells of the matrix, or in each line a
         row id, a column id and a value, or the two ids only. By default a file holds triplets if
@@ -78,11 +78,11 @@ def read_matrix(
         another column does that says id or holds text, and never repeats. Further ids beside names
         are left out. False: all columns are data; True, or a name: all others are.
     delimiter : str, default=None
-        What separates cells; by default comma, tab, semicolon or bar, whichever fits. A space
-        stands for any number of spaces and tabs.
+        Field separator; by default comma, tab, semicolon or bar, whichever fits. A space stands for
+        any number of spaces and tabs.
     decimal : {".", ","}, default=None
-        Decimal sign; by default whichever fits. Commas that may as well separate thousands,
-        as in ``2,000`` beside ``137``, are refused until this or `thousands` says what they are.
+        Decimal separator; by default whichever fits. Commas that might also separate thousands, as
+        in ``2,000`` beside ``137``, are rejected unless this or `thousands` says what they are.
     encoding : str, default="utf-8"
         Text encoding.
     columns : sequence of str or int, default=None
@@ -94,7 +94,7 @@ def read_matrix(
     layer : str, default=None
         Layer of an AnnData file to read instead of X.
     thousands : {",", ".", " ", "'"}, default=None
-        What separates thousands, if anything does.
+        Thousands separator, if any.
     sheet : str, default=None
         Sheet of an Excel workbook; by default the first that is not blank.
 

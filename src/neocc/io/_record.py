@@ -74,7 +74,7 @@ class RunRecord:
 def make_record(
     settings: Mapping[str, Any], *, seed: int | None = None, matrix: Matrix | None = None
 ) -> RunRecord:
-    """Record a run that happens now, here, on a matrix from a file.
+    """Record a run on a matrix from a file, with the current versions and time.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def make_record(
 
 
 def write_record(record: RunRecord, path: str | PathLike[str], *, force: bool = False) -> None:
-    """Write a record as JSON; the file appears whole or not at all.
+    """Write a record as JSON; the file is written atomically.
 
     Parameters
     ----------

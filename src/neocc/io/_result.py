@@ -61,7 +61,7 @@ def write_result(
     before: Any = None,
     force: bool = False,
 ) -> None:
-    """Write a result as a folder that appears whole or not at all.
+    """Write a result as a folder, atomically.
 
     It holds `rows.csv` and `columns.csv` (a line per membership, and one per outlier: `name`,
     `cluster`, `distance`, `outlier`, and the number of the row or column), `blocks.csv` (a line per

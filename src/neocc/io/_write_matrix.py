@@ -42,12 +42,12 @@ def write_matrix(
     """Write a matrix to a file that `read_matrix` reads back, number for number.
 
     The file name extension gives the format: `.csv` or `.tsv` (also with `.gz`), `.parquet`, `.mtx`
-    (also with `.gz`), `.npz` or `.npy`. The last three have no place for names. The file appears
-    whole or not at all.
+    (also with `.gz`), `.npz` or `.npy`. The last three cannot hold names. The file is written
+    atomically.
 
-    No option is needed to read it back. For that, rows or columns without names get some ("row 1",
-    "column 1") in tables that would be taken for something else: three columns of whole numbers
-    for triplets, for example. Parquet always has column names.
+    No option is needed to read it back. To this end, rows or columns without names get some ("row
+    1", "column 1") in tables that would be mistaken for something else, such as three columns of
+    whole numbers for triplets. Parquet always has column names.
 
     Parameters
     ----------
@@ -56,9 +56,9 @@ def write_matrix(
     path : path-like
         Where.
     layout : {"table", "triplets"}, default=None
-        How delimited text and Parquet hold it; by default a sparse matrix becomes triplets. Rows
-        without entries get one entry of 0, so that their names survive; columns likewise. Ids are
-        the names, or numbers from 1.
+        Layout of delimited text and Parquet; by default, triplets for a sparse matrix. Rows and
+        columns without entries get one entry of 0, so that their names are kept. Ids are the names,
+        or numbers from 1.
     force : bool, default=False
         Whether to replace an existing file.
 

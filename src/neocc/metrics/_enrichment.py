@@ -17,14 +17,14 @@ __all__ = ["Enrichment", "enrichment"]
 
 @dataclass(frozen=True, eq=False)
 class Enrichment:
-    """Labels of the members of clusters, against what chance gives.
+    """Labels of the members of clusters, compared with chance.
 
     Attributes
     ----------
     n_items : int
         Items that have a label.
     n_unlabelled : int
-        Items that have none; they count nowhere else.
+        Items that have none; they are not counted anywhere else.
     label_sizes : ndarray of shape (n_labels,)
         Items with each label.
     cluster_sizes : ndarray of shape (n_clusters,)
@@ -32,7 +32,7 @@ class Enrichment:
     counts : ndarray of shape (n_labels, n_clusters)
         Members of each cluster with each label.
     p_values : ndarray of shape (n_labels, n_clusters)
-        Probability of at least as many, if the members were drawn at random.
+        Probability of at least as many if the members were drawn at random.
     adjusted : ndarray of shape (n_labels, n_clusters)
         The same, adjusted for the number of labels and clusters.
 
@@ -71,18 +71,18 @@ class Enrichment:
 
 
 def enrichment(labels: Any, found: Any) -> Enrichment:
-    r"""Test for every label and every cluster whether its members have the label unusually often.
+    r"""Test for every label and cluster whether the label is over-represented in the cluster.
 
     Of N items with any label, K have the label, n are in the cluster, and c are both. If the
     members were drawn at random, at least as many would have the label with probability
 
     .. math:: p = \sum_{x \ge c} \binom{K}{x} \binom{N - K}{n - x} \Big/ \binom{N}{n}
 
-    (the hypergeometric test, Fisher's exact test to one side). These are adjusted by Benjamini and
-    Hochberg's procedure over all labels and clusters: of all pairs with an adjusted value up to
-    0.05, a share of about 0.05 is expected to be there by chance.
+    (the hypergeometric test, or one-sided Fisher's exact test). These p-values are adjusted by the
+    Benjamini-Hochberg procedure over all labels and clusters: of all pairs with an adjusted value
+    up to 0.05, a fraction of about 0.05 is expected to be due to chance.
 
-    Items without a label are left aside, for nothing is known of them; items in no cluster count
+    Items without a label are ignored, since nothing is known about them; items in no cluster count
     among the N. An item may have several labels, and be in several clusters.
 
     Parameters
@@ -95,12 +95,12 @@ def enrichment(labels: Any, found: Any) -> Enrichment:
     Returns
     -------
     enrichment : Enrichment
-        Counts, what chance gives, p-values and adjusted ones.
+        Counts, p-values and adjusted p-values.
 
     Notes
     -----
-    The test takes the items for independent, and the labels for unknown to the fit. Where the
-    labels were among the data, small values say nothing.
+    The test assumes that items are independent and that the labels were not used in the fit. If
+    the labels were part of the data, small values are meaningless.
 
     References
     ----------

@@ -108,7 +108,7 @@ def trivial_baseline(true: Any) -> float:
 
     .. math:: \frac{1}{|G|} \sum_i \frac{2 p_i}{1 + p_i}
 
-    A method whose :func:`best_match_f1` is below this number has not shown anything with it.
+    A :func:`best_match_f1` below this number is worse than putting all items into one cluster.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def trivial_baseline(true: Any) -> float:
 
     See Also
     --------
-    best_match_f1 : The measure this is the baseline of.
+    best_match_f1 : The measure for which this is the baseline.
 
     Examples
     --------

@@ -47,12 +47,12 @@ def overlapping_nmi(true: Any, found: Any, *, variant: Variant = "max") -> float
     found : array-like or sparse matrix of shape (n_items, n_found)
         Memberships in the clusters to be scored.
     variant : {"max", "lfk"}, default="max"
-        Which normalisation.
+        The normalisation.
 
     Returns
     -------
     score : float
-        Between 0 and 1, the same when `true` and `found` change places, 1 for equal covers.
+        Between 0 and 1, symmetric in `true` and `found`, 1 for equal covers.
         Clusters that hold no item or every item carry no information: they are left out of the
         means of ``"lfk"`` and add nothing to the sums of ``"max"``. A cover of such clusters only
         scores 0 against one that carries information. Two covers without information score 1 if
@@ -64,7 +64,7 @@ def overlapping_nmi(true: Any, found: Any, *, variant: Variant = "max") -> float
 
     Notes
     -----
-    All items count, also those in no cluster of either cover. Programs that take lists of clusters
+    All items count, even those in no cluster of either cover. Programs that take lists of clusters
     often know only the items that occur in them, and then give other values. Neither variant equals
     scikit-learn's `normalized_mutual_info_score` when the clusters do not overlap.
 

@@ -40,35 +40,35 @@ def blocks(
     colorbar: bool = True,
     ax: Any = None,
 ) -> Any:
-    """Draw the mean of every block, with the sizes of the clusters; of counts, the lift.
+    """Draw the mean of every block (for counts, the lift), with the sizes of the clusters.
 
-    Clusters stand in the order of `neocc.plot.reordered`. Of a model that clusters the rows only,
-    the centres of its clusters are drawn, over the columns in the order of the data. Where a row of
-    several clusters is their mean or their sum (`overlap_model`), blocks have levels that explain
-    such rows too, in place of means over all members. Lifts, and means of what effects of rows and
-    columns leave of observed cells, have colours that go both ways from what is expected.
+    Clusters are in the order of `neocc.plot.reordered`. For a model that clusters only the rows,
+    the cluster centres are drawn, with the columns in the order of the data. If a row in several
+    clusters is modelled as their mean or their sum (`overlap_model`), blocks show the levels of the
+    model instead of means over all members. Lifts, and means of observed cells after row and column
+    effects are removed, have a diverging colormap centred on the expected value.
 
     Parameters
     ----------
     model : fitted estimator or pair of membership matrices
-        Whose clusters to draw; one of the pair (rows, columns) may be None.
+        The clusters to draw; one of the pair (rows, columns) may be None.
     X : array-like, data frame or sparse matrix of shape (n_rows, n_columns), default=None
-        The matrix; needed only if the model has no means of its own.
+        The matrix; required only if the model has no block means.
     row_names, column_names : sequence, default=None
         Names of the rows or columns that are not clustered.
     cmap : str or matplotlib.colors.Colormap, default=None
-        Colours; see `neocc.plot.matrix`.
+        Colormap; see `neocc.plot.matrix`.
     title : str, default=None
-        The title, instead of one that names the highest and the lowest block.
+        The title; by default, it names the highest and the lowest block.
     colorbar : bool, default=True
-        Whether to explain the colours.
+        Whether to draw a colour bar.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; a new figure by default.
+        Axes to draw on; a new figure by default.
 
     Returns
     -------
     ax : matplotlib.axes.Axes
-        The axes drawn into.
+        The axes drawn on.
 
     Examples
     --------

@@ -38,7 +38,7 @@ def matrix(
     colorbar: bool = True,
     ax: Any = None,
 ) -> Any:
-    """Draw a matrix as it is.
+    """Draw a matrix in its given order.
 
     Parameters
     ----------
@@ -50,22 +50,22 @@ def matrix(
         Names, written where there is room for them; by default those of a data frame
         or of a `neocc.io.Matrix`, or numbers.
     missing : {"zero", "ignore"}, default="zero"
-        What cells are that a sparse matrix does not store: zero, or not observed and left blank,
-        as are those of an array that are NaN. `reordered` asks the model.
+        How to treat cells not stored in a sparse matrix: as zero, or as not observed and left
+        blank, like NaN in an array. `reordered` uses the setting of the model.
     cmap : str or matplotlib.colors.Colormap, default=None
-        Colours. By default numbers of one sign get darker away from zero, and numbers of both go
-        from blue over grey to yellow, as do all where some cells are blank.
+        Colormap. By default, numbers of one sign get darker away from zero, and numbers of both
+        signs go from blue through grey to yellow, as do all numbers if some cells are blank.
     title : str, default=None
-        The title, instead of one that says how large and how full the matrix is.
+        The title; by default, it says how large and how dense the matrix is.
     colorbar : bool, default=True
-        Whether to explain the colours.
+        Whether to draw a colour bar.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; a new figure by default.
+        Axes to draw on; a new figure by default.
 
     Returns
     -------
     ax : matplotlib.axes.Axes
-        The axes drawn into.
+        The axes drawn on.
 
     Examples
     --------
@@ -112,38 +112,38 @@ def reordered(
 ) -> Any:
     """Draw a matrix with its rows and columns sorted by their clusters.
 
-    Rows of several clusters stand between the rows of either where one order of the rows allows
-    that, and rows of no cluster stand apart at the end. The bars at the side show which rows are in
-    which cluster, whatever their order. A frame is drawn around each cluster that is in one piece:
-    solid for rows, dashed for columns. Similar clusters stand side by side. Cells that the model
-    took for missing (``missing="ignore"``) are blank.
+    Rows in several clusters are placed between the other rows of these where a single order allows
+    it, and rows in no cluster at the end. The bars at the side show which rows are in which
+    cluster, whatever their order. A frame is drawn around each cluster that is contiguous:
+    solid for rows, dashed for columns. Similar clusters are placed side by side. Cells that the
+    model treats as missing (``missing="ignore"``) are blank.
 
     Parameters
     ----------
     model : fitted estimator or pair of membership matrices
-        Whose clusters to draw; one of the pair (rows, columns) may be None.
+        The clusters to draw; one of the pair (rows, columns) may be None.
     X : Matrix, array-like, data frame or sparse matrix of shape (n_rows, n_columns)
         The matrix; see `neocc.plot.matrix` for large ones.
     repeat : bool, default=False
-        Whether to draw a row or column of several clusters once in each of them, instead of once.
-        All clusters are in one piece then, and the picture has more rows than the matrix.
+        Whether to draw a row or column in several clusters once in each of them, instead of once.
+        All clusters are then contiguous, and the plot has more rows than the matrix.
     row_names, column_names : sequence, default=None
         Names, written where there is room for them; by default those of a data frame, those that
         the model was fitted with, or numbers.
     cmap : str or matplotlib.colors.Colormap, default=None
-        Colours; see `neocc.plot.matrix`. They span the values of rows and columns in clusters;
+        Colormap; see `neocc.plot.matrix`. They span the values of rows and columns in clusters;
         outliers may lie beyond.
     title : str, default=None
-        The title, instead of one that says what was found.
+        The title; by default, it summarises the result.
     colorbar : bool, default=True
-        Whether to explain the colours.
+        Whether to draw a colour bar.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; a new figure by default.
+        Axes to draw on; a new figure by default.
 
     Returns
     -------
     ax : matplotlib.axes.Axes
-        The axes drawn into. Frames and bars carry the cluster in their ``gid``: ``"R1 box"``,
+        The axes drawn on. Frames and bars carry the cluster in their ``gid``: ``"R1 box"``,
         ``"C3 bar"``.
 
     Examples

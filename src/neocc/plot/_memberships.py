@@ -40,21 +40,21 @@ def memberships(
     """Draw how many rows (or columns) belong to each combination of clusters.
 
     Each column of dots stands for a combination: the clusters whose dots are dark, and no others.
-    The bar above it shows how many rows belong to exactly these, the bar at the left of a cluster
-    how many it has in all. The commonest combinations come first; rows in no cluster come last.
+    The bar above it shows how many rows belong to exactly these, the bar to the left of a cluster
+    how many it has in total. The most common combinations come first, rows in no cluster last.
 
     Parameters
     ----------
     model : fitted estimator or pair of membership matrices
-        Whose clusters to draw; one of the pair (rows, columns) may be None.
+        The clusters to draw; one of the pair (rows, columns) may be None.
     side : {"rows", "columns"}, default="rows"
         Which clusters to draw.
     most : int, default=20
-        Largest number of combinations to draw one by one. All others are counted in one bar.
+        Maximum number of combinations to draw separately. All others are counted in one bar.
     title : str, default=None
-        The title, instead of one that says what was found.
+        The title; by default, it summarises the result.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; a new figure by default. The three parts of the picture are put inside.
+        Axes to draw on; a new figure by default. The three parts of the plot are put inside.
 
     Returns
     -------

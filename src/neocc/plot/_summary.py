@@ -30,21 +30,21 @@ _FEW_STEPS = 40
 
 
 def convergence(model: Any, *, title: str | None = None, ax: Any = None) -> Any:
-    """Draw how the objective fell.
+    """Draw the decrease of the objective.
 
     Parameters
     ----------
     model : fitted estimator or array-like
-        A model with a ``history_``, or such a history itself.
+        A model with a ``history_``, or the history itself.
     title : str, default=None
-        The title, instead of one that says how far the objective fell.
+        The title; by default, it says how far the objective fell.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; a new figure by default.
+        Axes to draw on; a new figure by default.
 
     Returns
     -------
     ax : matplotlib.axes.Axes
-        The axes drawn into.
+        The axes drawn on.
 
     Examples
     --------
@@ -100,21 +100,21 @@ class _Bar:
 
 
 def sizes(model: Any, *, title: str | None = None, ax: Any = None) -> Any:
-    """Draw the sizes of all clusters, what of them is shared, and how many items are in none.
+    """Draw the sizes of all clusters, how much of them is shared, and the number of outliers.
 
     Parameters
     ----------
     model : fitted estimator or pair of membership matrices
-        Whose clusters to draw; one of the pair (rows, columns) may be None.
+        The clusters to draw; one of the pair (rows, columns) may be None.
     title : str, default=None
-        The title, instead of one that says how large the clusters are.
+        The title; by default, it says how large the clusters are.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; a new figure by default.
+        Axes to draw on; a new figure by default.
 
     Returns
     -------
     ax : matplotlib.axes.Axes
-        The axes drawn into.
+        The axes drawn on.
 
     Examples
     --------

@@ -23,18 +23,18 @@ _BOUNDS = (1e-100, 1e100)
 class Binormalizer(Preprocessor):
     r"""Scale rows and columns until all rows, and all columns, have equal Euclidean norms.
 
-    Finds factors :math:`r_p` and :math:`c_t` such that in :math:`r_p x_{pt} c_t` every row has the
-    mean square 1, and so has every column: neither active users nor popular films, neither loud
-    genes nor loud arrays weigh more than others. Rows and columns are scaled alternately
-    (Sinkhorn and Knopp's iteration on the squares).
+    Finds factors :math:`r_p` and :math:`c_t` such that every row and every column of
+    :math:`r_p x_{pt} c_t` has mean square 1: active users, popular films or highly expressed genes
+    do not outweigh others. Rows and columns are scaled alternately (the Sinkhorn-Knopp iteration on
+    the squares).
 
     Parameters
     ----------
     max_iter : int, default=1000
         Maximum number of iterations, each over rows and columns.
     tol : float, default=1e-6
-        The squared norms of the columns may differ from their target by this fraction; those of the
-        rows do not differ.
+        Fraction by which the squared norms of the columns may differ from their target; those of
+        the rows are exact.
 
     Attributes
     ----------
@@ -54,9 +54,9 @@ class Binormalizer(Preprocessor):
 
     Notes
     -----
-    Rows and columns of zeros stay as they are, and the mean squares are taken over the others. A
-    matrix with many zeros may have no such scaling, for instance if two rows have their only entry
-    in the same column: a `ConvergenceWarning` then says how far from equal the columns are.
+    Rows and columns of zeros remain unchanged, and mean squares are taken over the others. A matrix
+    with many zeros may have no such scaling, for instance if two rows have their only entry in the
+    same column: a `ConvergenceWarning` then says how far the columns are from equal.
 
     References
     ----------
@@ -126,7 +126,7 @@ class Binormalizer(Preprocessor):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_columns)
-            Rows over the columns of the fit.
+            The data, with the same columns as in `fit`.
 
         Returns
         -------
@@ -182,7 +182,7 @@ def binormalize(X: Any, *, max_iter: int = 1000, tol: float = 1e-6) -> Any:
     max_iter : int, default=1000
         Maximum number of iterations, each over rows and columns.
     tol : float, default=1e-6
-        The squared norms of the columns may differ from their target by this fraction.
+        Fraction by which the squared norms of the columns may differ from their target.
 
     Returns
     -------

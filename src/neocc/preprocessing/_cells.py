@@ -16,12 +16,12 @@ from neocc.preprocessing._reading import Preprocessor, refuse_sparse
 class Log2(Preprocessor):
     """Replace x by its logarithm to base 2; for positive intensities.
 
-    What is lower than the smallest positive value of the fit is raised to that first.
+    Values below the smallest positive value seen in `fit` are first raised to it.
 
     Attributes
     ----------
     floor_ : float
-        The smallest positive value of the fit.
+        The smallest positive value seen in `fit`.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
@@ -101,9 +101,9 @@ class Log2(Preprocessor):
 
 
 class ZeroDropper(Preprocessor):
-    """Store no zeros: with ``NEOCC(missing="ignore")`` only other cells count.
+    """Drop zeros: with ``NEOCC(missing="ignore")``, only the other cells count.
 
-    For tables in which 0 stands for a cell without a value, such as a film not rated.
+    For tables in which 0 means that a cell has no value, such as a film not rated.
 
     Attributes
     ----------

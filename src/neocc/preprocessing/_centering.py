@@ -23,7 +23,7 @@ class Centerer(Preprocessor):
     Parameters
     ----------
     axis : {"rows", "columns", "both"}, default="columns"
-        Whose means are subtracted. Means of columns are those of the rows seen in `fit`; means of
+        Which means to subtract. Means of columns are those of the rows seen in `fit`; means of
         rows are those of the rows passed to `transform`.
 
     Attributes
@@ -41,8 +41,8 @@ class Centerer(Preprocessor):
 
     Notes
     -----
-    Sparse matrices are refused: hardly a zero would be left. `neocc.NEOCC` needs no centring: its
-    objective "mean" is invariant to a constant added to the data, and "residue" to offsets of
+    Sparse matrices are rejected: hardly any zeros would be left. `neocc.NEOCC` needs no centring:
+    its objective "mean" is invariant to a constant added to the data, and "residue" to offsets of
     rows and columns.
 
     Examples
@@ -90,12 +90,12 @@ class Centerer(Preprocessor):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_columns)
-            Rows over the columns of the fit.
+            The data, with the same columns as in `fit`.
 
         Returns
         -------
         centered : ndarray of shape (n_rows, n_columns)
-            The data without their means.
+            The centred data.
         """
         check_is_fitted(self)
         X = self._rows_centered(X, reset=False)
@@ -128,12 +128,12 @@ def center(X: Any, axis: str = "columns") -> Any:
     X : array-like of shape (n_rows, n_columns)
         The data; not sparse.
     axis : {"rows", "columns", "both"}, default="columns"
-        Whose means are subtracted.
+        Which means to subtract.
 
     Returns
     -------
     centered : ndarray of shape (n_rows, n_columns)
-        The data without their means.
+        The centred data.
 
     See Also
     --------

@@ -39,22 +39,22 @@ _MAKERS: dict[str, Callable[[], Any]] = {
 
 
 def make_preprocessor(names: str | Iterable[str]) -> Pipeline:
-    """Make a pipeline of transformations, given their names.
+    """Make a pipeline of transformations from their names.
 
     Parameters
     ----------
     names : str or iterable of str
-        Names of steps in their order, see `neocc.preprocessing.PREPROCESSORS`. None at all make a
-        pipeline that changes nothing.
+        Names of the steps, in order; see `neocc.preprocessing.PREPROCESSORS`. Without any, the
+        pipeline changes nothing.
 
     Returns
     -------
     pipeline : sklearn.pipeline.Pipeline
-        The transformers, under their names; a name that comes again has a number.
+        The transformers, under their names; repeated names are numbered.
 
     See Also
     --------
-    preprocess : Transform data at once.
+    preprocess : Transform data directly.
 
     Examples
     --------
@@ -72,14 +72,14 @@ def make_preprocessor(names: str | Iterable[str]) -> Pipeline:
 
 
 def preprocess(X: Any, names: str | Iterable[str]) -> Any:
-    """Transform data by steps, given their names.
+    """Transform data by steps with the given names.
 
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_rows, n_columns)
         The data.
     names : str or iterable of str
-        Names of steps in their order, see `neocc.preprocessing.PREPROCESSORS`.
+        Names of the steps, in order; see `neocc.preprocessing.PREPROCESSORS`.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def preprocess(X: Any, names: str | Iterable[str]) -> Any:
 
     See Also
     --------
-    make_preprocessor : A pipeline that transforms new data likewise.
+    make_preprocessor : A pipeline that transforms new data in the same way.
 
     Examples
     --------

@@ -15,23 +15,23 @@ from neocc.preprocessing._reading import Preprocessor, refuse_sparse, transforme
 
 
 class Standardizer(Preprocessor):
-    """Bring every row, or every column, to mean 0 and variance 1.
+    """Standardise every row, or every column, to mean 0 and variance 1.
 
-    Constant rows and columns become 0; cells that are NaN stay so.
+    Constant rows and columns become 0; NaN cells remain NaN.
 
     Parameters
     ----------
     axis : {"rows", "columns"}, default="columns"
-        What is standardised. Means and variances of columns are those of the rows seen in `fit`;
-        those of rows are taken from the rows passed to `transform`.
+        Whether to standardise rows or columns. Means and variances of columns are those of the rows
+        seen in `fit`; those of rows are computed from the rows passed to `transform`.
     with_mean : bool, default=True
         Subtract the mean. Only False keeps a sparse matrix sparse.
 
     Attributes
     ----------
     column_means_, column_scales_ : ndarray of shape (n_columns,) or None
-        Means and standard deviations of the columns; None for "rows". `column_means_` is None for
-        sparse matrices, too.
+        Means and standard deviations of the columns; None for "rows". `column_means_` is also None
+        for sparse matrices.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
@@ -40,7 +40,7 @@ class Standardizer(Preprocessor):
     See Also
     --------
     standardize : The same as a function.
-    sklearn.preprocessing.StandardScaler : Does the work.
+    sklearn.preprocessing.StandardScaler : The scaler used internally.
 
     Examples
     --------
@@ -91,12 +91,12 @@ class Standardizer(Preprocessor):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_columns)
-            Rows over the columns of the fit.
+            The data, with the same columns as in `fit`.
 
         Returns
         -------
         standardized : ndarray or sparse matrix of shape (n_rows, n_columns)
-            The data to that scale.
+            The standardised data.
         """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
@@ -119,12 +119,12 @@ class Standardizer(Preprocessor):
 class NormScaler(Preprocessor):
     """Divide every row, or every column, by its norm.
 
-    Rows and columns of zeros stay as they are.
+    Rows and columns of zeros remain unchanged.
 
     Parameters
     ----------
     axis : {"rows", "columns"}, default="rows"
-        What is scaled. Norms of columns are those of the rows seen in `fit`.
+        Whether to scale rows or columns. Norms of columns are those of the rows seen in `fit`.
     norm : {"l1", "l2", "max"}, default="l2"
         Sum of absolute values, Euclidean norm, or largest absolute value.
 
@@ -140,7 +140,7 @@ class NormScaler(Preprocessor):
     See Also
     --------
     scale_norms : The same as a function.
-    Binormalizer : Both at once.
+    Binormalizer : Scale rows and columns together.
 
     Examples
     --------
@@ -185,12 +185,12 @@ class NormScaler(Preprocessor):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_columns)
-            Rows over the columns of the fit.
+            The data, with the same columns as in `fit`.
 
         Returns
         -------
         scaled : ndarray or sparse matrix of shape (n_rows, n_columns)
-            The data to that scale.
+            The scaled data.
         """
         check_is_fitted(self)
         X = self._read(X, reset=False)
@@ -237,21 +237,21 @@ def scale_rows(X: Any, factors: AnyArray) -> Any:
 
 
 def standardize(X: Any, axis: str = "columns", *, with_mean: bool = True) -> Any:
-    """Bring every row, or every column, to mean 0 and variance 1.
+    """Standardise every row, or every column, to mean 0 and variance 1.
 
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_rows, n_columns)
         The data.
     axis : {"rows", "columns"}, default="columns"
-        What is standardised.
+        Whether to standardise rows or columns.
     with_mean : bool, default=True
         Subtract the mean. Only False keeps a sparse matrix sparse.
 
     Returns
     -------
     standardized : ndarray or sparse matrix of shape (n_rows, n_columns)
-        The data to that scale; constant rows or columns are 0.
+        The standardised data; constant rows or columns are 0.
 
     See Also
     --------
@@ -275,14 +275,14 @@ def scale_norms(X: Any, axis: str = "rows", norm: str = "l2") -> Any:
     X : array-like or sparse matrix of shape (n_rows, n_columns)
         The data.
     axis : {"rows", "columns"}, default="rows"
-        What is scaled.
+        Whether to scale rows or columns.
     norm : {"l1", "l2", "max"}, default="l2"
         Sum of absolute values, Euclidean norm, or largest absolute value.
 
     Returns
     -------
     scaled : ndarray or sparse matrix of shape (n_rows, n_columns)
-        The data to that scale; rows or columns of zeros stay as they are.
+        The scaled data; rows or columns of zeros remain unchanged.
 
     See Also
     --------

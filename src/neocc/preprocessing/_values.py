@@ -69,7 +69,7 @@ class Log1p(Preprocessor):
         Returns
         -------
         logarithms : ndarray or sparse matrix of shape (n_rows, n_columns)
-            Of every value x, log(1 + x).
+            The logarithms log(1 + x) of the values x.
         """
         check_is_fitted(self)
         X = self._non_negative(X, reset=False)
@@ -104,7 +104,7 @@ class Log1p(Preprocessor):
 class Tfidf(TfidfTransformer):
     r"""Weigh columns by their rarity (TF-IDF), and scale rows to norm 1.
 
-    Rows take the place of documents, columns that of terms: entry x of column t becomes x times
+    Rows correspond to documents and columns to terms: entry x of column t is multiplied by
 
     .. math:: \log\frac{1 + n}{1 + n_t} + 1
 
@@ -116,7 +116,7 @@ class Tfidf(TfidfTransformer):
     norm : {"l1", "l2"} or None, default="l2"
         Norm that rows are scaled to.
     use_idf : bool, default=True
-        Weigh the columns; with False only rows are scaled.
+        Whether to weight the columns; if False, only rows are scaled.
     smooth_idf : bool, default=True
         Count one more row that has an entry in every column, as above.
     sublinear_tf : bool, default=False
@@ -134,7 +134,7 @@ class Tfidf(TfidfTransformer):
     See Also
     --------
     tfidf : The same as a function.
-    sklearn.feature_extraction.text.TfidfTransformer : Does the work.
+    sklearn.feature_extraction.text.TfidfTransformer : The transformer used internally.
 
     Examples
     --------
@@ -150,14 +150,14 @@ class Tfidf(TfidfTransformer):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_columns)
-            Rows over the columns of the fit.
+            The data, with the same columns as in `fit`.
         copy : bool, default=True
             Work on a copy of X.
 
         Returns
         -------
         weighted : ndarray or sparse matrix of shape (n_rows, n_columns)
-            The data with weights.
+            The weighted data.
         """
         weighted = super().transform(X, copy=copy)
         if not sparse.issparse(X):
@@ -177,7 +177,7 @@ def log1p(X: Any) -> Any:
     Returns
     -------
     logarithms : ndarray or sparse matrix of shape (n_rows, n_columns)
-        Of every value x, log(1 + x).
+        The logarithms log(1 + x) of the values x.
 
     See Also
     --------
@@ -206,7 +206,7 @@ def tfidf(X: Any, *, norm: str | None = "l2") -> Any:
     Returns
     -------
     weighted : ndarray or sparse matrix of shape (n_rows, n_columns)
-        The data with weights.
+        The weighted data.
 
     See Also
     --------

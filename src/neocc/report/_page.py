@@ -88,7 +88,7 @@ def render_report(
         They are shown as text, whatever they contain. If a `Matrix` has other names, these are the
         ids, and are downloaded beside the names.
     row_noun, column_noun : str, default="rows" and "columns"
-        What rows and columns are, many of them: "genes", "conditions".
+        Plural nouns for rows and columns, such as "genes" and "conditions".
     title : str, default=None
         The title of the page.
     settings : mapping, default=None
@@ -96,12 +96,12 @@ def render_report(
     record : RunRecord, default=None
         The record of the run: its file, versions and time are shown too.
     labels, labels_of_columns : path-like, mapping or sequence, default=None
-        What is known of rows, and of columns, besides the matrix: classes, genres, tissues. The
-        page then tells which labels each group has more often than by chance
-        (`neocc.metrics.enrichment`). A mapping from names, or a sequence with an entry for each
-        row: a label, a list of labels, or None. Or a file: a column of names, then one of labels;
-        ``"films.csv:genres"`` says which column. In a file several labels stand in several lines,
-        or in one cell with ``|`` between them.
+        Known labels of rows and columns, such as classes, genres or tissues. The page then shows
+        which labels are over-represented in each group (`neocc.metrics.enrichment`). A mapping from
+        names, or a sequence with one entry per row: a label, a list of labels, or None. Or a file
+        with a column of names, followed by one of labels; ``"films.csv:genres"`` selects the
+        column. In a file, several labels are on separate lines, or in one cell, separated by
+        ``|``.
 
     Returns
     -------
@@ -185,7 +185,7 @@ def write_report(
     labels_of_columns: Any = None,
     force: bool = False,
 ) -> None:
-    """Write a page about a fit; the file appears whole or not at all.
+    """Write an HTML report of a fit; the file is written atomically.
 
     Parameters
     ----------
@@ -198,13 +198,13 @@ def write_report(
     row_names, column_names : sequence, default=None
         Names to show; by default those of the matrix or of the fit.
     row_noun, column_noun : str, default="rows" and "columns"
-        What rows and columns are, many of them: "genes", "conditions".
+        Plural nouns for rows and columns, such as "genes" and "conditions".
     title : str, default=None
         The title of the page.
     settings, record : mapping and RunRecord, default=None
         What to show of the run, as in `render_report`.
     labels, labels_of_columns : path-like, mapping or sequence, default=None
-        What is known of rows and columns besides the matrix, as in `render_report`.
+        Known labels of rows and columns, as in `render_report`.
     force : bool, default=False
         Whether to replace an existing file.
 

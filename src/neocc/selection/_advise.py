@@ -31,7 +31,7 @@ _MANY_LINES = 1000
 
 @dataclass(frozen=True)
 class Reason:
-    """Something that is advised: a step before the fit, or parameters of it."""
+    """A piece of advice: a step before the fit, or parameters of the fit."""
 
     what: str
     why: str  # a clause without a full stop
@@ -41,16 +41,16 @@ class Reason:
 
 @dataclass(frozen=True)
 class Advice:
-    """A pipeline, ready to be fitted, and why it is made like that.
+    """A pipeline, ready to be fitted, and the reasons for its steps and parameters.
 
-    It can be taken apart: ``pipeline, reasons = advise(X)``.
+    It can be unpacked: ``pipeline, reasons = advise(X)``.
 
     Attributes
     ----------
     pipeline : sklearn.pipeline.Pipeline
         Transformers of `neocc.preprocessing`, then `NEOCC` under the name "neocc".
     reasons : tuple of Reason
-        What each of them is for.
+        The reasons for each of them.
     description : DataDescription
         What the data look like.
     """
@@ -69,7 +69,7 @@ class Advice:
         return "\n".join([str(self.description), *lines])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the pipeline as JSON knows it."""
+        """Return everything but the pipeline in a form that JSON can hold."""
         told = [
             {"what": one.what, "why": one.why, "step": one.step, "parameters": dict(one.parameters)}
             for one in self.reasons
@@ -85,28 +85,28 @@ def advise(
     random_state: Any = 0,
     **parameters: Any,
 ) -> Advice:
-    """Say how data should be transformed and clustered, and why.
+    """Advise how to transform and cluster data, and why.
 
     Parameters
     ----------
     X : array-like, data frame, sparse matrix or store
-        The data, of shape (n_rows, n_columns). Cells that are NaN are missing.
+        The data, of shape (n_rows, n_columns). NaN cells are missing.
     column_names, max_cells : sequence and int, default=None and 2**20
         As in `describe_data`.
     random_state : int, RandomState or None, default=0
-        Seed of the look at the data, and of the estimator.
+        Seed of the sample of the data and of the estimator.
     **parameters
-        Parameters of `NEOCC`, such as `n_row_clusters`: what is given is not chosen.
+        Parameters of `NEOCC`, such as `n_row_clusters`, which are then not chosen.
 
     Returns
     -------
     advice : Advice
-        The pipeline, not fitted, and the reasons. What several memberships cost, where overlap is
-        asked for, is chosen by the fit (``overlap_model="auto"``).
+        The pipeline, not fitted, and the reasons. The cost of several memberships, if overlap is
+        requested, is chosen during the fit (``overlap_model="auto"``).
 
     See Also
     --------
-    describe_data : What data look like.
+    describe_data : Describe the kind of data.
 
     Examples
     --------

@@ -18,7 +18,7 @@ _MOST_NAMED = 5
 
 @dataclass(frozen=True)
 class DataDescription:
-    """What data look like; printed, a short paragraph.
+    """What the data look like; prints as a short paragraph.
 
     Attributes
     ----------
@@ -26,13 +26,13 @@ class DataDescription:
         "binary", "ratings", "proportions", "counts", "ratios", "intensities", "units" (columns of
         different units) or "plain".
     evidence : str
-        What the kind was told by.
+        What the kind was recognised by.
     implies : str
-        What a fit must take care of.
+        What a fit must take into account.
     remarks : tuple of str
-        What else stands out, a sentence each.
+        What else stands out, one sentence each.
     facts : Facts
-        The numbers that all this rests on.
+        The numbers behind all this.
     """
 
     kind: str
@@ -50,7 +50,7 @@ class DataDescription:
         return " ".join([f"{first}{self.implies}.", *self.remarks])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON knows it."""
+        """Return everything in a form that JSON can hold."""
         facts = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self.facts).items()}
         told = {"kind": self.kind, "evidence": self.evidence, "implies": self.implies}
         return {**told, "remarks": list(self.remarks), **facts}
@@ -64,30 +64,30 @@ def describe_data(
     max_cells: int = 1 << 20,
     random_state: Any = 0,
 ) -> DataDescription:
-    """Look at data before a fit: what kind they are, and what stands out.
+    """Describe data before a fit: their kind, and what stands out.
 
     Parameters
     ----------
     X : array-like, data frame, sparse matrix or store
-        The data, of shape (n_rows, n_columns). Cells that are NaN are missing.
+        The data, of shape (n_rows, n_columns). NaN cells are missing.
     column_names : sequence, default=None
         Names of the columns; by default those of a data frame or a store.
     missing : {"zero", "ignore"}, default="zero"
-        As in `NEOCC`: whether entries that a sparse matrix does not store are zeros, or missing.
+        As in `NEOCC`: whether entries not stored in a sparse matrix are zeros or missing.
     max_cells : int, default=1048576
-        Of data with more cells (stored entries, where zeros are not stored) a random sample of the
-        rows is looked at.
+        If the data have more cells (stored entries, if sparse), a random sample of the rows is
+        used.
     random_state : int, RandomState or None, default=0
         Seed of the sample.
 
     Returns
     -------
     description : DataDescription
-        The kind, the evidence, and what stands out; `print` it, or take its `to_dict`.
+        The kind, the evidence, and what stands out; `print` it, or use its `to_dict`.
 
     See Also
     --------
-    advise : What follows for a fit.
+    advise : Advise how to fit the data.
 
     Examples
     --------

@@ -89,15 +89,15 @@ def estimate_overlap_and_outliers(
 ) -> OverlapEstimate:
     """Estimate how much the clusters overlap and how many items are outliers.
 
-    The default rule compares explanations of the same items, in the space of the prototypes of
-    generously many co-clusters: items at the mean of several clusters, against disjoint clusters,
-    clusters of any shape, one cluster more, and gradual memberships. In doubt the overlap is 0.
-    Outliers are items that are farther from all of this than noise, and the tails of real data,
-    explain.
+    The default rule compares explanations of the same items, in the space of the prototypes of a
+    generous number of co-clusters: items at the mean of several clusters, against disjoint
+    clusters, clusters of any shape, one more cluster, and gradual memberships. When in doubt, the
+    overlap is 0. Outliers are items farther from all of these than noise and the tails of real data
+    can explain.
 
-    The first and the second rule are those of the method's authors. They look at distances to
-    k-means centres and count items that are near several, as in clouds that run into each other;
-    on clusters without any overlap they find some.
+    The first and the second rule are those of the method's authors. They count items that are close
+    to several k-means centres, as where clusters run into each other; they find some overlap even
+    between disjoint clusters.
 
     Parameters
     ----------
@@ -113,24 +113,24 @@ def estimate_overlap_and_outliers(
         for small overlap, counts the items that are as close to the centre of another cluster as
         the items of that cluster usually are.
     n_other_clusters : int, optional
-        Number of clusters of the other side, for the mixture: with it the estimate is that of
+        Number of clusters of the other side, for the mixture; the estimate is then that of
         ``NEOCC(row_overlap="auto", ...)``. None describes items by many small clusters.
     delta_overlap : float, default=1.9
         What "usually" means for the first rule: mean plus this many standard deviations. Between -1
         and 3.5; smaller values give less overlap.
     delta_outliers : float, default=6.0
         For the published rules, an item is an outlier if it is farther from its nearest centre than
-        the mean over all items plus so many standard deviations. At least 0; smaller values give
+        the mean over all items plus this many standard deviations. At least 0; smaller values give
         more outliers. A fraction of 1 / (1 + delta_outliers^2) or more can never be found: 2.7 %
         for 6, 10 % for 3.
     count_home : bool, default=True
         Whether the second rule counts an item in its nearest cluster too, as the authors' program
-        does: the overlap is then larger by about one. `False` counts further memberships only.
+        does: the overlap is then larger by about one. `False` counts only further memberships.
     n_init : int, optional
         Number of starts: of the co-clusters (6 by default), or of k-means (5).
     centers : array-like of shape (n_clusters, n_columns), optional
-        Centres to use in place of k-means, for the published rules; of shape (n_clusters, n_rows)
-        for columns.
+        Centres to use instead of those of k-means, for the published rules; of shape (n_clusters,
+        n_rows) for columns.
     random_state : int, RandomState or None, default=None
         Seed of the starts.
     n_jobs : int or None, default=None
@@ -139,7 +139,7 @@ def estimate_overlap_and_outliers(
     Returns
     -------
     estimate : OverlapEstimate
-        The two numbers with their reasons; it prints and plots itself.
+        The two numbers with the reasons; it can be printed and plotted.
 
     References
     ----------

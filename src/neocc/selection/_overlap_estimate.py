@@ -18,9 +18,9 @@ Strategy: TypeAlias = Literal["mixture", "second", "first"]
 
 @dataclass(frozen=True, eq=False)
 class OverlapEstimate:
-    """Estimated overlap and outliers of one side, and how the numbers came about.
+    """Estimated overlap and outliers of one side, with the reasons.
 
-    `print` it for the reasons, `plot` it for a picture.
+    `print` shows the reasons, `plot` a figure.
 
     Attributes
     ----------
@@ -37,19 +37,19 @@ class OverlapEstimate:
         Widths, in standard deviations, of the thresholds of the first rule and of the outliers of
         both published rules.
     n_items, n_clusters : int
-        Rows or columns, and clusters.
+        Numbers of rows (or columns) and of clusters.
     n_pairs : int
         Pairs of item and cluster that the rule counted; `overlap` is `n_pairs / n_items`, or
-        `n_clusters - 1` if that is smaller. With the mixture: all memberships, `overlap` is
-        `n_pairs / n_items - 1`, and so -`outliers` if clusters are disjoint.
+        `n_clusters - 1` if that is smaller. With the mixture, all memberships: `overlap` is
+        `n_pairs / n_items - 1`, and hence -`outliers` if clusters are disjoint.
     n_home : int
         How many of them are items in their nearest cluster.
     n_outliers : int
         Items beyond `outlier_threshold`.
     overlap_thresholds : ndarray of shape (n_clusters,)
-        First rule: the distance up to which an item joins each cluster, NaN for one that no item
-        is nearest to. Second rule: 1 / (n_clusters + 1), of the sum of an item's distances.
-        Mixture: NaN, there is none.
+        First rule: the distance up to which an item joins each cluster, NaN for one that is nearest
+        to no item. Second rule: 1 / (n_clusters + 1), as a fraction of the sum of an item's
+        distances. Mixture: NaN, there is none.
     outlier_threshold : float
         Distance beyond which an item is an outlier; infinite if the mixture found none.
     cluster_sizes, cluster_pairs : ndarray of int, shape (n_clusters,)
@@ -59,17 +59,17 @@ class OverlapEstimate:
     nearest, second_nearest : ndarray of shape (n_items,)
         Distances of each item to the nearest and the second nearest centre.
     left : ndarray of shape (n_items,)
-        The distances that `outlier_threshold` is for: `nearest`, or with the mixture what no
+        The distances that `outlier_threshold` applies to: `nearest`, or with the mixture what no
         cluster explains.
     gain : float
         Mixture: what overlap gains over disjoint clusters (BIC, in units of log-likelihood).
     references : dict of str to float
         What other explanations gain.
     margin : float
-        By how much overlap must be ahead of these to be believed; "gradual", which holds overlap,
-        must be ahead of it by as much.
+        By how much the gain of overlap must exceed these to be accepted; "gradual", which includes
+        overlap, must exceed it by as much.
     path : ndarray of shape (2, n_points)
-        Extra memberships as a fraction of the items, and what they would gain.
+        Extra memberships as a fraction of the items, and their gains.
     """
 
     overlap: float

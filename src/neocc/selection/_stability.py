@@ -58,11 +58,11 @@ def stability(
     n_jobs: int | None = None,
     callback: Callable[[int, int], Any] | None = None,
 ) -> Stability:
-    """Measure how far rows, columns and clusters can be trusted.
+    """Measure how stable rows, columns and clusters are.
 
     A reference solution is compared with many others. Clusters are matched one to one (the
-    Hungarian method on Jaccard indices); then each row, column and cluster gets the mean agreement
-    as its confidence. Interrupting (Ctrl-C) returns the result of the runs made so far.
+    Hungarian method on Jaccard indices); the confidence of a row, column or cluster is its mean
+    agreement. Interrupting (Ctrl-C) returns the result of the runs so far.
 
     Parameters
     ----------
@@ -72,35 +72,35 @@ def stability(
         Numbers of clusters.
     method : {"restarts", "bootstrap"}, default="restarts"
         "restarts" solves the problem from other random starts: are there other solutions?
-        "bootstrap" searches for the best solution on rows drawn with replacement, whose clusters
-        all rows then join: would other rows have given the same clusters? It takes longer.
+        "bootstrap" searches for the best solution on rows drawn with replacement and then assigns
+        all rows to its clusters: would other rows have given the same clusters? It takes longer.
     n_runs : int, default=20
         Number of restarts or samples.
     n_init : int, default=1
         Effort of each run. Restarts: the best of this many starts. Samples: a search like that of
         `NEOCC` with this many starts. More effort separates real alternatives from poor solutions.
     objective : {"mean", "residue", "poisson", "diagonal", "modularity"}, default="mean"
-        NEO-CC-M or NEO-CC-RCM.
+        As in `NEOCC`.
     row_overlap, row_outliers, column_overlap, column_outliers : float, default=0.0
         Fractions as in `NEOCC`.
     reference : fitted estimator or pair of membership matrices, optional
-        The solution to judge, with `row_membership_` and `column_membership_`, or as (U, V). By
-        default the best that a search like that of `NEOCC` finds.
+        The solution to assess, with `row_membership_` and `column_membership_`, or as (U, V). By
+        default, the best that a search like that of `NEOCC` finds.
     co_association : bool, optional
-        Whether to count how often two rows share a cluster, in a table of n_rows squared. By
-        default up to 2000 rows.
+        Whether to count how often two rows share a cluster, in an (n_rows, n_rows) table. By
+        default, for up to 2000 rows.
     random_state : int, RandomState or None, default=None
         Seed.
     n_jobs : int or None, default=None
         Number of threads, all by default. The result does not depend on it.
     callback : callable, optional
-        Called after each run with the number of runs done and to do; returning True ends the
-        analysis as an interrupt does. Each run is also logged (logger "neocc", level INFO).
+        Called after each run with the number of runs done and the total; returning True ends the
+        analysis, like an interrupt. Each run is also logged (logger "neocc", level INFO).
 
     Returns
     -------
     stability : Stability
-        Confidences; it prints and plots itself.
+        Confidences; it can be printed and plotted.
 
     Examples
     --------

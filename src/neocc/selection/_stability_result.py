@@ -20,18 +20,18 @@ _PRINTED = 20
 
 @dataclass(frozen=True, eq=False)
 class Stability:
-    """How far the clusters of a reference solution can be trusted.
+    """How stable the clusters of a reference solution are.
 
     Attributes
     ----------
     row_confidence, column_confidence : ndarray of shape (n_rows,) and (n_columns,)
-        How far the runs put an item into the same clusters as the reference, from 0 to 1: the mean
-        Jaccard index of its clusters there and here. Without overlap this is the fraction of runs
-        in which the item has the same cluster.
+        To what extent the runs put an item into the same clusters as the reference, from 0 to 1:
+        the mean Jaccard index of its clusters there and here. Without overlap, this is the fraction
+        of runs in which the item is in the same cluster.
     row_cluster_confidence, column_cluster_confidence : ndarray, one value per cluster
-        How well the runs find each cluster again, from 0 to 1: the mean Jaccard index of its
-        members and those of its partner. Above 0.75 it can be taken for real; below 0.5 it
-        dissolves (Hennig, "Cluster-wise assessment of cluster stability", 2007).
+        How well the runs recover each cluster, from 0 to 1: the mean Jaccard index of its members
+        and those of its match. Above 0.75, a cluster is stable; below 0.5, it dissolves (Hennig,
+        "Cluster-wise assessment of cluster stability", 2007).
     co_association : ndarray of shape (n_rows, n_rows) or None
         Fraction of the runs in which two rows share a cluster.
     row_membership, column_membership : ndarray of bool
@@ -43,7 +43,7 @@ class Stability:
     reference_objective : float
         Objective of the reference.
     n_runs : int
-        Number of runs asked for; `objectives` is shorter if the analysis was interrupted.
+        Number of runs requested; `objectives` is shorter if the analysis was interrupted.
     """
 
     row_confidence: FloatArray = field(repr=False)

@@ -106,8 +106,8 @@ class ParquetRows:
 def open_parquet(path: str | PathLike[str], *, columns: Sequence[str] | None = None) -> ParquetRows:
     """Open a table of numbers in Parquet files that is larger than memory.
 
-    `fit` reads its row groups one after the other, over and over: a store (`write_store`) is read
-    much faster, but takes room on the disk.
+    `fit` reads its row groups in order, once per pass: a store (`write_store`) is read much faster,
+    but takes disk space.
 
     Parameters
     ----------

@@ -38,23 +38,23 @@ def write_store(
     Parameters
     ----------
     path : path-like
-        The folder to write. It appears whole or not at all.
+        The folder to write, atomically.
     source : array, sparse matrix, Matrix, BlockStore, iterable of blocks, or path-like
-        The rows. An iterable yields blocks of rows, arrays or sparse matrices, of any size; so
-        matrices that fit nowhere can be made and stored. Arrays of Dask are computed chunk by chunk
+        The rows. An iterable yields blocks of rows, arrays or sparse matrices, of any size, so that
+        matrices larger than memory can be generated and stored. Dask arrays are computed by chunks
         of rows. A path names a file in any format of `read_matrix`, or a folder of Parquet files,
         read in the order of their names. Text, Parquet and Matrix Market files may be larger than
         memory; others are read as a whole.
     rows_per_block : int, default=None
-        Number of rows of a block; by default as many as `block_size` holds.
+        Number of rows per block; by default, as many as fit into `block_size`.
     block_size : int or str, default="64MB"
         Bytes of a block. Two or three blocks are in memory at a time, here and in a fit.
     dtype : data type, default=None
-        What to store numbers as, "float32" or "float64"; by default as they come.
+        Type of the stored numbers, "float32" or "float64"; by default, that of the source.
     row_names, column_names : iterable of str, default=None
-        Names, where the source brings none.
+        Names, if the source has none.
     force : bool, default=False
-        Replace an earlier store.
+        Whether to replace an earlier store.
     **read_options
         For paths: options of `read_matrix`, such as ``missing="zero"``.
 

@@ -49,7 +49,7 @@ class LowRankNEOKMeans(NEOKMeans):
         Extra memberships as a fraction of the number of points, between `-outliers` and
         `n_clusters - 1`.
     outliers : float in [0, 1), default=0.0
-        Largest fraction of points left in no cluster.
+        Maximum fraction of points in no cluster.
     solver : {"admm", "alm"}, default="admm"
         How the relaxation is solved, in both cases with L-BFGS-B between updates of multipliers.
         `"alm"` searches all variables at once and carries multipliers for all constraints.
@@ -63,7 +63,7 @@ class LowRankNEOKMeans(NEOKMeans):
         from k-means++ seeds (one for each of `columns_per_cluster`, averaged), or a given
         membership matrix (averaged with random ones).
     n_init : int, default=1
-        Number of starts; the one of lowest objective is kept. Given memberships are run once.
+        Number of starts; the one with the lowest objective is kept. Given memberships are run once.
     rounding : {"clusters", "counts"}, default="clusters"
         `"clusters"` looks for the distinct clusters of the relaxed solution, rounds the number of
         times that it holds each, and gives the memberships to the largest entries. `"counts"`
@@ -72,26 +72,26 @@ class LowRankNEOKMeans(NEOKMeans):
     refine : bool, default=True
         Improve the rounded memberships by the alternation and by exact moves of single memberships.
     max_iter : int, default=50
-        Largest number of updates of the multipliers.
+        Maximum number of updates of the multipliers.
     tol : float, default=1e-4
-        Largest violation of a constraint, relative, at which the relaxation counts as solved.
+        Relative violation of constraints below which the relaxation counts as solved.
     engine : {"auto", "memory"}, default="auto"
         Where the data live during the fit.
     kernel : {"auto", "numpy", "numba"}, default="auto"
         How blocks of rows are summed.
     n_jobs : int, default=None
-        Number of threads, all available ones by default. The result does not depend on it.
+        Number of threads; None uses all available ones. The result does not depend on it.
     random_state : int, RandomState or None, default=None
         Seed of the starts.
     verbose : int, default=0
-        1 logs every start, 2 every update of the multipliers, through the logger `"neocc"`.
+        1 logs each start to the logger `"neocc"`, 2 each update of the multipliers.
 
     Attributes
     ----------
     membership_ : ndarray of bool, shape (n_points, n_clusters)
-        Which point belongs to which clusters.
+        Which point belongs to which cluster.
     labels_ : ndarray of int, shape (n_points,)
-        Of the clusters of each point the nearest; -1 for an outlier.
+        The nearest of the clusters of each point; -1 for an outlier.
     outliers_ : ndarray of bool, shape (n_points,)
         Points that belong to no cluster.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
@@ -102,7 +102,7 @@ class LowRankNEOKMeans(NEOKMeans):
         Objective of the relaxed solution, only as exact as the constraints are met: where some
         points are far from all others, violations within `tol` may be worth a tenth of it or more.
     infeasibility_ : float
-        Its largest violation of a constraint, relative.
+        Its largest relative violation of a constraint.
     history_ : structured ndarray
         Fields `"objective"` and `"infeasibility"` of the relaxed solution after each update of the
         multipliers.
