@@ -11,8 +11,9 @@ validate = pytest.importorskip("numpydoc.validate").validate
 
 # Not every entry has more to say than its first line, a sibling or an example; returned values have
 # names as in scikit-learn; values of both sides stand side by side; and results and errors list
-# their fields as attributes, and say in a line what their methods return.
-NOT_ASKED = {"ES01", "SA01", "EX01", "RT02", "PR03"}
+# their fields as attributes, and say in a line what their methods return. Up to numpydoc 1.10 GL01
+# wants the first line below the quotes; later it does not.
+NOT_ASKED = {"GL01", "ES01", "SA01", "EX01", "RT02", "PR03"}
 NOT_ASKED_OF_RESULTS = {"PR01", "RT01"}
 MODULES = ("datasets", "io", "metrics", "plot", "preprocessing", "report", "scverse", "selection")
 
