@@ -103,6 +103,15 @@ def test_where_others_cannot_take_them_all_counts_are_met_all_the_same(name, mod
     assert (fit.row_membership_.sum(), fit.column_membership_.sum()) == (40 * most, 30 * most)
 
 
+@pytest.mark.parametrize(("n_memberships", "spared"), [(9, True), (10, True), (11, False)])
+def test_they_are_spared_as_long_as_others_can_take_the_rest(n_memberships, spared):
+    """Four of six rows may have two memberships each, the other two have one."""
+    counts = Counts(6, 3, n_memberships, 0), Counts(5, 2, 5, 0)
+    problem = Problem(OBJECTIVES["poisson"], *counts, overlap_model=OVERLAP_MODELS["share"](2))
+    found = problem.sparing("rows", np.arange(6) < 2)
+    assert (found.row_silent is not None) == spared
+
+
 @pytest.mark.parametrize("model", ["repeat", "share"])
 @pytest.mark.parametrize("outliers", [0, 2])
 @pytest.mark.parametrize("seed", range(3))

@@ -123,10 +123,8 @@ def test_a_search_begins_with_starts_from_a_view(case, monkeypatch):
 @pytest.mark.parametrize("seed", range(4))
 def test_where_iterations_are_costly_the_plain_starts_are_made_too(case, seed):
     rows = Counts(60, 4, 60, 0) if case == "residue" else Counts(60, 4, 66, 3)
-    problem, X = (
-        make_problem(case, rows, COLUMNS),
-        np.random.default_rng(seed).normal(size=(60, 40)),
-    )
+    problem = make_problem(case, rows, COLUMNS)
+    X = np.random.default_rng(seed).normal(size=(60, 40))
     rngs = np.random.default_rng(seed).spawn(6)
     plain = min(each.objective for each in run_starts(make_engine(X), problem, "neo-kmeans", rngs))
     engine, rng = make_engine(X), np.random.default_rng(seed)

@@ -182,16 +182,12 @@ class _Plan:
             view = thin_view(data, problem, viewer)
             if not state.n_starts:  # else it is known, and made again after an interruption
                 state.work += engine.reads.asked - asked
-        is_short, tol, rngs = (
-            n_starts > 1 and (self.is_thin or self.is_large),
-            problem.tol,
-            self.rngs,
-        )
+        is_short = n_starts > 1 and (self.is_thin or self.is_large)
+        tol = max(problem.tol, SHORT_TOL) if is_short else problem.tol
+        rngs = self.rngs
         if self.is_thin:
             n_starts = int(np.ceil(_THIN_SHARE * n_starts))
             rngs = viewer.spawn(n_starts)
-        if is_short:
-            tol = max(tol, SHORT_TOL)
 
         def one_start(own: Engine, i: int) -> tuple[Solution, float]:
             asked = own.reads.asked
