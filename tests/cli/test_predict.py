@@ -82,7 +82,7 @@ def test_many_rows_are_cut_short_on_the_page(run, women_result, tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("name,E1,E2\nann,1,0\n", "wanted and not there"),
+        ("name,E1,E2\nann,1,0\n", "expected but missing"),
         ("1,2,3,4\n4,5,6,7\n", "4 columns"),
         ("name,E1,X\nann,1,0\n", "'X'"),
     ],

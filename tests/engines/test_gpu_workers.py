@@ -105,5 +105,5 @@ def random_pair_of(n, rng):
 
 
 def test_only_clusters_have_such_kernels():
-    with pytest.raises(ValueError, match='On this machine take engine="gpu"'):
+    with pytest.raises(ValueError, match='On this machine use engine="gpu"'):
         NEOCC(2, 2, kernel="gpu").fit(np.eye(6))

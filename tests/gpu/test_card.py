@@ -608,7 +608,7 @@ def test_out_of_memory_and_interruption():
     large = np.random.default_rng(0).normal(size=(100_000, 80))
     pool.set_limit(size=pool.total_bytes() + large.nbytes // 2)
     try:
-        with pytest.raises(MemoryError, match="memory of the GPU"):
+        with pytest.raises(MemoryError, match="GPU does not have enough memory"):
             model.fit(large)
     finally:
         pool.set_limit(size=limit)

@@ -72,7 +72,7 @@ def test_all_other_labels_at_once(tmp_path):
     with pytest.raises(ValueInCellError) as caught:
         read(tmp_path, attributes, "1,red,2020,yes,u\n")
     message = str(caught.value)
-    assert "3 are no numbers" in message
+    assert "3 are not numeric" in message
     assert "drop=['b', 'c', 'e f']" in message
     matrix = read(tmp_path, attributes, "1,red,2020,yes,u\n", drop=["b", "c", "e f"])
     np.testing.assert_array_equal(matrix.data, [[1, 1]])

@@ -89,7 +89,7 @@ class TestWorkbooks:
         path = book(Data=GENES)
         data = path.read_bytes()
         path.write_bytes(data[: len(data) // 2])
-        with pytest.raises(FormatError, match="cut off or damaged"):
+        with pytest.raises(FormatError, match="truncated or damaged"):
             read_matrix(path)
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("[Content_Types].xml", "<x/>")

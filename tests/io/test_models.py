@@ -238,7 +238,12 @@ def test_models_of_every_overlap_are_read_again(name, objective, tmp_path):
 
 @pytest.mark.parametrize(
     ("row", "cluster", "match"),
-    [(0, 9, "not there"), (0, -1, "no members"), (0, -2, "not there"), (1, None, "does not fit")],
+    [
+        (0, 9, "not there"),
+        (0, -1, "do not belong to"),
+        (0, -2, "not there"),
+        (1, None, "does not fit"),
+    ],
 )
 def test_what_is_followed_is_checked(row, cluster, match):
     model = files.fitted(row_overlap=0.3, overlap_model="either")

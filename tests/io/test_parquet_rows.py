@@ -70,10 +70,10 @@ def test_bad_input(tmp_path, frame):
     with pytest.raises(FormatError, match="no column 'absent'"):
         open_parquet(path, columns=["absent"])
     frame.assign(c1=[np.nan, *range(89)]).to_parquet(path)
-    with pytest.raises(ValueInCellError, match=r"'c1'.*Row 0 of row group 0 holds no finite"):
+    with pytest.raises(ValueInCellError, match=r"'c1'.*Row 0 of row group 0 has a missing or infinite"):
         NEOCC(2, 2).fit(open_parquet(path))
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(FormatError, match="no whole Parquet file"):
+    with pytest.raises(FormatError, match="not a complete Parquet file"):
         open_parquet(path)
     frame.to_parquet(path)
     rows = open_parquet(path)

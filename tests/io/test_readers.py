@@ -335,8 +335,12 @@ class TestMatrix:
     @pytest.mark.parametrize(
         ("own", "wanted", "words"),
         [
-            (("a", "x"), ["a", "b"], "1 rows of the matrix are not among those wanted.*'x'"),
-            (("a", "b"), ["a", "b", "c"], "wanted and not there.*'c'; it has 2 rows, wanted are 3"),
+            (("a", "x"), ["a", "b"], "1 rows of the matrix are not expected.*'x'"),
+            (
+                ("a", "b"),
+                ["a", "b", "c"],
+                "expected but missing.*'c'; it has 2 rows, expected are 3",
+            ),
             (("a", "a"), ["a", "b"], "Rows cannot be matched.*same name"),
             (None, ["a", "b"], "no names of rows"),
         ],
@@ -348,8 +352,8 @@ class TestMatrix:
     @pytest.mark.parametrize(
         ("own", "wanted", "words"),
         [
-            (("a", "x"), ["a", "b"], "not among those wanted, the first: 'x'"),
-            (("a", "b"), ["a", "b", "c"], "wanted and not there, the first: 'c'"),
+            (("a", "x"), ["a", "b"], "not expected, the first: 'x'"),
+            (("a", "b"), ["a", "b", "c"], "expected but missing, the first: 'c'"),
             (("a", "a"), ["a", "b"], "same name"),
             (None, ["a", "b"], "header"),
         ],

@@ -36,8 +36,8 @@ def spoilt_sources(folder):
     (folder / "changed.csv.gz").write_bytes(packed[:-8] + bytes(8))
     (folder / "uneven.csv").write_text("a,b,c\n" + "1,2,3\n" * 9000 + "1,2\n")
     (folder / "folder.csv").mkdir()
-    yield "cut.csv.gz", "cut off or damaged"
-    yield "changed.csv.gz", "cut off or damaged"
+    yield "cut.csv.gz", "truncated or damaged"
+    yield "changed.csv.gz", "truncated or damaged"
     yield "uneven.csv", "uneven.csv, line 9002"
     yield "folder.csv", "without Parquet files"
     if importlib.util.find_spec("pyarrow"):
@@ -52,8 +52,8 @@ def spoilt_sources(folder):
         whole = (folder / "parts/b.parquet").read_bytes()
         for name in ("parts/b.parquet", "cut.parquet"):
             (folder / name).write_bytes(whole[: len(whole) // 2])
-        yield "cut.parquet", "no whole Parquet file"
-        yield "parts", r"b\.parquet: The file is no whole Parquet file"
+        yield "cut.parquet", "not a complete Parquet file"
+        yield "parts", r"b\.parquet: The file is not a complete Parquet file"
     (folder / "locked.csv").write_text(text)
     (folder / "locked.csv").chmod(0)
     if not os.access(folder / "locked.csv", os.R_OK):  # the superuser may read it all the same
@@ -136,7 +136,7 @@ def test_a_store_that_was_replaced_is_noticed(X, tmp_path):
     before.load(0)
     after = write_store(tmp_path / "a", X[::-1], rows_per_block=60, force=True)
     assert after.load(0).shape == (60, 40)
-    with pytest.raises(FormatError, match="do not fit their checksum"):
+    with pytest.raises(FormatError, match="do not match their checksum"):
         before.load(0)
 
 
@@ -151,5 +151,5 @@ def test_a_block_replaced_by_one_of_the_same_size_and_time_is_noticed(X, tmp_pat
     os.utime(other, ns=(known.st_atime_ns, known.st_mtime_ns))
     other.replace(path)
     assert path.stat().st_mtime_ns == known.st_mtime_ns
-    with pytest.raises(FormatError, match="do not fit their checksum"):
+    with pytest.raises(FormatError, match="do not match their checksum"):
         store.load(0)

@@ -100,7 +100,7 @@ def weights_of(weights: Any, X: Any) -> FloatArray:
         if not same:
             raise ValueError(
                 "cell_weight must store the same cells as X: a weight for each observed cell. Give "
-                "explicit zeros to cells that shall not count."
+                "explicit zeros to cells that should not count."
             )
         found: FloatArray = W.data.astype(np.float64)
     else:

@@ -99,7 +99,7 @@ def plan_space(
         raise MemoryLimitError(
             f"memory_limit={limit!r} is too small: with {n_jobs} threads, blocks of "
             f"{in_words(block_bytes(source))} and {k} clusters of {source.shape[0]} rows a fit "
-            f"needs {in_words(least)}. Allow as much, take fewer threads (n_jobs), or write the "
+            f"needs {in_words(least)}. Allow as much, use fewer threads (n_jobs), or write the "
             "store with a smaller block_size.",
             needed=least,
         )

@@ -59,7 +59,7 @@ def read_matrix(
         )
     if is_on_card(X):
         if engine != "gpu":
-            raise ValueError('X is on the GPU: pass X.get(), or take engine="gpu".')
+            raise ValueError('X is on the GPU: pass X.get(), or use engine="gpu".')
         _count_columns(estimator, X, reset=reset)
         found: Matrix = read_card(X, None, cell_weight, observed=observed)
         return found
@@ -131,7 +131,7 @@ def make_counts(
     counts = Counts.from_fractions(n_items, n_clusters, overlap, outliers)
     if outliers < 0:
         raise ValueError(
-            f"{prefix}outliers={outliers} is negative: a fraction in [0, 1) is wanted."
+            f"{prefix}outliers={outliers} is negative: it must be a fraction in [0, 1)."
         )
     if counts.max_outliers >= n_items:
         raise ValueError(
@@ -173,7 +173,7 @@ def check_paired(objective: Objective, n_row_clusters: int, n_column_clusters: i
         raise ValueError(
             f"objective={objective.name!r} pairs every row cluster with a column cluster: "
             f"n_row_clusters={n_row_clusters} and n_column_clusters={n_column_clusters} must be "
-            "equal. Ask for as many of both, or take objective='poisson'."
+            "equal. Ask for as many of both, or use objective='poisson'."
         )
 
 

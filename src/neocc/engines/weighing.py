@@ -45,7 +45,7 @@ def read_weights(name: str, weights: Any, n_items: int) -> FloatArray | None:
     if len(bad):
         raise ValueError(
             f"{name} must be positive, from {_LEAST:g} to {_LARGEST:g}; found {found[bad[0]]:g} at "
-            f"{bad[0]}. Leave out what shall not count."
+            f"{bad[0]}. Leave out what should not count."
         )
     return None if (found == 1.0).all() else found
 

@@ -41,7 +41,7 @@ def refuse_start(init: str, problem: Problem) -> None:
     name = problem.objective.name
     if init == "sdp" and counts:
         raise ValueError(
-            f"init='sdp' relaxes squared differences; objective={name!r} has none. Take another "
+            f"init='sdp' relaxes squared differences; objective={name!r} has none. Use another "
             "init."
         )
     if init == "modularity" and not counts:
@@ -53,7 +53,7 @@ def refuse_start(init: str, problem: Problem) -> None:
         raise ValueError(
             "init='modularity' pairs every row cluster with a column cluster: n_row_clusters="
             f"{problem.rows.n_clusters} and n_column_clusters={problem.columns.n_clusters} must be "
-            "equal. Ask for as many of both, or take another init."
+            "equal. Ask for as many of both, or use another init."
         )
 
 

@@ -39,8 +39,8 @@ def make_engine(
         return on_cluster(matrix, where, kernel, workers)
     if kernel == GPU:
         raise ValueError(
-            'kernel="gpu" is for the workers of a cluster, each with a card: engine="dask", or a '
-            'client. On this machine take engine="gpu".'
+            'kernel="gpu" is for the workers of a cluster, each with a GPU: engine="dask", or a '
+            'client. On this machine use engine="gpu".'
         )
     kernels = get_kernels(kernel, matrix.n_stored, n_iterations)
     if where == "gpu":

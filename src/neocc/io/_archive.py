@@ -71,7 +71,7 @@ def read_array(path: Path, file: BinaryIO, n_bytes: int, what: str = "The file")
                 raise ValueError(f"format {version[0]}.{version[1]} is for records")
     # NumPy has Python parse what should be a dict; this is how Python may fail.
     except (ValueError, TypeError, SyntaxError, RecursionError, TokenError) as error:
-        raise FormatError(path, f"{what} is no NumPy array, or cut off.", _AGAIN) from error
+        raise FormatError(path, f"{what} is not a NumPy array, or is truncated.", _AGAIN) from error
     if dtype.hasobject or dtype.kind not in "biufcSU" or not dtype.itemsize:
         raise FormatError(
             path,
@@ -169,7 +169,7 @@ def _damage_reported(path: Path) -> Iterator[None]:
         ValueError,
     ) as error:
         raise FormatError(
-            path, f"The archive is cut off or damaged ({str(error).rstrip('.')}).", _AGAIN
+            path, f"The archive is truncated or damaged ({str(error).rstrip('.')}).", _AGAIN
         ) from error
 
 

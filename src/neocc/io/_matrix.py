@@ -160,23 +160,23 @@ class Matrix:
         """Return the place among `names` of each own name, or say why there is none."""
         if not (self.is_sparse or isinstance(self.data, np.ndarray)):
             raise ValueError(
-                f"{self._label}: The {side} are not those wanted in the same order, and those of a "
-                "block store cannot be moved. Convert a file with the same ones."
+                f"{self._label}: The {side} are not the expected ones in the same order, and those "
+                "of a block store cannot be moved. Convert a file with the same ones."
             )
         at = {name: place for place, name in enumerate(names)}
         if len(at) < len(names) or len(set(own)) < len(own):
             raise ValueError(
                 f"{side.capitalize()} cannot be matched by name: some in {self._label} or among "
-                "those wanted have the same name. Make the names unique."
+                "the expected ones have the same name. Make the names unique."
             )
         unknown = [name for name in own if name not in at]
         known = set(own)
         absent = [name for name in names if name not in known] if all_wanted else []
-        for found, what in ((unknown, "not among those wanted"), (absent, "wanted and not there")):
+        for found, what in ((unknown, "not expected"), (absent, "expected but missing")):
             if found:
                 raise ValueError(
                     f"{len(found)} {side} of {self._label} are {what}, the first: {found[0]!r}; it "
-                    f"has {len(own)} {side}, wanted are {len(names)}. Use a file with the same "
+                    f"has {len(own)} {side}, expected are {len(names)}. Use a file with the same "
                     f"{side}."
                 )
         return np.array([at[name] for name in own], dtype=np.intp)

@@ -80,7 +80,7 @@ class Source:
         except (OSError, ValueError) as error:
             raise _unreadable(path, error) from error
         if not head:
-            raise FormatError(path, "The file is empty.", "Was it written to the end?")
+            raise FormatError(path, "The file is empty.", "Was it written completely?")
         for magic, name in _OTHER_COMPRESSION.items():
             if head.startswith(magic):
                 raise FormatError(path, f"The file is compressed with {name}.", "Unpack it first.")
@@ -91,7 +91,7 @@ class Source:
                 source = cls(path, status.st_size, is_gzip, unpacked.read(_HEAD_BYTES))
             if not source.head:
                 raise FormatError(
-                    path, "Unpacked, the file is empty.", "Was it written to the end?"
+                    path, "Unpacked, the file is empty.", "Was it written completely?"
                 )
         return source
 
@@ -149,7 +149,7 @@ class Source:
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise FormatError(
                 self.path,
-                f"The file is cut off or damaged ({str(error).rstrip('.')}).",
+                f"The file is truncated or damaged ({str(error).rstrip('.')}).",
                 "Copy or download it again.",
             ) from error
         except OSError as error:
@@ -178,7 +178,7 @@ def check_expansion(path: Path, declared: int, stored: int) -> None:
         raise FormatError(
             path,
             f"{stored} bytes of the file claim to hold {declared} bytes of numbers.",
-            "If it is not a trick, unpack it yourself and store the matrix in sparse form.",
+            "If this is intended, unpack it yourself and store the matrix in sparse form.",
         )
 
 

@@ -201,7 +201,7 @@ def _check_followed(attributes: dict[str, Any]) -> None:
     if not good or followed.max() >= members.shape[1] or (followed[~inside] != -1).any():
         raise Undecodable("its 'followed_' names a cluster that is not there")
     if not np.take_along_axis(members[inside], followed[inside], axis=1).all():
-        raise Undecodable("its 'followed_' names clusters of which rows are no members")
+        raise Undecodable("its 'followed_' names clusters that rows do not belong to")
 
 
 def _check_estimate(name: str, estimate: Any, *, needed: bool) -> None:

@@ -28,7 +28,7 @@ def whole_file(path: str | PathLike[str], *, force: bool) -> Iterator[Path]:
         partial = _partial(path)
         if path.exists() and not force:
             raise WouldOverwriteError(
-                f"{path}: There is such a file already. Choose another name, or replace it with "
+                f"{path}: This file already exists. Choose another name, or replace it with "
                 "force=True."
             )
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -62,7 +62,7 @@ def check_free(
         found = sorted(folder.iterdir()) if is_there else []
     if found and not force:
         raise WouldOverwriteError(
-            f"{folder}: There is such a folder already, and it is not empty. Choose another name, "
+            f"{folder}: This folder already exists and is not empty. Choose another name, "
             "or replace it with force=True."
         )
     strange = [path.name for path in found if not is_ours(path)]

@@ -88,7 +88,7 @@ class Log2(Preprocessor):
             row, column = divmod(int(np.argmax(X.ravel() < 0)), X.shape[1])
             raise ValueError(
                 f"Negative values in data: {X[row, column]:g} at row {row}, column {column}. They "
-                "have no logarithm; take another step, or shift the data."
+                "have no logarithm; use another step, or shift the data."
             )
         checked: AnyArray = X
         return checked

@@ -87,7 +87,7 @@ class Log1p(Preprocessor):
                 row, column = divmod(first, X.shape[1])
             raise ValueError(
                 f"Negative values in data: {values[first]:g} at row {row}, column {column}. "
-                "log(1 + x) is for counts and other non-negative data; take another step, or shift "
+                "log(1 + x) is for counts and other non-negative data; use another step, or shift "
                 "the data."
             )
         return X

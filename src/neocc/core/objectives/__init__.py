@@ -82,7 +82,7 @@ def make_objective(
             listed = " or ".join(repr(each) for each in _OF_OBSERVED)
             raise ValueError(
                 f"missing={missing!r} is known for objective={listed} only; got {name!r}. Fill the "
-                "missing cells, or take that objective."
+                "missing cells, or use that objective."
             )
         observed = _OF_OBSERVED[name](shrinkage=shrinkage)
         return observed if outlier_cost == "zero" else observed.against_background()
@@ -90,7 +90,7 @@ def make_objective(
         if outlier_cost == "zero":
             raise ValueError(
                 f"outlier_cost='zero' makes no sense for objective={name!r}: costs of counts are "
-                "relative to independence, the background. Take 'background' or 'auto'."
+                "relative to independence, the background. Use 'background' or 'auto'."
             )
         return replace(found, prior=prior)
     if outlier_cost != "background":
@@ -98,7 +98,7 @@ def make_objective(
     if not found.has_background:
         raise ValueError(
             f"outlier_cost='background' makes no sense for objective={name!r}: without clusters "
-            "there are no offsets either, which a row or column is compared up to. Take 'zero', or "
+            "there are no offsets either, which a row or column is compared up to. Use 'zero', or "
             "objective='mean'."
         )
     return found.against_background()

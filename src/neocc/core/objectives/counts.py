@@ -119,7 +119,7 @@ class CountObjective(Objective):
             row, column, value = found
             raise ValueError(
                 f"Negative values in data: found {value:g} at row {row}, column {column}. "
-                f"objective={self.name!r} is for counts; take objective='mean' for data that may "
+                f"objective={self.name!r} is for counts; use objective='mean' for data that may "
                 "be negative."
             )
 

@@ -129,7 +129,7 @@ def make_overlap_model(name: str, most: int | None, objective: str) -> OverlapMo
         if most is not None and most > 2:
             raise ValueError(
                 f"max_memberships={most} is too many for overlap_model={name!r} of counts or "
-                "observed cells, where every pair of clusters has a cost of its own: take 2."
+                "observed cells, where every pair of clusters has a cost of its own: use 2."
             )
         return blend(min(most or 2, 2))
     return OVERLAP_MODELS[name](most)

@@ -94,7 +94,7 @@ class Device:
         free = self.free()
         if free is not None and n_bytes > free:
             raise GpuMemoryError(
-                f"The memory of the GPU does not suffice: {what} takes {in_words(n_bytes)}, and "
+                f"The GPU does not have enough memory: {what} takes {in_words(n_bytes)}, and "
                 f'{in_words(free)} are free. engine="auto" fits the data on the CPU.',
                 needed=n_bytes,
             )
@@ -125,7 +125,7 @@ def clear_errors() -> Iterator[None]:
             raise
         if kind.__name__ == "OutOfMemoryError":
             raise GpuMemoryError(
-                f"The memory of the GPU does not suffice ({error}). Give it fewer rows; {_ON_CPU}"
+                f"The GPU does not have enough memory ({error}). Give it fewer rows; {_ON_CPU}"
             ) from error
         if not kind.__module__.startswith("cupy"):
             raise GpuError(

@@ -31,7 +31,7 @@ def read_card(X: Any, names: Any = None, cell_weight: Any = None, *, observed: b
     if X.ndim != 2:
         raise ValueError(f"Expected a matrix; got an array of {X.ndim} dimensions on the GPU.")
     if X.dtype.kind not in "fiub":
-        raise ValueError(f"Input X on the GPU holds {X.dtype}; real numbers are wanted.")
+        raise ValueError(f"Input X on the GPU holds {X.dtype}; real numbers are required.")
     _check_card(X.data if hasattr(X, "nnz") else X)
     if not hasattr(X, "nnz"):
         if observed:

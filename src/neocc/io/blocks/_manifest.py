@@ -151,7 +151,7 @@ def read_manifest(folder: Path) -> Manifest:
             "Update neocc: pip install --upgrade neocc.",
         )
     if content.pop("sha256", None) != _digest(content):
-        raise FormatError(path, "The manifest is damaged: its digest does not fit.", _AGAIN)
+        raise FormatError(path, "The manifest is damaged: its digest does not match.", _AGAIN)
     try:
         return _checked(path, content)
     except FormatError:
@@ -167,9 +167,9 @@ def _content(folder: Path, path: Path) -> Any:
     if not path.exists():
         if is_store(folder):
             raise FormatError(
-                folder, "The store has no manifest: it was not written to the end.", _AGAIN
+                folder, "The store has no manifest: it was not written completely.", _AGAIN
             )
-        raise FormatError(folder, "This folder is no block store.", "Name one, or write one.")
+        raise FormatError(folder, "This folder is not a block store.", "Name one, or write one.")
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -177,7 +177,7 @@ def _content(folder: Path, path: Path) -> Any:
             path, f"It cannot be read ({error.strerror}).", "Check the permissions and the disk."
         ) from error
     except ValueError as error:
-        raise FormatError(path, "The manifest is cut off or damaged.", _AGAIN) from error
+        raise FormatError(path, "The manifest is truncated or damaged.", _AGAIN) from error
 
 
 def _checked(path: Path, content: dict[str, Any]) -> Manifest:

@@ -17,7 +17,7 @@ from neocc.io._errors import FormatError, UnreadableFileError, ValueInCellError
 
 __all__ = ["ParquetRows", "open_parquet"]
 
-_NOT_WHOLE = "Was it written to the end? Copy it again, or write it again."
+_NOT_WHOLE = "Was it written completely? Copy it again, or write it again."
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,7 @@ class ParquetRows:
             row, column = np.argwhere(~np.isfinite(rows))[0]
             raise ValueInCellError(
                 path,
-                f"Row {row} of row group {group} holds no finite number.",
+                f"Row {row} of row group {group} has a missing or infinite value.",
                 "Fill such cells or leave such rows out.",
                 column=repr(self.column_names[column]),
             )
@@ -156,7 +156,7 @@ def open_parquet(path: str | PathLike[str], *, columns: Sequence[str] | None = N
         except (OSError, pa.ArrowException) as error:
             reason = str(error).splitlines()[0].rstrip(".")
             raise FormatError(
-                file, f"It is no whole Parquet file ({reason}).", _NOT_WHOLE
+                file, f"It is not a complete Parquet file ({reason}).", _NOT_WHOLE
             ) from error
         names = tuple(columns) if columns is not None else tuple(found.names)
         kinds = {name: _kind(file, found, name) for name in names}

@@ -190,7 +190,7 @@ class BlockStore:
             key = (*_identity(path), wanted_sum)
             is_new = key not in _verified
             if is_new and checksum(path) != wanted_sum:
-                raise FormatError(path, "Its bytes do not fit their checksum.", _DAMAGED)
+                raise FormatError(path, "Its bytes do not match their checksum.", _DAMAGED)
             array: AnyArray = get(path)
         except (OSError, ValueError) as error:
             if isinstance(error, ReadError):
@@ -215,7 +215,7 @@ class BlockStore:
         path = self.path / NAMES_FILES[side]
         try:
             if checksum(path) != self.manifest.names[side]:
-                raise FormatError(path, "Its bytes do not fit their checksum.", _DAMAGED)
+                raise FormatError(path, "Its bytes do not match their checksum.", _DAMAGED)
             with path.open(encoding="utf-8") as file:
                 names = tuple(str(json.loads(line)) for line in file)
         except OSError as error:
@@ -249,7 +249,7 @@ def open_store(path: str | PathLike[str]) -> BlockStore:
     Raises
     ------
     ReadError
-        If the folder is not a store, was not written to the end, is damaged, or was written by a
+        If the folder is not a store, was not written completely, is damaged, or was written by a
         newer version.
 
     Examples

@@ -180,7 +180,7 @@ def _read_header(source: Source, text: TextIO) -> _Header:
                 line=n_lines,
             )
     else:
-        raise FormatError(source.path, "There is no @data.", "Was it written to the end?")
+        raise FormatError(source.path, "There is no @data.", "Was it written completely?")
     if not attributes:
         raise FormatError(source.path, "There is no @attribute.", "Declare the columns.")
     sample: list[str] = []
@@ -189,7 +189,7 @@ def _read_header(source: Source, text: TextIO) -> _Header:
             sample.append(line)
     if not sample:
         raise FormatError(
-            source.path, "Nothing follows @data.", "Was it written to the end?", line=n_lines
+            source.path, "Nothing follows @data.", "Was it written completely?", line=n_lines
         )
     return _Header(attributes, n_lines, sample[0].strip(), sample)
 
@@ -199,7 +199,7 @@ def _read_attribute(source: Source, line: str, number: int) -> _Attribute:
     if found is None or not found["type"].strip():
         raise FormatError(
             source.path,
-            f"{line[:40]!r} is no name and type.",
+            f"{line[:40]!r} is not a name and a type.",
             "Write, for example, @attribute age numeric.",
             line=number,
         )
@@ -209,15 +209,15 @@ def _read_attribute(source: Source, line: str, number: int) -> _Attribute:
 def _check_are_numbers(
     source: Source, plan: Plan, attributes: Mapping[int, _Attribute], *, is_sparse: bool
 ) -> None:
-    """Refuse all attributes that are no numbers at once, with the option that leaves them out."""
+    """Refuse all attributes that are not numbers at once, with the option that leaves them out."""
     bad = [place for place, one in attributes.items() if not one.is_number]
     if bad:
         told = [f"{attributes[at].name!r} is {attributes[at].kind[:40]}" for at in bad[:_MOST_TOLD]]
         dots = ", ..." if len(bad) > _MOST_TOLD else ""
         raise ValueInCellError(
             source.path,
-            f"Of {len(attributes)} attributes, {len(bad)} "
-            f"{'is no number' if len(bad) == 1 else 'are no numbers'}: {', '.join(told)}{dots}.",
+            f"Of {len(attributes)} attributes, {len(bad)} {'is' if len(bad) == 1 else 'are'} "
+            f"not numeric: {', '.join(told)}{dots}.",
             f"Leave {'it' if len(bad) == 1 else 'them'} out with {drop_option(plan, bad)}, or turn "
             "labels into numbers.",
             line=attributes[bad[0]].line,
@@ -237,7 +237,7 @@ def _check_are_numbers(
 def _read_sparse(source: Source, plan: Plan, options: ReadOptions) -> Contents:
     if plan.ids:
         raise FormatError(
-            source.path, "Sparse data with row names are not read.", "Pass row_names=False."
+            source.path, "Sparse data with row names cannot be read.", "Pass row_names=False."
         )
     place = {str(column): new for new, column in enumerate(plan.numbers)}
     indptr, indices, values, n_missing = [0], [], [], 0
@@ -289,7 +289,7 @@ def _read_entry(source: Source, plan: Plan, entry: str, line: int) -> tuple[str,
 def _bad_entry(source: Source, line: int, entry: str) -> ReadError:
     return FormatError(
         source.path,
-        f"{entry.strip()[:40]!r} is no list of an attribute's number, from 0, and a value.",
+        f"{entry.strip()[:40]!r} is not the number of an attribute, from 0, and a value.",
         "Correct the line.",
         line=line,
     )

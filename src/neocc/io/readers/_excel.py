@@ -38,7 +38,7 @@ def read_excel(source: Source, options: ReadOptions, builders: Builders = IN_MEM
     """Read the sheet asked for, or the first that is not blank."""
     kind = zip_kind(source)
     if kind != EXCEL:
-        said = f"This is {kind}." if kind else "The workbook is cut off or damaged."
+        said = f"This is {kind}." if kind else "The workbook is truncated or damaged."
         raise FormatError(source.path, said, "Save the matrix as CSV, or as .xlsx.")
     openpyxl = need("openpyxl", "Or save the sheet as CSV.")
     try:

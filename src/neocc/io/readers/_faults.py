@@ -172,7 +172,7 @@ def _not_whole(source: Source, plan: Plan, record: Record, place: int) -> ReadEr
         return None
     return ValueInCellError(
         source.path,
-        f"{cell[:40]!r} is no whole number.",
+        f"{cell[:40]!r} is not a whole number.",
         "Rows and columns are numbered from 1.",
         line=record.line,
         column=plan.labels[place],

@@ -87,7 +87,7 @@ class _Guarded:
         found = self.item(*path)
         where = "/".join(path)
         if not isinstance(found, self._h5py.Dataset):
-            raise FormatError(self._source.path, f"{where!r} is no array.", _AGAIN)
+            raise FormatError(self._source.path, f"{where!r} is not an array.", _AGAIN)
         if found.is_virtual or found.external:
             raise FormatError(
                 self._source.path,

@@ -103,7 +103,7 @@ def _read_header(source: Source) -> _Header:
             source.path,
             f"The line declares {n_entries} entries; a file of {source.size} bytes cannot hold "
             "them.",
-            "Is the file cut off? Copy it again, or correct the line.",
+            "Is the file truncated? Copy it again, or correct the line.",
             line=n_lines,
         )
     return _Header(form, field, symmetry, shape, n_entries, n_lines)
@@ -219,6 +219,6 @@ def _check_count(source: Source, header: _Header, n_found: int) -> None:
         raise FormatError(
             source.path,
             f"{header.n_entries} entries are declared, {n_found} are there.",
-            "Is the file cut off? Copy it again, or correct the line.",
+            "Is the file truncated? Copy it again, or correct the line.",
             line=header.n_lines,
         )

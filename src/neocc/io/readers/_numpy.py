@@ -28,7 +28,7 @@ def is_npz(head: bytes) -> bool:
 def read_npy(source: Source, options: ReadOptions) -> Contents:
     """Read a two-dimensional array."""
     if source.is_gzip:
-        raise FormatError(source.path, "Compressed .npy files are not read.", "Unpack it first.")
+        raise FormatError(source.path, "Compressed .npy files cannot be read.", "Unpack it first.")
     with source.open() as file:
         values = read_array(source.path, file, source.size)
     return finite(source.path, Contents(_as_table(source, values, "The array")), options.missing)
@@ -37,7 +37,7 @@ def read_npy(source: Source, options: ReadOptions) -> Contents:
 def read_npz(source: Source, options: ReadOptions) -> Contents:
     """Read a sparse matrix, or the only two-dimensional array of an archive."""
     if not is_npz(source.head):
-        raise FormatError(source.path, "This is no .npz archive.", "Write it again.")
+        raise FormatError(source.path, "This is not an .npz archive.", "Write it again.")
     if kind := zip_kind(source):
         remedy = "Unpack it, or save the matrix as CSV, and name that file."
         raise FormatError(source.path, f"This is {kind}.", remedy)

@@ -45,7 +45,7 @@ def read_parquet(source: Source, options: ReadOptions, builders: Builders = IN_M
     except (pa.ArrowException, UnicodeError) as error:
         reason = str(error).splitlines()[0].rstrip(".")
         raise FormatError(
-            source.path, f"The file is no whole Parquet file ({reason}).", "Copy it again."
+            source.path, f"The file is not a complete Parquet file ({reason}).", "Copy it again."
         ) from error
 
 
@@ -54,7 +54,7 @@ def _plan(source: Source, file: Any, options: ReadOptions) -> Plan:
     names = list(file.schema_arrow.names)
     n_rows = file.metadata.num_rows
     if not n_rows or not names:
-        raise FormatError(source.path, "The file has no rows.", "Was it written to the end?")
+        raise FormatError(source.path, "The file has no rows.", "Was it written completely?")
     check_expansion(source.path, 8 * n_rows * len(names), source.size)
     return recognise_batch(source.path, next(file.iter_batches(_SAMPLE_ROWS)), options)
 

@@ -91,7 +91,7 @@ def recognise_lines(
     else:
         n_comments = 0
     if not found:
-        raise FormatError(path, "The file has no lines with data.", "Was it written to the end?")
+        raise FormatError(path, "The file has no lines with data.", "Was it written completely?")
     if options.decimal is None and options.thousands is None:
         ask_about_thousands(path, found, dialect)
     with_header = has_header(found, dialect) if options.header is None else options.header
@@ -100,7 +100,7 @@ def recognise_lines(
         raise FormatError(
             path,
             "There is a header and nothing below it.",
-            "Was the file written to the end? If the line holds data, pass header=False.",
+            "Was the file written completely? If the line holds data, pass header=False.",
             line=found[0].line,
         )
     plan = recognise_records(path, dialect, header, data, options)

@@ -126,7 +126,7 @@ def not_text_error(path: Path, encoding: str, cell: str, line: int, column: str)
     shown = cell.encode(errors="surrogateescape").decode("latin-1")[:40]
     return FormatError(
         path,
-        f"The text is not coded as {encoding.upper()} (read as Latin-1: {shown!r}).",
+        f"The text is not encoded as {encoding.upper()} (read as Latin-1: {shown!r}).",
         'Save the file as UTF-8, or name its encoding, such as encoding="latin-1".',
         line=line,
         column=column,
@@ -145,14 +145,14 @@ def check_is_text(source: Source, encoding: str) -> None:
         if source.head.startswith(mark):
             raise FormatError(
                 source.path,
-                f"The text is coded as {name.upper()}.",
+                f"The text is encoded as {name.upper()}.",
                 f'Pass encoding="{name}", or save it as UTF-8.',
             )
     if b"\0" in source.head:
         raise FormatError(
             source.path,
             "This is not a text file.",
-            "Read are CSV, TSV, Parquet, Excel, Matrix Market, .npz, .npy, .h5ad, ARFF and "
+            "Supported are CSV, TSV, Parquet, Excel, Matrix Market, .npz, .npy, .h5ad, ARFF and "
             "MovieLens files; save the matrix as one of these.",
         )
 
@@ -244,6 +244,6 @@ def records(source: Source, dialect: Dialect) -> Iterator[Record]:
         except UnicodeError as error:
             raise FormatError(
                 source.path,
-                f"The text is not coded as {dialect.encoding} ({error}).",
+                f"The text is not encoded as {dialect.encoding} ({error}).",
                 'Save it as UTF-8, or name its encoding, such as encoding="latin-1".',
             ) from error
