@@ -283,26 +283,36 @@ def test_what_single_cuts_say_is_plausible_too():
     assert (found.number, found.of_cuts) == (3, (3, 3, 3, 2))
     assert found.plausible == (2, 3)
     assert not found.is_clear
-    # Clusters on which all parts agree leave no doubt, whatever one cut says.
+    # Parts that agree on clusters leave no doubt, unless another cut says something else.
     clear = [1.0, 0.6, 0.3, *[0.3] * 13]
-    cuts = [curve(each, [1.0, 0.95, *[0.95] * 14]) for each in (clear, clear, early)]
+    flat = [1.0, 0.4, 0.4, *[0.4] * 13]
+    cuts = [curve(each, [1.0, 0.95, *[0.95] * 14]) for each in (clear, clear, flat)]
     assert judged_together(cuts[:2], "rows", ANY).is_clear
+    found = judged_together(cuts, "rows", ANY)
+    assert (found.number, found.is_agreed, found.plausible) == (3, True, (2, 3))
+    assert not found.is_clear
 
 
 def test_more_cuts_are_made_while_they_disagree(monkeypatch):
     X, _, _ = make_coclusters((40, 40), 2, 2, random_state=0)
-    for knees, n_cuts in (((3, 3, 3), 3), ((3, 2, 3, 2, 3), 5)):
+    for knees, slope, agreement, n_cuts in (
+        ((3, 3, 3), 0.005, 0.7, 3),
+        ((3, 2, 3, 2, 3), 0.005, 0.7, 5),
+        ((3, 3), 0.0, 0.95, 2),
+        ((3, 2, 3, 3, 3), 0.0, 0.95, 5),
+        ((3,), 0.0, 0.99, 1),
+    ):
         shown = iter(knees)
 
-        def curves(self, problem, rng, n_init, shown=shown):
+        def curves(self, problem, rng, n_init, shown=shown, slope=slope, agreement=agreement):
             errors = [1.0, *[0.3] * 9] if next(shown) == 2 else [1.0, 0.6, *[0.3] * 8]
-            errors = np.array(errors) - 0.005 * np.arange(10)
-            return tuple(curve(errors, [1.0, *[0.7] * 9]) for _ in range(2))
+            errors = np.array(errors) - slope * np.arange(10)
+            return tuple(curve(errors, [1.0, *[agreement] * 9]) for _ in range(2))
 
         monkeypatch.setattr(Blocks, "curves", curves)
         found = suggest_n_clusters(X, random_state=0, n_init=1, n_jobs=1)
         assert len(found.rows.of_cuts) == n_cuts
-        assert found.rows.is_clear == (n_cuts == 3)
+        assert found.rows.is_clear == (len(set(knees)) == 1)
 
 
 def test_results_do_not_depend_on_threads_or_container():

@@ -259,18 +259,17 @@ class _Search:
     def is_sure(self, curves: list[tuple[Curve, Curve]]) -> bool:
         """Return whether no further cut is needed.
 
-        One is enough if it shows clusters on both sides on which parts agree nearly perfectly; one
-        less than usual, if these agree well, or show no structure; as many as usual, if each by
-        itself says the same.
+        All must say the same, each by itself. One is enough if it shows clusters on both sides on
+        which parts agree nearly perfectly; one less than usual, if these agree well, or show no
+        structure.
         """
         if not curves:
             return False
         found, done = self.judged(curves), len(curves)
-        if all(each.is_agreed for each in found) and (
-            done >= self.source.usual - 1
-            or min(each.agreement if each.number > 1 else 0.0 for each in found) >= _EQUAL
-        ):
-            return True
-        return done >= self.source.usual and all(
-            set(each.of_cuts) == {each.number} for each in found
+        if any(set(each.of_cuts) != {each.number} for each in found):
+            return False
+        if not all(each.is_agreed for each in found):
+            return done >= self.source.usual
+        return done >= self.source.usual - 1 or all(
+            each.number > 1 and each.agreement >= _EQUAL for each in found
         )

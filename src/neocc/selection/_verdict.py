@@ -112,10 +112,8 @@ def judged_together(curves: list[Curve], side: Side, tried: Tried) -> SidePredic
     stability = np.mean([each.stability for each in curves], axis=0)
     found = judged(replace(curves[0], errors=errors, stability=stability), side, tried)
     single = [judged(each, side, tried).number for each in curves]
-    found = replace(found, of_cuts=tuple(single))
-    if found.is_agreed:
-        return found
-    return replace(found, plausible=tuple(sorted({*found.plausible, *single})))
+    plausible = tuple(sorted({*found.plausible, *single}))
+    return replace(found, of_cuts=tuple(single), plausible=plausible)
 
 
 def _agreed(stability: Any, numbers: Any) -> int:
