@@ -161,8 +161,11 @@ def test_new_rows_have_missing_cells(run, tmp_path, ratings):
     [
         ("fit ratings.csv --rows 2 --columns 2 --missing zero --remove-effects", "ignore"),
         (
-            "fit ratings.csv --missing ignore --rows 2 --columns 2 --overlap-model either",
-            "'share' or 'repeat'",
+            (
+                "fit ratings.csv --missing ignore --rows 2 --columns 2 --overlap-model either"
+                " --column-overlap 0.5"
+            ),
+            "columns of one cluster each",
         ),
     ],
 )

@@ -200,7 +200,7 @@ def test_weights_that_make_no_sense_are_refused(weights, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"overlap_model": "either"}, "overlap_model='either' makes no sense over observed cells"),
+        ({"overlap_model": "either", "column_overlap": 0.1}, "columns of one cluster each"),
         ({"overlap_model": "average", "max_memberships": 3}, "max_memberships=3 is too many"),
         ({"objective": "residue"}, "is known for objective='mean' only"),
         ({"missing": "zero", "remove_effects": True}, "remove_effects=True is for observed"),

@@ -153,7 +153,12 @@ class ObservedMixin:
         model = used_overlap_model(self)
         adds, members = model.mixed and not model.divides, (self._row_members, self._column_members)
         U, V = (each.astype(float) if adds else _shares(each) for each in members)
-        lines = U @ (self.block_means_ - self._level)
+        levels, followed = self.block_means_ - self._level, getattr(self, "followed_", None)
+        if followed is None:
+            lines = U @ levels
+        else:
+            pieces = np.take_along_axis(levels, followed, axis=0)
+            lines = np.where(followed >= 0, pieces, 0.0)
         parts = np.einsum("...j,...j->...", lines[rows], V[columns])
         return np.asarray(values + np.where((rows >= 0) & (columns >= 0), parts, 0.0))
 

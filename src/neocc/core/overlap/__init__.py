@@ -58,10 +58,6 @@ _OFFSETS = (
 )
 _RATES = "for counts, whose clusters have rates: take 'share' or 'repeat'."
 _BLENDED_RATES = "for counts, whose clusters have rates: take 'average', 'share' or 'repeat'."
-_CELLS = (
-    "over observed cells, where each row has seen others of a column cluster, so that prototypes "
-    "cannot be compared there for all rows alike: take 'average', 'sum', 'share' or 'repeat'."
-)
 _SENSELESS = {
     ("residue", "sum"): _OFFSETS,
     ("residue", "either"): _OFFSETS,
@@ -69,7 +65,6 @@ _SENSELESS = {
     "of its clusters: take 'average', 'share', 'sum' or 'repeat', or NEOCC.",
     ("poisson", "sum"): _BLENDED_RATES,
     ("poisson", "either"): _BLENDED_RATES,
-    ("observed", "either"): _CELLS,
     **{(objective, name): _RATES for objective in _RATED for name in _COMPARED},
 }
 
