@@ -44,6 +44,7 @@ STORED_MODELS: dict[str, type[OverlapModel]] = {
 
 _USUAL_BOUND = 4
 _COMPARED = ("average", "sum", "either")
+_TOO_FREE = ("observed", "either")
 # Objectives of counts without blends.
 _RATED = ("diagonal", "modularity")
 # Where pairs of clusters have costs of their own.
@@ -72,12 +73,13 @@ _SENSELESS = {
 def compared_models(objective: str, columns: Counts | None = None) -> list[str]:
     """Return the names of the models whose costs can be compared with each other.
 
-    An item pays once in all of them; "share" costs at least what "average" does.
+    An item pays once in all of them; "share" costs at least what "average" does. Of few observed
+    cells a row that follows what fits them best explains more, whether or not it follows anything.
     """
     found = [
         name
         for name in _COMPARED
-        if (objective, name) not in _SENSELESS
+        if (objective, name) not in (*_SENSELESS, _TOO_FREE)
         and (OVERLAP_MODELS[name].both_sides or columns is None or columns.n_extra <= 0)
     ]
     return found or ["share"]
