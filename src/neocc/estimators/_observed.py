@@ -71,7 +71,7 @@ class ObservedMixin:
         self, matrix: Matrix, rows: FloatArray | None = None, columns: FloatArray | None = None
     ) -> Matrix:
         """Find the effects of rows and columns, and subtract them from the observed cells."""
-        for name in ("overall_mean_", "row_effects_", "column_effects_"):
+        for name in ("overall_mean_", "row_effects_", "column_effects_", "value_range_"):
             self.__dict__.pop(name, None)
         if not isinstance(matrix, ObservedMatrix):
             return matrix
@@ -85,6 +85,7 @@ class ObservedMixin:
             engine = make_engine(matrix, self.kernel, workers, where=self.engine)
             weights = tuple(1.0 if each is None else each for each in (rows, columns))
             found = find_biases(engine, effects=self.remove_effects, weights=weights)
+            self.value_range_ = np.array(engine.value_range())
         self.overall_mean_, self.row_effects_, self.column_effects_ = found
         return matrix.without(self.overall_mean_ + self.row_effects_, self.column_effects_)
 
@@ -110,16 +111,19 @@ class ObservedMixin:
         with_level = self.missing == "ignore" and not self.remove_effects
         return self.overall_mean_ if with_level else 0.0
 
-    def predict_cells(self, rows: Any, columns: Any) -> FloatArray:
+    def predict_cells(self, rows: Any, columns: Any, *, clip: bool = True) -> FloatArray:
         """Predict the values of cells, observed or not, from a fit to observed cells.
 
         A value is the sum of the effects of the row and the column and the mean of the blocks that
-        contain both; for a row or column in no cluster, the effects alone.
+        contain both (for `"either"`, the block that the row follows there); for a row or column in
+        no cluster, the effects alone.
 
         Parameters
         ----------
         rows, columns : array-like of int, of equal length or of shapes that broadcast
             Indices of rows and columns of the fit.
+        clip : bool, default=True
+            Whether to clip predictions to the range of the values that were observed.
 
         Returns
         -------
@@ -145,7 +149,12 @@ class ObservedMixin:
             _numbers("rows", rows, len(self._row_members)),
             _numbers("columns", columns, len(self._column_members)),
         )
-        return self._values(rows, columns)
+        values = self._values(rows, columns)
+        return self._clipped(values) if clip else values
+
+    def _clipped(self, values: FloatArray) -> FloatArray:
+        """Return values within the range of the fit; files of earlier versions have none."""
+        return np.clip(values, *getattr(self, "value_range_", (-np.inf, np.inf)))
 
     def _values(self, rows: Any, columns: Any) -> FloatArray:
         """Return the values of cells; by effects alone for rows or columns of number -1."""
