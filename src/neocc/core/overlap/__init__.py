@@ -44,6 +44,7 @@ STORED_MODELS: dict[str, type[OverlapModel]] = {
 
 _USUAL_BOUND = 4
 _COMPARED = ("average", "sum", "either")
+# Whose costs would be the lowest in any case.
 _TOO_FREE = ("observed", "either")
 # Objectives of counts without blends.
 _RATED = ("diagonal", "modularity")
