@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.base import clone
 from stores import MANY_BLOCKS, same_bits, same_fit
 
-from neocc import NEOCC, CellPredictor
+from neocc import NEOCC, CellPredictor, objective_value
 from neocc.io import load_model, save_model, write_store
 from neocc.metrics import omega_index
 
@@ -81,7 +81,7 @@ def test_the_objective_and_the_blocks_of_a_fit_are_the_literal_ones(data, weight
 
 
 def test_cells_are_predicted_by_the_cluster_that_a_row_follows_there(fitted, data):
-    found = fitted.predict_cells(np.arange(90)[:, None], np.arange(40))
+    found = fitted.predict_cells(np.arange(90)[:, None], np.arange(40), clip=False)
     assert fitted.row_outliers_.any()
     for p, t in np.ndindex(data.shape):
         value = fitted.overall_mean_ + fitted.row_effects_[p] + fitted.column_effects_[t]
@@ -197,3 +197,37 @@ def test_with_all_cells_observed_a_fit_is_the_plain_one():
         assert (found.row_membership_ == plain.row_membership_).all()
         assert (found.followed_ == plain.followed_).all()
         np.testing.assert_allclose(found.block_means_, plain.block_means_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("model", ["repeat", "share", "average", "sum", "either"])
+def test_the_objective_of_a_fit_is_that_of_its_memberships(model):
+    """Rows of one cluster each tell what others follow, if the fit has found what was planted."""
+    data = planted(2)[0]
+    options = {"missing": "ignore", "remove_effects": True, "shrinkage": 2.0}
+    settings = {"overlap_model": model, "outlier_cost": "background"}
+    W = np.random.default_rng(1).uniform(0.5, 2.0, data.shape)
+    weights = {"cell_weight": W, "row_weight": np.repeat([1.0, 2.0], 45)}
+    fit = NEOCC(3, 3, row_overlap=0.2, random_state=0, n_init=3, **options, **settings)
+    fit.set_params(max_iter=300, tol=0.0, refine=False).fit(data, **weights)
+    members = fit.row_membership_, fit.column_membership_
+    found = objective_value(data, *members, **options, **settings, **weights)
+    assert found == pytest.approx(fit.objective_, rel=1e-9)
+    other = objective_value(as_sparse(data), *members, **options, **settings)
+    assert other != pytest.approx(found, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"missing": "drop"}, "missing must be"),
+        ({"missing": "ignore", "shrinkage": -1.0}, "shrinkage must not be negative"),
+        ({"remove_effects": True}, "are for missing"),
+        ({"missing": "ignore", "objective": "residue"}, "objective='mean' only"),
+        ({"missing": "ignore", "overlap_model": "sum"}, "at most 2 memberships"),
+    ],
+)
+def test_bad_settings_of_objective_value(options, message):
+    with pytest.raises(ValueError, match=message):
+        objective_value(np.eye(4), np.ones((4, 3)), np.eye(4), **options)
+    with pytest.raises(ValueError, match="has no observed cell"):
+        objective_value(np.full((2, 2), np.nan), np.eye(2), np.eye(2), missing="ignore")

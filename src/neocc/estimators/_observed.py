@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from neocc._sklearn import Interval, StrOptions
 from neocc._typing import BoolArray, FloatArray
-from neocc.core.biases import find_biases, side_biases
+from neocc.core.biases import Biases, find_biases, side_biases
+from neocc.core.engine import Engine
 from neocc.core.objectives import Side
 from neocc.engines import Matrix, Workers
 from neocc.engines.observed import ObservedMatrix
@@ -19,7 +20,7 @@ from neocc.engines.weighing import read_weights_of_sides, weighed
 from neocc.estimators._engines import make_engine
 from neocc.estimators._fitted import asked_objective, used_overlap_model
 
-__all__ = ["OBSERVED_CONSTRAINTS", "ObservedMixin"]
+__all__ = ["OBSERVED_CONSTRAINTS", "ObservedMixin", "effects_of"]
 
 OBSERVED_CONSTRAINTS: dict[str, Any] = {
     "missing": [StrOptions({"zero", "ignore"})],
@@ -75,19 +76,12 @@ class ObservedMixin:
             self.__dict__.pop(name, None)
         if not isinstance(matrix, ObservedMatrix):
             return matrix
-        if matrix.n_stored == 0:
-            raise ValueError(
-                'Input X has no observed cell, and missing="ignore" leaves out all others. '
-                "Observed are the stored entries of a sparse matrix, or the cells of an array that "
-                "are not NaN."
-            )
         with Workers(self.n_jobs) as workers:
             engine = make_engine(matrix, self.kernel, workers, where=self.engine)
-            weights = tuple(1.0 if each is None else each for each in (rows, columns))
-            found = find_biases(engine, effects=self.remove_effects, weights=weights)
+            found = effects_of(engine, rows, columns, effects=self.remove_effects)
             self.value_range_ = np.array(engine.value_range())
         self.overall_mean_, self.row_effects_, self.column_effects_ = found
-        return matrix.without(self.overall_mean_ + self.row_effects_, self.column_effects_)
+        return matrix.without(found.mean + found.rows, found.columns)
 
     def _without_known(
         self, matrix: Matrix, workers: Workers, side: Side, weights: FloatArray | None = None
@@ -181,6 +175,23 @@ class ObservedMixin:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.allow_nan = self.missing == "ignore"
         return tags
+
+
+def effects_of(
+    engine: Engine, rows: FloatArray | None, columns: FloatArray | None, *, effects: bool
+) -> Biases:
+    """Return the mean of the observed cells, and the effects of rows and columns of some weights.
+
+    Without `effects` these are 0.
+    """
+    if engine.n_stored == 0:
+        raise ValueError(
+            'Input X has no observed cell, and missing="ignore" leaves out all others. '
+            "Observed are the stored entries of a sparse matrix, or the cells of an array that "
+            "are not NaN."
+        )
+    weights = tuple(1.0 if each is None else each for each in (rows, columns))
+    return find_biases(engine, effects=effects, weights=weights)
 
 
 def _numbers(name: str, given: Any, n: int) -> Any:
