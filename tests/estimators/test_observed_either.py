@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -9,7 +11,7 @@ from sklearn.base import clone
 from stores import MANY_BLOCKS, same_bits, same_fit
 
 from neocc import NEOCC, CellPredictor, objective_value
-from neocc.io import load_model, save_model, write_store
+from neocc.io import load_model, save_model, write_result, write_store
 from neocc.metrics import omega_index
 
 pytestmark = pytest.mark.filterwarnings("ignore::neocc.RedundancyWarning")
@@ -149,6 +151,20 @@ def test_a_model_file_predicts_to_the_bit(tmp_path, fitted, data):
     assert (again.predict_membership(data) == fitted.predict_membership(data)).all()
     cells = np.arange(90)[:, None], np.arange(40)
     assert (again.predict_cells(*cells) == fitted.predict_cells(*cells)).all()
+
+
+def test_tables_of_blocks_know_what_is_followed(tmp_path, fitted, data):
+    write_result(fitted, tmp_path / "out", matrix=as_sparse(data))
+    with (tmp_path / "out" / "blocks.csv").open(newline="") as file:
+        lines = list(csv.DictReader(file))
+    E = data - fitted.overall_mean_ - fitted.row_effects_[:, None] - fitted.column_effects_
+    for line in lines:
+        i, j = int(line["row_cluster"]) - 1, int(line["column_cluster"]) - 1
+        cells = E[fitted.followed_[:, j] == i][:, fitted.column_membership_[:, j]]
+        mean = fitted.block_means_[i, j]
+        error = np.nansum(np.square(cells - mean)) + 2.0 * mean**2
+        assert float(line["error"]) == pytest.approx(error, rel=1e-9)
+    assert len(lines) == 9
 
 
 def test_means_of_several_fits_give_the_block_that_is_followed_as_the_reason(data):
