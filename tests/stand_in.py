@@ -163,7 +163,7 @@ class StandInKernels:
         return found.scores.objective
 
     def least_sets(self, parts, squares, minima, members, curves, sets, steps, present):
-        parts, before = parts._replace(sums=plain(parts.sums)), here(members)
+        parts, before = parts_here(parts), here(members)
         given = (parts.sums, None, plain(minima), len(parts.magnitude), 0.0, before)
         found = Either(curves.shape[1]).choices(Scores(*given, plain(squares), None, parts), numpy_)
         tables = (curves, sets, steps) if before is None else (curves, sets, steps, present)
@@ -172,7 +172,7 @@ class StandInKernels:
         return found.scores.objective
 
     def follow(self, parts, squares, minima, members, items):
-        parts = parts._replace(sums=plain(parts.sums))
+        parts = parts_here(parts)
         given = (None, None, plain(minima), len(parts.magnitude), 0.0, None)
         scores = Scores(*given, plain(squares), None, parts)
         chosen = Either().chosen(here(members), scores)
@@ -226,6 +226,12 @@ def here(lists):
     virtual = (here(lists.virtual), lists.stands_for)
     rest = (plain(lists.scale), lists.mixed, *virtual, plain(lists.item_weights))
     return Memberships(*arrays, lists.n_clusters, *rest)
+
+
+def parts_here(parts):
+    """Return parts of the card as parts; counts of all items alike are in the process anyway."""
+    counts = parts.counts if parts.counts.ndim == 1 else plain(parts.counts)
+    return parts._replace(sums=plain(parts.sums), counts=counts)
 
 
 def stand_in(free=None):

@@ -144,6 +144,23 @@ def test_values_of_cells(run, tmp_path, ratings):
     assert "u00" in run("predict", "out", "bare.tsv", "--cells").out
 
 
+def test_values_of_cells_stay_within_those_of_the_fit(run, tmp_path):
+    rng = np.random.default_rng(0)
+    stars = np.clip(np.rint(3 + 2 * rng.normal(size=(20, 1)) + 2 * rng.normal(size=15)), 1, 5)
+    cells = [f"u{p},f{t}" for p, t in np.ndindex(stars.shape)]
+    seen = [f"{cell},{x:.0f}" for cell, x in zip(cells, stars.flat, strict=True)]
+    (tmp_path / "stars.csv").write_text("\n".join(["user,film,stars", *seen]))
+    (tmp_path / "pairs.csv").write_text("\n".join(["user,film", *cells]))
+    assert run("fit", "stars.csv", *FIT, "-o", "out").code == 0
+    ran = run("predict", "out", "pairs.csv", "--cells", "--json")
+    values = [cell["value"] for cell in json.loads(ran.out)["cells"]]
+    model = load_model(tmp_path / "out" / "model.neocc")
+    plain = model.predict_cells(np.arange(20)[:, None], np.arange(15), clip=False)
+    assert (min(values), max(values)) == (1.0, 5.0)
+    assert plain.min() < 1.0
+    assert plain.max() > 5.0
+
+
 def test_new_rows_have_missing_cells(run, tmp_path, ratings):
     assert run("fit", ratings, *FIT, "-o", "out").code == 0
     header = ",".join(["user", *(f"f{t:02}" for t in range(20))])
@@ -161,8 +178,11 @@ def test_new_rows_have_missing_cells(run, tmp_path, ratings):
     [
         ("fit ratings.csv --rows 2 --columns 2 --missing zero --remove-effects", "ignore"),
         (
-            "fit ratings.csv --missing ignore --rows 2 --columns 2 --overlap-model either",
-            "'share' or 'repeat'",
+            (
+                "fit ratings.csv --missing ignore --rows 2 --columns 2 --overlap-model either"
+                " --column-overlap 0.5"
+            ),
+            "columns of one cluster each",
         ),
     ],
 )

@@ -38,6 +38,7 @@ CASES = {
     "residue": {"objective": "residue", "overlap_model": "share"},
     "poisson": {"objective": "poisson"},
     "observed": {"missing": "ignore", "remove_effects": True},
+    "observed either": {"missing": "ignore", "overlap_model": "either"},
 }
 
 

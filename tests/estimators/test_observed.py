@@ -8,12 +8,13 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import get_tags
+from stores import MANY_BLOCKS
 
-from neocc import NEOCC
+from neocc import NEOCC, CellPredictor
 from neocc.core.biases import find_biases, side_biases
 from neocc.engines.observed import read_observed
 from neocc.estimators._checkpoints import _fingerprint
-from neocc.io import ModelFileError, load_model, save_model
+from neocc.io import ModelFileError, load_model, save_model, write_store
 from neocc.metrics import omega_index
 
 NAN = np.nan
@@ -200,7 +201,7 @@ def test_weights_that_make_no_sense_are_refused(weights, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"overlap_model": "either"}, "overlap_model='either' makes no sense over observed cells"),
+        ({"overlap_model": "either", "column_overlap": 0.1}, "columns of one cluster each"),
         ({"overlap_model": "average", "max_memberships": 3}, "max_memberships=3 is too many"),
         ({"objective": "residue"}, "is known for objective='mean' only"),
         ({"missing": "zero", "remove_effects": True}, "remove_effects=True is for observed"),
@@ -349,3 +350,64 @@ def test_with_all_cells_observed_a_fit_with_overlap_is_the_plain_one(model):
     np.testing.assert_array_equal(found.column_membership_, plain.column_membership_)
     np.testing.assert_allclose(found.block_means_, plain.block_means_, rtol=1e-9)
     assert found.objective_ == pytest.approx(plain.objective_, rel=1e-9)
+
+
+# ------------------------------------------------------------------------------- range of values
+
+
+def five_stars(seed=0):
+    """Ratings of five stars at most, from rows and columns of strong effects."""
+    rng = np.random.default_rng(seed)
+    level = 3 + 1.5 * rng.normal(size=(30, 1)) + 1.5 * rng.normal(size=20)
+    X = np.clip(np.round(level), 1, 5)
+    return np.where(rng.random(X.shape) < 0.5, X, NAN)
+
+
+def test_predictions_are_clipped_to_the_values_observed():
+    X = five_stars()
+    fit = NEOCC(2, 2, remove_effects=True, **OPTIONS).fit(X)
+    cells = np.arange(30)[:, None], np.arange(20)
+    found, plain = fit.predict_cells(*cells), fit.predict_cells(*cells, clip=False)
+    assert fit.value_range_.tolist() == [1.0, 5.0]
+    assert plain.max() > 5.0
+    assert plain.min() < 1.0
+    np.testing.assert_array_equal(found, np.clip(plain, 1.0, 5.0))
+    rows, columns = np.nonzero(~np.isnan(X))
+    pairs = np.column_stack([rows, columns])
+    estimator = clone(fit).set_params(random_state=0)
+    mean = CellPredictor(estimator, n_models=1, random_state=0).fit(pairs, X[rows, columns])
+    assert mean.value_range_ == (1.0, 5.0)
+    every = np.argwhere(np.ones(X.shape))
+    assert mean.predict(every).min() == found.min() == 1.0
+    assert mean.predict(every).max() == found.max() == 5.0
+
+
+def test_the_range_is_that_of_the_data_wherever_they_are(set_pass_options, tmp_path):
+    set_pass_options(**MANY_BLOCKS)
+    X = five_stars()
+    X[3, 4], X[5, 6] = 40.0, -7.0
+    W = np.random.default_rng(0).uniform(0.5, 2.0, X.shape)
+    store = write_store(tmp_path / "store", as_sparse(X), rows_per_block=7)
+    for data in (X, as_sparse(X).astype(np.float32), store):
+        fit = NEOCC(2, 2, **OPTIONS).fit(data)
+        assert fit.value_range_.tolist() == [-7.0, 40.0]
+    weighted = NEOCC(2, 2, **OPTIONS).fit(X, cell_weight=W, row_weight=np.full(30, 3.0))
+    np.testing.assert_allclose(weighted.value_range_, [-7.0, 40.0], rtol=1e-15)
+    W[3, 4] = 0.0  # what weighs nothing is not there
+    assert NEOCC(2, 2, **OPTIONS).fit(X, cell_weight=W).value_range_[1] == pytest.approx(5.0)
+
+
+def test_a_model_file_without_a_range_clips_nothing(tmp_path):
+    fit = NEOCC(2, 2, remove_effects=True, **OPTIONS).fit(five_stars())
+    save_model(fit, tmp_path / "new.neocc")
+    again = load_model(tmp_path / "new.neocc")
+    cells = np.arange(30)[:, None], np.arange(20)
+    assert (again.predict_cells(*cells) == fit.predict_cells(*cells)).all()
+    plain = fit.predict_cells(*cells, clip=False)
+    del fit.value_range_
+    save_model(fit, tmp_path / "old.neocc")
+    assert (load_model(tmp_path / "old.neocc").predict_cells(*cells) == plain).all()
+    fit.value_range_ = np.zeros(3)
+    save_model(fit, tmp_path / "spoilt.neocc")
+    with pytest.raises(ModelFileError, match="damaged"):
+        load_model(tmp_path / "spoilt.neocc")

@@ -343,24 +343,26 @@ def test_curves(name, size):
         assert_same_tables(tables, expected)
 
 
+@pytest.mark.parametrize("observed", [False, True])
 @pytest.mark.parametrize("size", some([(4, 3, 4), (14, 5, 3), (3, 200, 2), (2, 1, 1)], [(4, 3, 4)]))
-def test_curves_of_what_is_followed(size):
+def test_curves_of_what_is_followed(size, observed):
     k, l, most = size  # noqa: E741
     rng = np.random.default_rng(size)
     n, model = 150 if MISSING else 5000, Either(most)
-    sizes = rng.integers(1, 9, size=l).astype(float)
+    counts = rng.integers(0 if observed else 1, 9, size=(n, l) if observed else l).astype(float)
     sums, slope = rng.normal(size=(n, l)), rng.normal(size=(l, k))
     sums[: n // 3], slope = np.round(sums[: n // 3]), np.round(slope * 4) / 4  # ties
     squares, minima = 10.0 + rng.random(n), rng.random(n)
     magnitude = rng.random(k)
     if k > 3:
         magnitude[1] = np.inf
-    curve = np.square(slope / 2.0) * sizes[:, None]
-    parts = Parts(sums, slope, curve, magnitude, sizes)
+    parts = Parts(sums, counts, slope, np.square(slope / 2.0), magnitude)
     sets = make_sets(rng, n, k, min(3, k))
     plain = Scores(sums, None, minima, k, 0.0, None, squares, None, parts)
     followed = model.chosen(sets.weighing(rng.integers(1, 4, size=n) / 2.0), plain)
     there = parts._replace(sums=xp.asarray(sums))
+    if observed:
+        there = there._replace(counts=xp.asarray(counts))
     given = (there, xp.asarray(squares), xp.asarray(minima))
     for present in (None, model.weighted(sets), followed):
         with np.errstate(invalid="ignore"):

@@ -89,7 +89,8 @@ def cells_answer(
 ) -> Answer:
     """Read a model of observed cells, and a list of others; predict a value for each of them.
 
-    Names that the model does not know are predicted without them, and counted in a note.
+    Values stay within the range of those observed, as by `CellPredictor`. Names that the model does
+    not know are predicted without them, and counted in a note.
     """
     saved = read_model(_model_path(model))
     fitted = saved.estimator
@@ -102,7 +103,7 @@ def cells_answer(
     sides = {"rows": [rows.get(row, -1) for row, _ in cells]}
     sides["columns"] = [columns.get(column, -1) for _, column in cells]
     with blaming_the_user():
-        values = fitted._values(*map(np.asarray, sides.values()))  # noqa: SLF001
+        values = fitted._clipped(fitted._values(*map(np.asarray, sides.values())))  # noqa: SLF001
     notes = [
         f"Of {places.count(-1):,} of the {len(cells):,} cells the model does not know the {side}."
         for side, places in sides.items()

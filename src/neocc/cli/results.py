@@ -33,7 +33,9 @@ def predict(
     model: Path = _MODEL,
     file: Path = argument("FILE", "New rows with the same columns: a file or a block store."),
     cells: bool = flag(
-        "--cells", "FILE lists cells, a row and a column per line: predict their values."
+        "--cells",
+        "FILE lists cells, a row and a column per line: predict their values, within the range of "
+        "those of the fit.",
     ),
     output: Path | None = output("FILE", "File to write: CSV, or Parquet if it ends in .parquet."),
     force: bool = FORCE,

@@ -132,6 +132,11 @@ class Engine:
                 return each[0] + start, each[1], each[2]
         return None
 
+    def value_range(self) -> tuple[float, float]:
+        """Return the least and the largest value of observed cells."""
+        found = self.shards.gather(self.shards.call("value_range", self.shards.each))
+        return min(low for low, _ in found), max(high for _, high in found)
+
     def multiply(self, table: FloatArray) -> FloatArray:
         """Return X times a thin table."""
         self.reads.asked += 1

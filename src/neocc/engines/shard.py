@@ -84,7 +84,10 @@ class Shard(RowSums):
         compared = in_types(members, len(terms.offset)) if terms.single else members
         norms = np.empty(n) if squares else None
         silent = np.empty(n, dtype=bool) if terms.silent else None
-        kept = None if V is None or not sums else self.space.empty(n, V.n_clusters)
+        kept = counts = None
+        if V is not None and sums:
+            kept = self.space.empty(n, V.n_clusters)
+            counts = None if terms.curve is None else self.space.empty(n, V.n_clusters)
 
         def one_block(rows: Rows, features: Features) -> float:
             some, at = compared, slice(*rows)
@@ -97,10 +100,12 @@ class Shard(RowSums):
                 silent[at] = features.squares == 0.0
             if kept is not None:
                 kept[at] = features.sums
+            if counts is not None:
+                counts[at] = features.counts
             return self.kernels.score(features, terms, some, part, labels[at], minima[at])
 
         total = float(sum(self._over_features(terms, V, one_block)))
-        parts = None if V is None or kept is None else Parts.of(kept, terms, V.sizes)
+        parts = None if V is None or kept is None else Parts.of(kept, counts, terms, V.sizes)
         k, gram = terms.single or len(terms.offset), terms.gram
         return Scores(d, labels, minima, k, total, members, norms, gram, parts, silent=silent)
 

@@ -103,7 +103,8 @@ def plan_space(
             "store with a smaller block_size.",
             needed=least,
         )
-    return TableSpace((given - least) / (_TABLES + observed + problem.overlap_model.needs_sums))
+    sums = (1 + observed) * problem.overlap_model.needs_sums
+    return TableSpace((given - least) / (_TABLES + observed + sums))
 
 
 def _block_bytes(source: RowSource, k: int, width: int, n_jobs: int, *, observed: bool) -> int:
@@ -126,8 +127,9 @@ def _block_bytes(source: RowSource, k: int, width: int, n_jobs: int, *, observed
 def _lines_per_column(problem: Problem, k: int, width: int, n_jobs: int, n_held: int) -> int:
     """Return how many numbers per column all tables hold: sums of solutions, and of threads."""
     # A row that follows clusters is summed for each cluster of columns.
-    sums = k + (width if problem.needs_products else 0) + 1
-    sums += k * problem.objective.needs_counts + k * width * problem.overlap_model.needs_sums
+    lines = k + k * width * problem.overlap_model.needs_sums
+    sums = lines + (width if problem.needs_products else 0) + 1
+    sums += lines * problem.objective.needs_counts
     # One for each thread and two to spare; the sums before, what they gain, and those held.
     numbers = (n_jobs + 4 + n_held) * sums
     if problem.objective.needs_products:

@@ -252,7 +252,7 @@ class BaseNEO(
         """Leave what an earlier fit knew in place when a new one ends with nothing."""
         names = ["n_features_in_", "feature_names_in_", "overlap_choice_", "numbers_choice_"]
         names += ["row_estimate_", "column_estimate_", "row_effects_", "column_effects_"]
-        names += ["overall_mean_", "row_names_in_"]
+        names += ["overall_mean_", "value_range_", "row_names_in_"]
         earlier = {name: getattr(self, name) for name in names if hasattr(self, name)}
         self._published = False
         try:

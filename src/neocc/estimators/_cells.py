@@ -262,6 +262,8 @@ class CellPredictor(RegressorMixin, BaseEstimator):
         if row < 0:
             return ()
         inside = np.outer(model.row_membership_[row], model.column_membership_[column])
+        if model.followed_ is not None:
+            inside &= model.followed_[row] == np.arange(len(inside))[:, None]
         levels = model.block_means_ - model._level
         blocks = [Reason(i, j, float(levels[i, j])) for i, j in np.argwhere(inside).tolist()]
         return tuple(sorted(blocks, key=lambda block: -block.level))

@@ -8,6 +8,7 @@ import numpy as np
 
 from neocc._typing import BoolArray, FloatArray
 from neocc.core.objectives import KMEANS, Objective, Side, make_objective
+from neocc.core.objectives.blends import is_blended
 from neocc.core.objectives.virtual import by_sums
 from neocc.core.overlap import REPEAT, STORED_MODELS, OverlapModel, following
 from neocc.kernels import Memberships
@@ -80,8 +81,5 @@ def fitted_values(U: Memberships, M: FloatArray, V: Memberships | None) -> Float
     `"either"` made of pieces of them. Without column clusters the lines are centres. Items in no
     cluster get zeros.
     """
-    types = U.virtual
-    # Types of clusters and pairs stand for none of them alone.
-    blends = types is not None and types.stands_for is None and types.n_clusters > U.n_clusters
-    lines: FloatArray = U.shares @ M if blends else U.summed.shares @ by_sums(M, U)
+    lines: FloatArray = U.shares @ M if is_blended(U) else U.summed.shares @ by_sums(M, U)
     return lines if V is None else lines @ V.shares.T

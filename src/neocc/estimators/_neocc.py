@@ -69,8 +69,8 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         Maximum fraction of rows (columns) in no cluster. With "auto", overlap 0 means no overlap.
     missing : {"zero", "ignore"}, default="zero"
         How to treat NaN and cells not stored in sparse data: as zeros, or as not observed. The
-        latter requires objective `"mean"` and any overlap model but `"either"`; `"average"` and
-        `"sum"` then allow at most two memberships, as `"average"` does with `"poisson"`.
+        latter requires objective `"mean"`; `"average"` and `"sum"` then allow at most two
+        memberships, as `"average"` does with `"poisson"`, and `"auto"` compares only these two.
     remove_effects : bool, default=False
         Whether to subtract row and column effects from the observed cells first.
     shrinkage : float, default=10.0
@@ -126,8 +126,9 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         and `"sum"`, the levels that fit all rows jointly.
     block_lifts_ : ndarray of shape (n_row_clusters, n_column_clusters) or None
         For counts, the rate of each block relative to independence; None for other objectives.
-    overall_mean_, row_effects_, column_effects_ : float, ndarray, ndarray
-        For observed cells; with `remove_effects`, block means are those of what remains.
+    overall_mean_, row_effects_, column_effects_, value_range_ : float, ndarray, ndarray, ndarray
+        For observed cells, the last with the lowest and the highest value; with `remove_effects`,
+        block means are those of what remains.
     objective_ : float
         Objective of the memberships: the last entry of `history_`, or recomputed term by term
         where that may suffer from rounding.

@@ -10,9 +10,11 @@ from neocc.core.problem import Counts, Problem
 from neocc.core.solve import checked_value
 from neocc.core.steps import fixed_pair, make_features
 from neocc.engines import Workers
+from neocc.engines.observed import ObservedMatrix
 from neocc.engines.validation import check_paired, read_matrix, read_memberships
 from neocc.engines.weighing import read_weights_of_sides, weighed
 from neocc.estimators._engines import make_engine
+from neocc.estimators._observed import effects_of
 
 
 def objective_value(
@@ -24,6 +26,10 @@ def objective_value(
     outlier_cost: str = "auto",
     *,
     prior: float = 1.0,
+    missing: str = "zero",
+    remove_effects: bool = False,
+    shrinkage: float = 10.0,
+    cell_weight: Any = None,
     row_weight: Any = None,
     column_weight: Any = None,
 ) -> float:
@@ -44,9 +50,15 @@ def objective_value(
         follow and the block means are updated in turn until nothing changes, beginning with the
         means of the rows in one cluster only. A lower value may exist.
     outlier_cost : {"zero", "background", "auto"}, default="auto"
-        Cost of rows and columns in no cluster, see :class:`NEOCC`.
+        Cost of rows and columns in no cluster, see :class:`NEOCC`; for observed cells `"auto"`
+        means "background".
     prior : float, default=1.0
         Pseudocount for the rates of `"poisson"` and `"diagonal"`, see :class:`NEOCC`.
+    missing : {"zero", "ignore"}, default="zero"
+        Whether NaN and cells not stored in sparse data are zeros or not observed. The latter
+        requires objective `"mean"`.
+    remove_effects, shrinkage, cell_weight : bool, float, array-like or sparse matrix
+        For observed cells, see :class:`NEOCC`; by default False, 10.0 and None.
     row_weight, column_weight : array-like of shape (n_rows,), (n_columns,), default=None
         Positive weights: how many rows (columns) each counts as.
 
@@ -67,12 +79,27 @@ def objective_value(
         raise ValueError(f"objective must be one of {listed}; got {objective!r}.")
     if not prior > 0:
         raise ValueError(f"prior must be positive; got {prior!r}.")
-    found = make_objective(objective, outlier_cost, prior=prior)
-    model = make_overlap_model(overlap_model, None, objective)
-    matrix = read_matrix(None, X, reset=True)
+    if missing not in ("zero", "ignore"):
+        raise ValueError(f"missing must be 'zero' or 'ignore'; got {missing!r}.")
+    if not shrinkage >= 0:
+        raise ValueError(f"shrinkage must not be negative; got {shrinkage!r}.")
+    observed = missing == "ignore"
+    if not observed and (remove_effects or cell_weight is not None):
+        raise ValueError('remove_effects and cell_weight are for missing="ignore".')
+    found = make_objective(
+        objective, outlier_cost, prior=prior, missing=missing, shrinkage=shrinkage
+    )
+    model = make_overlap_model(overlap_model, None, found.kind)
+    matrix = read_matrix(None, X, reset=True, cell_weight=cell_weight, observed=observed)
     rows = read_memberships(U, "U", matrix.shape[0], None)
     columns = read_memberships(V, "V", matrix.shape[1], None)
     check_columns(model, len(columns.extra_items) > 0)
+    most = max(int(each.numbers.max(initial=0)) for each in (rows, columns))
+    if model.most is not None and most > model.most:
+        raise ValueError(
+            f"overlap_model={overlap_model!r} allows at most {model.most} memberships of a row or "
+            f"column here; got {most}."
+        )
     check_paired(found, rows.n_clusters, columns.n_clusters)
     # Nobody is assigned: these numbers are the ones there are.
     sides = [Counts(each.n_items, each.n_clusters, each.n_total, 0) for each in (rows, columns)]
@@ -81,6 +108,10 @@ def objective_value(
     if found.weighs_data:
         matrix = weighed(matrix, *weights)
     with Workers() as workers:
+        if isinstance(matrix, ObservedMatrix):
+            engine = make_engine(matrix, "auto", workers)
+            mean, *effects = effects_of(engine, *weights, effects=remove_effects)
+            matrix = matrix.without(mean + effects[0], effects[1])
         engine = make_engine(matrix, "auto", workers).centred(problem.centring)
         found.check(engine)
         rows, columns = fixed_pair(engine, problem, rows, columns)

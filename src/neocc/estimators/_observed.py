@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from neocc._sklearn import Interval, StrOptions
 from neocc._typing import BoolArray, FloatArray
-from neocc.core.biases import find_biases, side_biases
+from neocc.core.biases import Biases, find_biases, side_biases
+from neocc.core.engine import Engine
 from neocc.core.objectives import Side
 from neocc.engines import Matrix, Workers
 from neocc.engines.observed import ObservedMatrix
@@ -19,7 +20,7 @@ from neocc.engines.weighing import read_weights_of_sides, weighed
 from neocc.estimators._engines import make_engine
 from neocc.estimators._fitted import asked_objective, used_overlap_model
 
-__all__ = ["OBSERVED_CONSTRAINTS", "ObservedMixin"]
+__all__ = ["OBSERVED_CONSTRAINTS", "ObservedMixin", "effects_of"]
 
 OBSERVED_CONSTRAINTS: dict[str, Any] = {
     "missing": [StrOptions({"zero", "ignore"})],
@@ -71,22 +72,16 @@ class ObservedMixin:
         self, matrix: Matrix, rows: FloatArray | None = None, columns: FloatArray | None = None
     ) -> Matrix:
         """Find the effects of rows and columns, and subtract them from the observed cells."""
-        for name in ("overall_mean_", "row_effects_", "column_effects_"):
+        for name in ("overall_mean_", "row_effects_", "column_effects_", "value_range_"):
             self.__dict__.pop(name, None)
         if not isinstance(matrix, ObservedMatrix):
             return matrix
-        if matrix.n_stored == 0:
-            raise ValueError(
-                'Input X has no observed cell, and missing="ignore" leaves out all others. '
-                "Observed are the stored entries of a sparse matrix, or the cells of an array that "
-                "are not NaN."
-            )
         with Workers(self.n_jobs) as workers:
             engine = make_engine(matrix, self.kernel, workers, where=self.engine)
-            weights = tuple(1.0 if each is None else each for each in (rows, columns))
-            found = find_biases(engine, effects=self.remove_effects, weights=weights)
+            found = effects_of(engine, rows, columns, effects=self.remove_effects)
+            self.value_range_ = np.array(engine.value_range())
         self.overall_mean_, self.row_effects_, self.column_effects_ = found
-        return matrix.without(self.overall_mean_ + self.row_effects_, self.column_effects_)
+        return matrix.without(found.mean + found.rows, found.columns)
 
     def _without_known(
         self, matrix: Matrix, workers: Workers, side: Side, weights: FloatArray | None = None
@@ -110,16 +105,19 @@ class ObservedMixin:
         with_level = self.missing == "ignore" and not self.remove_effects
         return self.overall_mean_ if with_level else 0.0
 
-    def predict_cells(self, rows: Any, columns: Any) -> FloatArray:
+    def predict_cells(self, rows: Any, columns: Any, *, clip: bool = True) -> FloatArray:
         """Predict the values of cells, observed or not, from a fit to observed cells.
 
         A value is the sum of the effects of the row and the column and the mean of the blocks that
-        contain both; for a row or column in no cluster, the effects alone.
+        contain both (for `"either"`, the block that the row follows there); for a row or column in
+        no cluster, the effects alone.
 
         Parameters
         ----------
         rows, columns : array-like of int, of equal length or of shapes that broadcast
             Indices of rows and columns of the fit.
+        clip : bool, default=True
+            Whether to clip predictions to the range of the values that were observed.
 
         Returns
         -------
@@ -145,7 +143,12 @@ class ObservedMixin:
             _numbers("rows", rows, len(self._row_members)),
             _numbers("columns", columns, len(self._column_members)),
         )
-        return self._values(rows, columns)
+        values = self._values(rows, columns)
+        return self._clipped(values) if clip else values
+
+    def _clipped(self, values: FloatArray) -> FloatArray:
+        """Return values within the range of the fit; files of earlier versions have none."""
+        return np.clip(values, *getattr(self, "value_range_", (-np.inf, np.inf)))
 
     def _values(self, rows: Any, columns: Any) -> FloatArray:
         """Return the values of cells; by effects alone for rows or columns of number -1."""
@@ -153,7 +156,12 @@ class ObservedMixin:
         model = used_overlap_model(self)
         adds, members = model.mixed and not model.divides, (self._row_members, self._column_members)
         U, V = (each.astype(float) if adds else _shares(each) for each in members)
-        lines = U @ (self.block_means_ - self._level)
+        levels, followed = self.block_means_ - self._level, getattr(self, "followed_", None)
+        if followed is None:
+            lines = U @ levels
+        else:
+            pieces = np.take_along_axis(levels, followed, axis=0)
+            lines = np.where(followed >= 0, pieces, 0.0)
         parts = np.einsum("...j,...j->...", lines[rows], V[columns])
         return np.asarray(values + np.where((rows >= 0) & (columns >= 0), parts, 0.0))
 
@@ -167,6 +175,23 @@ class ObservedMixin:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.allow_nan = self.missing == "ignore"
         return tags
+
+
+def effects_of(
+    engine: Engine, rows: FloatArray | None, columns: FloatArray | None, *, effects: bool
+) -> Biases:
+    """Return the mean of the observed cells, and the effects of rows and columns of some weights.
+
+    Without `effects` these are 0.
+    """
+    if engine.n_stored == 0:
+        raise ValueError(
+            'Input X has no observed cell, and missing="ignore" leaves out all others. '
+            "Observed are the stored entries of a sparse matrix, or the cells of an array that "
+            "are not NaN."
+        )
+    weights = tuple(1.0 if each is None else each for each in (rows, columns))
+    return find_biases(engine, effects=effects, weights=weights)
 
 
 def _numbers(name: str, given: Any, n: int) -> Any:

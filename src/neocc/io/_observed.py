@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from neocc._typing import FloatArray
-from neocc.core.objectives.blends import mixing
+from neocc.core.objectives.blends import is_blended, mixing
+from neocc.core.objectives.virtual import gathered
 from neocc.estimators._fitted import asked_objective, weights_of
 from neocc.kernels import Memberships
 
@@ -21,8 +22,10 @@ def observed_block_errors(
     objective = asked_objective(model)
     with model._engine_of(X, weights_of(model)[0], cell_weight) as engine:  # noqa: SLF001
         features = engine.column_features(U, None, base=objective.base, counts=True)
-        squares = [engine.column_squares(weights) for weights in U.indicator.T.copy()]
+        of_rows = [engine.row_squares(weights) for weights in V.indicator.T.copy()]
     assert features.sums is not None
-    sums = mixing(U).T @ features.sums.T @ V.indicator
+    own = U if is_blended(U) else U.summed
+    squares = gathered(own.indicator.T @ np.column_stack(of_rows), U)
+    sums = mixing(U).T @ gathered(features.sums.T @ V.indicator, U)
     explained = sums * objective.block_means(features, U, V)
-    return np.asarray(np.maximum(np.array(squares) @ V.indicator - explained, 0.0))
+    return np.maximum(squares - explained, 0.0)

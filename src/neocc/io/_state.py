@@ -43,6 +43,7 @@ _ARRAYS: dict[str, tuple[str, str]] = {
     "history_": ("fV", "h"),
     "row_effects_": ("f", "n"),
     "column_effects_": ("f", "m"),
+    "value_range_": ("f", "2"),
 }
 # Of these, what some models have none of.
 _OPEN = ("followed_", "block_lifts_", "_margins")
@@ -89,7 +90,7 @@ class _Sizes:
     """Sizes by letter, learnt from the first array that has them."""
 
     def __init__(self, n_columns: int) -> None:
-        self._known = {"m": n_columns}
+        self._known = {"m": n_columns, "2": 2}
 
     def check(self, name: str, array: Any, kind: str, letters: str) -> None:
         """Compare type and shape of an array with what its name promises."""

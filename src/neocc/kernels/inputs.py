@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
@@ -9,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from neocc._typing import AnyArray, FloatArray, IntArray
+from neocc.kernels.inverses import inverse
 
 # A distance is rounded to 2**-40 of itself, and to no less than 2**-46 of the terms it is made of.
 TIE_SCALE = 2.0**12
@@ -205,26 +207,51 @@ class Parts(NamedTuple):
 
     The part of cluster j in the distance of item p to cluster q is
 
-        slope_jq S_pj + curve_jq,
+        slope_jq S_pj + curve_jq N_pj,
 
-    with S the `sums` of the items; `slope` and `curve` have shape (other clusters, own clusters).
-    `magnitude` is that of the terms, infinite for an empty cluster, and `sizes` are those of the
-    other clusters.
+    with S the `sums` of the items and N the weights of their cells there: `counts`, a line for each
+    item, or one array if they are the same for all. `slope` and `curve` have shape (other clusters,
+    own clusters). `magnitude` is that of the terms, infinite for an empty cluster.
     """
 
     sums: FloatArray
+    counts: FloatArray
     slope: FloatArray
     curve: FloatArray
     magnitude: FloatArray
-    sizes: FloatArray
 
     @classmethod
-    def of(cls, sums: FloatArray, terms: Terms, sizes: FloatArray) -> Parts:
-        """Return the parts of squared distances from block values: slope = -2 M."""
+    def of(
+        cls, sums: FloatArray, counts: FloatArray | None, terms: Terms, sizes: FloatArray
+    ) -> Parts:
+        """Return the parts of squared distances from block values: slope = -2 M, curve = M o M.
+
+        Where all cells count, they are as many as the other clusters have items.
+        """
         assert terms.slope is not None
-        curve = np.square(terms.slope / 2.0) * sizes[:, None]
-        return cls(sums, terms.slope, curve, terms.magnitude, sizes)
+        curve = np.square(terms.slope / 2.0) if terms.curve is None else terms.curve
+        return cls(sums, sizes if counts is None else counts, terms.slope, curve, terms.magnitude)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Parts]) -> Parts:
+        """Put those of consecutive items together."""
+        first, sums = parts[0], np.concatenate([each.sums for each in parts])
+        if first.counts.ndim == 1:
+            return first._replace(sums=sums)
+        return first._replace(sums=sums, counts=np.concatenate([each.counts for each in parts]))
+
+    def take(self, items: slice | IntArray) -> Parts:
+        """Return those of some items."""
+        counts = self.counts if self.counts.ndim == 1 else self.counts[items]
+        return self._replace(sums=self.sums[items], counts=counts)
 
     def table(self, items: slice | IntArray) -> FloatArray:
         """Return the parts of some items: items, own clusters, other clusters."""
-        return np.asarray(self.sums[items, None] * self.slope.T + self.curve.T)
+        some = self.take(items)
+        curved = some.counts[..., None, :] * self.curve.T
+        return np.asarray(some.sums[:, None] * self.slope.T + curved)
+
+    def unexplained(self, squares: FloatArray) -> FloatArray:
+        """Return what no cluster explains of items: squares less those of their means."""
+        explained = np.square(self.sums) * inverse(self.counts)
+        return np.asarray(squares - explained.sum(axis=1))

@@ -30,6 +30,7 @@ def _least_sum(one: FloatArray, other: FloatArray, enough: float) -> float:
 @compiled
 def least_sets(
     sums: FloatArray,
+    counts: FloatArray,
     slope: FloatArray,
     curve: FloatArray,
     empty: BoolArray,
@@ -38,16 +39,20 @@ def least_sets(
     curves: FloatArray,
     sets: LabelArray,
 ) -> None:
-    """Find the best sets item by item; see `neocc.kernels.numpy_.least_sets`."""
+    """Find the best sets item by item; see `neocc.kernels.numpy_.least_sets`.
+
+    One line of `counts` stands for all items.
+    """
     (n_clusters, width), largest = slope.shape, curves.shape[1]
     beyond, least = np.empty((n_clusters, width)), np.empty(width)
     chosen = np.empty(n_clusters, dtype=np.bool_)
     for p in range(len(squares)):
-        base, anchor = squares[p], anchors[p]
+        base, anchor, weights = squares[p], anchors[p], counts[p if len(counts) > 1 else 0]
         for j in range(width):
             smallest = np.inf
             for q in range(n_clusters):
-                beyond[q, j] = np.inf if empty[q] else slope[q, j] * sums[p, j] + curve[q, j]
+                part = slope[q, j] * sums[p, j] + curve[q, j] * weights[j]
+                beyond[q, j] = np.inf if empty[q] else part
                 smallest = min(smallest, beyond[q, j])
             base += smallest
             for q in range(n_clusters):

@@ -208,8 +208,9 @@ def least_sets(
 ) -> None:
     """Write best sets, and their costs, where the nearest cluster of a set counts in each part."""
     slope, curve = (np.ascontiguousarray(table.T) for table in (parts.slope, parts.curve))
-    empty = np.isinf(parts.magnitude)
-    least_loops.least_sets(parts.sums, slope, curve, empty, squares, anchors, curves, sets)
+    counts, empty = np.atleast_2d(parts.counts), np.isinf(parts.magnitude)
+    given = (parts.sums, counts, slope, curve, empty, squares, anchors)
+    least_loops.least_sets(*given, curves, sets)
 
 
 def hull_steps(curves: FloatArray, steps: FloatArray) -> None:

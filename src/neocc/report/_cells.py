@@ -90,7 +90,8 @@ def root_mean_squares(
         some = slice(start, start + cells_at_once)
         rows, columns = (at[some] for at in (cells.row, cells.col))
         effects = model.overall_mean_ + model.row_effects_[rows] + model.column_effects_[columns]
-        for at, predicted in enumerate((model.predict_cells(rows, columns), effects)):
+        groups = model.predict_cells(rows, columns, clip=False)
+        for at, predicted in enumerate((groups, effects)):
             squares[at] += np.square(cells.data[some] - predicted).sum()
     with_groups, alone = np.sqrt(squares / max(cells.nnz, 1)).tolist()
     return with_groups, alone

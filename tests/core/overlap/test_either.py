@@ -151,18 +151,19 @@ def draw_parts(seed, kind):
     if kind == "nearly tied":
         # As far apart as sums in another order are.
         sums, M = (each * (1.0 + 2.0**-51 * rng.integers(-2, 3, each.shape)) for each in (sums, M))
-    sizes = rng.integers(0, 4, size=l).astype(float)
-    sums[:, sizes == 0] = 0.0
+    # Where only observed cells count, each item has others.
+    counts = rng.integers(0, 4, size=(n, l) if kind == "observed" else l).astype(float)
+    sums[np.broadcast_to(counts == 0, sums.shape)] = 0.0
     squares = np.square(sums).sum(axis=1) + rng.random(n)
-    magnitude = np.square(M) @ sizes
+    magnitude = np.square(M).sum(axis=1) * counts.max()
     if kind == "empty":
         magnitude[rng.random(k) < 0.4] = np.inf
         magnitude[0] = 1.0
-    parts = Parts(sums, -2.0 * M.T, np.square(M.T) * sizes[:, None], magnitude, sizes)
+    parts = Parts(sums, counts, -2.0 * M.T, np.square(M.T), magnitude)
     return parts, squares, 64.0 * (squares + 1.0), int(rng.integers(1, k + 1))
 
 
-@pytest.mark.parametrize("kind", ["normal", "tied", "nearly tied", "empty"])
+@pytest.mark.parametrize("kind", ["normal", "tied", "nearly tied", "empty", "observed"])
 def test_best_sets_are_the_best_of_all(kind):
     for seed in range(80):
         parts, squares, anchors, largest = draw_parts(seed, kind)

@@ -137,6 +137,11 @@ class Objective(ABC):
         """What overlap models are asked about: the name, where that tells all."""
         return self.name
 
+    @property
+    def ridge(self) -> float:
+        """Weight of a further cell of each block, whose value is zero."""
+        return 0.0
+
     @abstractmethod
     def centring(self, side: Side | None) -> Centring:
         """Return what may be subtracted from X; `side` is the only one clustered, if any."""

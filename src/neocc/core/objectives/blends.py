@@ -20,6 +20,7 @@ __all__ = [
     "clusters_in_types",
     "curvature",
     "in_types",
+    "is_blended",
     "mixing",
     "pairs_of",
     "type_of",
@@ -68,10 +69,16 @@ def in_types(members: Memberships | None, n_types: int) -> Memberships | None:
     return replace(members, n_clusters=n_types)
 
 
+def is_blended(members: Memberships) -> bool:
+    """Tell whether data are summed over types: pairs stand for no cluster alone."""
+    types = members.virtual
+    return types is not None and types.stands_for is None and types.n_clusters > members.n_clusters
+
+
 def mixing(members: Memberships) -> FloatArray:
     """Return P for the clusters that data are summed over; items that are not divided add up."""
     k, share = members.n_clusters, 0.5 if members.is_scaled else 1.0
-    return np.eye(k) if members.virtual is None else clusters_in_types(k, share)
+    return clusters_in_types(k, share) if is_blended(members) else np.eye(k)
 
 
 def curvature(weights: FloatArray, P: FloatArray, Q: FloatArray) -> FloatArray:

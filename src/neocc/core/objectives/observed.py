@@ -4,7 +4,8 @@
 
 Cells that were not observed weigh nothing. With S = (W o X) V and N = W V, M = U'S / (U'N +
 shrinkage) and d_pq = base_p - 2 sum_j S_pj M_qj + sum_j N_pj M_qj^2: slope = -2 M, curve = M o M.
-The base, sum_t w_pt x_pt^2, drops out against a background.
+The base, sum_t w_pt x_pt^2, drops out against a background. Where rows follow one cluster or
+another, blocks are made of the cells of those that follow them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import numpy as np
 
 from neocc._typing import BoolArray, FloatArray
 from neocc.core.objectives.base import Centring, Features, Objective, Rise, Side, Terms
-from neocc.core.objectives.blends import clusters_in_types, curvature, mixing
+from neocc.core.objectives.blends import clusters_in_types, curvature, is_blended, mixing
+from neocc.core.objectives.virtual import by_sums, gathered, gathered_lines, gathered_within
 from neocc.kernels import Memberships, inverse
 
 __all__ = ["Observed"]
@@ -50,6 +52,11 @@ class Observed(Objective):
         """Return "observed": costs of two clusters are not made of those of each."""
         return "observed"
 
+    @property
+    def ridge(self) -> float:
+        """The shrinkage."""
+        return self.shrinkage
+
     def centring(self, side: Side | None) -> Centring:
         """Return "none": block means are shrunk to zero."""
         return "none"
@@ -62,13 +69,19 @@ class Observed(Objective):
     def block_means(self, features: Features, U: Memberships, V: Memberships) -> FloatArray:
         """Return M; 0 for a block without observed cells.
 
-        Where items blend clusters it solves the normal equations over blocks of types.
+        Where items blend clusters it solves the normal equations over blocks of types. Where rows
+        follow clusters and none a certain one, any value costs the same if there is no shrinkage:
+        the mean of all rows is taken, as over all cells.
         """
-        sums, weights = self._blocks(features, V)
-        if U.virtual is None and V.virtual is None:
-            weights = weights + self.shrinkage
+        sums, weights = self._blocks(features, U, V)
+        if not is_blended(U) and not is_blended(V):
+            weights += self.shrinkage
             weights[weights <= _NOTHING * weights.max(initial=0.0)] = 0.0
-            return sums * inverse(weights)
+            means = sums * inverse(weights)
+            if U.virtual is None:
+                return means
+            nobody = (weights == 0.0) & (U.sizes[:, None] > 0)
+            return np.where(nobody, sums.sum(axis=0) * inverse(weights.sum(axis=0)), means)
         P, Q = mixing(U), mixing(V)
         bend = curvature(weights, P, Q)
         bend[np.diag_indices_from(bend)] += self.shrinkage
@@ -78,13 +91,21 @@ class Observed(Objective):
     def profiles(self, features: Features, U: Memberships, V: Memberships) -> FloatArray:
         """Return the shrunk means of observed cells; blends count in both of their clusters."""
         assert features.sums is not None and features.counts is not None
-        P = mixing(U).T
-        found: FloatArray = P @ features.sums.T * inverse(P @ features.counts.T + self.shrinkage)
-        return found
+        tables = [features.sums.T, features.counts.T]
+        if U.summed.stands_for is not None:
+            tables = [gathered_lines(each, U, V) for each in tables]
+        else:
+            tables = [mixing(U).T @ each for each in tables]
+        sums, weights = tables
+        return sums * inverse(weights + self.shrinkage)
 
-    def _blocks(self, features: Features, V: Memberships) -> tuple[FloatArray, FloatArray]:
+    def _blocks(
+        self, features: Features, U: Memberships, V: Memberships
+    ) -> tuple[FloatArray, FloatArray]:
         """Return sums and weights of the observed cells of blocks, of types if items blend."""
-        return features.blocks(V.summed), features.blocks(V.summed, "counts")
+        tables = features.blocks(V.summed), features.blocks(V.summed, "counts")
+        sums, weights = (gathered(each, U) for each in tables)
+        return sums, weights
 
     def terms(
         self,
@@ -98,12 +119,12 @@ class Observed(Objective):
         """Return the terms of a half-step, with `pairs` also of all pairs of clusters."""
         assert U is not None and V is not None
         M, own, other = self.block_means(features, U, V), U, V
-        if side == "columns":
-            M, own, other = M.T, V, U
         constant = self.shrinkage * float((M * M).sum())
+        if side == "columns":
+            M, own, other = by_sums(M, U).T, V, U
         if pairs:
             M = clusters_in_types(len(M), pairs) @ M
-        if other.virtual is not None:
+        if is_blended(other):
             M = M @ mixing(other).T
         # Weights of the columns that were observed most bound those of a row, or nearly so.
         largest = features.largest("counts", U.summed.inverse_sizes)
@@ -117,7 +138,7 @@ class Observed(Objective):
     def value(self, features: Features, U: Memberships | None, V: Memberships | None) -> float:
         """Return J."""
         assert U is not None and V is not None
-        sums = mixing(U).T @ self._blocks(features, V)[0] @ mixing(V)
+        sums = mixing(U).T @ self._blocks(features, U, V)[0] @ mixing(V)
         explained = np.vdot(self.block_means(features, U, V), sums)
         return float(self.total_squares(features, V) - explained)
 
@@ -125,21 +146,22 @@ class Observed(Objective):
         """Return how costs rise: base_q - sum_j S_qj^2 / (N_qj + shrinkage) is that of q."""
         members, other = pair if side == "rows" else pair[::-1]
         items = engine.row_features(other, self.base) if side == "rows" else features
-        sums, counts = items.sums, items.counts
-        assert sums is not None and counts is not None
-        S, N = members.indicator.T @ sums, members.indicator.T @ counts + self.shrinkage
-        least = _NOTHING * N
-        before = (S * S * inverse(N)).sum(axis=1)
+        assert items.sums is not None and items.counts is not None
+        tables = items.sums, items.counts
+        blocks = [members.indicator.T @ each for each in tables]
 
         def rise(change: FloatArray) -> FloatArray:
-            rises = np.zeros((len(sums), len(S)))
+            rises = np.zeros((len(items.squares), members.n_clusters))
             for q, e in enumerate(np.broadcast_to(change, rises.shape).T):
-                weights = N[q] + e[:, None] * counts
-                explained = np.square(S[q] + e[:, None] * sums)
+                sums, counts = (gathered_within(each, other, q) for each in tables)
+                S, N = (gathered_within(each[[q]], other, q) for each in blocks)
+                N = N + self.shrinkage
+                weights = N + e[:, None] * counts
+                explained = np.square(S + e[:, None] * sums)
                 found = np.divide(
-                    explained, weights, out=np.zeros_like(sums), where=weights > least[q]
+                    explained, weights, out=np.zeros_like(sums), where=weights > _NOTHING * N
                 )
-                rises[:, q] = before[q] - found.sum(axis=1)
+                rises[:, q] = (S * S * inverse(N)).sum() - found.sum(axis=1)
             return rises if self.background else rises + change * items.squares[:, None]
 
         return rise

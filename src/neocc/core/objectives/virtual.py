@@ -12,6 +12,7 @@ from neocc._typing import FloatArray
 from neocc.kernels import Memberships, inverse
 
 __all__ = ["by_sums", "followed_lines", "followed_means", "followers", "gathered"]
+__all__ += ["gathered_lines", "gathered_within"]
 
 
 def by_sums(M: FloatArray, U: Memberships) -> FloatArray:
@@ -48,12 +49,17 @@ def followed_lines(sums: FloatArray, U: Memberships, V: Memberships) -> FloatArr
 
     Columns have one cluster each, and those in none have 0, as clusters have that nobody follows.
     """
+    found, within = gathered_lines(sums, U, V), V.first >= 0
+    found[:, within] *= inverse(followers(U, V.n_clusters))[:, V.first[within]]
+    return found
+
+
+def gathered_lines(table: FloatArray, U: Memberships, V: Memberships) -> FloatArray:
+    """Add up the lines of virtual clusters, column by column, by the clusters they stand for."""
     followed, within = U.summed.stands_for, V.first >= 0
     assert followed is not None
     found = np.zeros((U.n_clusters + 1, len(within)))
-    clusters = V.first[within]
-    np.add.at(found, (followed[:, clusters], np.flatnonzero(within)), sums[:, within])
-    found[:-1, within] *= inverse(followers(U, V.n_clusters))[:, clusters]
+    np.add.at(found, (followed[:, V.first[within]], np.flatnonzero(within)), table[:, within])
     return found[:-1]
 
 
@@ -65,3 +71,13 @@ def gathered(table: FloatArray, U: Memberships) -> FloatArray:
     found = np.zeros((k + 1, table.shape[1]))
     np.add.at(found, (stands_for, np.arange(table.shape[1])), table)
     return found[:k]
+
+
+def gathered_within(table: FloatArray, U: Memberships, j: int) -> FloatArray:
+    """Add up the columns of virtual clusters by what they stand for in one column cluster."""
+    stands_for = U.summed.stands_for
+    if stands_for is None:
+        return table
+    found = np.zeros((U.n_clusters + 1, len(table)))
+    np.add.at(found, stands_for[:, j], table.T)
+    return found[:-1].T

@@ -44,6 +44,8 @@ STORED_MODELS: dict[str, type[OverlapModel]] = {
 
 _USUAL_BOUND = 4
 _COMPARED = ("average", "sum", "either")
+# Whose costs would be the lowest in any case.
+_TOO_FREE = ("observed", "either")
 # Objectives of counts without blends.
 _RATED = ("diagonal", "modularity")
 # Where pairs of clusters have costs of their own.
@@ -58,10 +60,6 @@ _OFFSETS = (
 )
 _RATES = "for counts, whose clusters have rates: take 'share' or 'repeat'."
 _BLENDED_RATES = "for counts, whose clusters have rates: take 'average', 'share' or 'repeat'."
-_CELLS = (
-    "over observed cells, where each row has seen others of a column cluster, so that prototypes "
-    "cannot be compared there for all rows alike: take 'average', 'sum', 'share' or 'repeat'."
-)
 _SENSELESS = {
     ("residue", "sum"): _OFFSETS,
     ("residue", "either"): _OFFSETS,
@@ -69,7 +67,6 @@ _SENSELESS = {
     "of its clusters: take 'average', 'share', 'sum' or 'repeat', or NEOCC.",
     ("poisson", "sum"): _BLENDED_RATES,
     ("poisson", "either"): _BLENDED_RATES,
-    ("observed", "either"): _CELLS,
     **{(objective, name): _RATES for objective in _RATED for name in _COMPARED},
 }
 
@@ -77,12 +74,13 @@ _SENSELESS = {
 def compared_models(objective: str, columns: Counts | None = None) -> list[str]:
     """Return the names of the models whose costs can be compared with each other.
 
-    An item pays once in all of them; "share" costs at least what "average" does.
+    An item pays once in all of them; "share" costs at least what "average" does. Of few observed
+    cells a row that follows what fits them best explains more, whether or not it follows anything.
     """
     found = [
         name
         for name in _COMPARED
-        if (objective, name) not in _SENSELESS
+        if (objective, name) not in (*_SENSELESS, _TOO_FREE)
         and (OVERLAP_MODELS[name].both_sides or columns is None or columns.n_extra <= 0)
     ]
     return found or ["share"]

@@ -3,9 +3,10 @@
     C(A) = |x|^2 + sum_j min_{i in A} q_ij,    q_ij = -2 M_ij S_j + m_j M_ij^2
 
 with S_j the sum of the row over column cluster j of m_j columns, so that a single cluster costs its
-distance. Columns have one cluster each. A row of one cluster i counts in virtual cluster i; a row
-of several counts for each j in virtual cluster k + i l + j, where i is the cluster that it follows
-in j. Memberships of which nothing is known yet follow the first of their clusters.
+distance; where only observed cells count, m_j is the weight of the row's cells there. Columns have
+one cluster each. A row of one cluster i counts in virtual cluster i; a row of several counts for
+each j in virtual cluster k + i l + j, where i is the cluster that it follows in j. Memberships of
+which nothing is known yet follow the first of their clusters.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ class Either(OverlapModel):
     ) -> None:
         """Write the best sets of some items."""
         assert scores.parts is not None and scores.squares is not None
-        parts = scores.parts._replace(sums=scores.parts.sums[at])
+        parts = scores.parts.take(at)
         kernels.least_sets(parts, scores.squares[at], _anchors(scores, at), curves[at], sets[at])
 
     def present(self, scores: Scores, members: Memberships) -> FloatArray:
@@ -183,14 +184,15 @@ def _followed(
     slope, curve = (np.ascontiguousarray(table.T) for table in (parts.slope, parts.curve))
     for start in range(0, len(items), _CHUNK):
         at = items[start : start + _CHUNK]
-        sums, anchors, sets = parts.sums[at], _anchors(scores, at)[:, None], _sets(members.take(at))
+        here, anchors, sets = parts.take(at), _anchors(scores, at)[:, None], _sets(members.take(at))
+        sums, counts = here.sums, np.broadcast_to(here.counts, here.sums.shape)
         least = np.empty(sums.shape)
         compared, clusters = np.full(sums.shape, np.inf), np.zeros(sums.shape, dtype=np.int32)
         for each in sets.T:
             # The clusters of an item in ascending order: of equal ones the first counts.
             some = np.flatnonzero(each >= 0)
             cluster = each[some]
-            part = sums[some] * slope[cluster] + curve[cluster]
+            part = sums[some] * slope[cluster] + counts[some] * curve[cluster]
             rounded = (part + anchors[some]) - anchors[some]
             rounded[first[cluster]] = -np.inf
             line, j = np.nonzero(rounded < compared[some])

@@ -68,6 +68,12 @@ class Scores(NamedTuple):
             np.multiply(d, weights[:, None], out=d)
         return self._replace(minima=self.minima * weights)
 
+    def unexplained(self) -> FloatArray:
+        """Return what no cluster explains of each item, 0 where that is not known."""
+        if self.parts is None or self.squares is None:
+            return np.zeros(len(self.labels))
+        return self.parts.unexplained(self.squares)
+
     def offered(self) -> FloatArray:
         """Return distances, infinite where they would give a silent item another membership."""
         assert self.d is not None
@@ -86,7 +92,6 @@ class Scores(NamedTuple):
         tables = [each.d for each in parts if each.d is not None]
         squares = [each.squares for each in parts if each.squares is not None]
         split = [each.parts for each in parts if each.parts is not None]
-        sums = [each.sums for each in split]
         silent = [each.silent for each in parts if each.silent is not None]
         return cls(
             np.concatenate(tables) if tables else None,
@@ -96,6 +101,6 @@ class Scores(NamedTuple):
             sum(each.objective for each in parts),
             squares=np.concatenate(squares) if squares else None,
             gram=parts[0].gram,
-            parts=split[0]._replace(sums=np.concatenate(sums)) if split else None,
+            parts=Parts.joined(split) if split else None,
             silent=np.concatenate(silent) if silent else None,
         )

@@ -16,10 +16,11 @@ Without it the fit costs less by c_p + |e|^2 / (1 - h), with a combination u' in
 c_p + |e'|^2 / (1 + h'), for residuals e of the fit and e', h' of the one without the item: the
 formulas of deletion and insertion in least squares.
 
-Where an item follows one of its clusters in each cluster j of the other side, of m_j items, blocks
-are means of those n_ij that follow i there. With e_ij = m_j (S_j / m_j - M_ij)^2, following i costs
-an item that was taken out e_ij n_ij / (n_ij - 1) where it did so before, and e_ij n_ij / (n_ij + 1)
-elsewhere: nothing where it is alone. The cost of a set is c_p and the least of these for each j,
+Where an item follows one of its clusters in each cluster j of the other side, where its cells weigh
+N_j, blocks are means of the cells of those that follow i there, of total weight W_ij, a ridge
+included. With e_ij = N_j (S_j / N_j - M_ij)^2, following i costs an item that was taken out
+e_ij W_ij / (W_ij - N_j) where it did so before, and e_ij W_ij / (W_ij + N_j) elsewhere: nothing
+where it is alone. The cost of a set is c_p and the least of these for each j,
 exactly, while others follow what they do. Gains of the columns are approximate then: what no
 cluster explains of a column differs from cluster to cluster, and counts as nothing.
 """
@@ -28,11 +29,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from neocc._typing import FloatArray, IntArray
+from neocc._typing import FloatArray, IntArray, LabelArray
 from neocc.core.objectives import Rise
-from neocc.core.objectives.virtual import followers
 from neocc.core.overlap import OverlapModel, Scores, followed_clusters
-from neocc.kernels import Memberships, inverse
+from neocc.kernels import Memberships, Parts, inverse
 
 __all__ = ["single_gains"]
 
@@ -49,12 +49,13 @@ def single_gains(
     model: OverlapModel,
     min_size: int = 1,
     rise: Rise | None = None,
+    ridge: float = 0.0,
 ) -> tuple[FloatArray, FloatArray]:
     """Return what removing each membership saves, and what adding each further one costs.
 
     Savings are -inf where there is none, or where the cluster would have fewer than `min_size`;
     costs inf where there is one already, or where the item has as many as the model allows. `rise`
-    replaces the formula of squared differences.
+    replaces the formula of squared differences; blocks have a `ridge`.
     """
     d, table = scores.d, members.dense
     assert d is not None
@@ -65,7 +66,7 @@ def single_gains(
     if model.blends:
         savings, costs = _blended_gains(members, scores, model)
     elif scores.parts is not None:
-        savings, costs = _followed_gains(members, excess, constant, model, scores)
+        savings, costs = _followed_gains(members, constant, scores.parts, ridge)
     elif model.mixed:
         savings, costs = _mixed_gains(members, excess, constant, model, scores)
     else:
@@ -174,27 +175,22 @@ def _weights_of(members: Memberships) -> FloatArray:
 
 
 def _followed_gains(
-    members: Memberships,
-    excess: FloatArray,
-    constant: FloatArray,
-    _: OverlapModel,
-    scores: Scores,
+    members: Memberships, constant: FloatArray, parts: Parts, ridge: float
 ) -> tuple[FloatArray, FloatArray]:
     """Gains where an item follows one of its clusters in each cluster of the other side."""
-    parts, table = scores.parts, members.dense
-    assert parts is not None
-    l = parts.sums.shape[1]  # noqa: E741
-    numbers, followed = followers(members, l), followed_clusters(members, l)
-    savings, costs, weights = np.zeros_like(excess), np.zeros_like(excess), _weights_of(members)
-    for start in range(0, len(excess), _CHUNK):
+    table, followed = members.dense, followed_clusters(members, parts.sums.shape[1])
+    savings, costs = np.zeros(table.shape), np.zeros(table.shape)
+    weights = _weights_of(members)
+    total = _followed_weights(followed, weights * parts.counts, table.shape[1]) + ridge
+    for start in range(0, len(table), _CHUNK):
         at = slice(start, start + _CHUNK)
-        inside = table[at]
+        inside, here = table[at], parts.take(at)
         n = np.where(followed[at, None] == np.arange(table.shape[1])[:, None], -1.0, 1.0)
-        left = numbers + n * weights[at, :, None]
-        some_left = left > _LEAST_FREEDOM * numbers
-        factor = np.divide(numbers, left, out=np.zeros_like(n), where=some_left)
-        means = parts.sums[at] * inverse(parts.sizes)
-        apart = np.square(means[:, None] + parts.slope.T / 2.0) * parts.sizes
+        left = total + n * (weights[at] * here.counts)[:, None]
+        some_left = left > _LEAST_FREEDOM * total
+        factor = np.divide(total, left, out=np.zeros_like(n), where=some_left)
+        means = here.sums * inverse(here.counts)
+        apart = np.square(means[:, None] + parts.slope.T / 2.0) * here.counts[..., None, :]
         pulled = apart * factor
         without = np.where(inside[:, :, None], pulled, np.inf)
         order = np.sort(without, axis=1)
@@ -208,6 +204,13 @@ def _followed_gains(
         savings[at] = now - np.where(alone, 0.0, c + left)
         costs[at] = c + np.minimum(pulled, least).sum(axis=2) - now
     return weights * savings, weights * costs
+
+
+def _followed_weights(followed: LabelArray, weights: FloatArray, k: int) -> FloatArray:
+    """Return the total weight of the cells of those that follow each cluster."""
+    total = np.zeros((k + 1, followed.shape[1]))
+    np.add.at(total, (followed, np.arange(followed.shape[1])), weights)
+    return total[:k]
 
 
 def _blended_gains(

@@ -267,11 +267,13 @@ class OneSide:
         scores = comparable(terms, sums=model.needs_sums)
         objective = self.problem.objective
         unexplained = None if other is None else objective.unexplained(other)
-        constant = np.zeros(len(scores.labels))
+        constant, rise = scores.unexplained(), None
         if unexplained is not None:
             constant = comparable(unexplained).minima
-        rise = None if model.blends else objective.rise(self.engine, self.side, features, pair)
-        gains = single_gains(members, scores, constant, model, counts.min_size, rise)
+        if not model.blends and scores.parts is None:
+            rise = objective.rise(self.engine, self.side, features, pair)
+        given = (members, scores, constant, model, counts.min_size)
+        gains = single_gains(*given, rise, objective.ridge)
         if members.item_weights is not None:
             constant = constant * members.item_weights
         return Exchange(members.dense, *gains, constant, counts.max_outliers)

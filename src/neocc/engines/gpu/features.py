@@ -128,7 +128,8 @@ def scored_choices(
         return HeldChoices(device, weighed(scores, lists))
     if model.needs_sums and other is not None:
         assert features.sums is not None
-        scores = scores._replace(parts=Parts.of(features.sums, terms, other.sizes))
+        parts = Parts.of(features.sums, features.counts, terms, other.sizes)
+        scores = scores._replace(parts=parts)
     if distances:
         return set_choices(device, scores, model)
     return model.choices(fetched(device, scores), kernels, spread)

@@ -63,13 +63,16 @@ def histogram_of(device: Device, values: Any, window: Window, query: Query) -> H
 def fetched(device: Device, scores: Scores) -> Scores:
     """Return scores in this process."""
     fetch, parts = device.kernels.fetch, scores.parts
+    if parts is not None:
+        counts = parts.counts if parts.counts.ndim == 1 else fetch(parts.counts)
+        parts = parts._replace(sums=fetch(parts.sums), counts=counts)
     return scores._replace(
         d=None if scores.d is None else fetch(scores.d),
         labels=fetch(scores.labels),
         minima=fetch(scores.minima),
         squares=None if scores.squares is None else fetch(scores.squares),
         silent=None if scores.silent is None else fetch(scores.silent),
-        parts=None if parts is None else parts._replace(sums=fetch(parts.sums)),
+        parts=parts,
     )
 
 

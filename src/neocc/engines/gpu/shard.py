@@ -196,7 +196,8 @@ class GpuShard(Shard):
         features = self._row_features(terms, V)
         scores = scored(self.device, features, terms, members, distances=True)
         if sums and V is not None and features.sums is not None:
-            scores = scores._replace(parts=Parts.of(features.sums, terms, V.sizes))
+            parts = Parts.of(features.sums, features.counts, terms, V.sizes)
+            scores = scores._replace(parts=parts)
         return fetched(self.device, scores)
 
     def nearest(self, members: Memberships, terms: Terms, V: Memberships | None) -> IntArray:

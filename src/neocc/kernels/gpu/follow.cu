@@ -5,15 +5,17 @@ typedef long long Long;
 
 #define INFINITE __longlong_as_double(0x7ff0000000000000LL)
 
-// Parts of the cost of one item: slope[j * k + q] * S[j] + curve[j * k + q] in other cluster j.
+// Parts of the cost of one item: slope[j * k + q] * S[j] + curve[j * k + q] * N[j] in other cluster
+// j; without N, its counts, tables are those of all items.
 struct Item {
-    const double *S, *slope, *curve, *magnitude;
+    const double *S, *N, *slope, *curve, *magnitude;
     double squared, anchor;
     int k, l;
 
     __device__ __forceinline__ double part(int q, int j) const
     {
-        return S[j] * slope[j * k + q] + curve[j * k + q];
+        const double curved = curve[j * k + q];
+        return S[j] * slope[j * k + q] + (N ? curved * N[j] : curved);
     }
 
     __device__ __forceinline__ bool empty(int q) const { return isinf(magnitude[q]); }
@@ -58,10 +60,11 @@ struct Set {
 // objective has beside the distances of these.
 extern "C" __global__ void least_sets(
     Long n, int k, int l, int largest, const double *__restrict__ sums,
-    const double *__restrict__ slope, const double *__restrict__ curve,
-    const double *__restrict__ magnitude, double top, const double *__restrict__ squares,
-    const double *__restrict__ minima, const int *__restrict__ first,
-    const Long *__restrict__ extra_ptr, const int *__restrict__ extra_clusters,
+    const double *__restrict__ counts, const double *__restrict__ slope,
+    const double *__restrict__ curve, const double *__restrict__ magnitude, double top,
+    const double *__restrict__ squares, const double *__restrict__ minima,
+    const int *__restrict__ first, const Long *__restrict__ extra_ptr,
+    const int *__restrict__ extra_clusters,
     const int *__restrict__ virtual_first, const Long *__restrict__ virtual_ptr,
     const int *__restrict__ virtual_clusters, const double *__restrict__ weights,
     double *__restrict__ curves, int *__restrict__ sets, double *__restrict__ present,
@@ -76,7 +79,8 @@ extern "C" __global__ void least_sets(
     if (at < n) {
         for (int j = 0; j < l; j++) S[j] = sums[at * l + j];
         const double squared = squares[at], anchor = anchor_of(squared, top, minima[at]);
-        const Item item = {S, slope, curve, magnitude, squared, anchor, k, l};
+        const double *N = counts ? counts + at * l : 0;
+        const Item item = {S, N, slope, curve, magnitude, squared, anchor, k, l};
         double base = 0.0;
         for (int j = 0; j < l; j++) {
             floor[j] = least[j] = INFINITE;
@@ -174,17 +178,19 @@ extern "C" __global__ void least_sets(
 // What some items follow in each other cluster.
 extern "C" __global__ void follow(
     Long n, int k, int l, const Long *__restrict__ items, const double *__restrict__ sums,
-    const double *__restrict__ slope, const double *__restrict__ curve,
-    const double *__restrict__ magnitude, double top, const double *__restrict__ squares,
-    const double *__restrict__ minima, const int *__restrict__ first,
-    const Long *__restrict__ extra_ptr, const int *__restrict__ extra_clusters,
+    const double *__restrict__ counts, const double *__restrict__ slope,
+    const double *__restrict__ curve, const double *__restrict__ magnitude, double top,
+    const double *__restrict__ squares, const double *__restrict__ minima,
+    const int *__restrict__ first, const Long *__restrict__ extra_ptr,
+    const int *__restrict__ extra_clusters,
     const unsigned char *__restrict__ fresh, int *__restrict__ followed)
 {
     const Long at = (Long)blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= n * l) return;
     const Long p = items[at / l];
     const double anchor = anchor_of(squares[p], top, minima[p]);
-    const Item item = {sums + p * l, slope, curve, magnitude, squares[p], anchor, k, l};
+    const double *N = counts ? counts + p * l : 0;
+    const Item item = {sums + p * l, N, slope, curve, magnitude, squares[p], anchor, k, l};
     const Long from = extra_ptr[p];
     const Set set = {first[p], extra_clusters + from, (int)(extra_ptr[p + 1] - from)};
     followed[at] = set.followed(item, (int)(at % l), fresh);

@@ -125,7 +125,6 @@ class CardSets(CardSums):
                 INT(len(parts.magnitude)),
                 INT(l),
                 INT(largest),
-                parts.sums,
                 *self._tables(parts),
                 squares,
                 minima,
@@ -149,17 +148,24 @@ class CardSets(CardSums):
         found = self.xp.empty((n, l), dtype=self.xp.int32)
         if n:
             sizes = (LONG(n), INT(len(parts.magnitude)), INT(l))
-            given = (*sizes, items, parts.sums, *self._tables(parts), squares, minima)
+            given = (*sizes, items, *self._tables(parts), squares, minima)
             function = self.function("follow.cu", "follow", _EXACT)
             rest = (*_lists(members), None, found)
             self.call(function, (-(-n * l // 256),), 256, (*given, *rest))
         return found
 
     def _tables(self, parts: Parts) -> list[Any]:
-        """Return slope, curve and magnitude there, and the largest of the last."""
-        magnitude = parts.magnitude
+        """Return sums, counts, slope, curve and magnitude there, and the largest of the last.
+
+        Counts that are the same for all items are part of the curve.
+        """
+        magnitude, counts, curve = parts.magnitude, parts.counts, parts.curve
+        alike = counts.ndim == 1
+        if alike:
+            curve = curve * counts[:, None]
         top = magnitude[np.isfinite(magnitude)].max(initial=0.0)
-        return [*self.put_together(parts.slope, parts.curve, magnitude), FLOAT(top)]
+        tables = self.put_together(parts.slope, curve, magnitude)
+        return [parts.sums, None if alike else counts, *tables, FLOAT(top)]
 
     def added(self, partial: Any, n_blocks: int) -> float:
         """Return the sum of what blocks found; it is put behind that of the last."""
