@@ -21,7 +21,7 @@ settings.register_profile(
     "neocc",
     derandomize=True,
     deadline=None,
-    max_examples=40,
+    max_examples=25,
     suppress_health_check=[HealthCheck.too_slow],
 )
 # `make slow`: other examples each time, and what repeats one that fails.
