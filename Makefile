@@ -2,12 +2,12 @@
 #
 #   make demo    install, then co-cluster a small real data set and explain the result
 #   make bench   install, then time this library against its rivals
-#   make test    formatting, lint, types, import rules and tests, exactly what CI runs; as root on
-#                Debian it also installs Chromium by apt, unless you say make test BROWSER=no
+#   make test    formatting, lint, types, import rules, tests and the lines that they miss, exactly
+#                what CI runs; as root on Debian it also installs Chromium by apt, unless you say
+#                make test BROWSER=no
 #   make docs    the site, in docs/_build/html: every example run, every link checked
 #   make slow    the tests that take longer, and random examples of the others
 #   make lowest  the tests with the lowest versions of all packages, in .venv-lowest (Python 3.11)
-#   make coverage  make test COVERAGE=yes, without a browser: the lines that the tests miss
 #   make dist    wheel and sdist, and what is in them
 #   make chaos   the tests that kill workers and processes in the middle of a fit
 #   make clean   remove .venv and every cache
@@ -20,7 +20,6 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 WORKERS ?= 2
 BROWSER ?= yes
-COVERAGE ?= no
 
 # Data sets that may not be passed on are read from here; tests that need them skip without it.
 ifndef NEOCC_DATA
@@ -30,7 +29,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo bench test lint slow lowest coverage chaos docs dist clean
+.PHONY: help demo bench test lint slow lowest chaos docs dist clean
 .DELETE_ON_ERROR:
 
 help:
@@ -46,8 +45,9 @@ test: lint
 ifneq ($(BROWSER),no)
 	@sh tests/browser/setup.sh
 endif
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) $(if $(filter no,$(BROWSER)),--ignore=tests/browser) \
-	  $(if $(filter yes,$(COVERAGE)),--cov --cov-report=term:skip-covered --cov-report=xml)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m slipcover --json --out .coverage.json --fail-under 0 \
+	  -m pytest -n $(WORKERS) $(if $(filter no,$(BROWSER)),--ignore=tests/browser)
+	$(BIN)/python -m slipcover --merge .coverage.json --out coverage.xml --xml
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check
@@ -65,9 +65,6 @@ lowest: .venv-lowest/.installed
 	OPENBLAS_NUM_THREADS=1 .venv-lowest/bin/python -m pytest -n $(WORKERS) -W ignore::DeprecationWarning \
 	  --ignore=tests/browser tests
 
-coverage:
-	@$(MAKE) test BROWSER=no COVERAGE=yes
-
 chaos: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -m chaos
 
@@ -84,7 +81,8 @@ dist: $(VENV)/.installed-test
 
 clean:
 	rm -rf docs/_build docs/api docs/gallery docs/sg_execution_times.rst
-	rm -rf $(VENV) .venv-lowest build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .venv-lowest build dist .coverage.json coverage.xml .hypothesis
+	rm -rf .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(VENV)/.created:

@@ -34,7 +34,7 @@ def make_model(name: str, **options):
     """Return an unfitted estimator; `options` replace its parameters."""
     kind, parameters = SETTINGS[name]
     plain = {} if kind is NEOKMeans else {"refine": False}
-    return kind(**{"random_state": 0, "n_init": 3, **plain, **parameters, **options})
+    return kind(**{"random_state": 0, "n_init": 2, **plain, **parameters, **options})
 
 
 def fit_noticing(model, X):

@@ -11,7 +11,7 @@ from scipy import sparse
 CONTAINERS = ("dense", "sparse")
 
 
-def planted(container: str, n: int = 160, m: int = 40, seed: int = 0):
+def planted(container: str, n: int = 96, m: int = 30, seed: int = 0):
     """Draw a matrix with co-clusters, overlap and noise; a sparse one has a third of its cells."""
     rng = np.random.default_rng(seed)
     rows, columns = rng.random((n, 4)) < 0.3, rng.random((m, 3)) < 0.4

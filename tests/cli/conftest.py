@@ -51,6 +51,15 @@ def run(tmp_path, monkeypatch) -> Run:
     return run_command
 
 
+@pytest.fixture(autouse=True)
+def _short_choices(monkeypatch) -> None:
+    """Choose overlap models by one short run of each: all choose, and few tests ask which."""
+    from neocc.estimators import _overlap
+
+    for name in ("_N_SEEDS", "_N_STARTS", "_ROUNDS"):
+        monkeypatch.setattr(_overlap, name, 1)
+
+
 def write_women(path: Path) -> Path:
     """Write the Southern Women as a table with a header and names."""
     women = load_southern_women()

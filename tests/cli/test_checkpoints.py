@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
-import time
 from zipfile import ZipFile
 
 import numpy as np
@@ -21,10 +19,23 @@ from neocc.io import Checkpoint, write_store
 TABLES = ("rows.csv", "columns.csv", "blocks.csv")
 GROUPS = ("--rows", 5, "--columns", 5, "--row-overlap", 0.1, "--row-outliers", 0.01)
 GROUPS += ("--column-overlap", 0, "--column-outliers", 0, "--no-report", "--n-init")
-QUICK, LONG = (*GROUPS, 2), (*GROUPS, 8)
+QUICK, LONG = (*GROUPS, 2), (*GROUPS, 4, "--overlap-model", "repeat")
+# The command, in a process that gets a signal as soon as a checkpoint is written.
+SIGNALLED = """
+import os, sys
+from neocc.cli import app
+from neocc.io import Checkpoint
+SIGNAL, save = int(sys.argv[1]), Checkpoint.save
+def save_once(self, *state):
+    save(self, *state)
+    Checkpoint.save = save
+    os.kill(os.getpid(), SIGNAL)
+Checkpoint.save = save_once
+app(sys.argv[2:])
+"""
 
 
-def write_noise(folder, shape=(200, 60)):
+def write_noise(folder, shape=(100, 30)):
     X = np.random.default_rng(0).normal(size=shape)
     write_store(folder / "store", X, rows_per_block=64)
     return folder / "store"
@@ -65,32 +76,18 @@ def same_files(one, other):
     return same and model_of(one) == model_of(other)
 
 
-def start(store, *options):
-    command = [sys.executable, "-m", "neocc", "fit", store, *LONG, *options]
-    return subprocess.Popen(
-        [str(word) for word in command],
-        cwd=store.parent,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def wait_for(path, process, seconds=120):
-    deadline = time.monotonic() + seconds
-    while not path.exists():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
+def end_by(signal_, store, *options):
+    """Run a long fit that gets a signal after its first checkpoint; return it when it has ended."""
+    command = ["fit", store, *LONG, *options, "--checkpoint-every", 0]
+    command = [sys.executable, "-c", SIGNALLED, int(signal_), *command]
+    words = [str(word) for word in command]
+    return subprocess.run(words, cwd=store.parent, capture_output=True, text=True, check=False)
 
 
 def test_a_killed_fit_goes_on_and_ends_as_if_nothing_had_happened(run, store, whole, tmp_path):
     kept = tmp_path / "kept"
-    process = start(store, "-o", "broken", "--checkpoint", kept, "--checkpoint-every", 0)
-    wait_for(kept, process)
-    os.kill(process.pid, signal.SIGKILL)
-    process.communicate()
-    assert process.returncode == -signal.SIGKILL
+    ended = end_by(signal.SIGKILL, store, "-o", "broken", "--checkpoint", kept)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
     assert not (tmp_path / "broken").exists()
     ran = run("fit", store, *LONG, "-o", "broken", "--checkpoint", kept)
     assert ran.code == 0, ran.err
@@ -102,11 +99,9 @@ def test_a_killed_fit_goes_on_and_ends_as_if_nothing_had_happened(run, store, wh
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGINT is sent by signal")
 def test_ctrl_c_writes_a_checkpoint_and_says_how_to_go_on(run, store, whole, tmp_path):
     kept = tmp_path / "kept"
-    process = start(store, "-o", "out", "--checkpoint", kept, "--checkpoint-every", 0)
-    wait_for(kept, process)
-    process.send_signal(signal.SIGINT)
-    err = process.communicate(timeout=120)[1]
-    assert process.returncode == 130, err
+    ended = end_by(signal.SIGINT, store, "-o", "out", "--checkpoint", kept)
+    err = ended.stderr
+    assert ended.returncode == 130, err
     assert "Traceback" not in err
     assert "Ctrl-C again stops at once" in err
     if "before anything was found" in err:
@@ -180,12 +175,17 @@ def test_a_file_may_have_a_checkpoint_too(run, women, monkeypatch):
     assert (str(seen[-1].path), seen[-1].every) == ("kept", 7.5)
 
 
-def test_a_checkpoint_of_another_fit_is_refused(run, store, tmp_path):
-    process = start(store, "-o", "out", "--checkpoint", "kept", "--checkpoint-every", 0)
-    wait_for(tmp_path / "kept", process)
-    process.kill()
-    process.communicate()
-    ran = run("fit", store, *LONG, "--seed", 1, "-o", "out", "--checkpoint", "kept")
+def test_a_checkpoint_of_another_fit_is_refused(run, small_store, tmp_path, monkeypatch):
+    def interrupted(self, *state):
+        save(self, *state)
+        raise KeyboardInterrupt
+
+    save = Checkpoint.save
+    options = (*QUICK, "--checkpoint", "kept", "--checkpoint-every", 0)
+    with monkeypatch.context() as patched:
+        patched.setattr(Checkpoint, "save", interrupted)
+        assert run("fit", small_store, *options, "-o", "first").code == 130
+    ran = run("fit", small_store, *options, "--seed", 1, "-o", "out")
     assert ran.code == 2
     assert len(ran.err.splitlines()) == 1
     assert "of another fit" in ran.err

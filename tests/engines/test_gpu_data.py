@@ -49,9 +49,9 @@ def data(case, container="sparse"):
 
 def weights(case):
     rng = np.random.default_rng(2)
-    found = {"row_weight": rng.random(160) + 0.5, "column_weight": rng.random(40) + 0.5}
+    found = {"row_weight": rng.random(96) + 0.5, "column_weight": rng.random(30) + 0.5}
     if case == "observed":
-        found["cell_weight"] = rng.random((160, 40)) + 0.5
+        found["cell_weight"] = rng.random((96, 30)) + 0.5
     return found
 
 
@@ -162,7 +162,7 @@ def test_what_cannot_fit_is_refused_before_it_is_cut(monkeypatch):
 def test_samples_of_a_store_may_stay_there(use, tmp_path):
     card = use(10_000_000)
     store = write_store(tmp_path / "data", planted("sparse"), rows_per_block=23)
-    matrix = open_source(store, copied_bytes=0).take(np.arange(0, 160, 2))
+    matrix = open_source(store, copied_bytes=0).take(np.arange(0, 96, 2))
     assert isinstance(matrix.values, StoredRows)
     assert len(list(HeldRows(matrix, card).parts())) >= 1
 
@@ -185,7 +185,7 @@ def test_tables_of_a_problem():
 def test_even_parts_may_be_too_large(use, tmp_path):
     use(1500)
     store = write_store(tmp_path / "data", planted("sparse"), rows_per_block=23)
-    with pytest.raises(GpuMemoryError, match="the longest part of a matrix of 160 rows") as error:
+    with pytest.raises(GpuMemoryError, match="the longest part of a matrix of 96 rows") as error:
         NEOCC(2, 2, engine="gpu", refine=False).fit(store)
     assert error.value.needed > 1500
 

@@ -42,7 +42,7 @@ def test_a_store_is_a_source_that_is_cheap_to_send(store, X):
     assert (store.edges[-1], store.entries.sum()) == (X.shape[0], store.n_stored)
 
 
-@pytest.mark.parametrize("rows_per_block", [1, 7, 160])
+@pytest.mark.parametrize("rows_per_block", [1, 7, 96])
 def test_rows_are_sliced_and_taken_like_those_of_an_array(X, tmp_path, rows_per_block):
     store = write_store(tmp_path / "matrix", X, rows_per_block=rows_per_block)
     rows, dense = StoredRows(store, 2), as_dense(X)
@@ -50,7 +50,7 @@ def test_rows_are_sliced_and_taken_like_those_of_an_array(X, tmp_path, rows_per_
     for _ in range(30):
         start, stop = sorted(rng.integers(0, len(dense) + 1, size=2).tolist())
         assert (as_dense(rows[start:stop]) == dense[start:stop]).all()
-    assert (as_dense(rows[3:150:11]) == dense[3:150:11]).all()
+    assert (as_dense(rows[3:90:11]) == dense[3:90:11]).all()
     some = rng.integers(len(dense), size=50)
     assert (as_dense(rows[some]) == dense[some]).all()
     assert rows[some[:0]].shape == (0, dense.shape[1])
@@ -106,9 +106,9 @@ def test_rows_that_are_read_instead_of_copied_change_nothing(
         ("refine", 15, "residue"),
         ("neo-kmeans", 7, "mean"),
         ("spectral", 23, "residue"),
-        ("sketch", 160, "mean"),
+        ("sketch", 96, "mean"),
         ("random", 1, "residue"),
-        ("random", 159, "mean"),
+        ("random", 95, "mean"),
     ],
 )
 def test_a_fit_of_a_store_is_that_of_one_in_memory(X, tmp_path, objective, search, rows_per_block):
@@ -126,7 +126,7 @@ def test_a_fit_of_a_store_is_that_of_one_in_memory(X, tmp_path, objective, searc
 
 
 @pytest.mark.usefixtures("many_blocks")
-@pytest.mark.parametrize(("objective", "rows_per_block"), [("mean", 7), ("residue", 160)])
+@pytest.mark.parametrize(("objective", "rows_per_block"), [("mean", 7), ("residue", 96)])
 def test_a_fit_of_a_store_has_the_bits_of_one_in_memory(X, tmp_path, objective, rows_per_block):
     store = write_store(tmp_path / "matrix", X, rows_per_block=rows_per_block)
     options = {**OPTIONS, "objective": objective, "init": "random", "n_init": 1, "refine": False}
@@ -210,7 +210,7 @@ def test_tables_on_disk_change_nothing(store, objective, monkeypatch):
 
 def test_more_memory_holds_larger_tables(tmp_path):
     store = write_store(tmp_path / "matrix", planted("sparse"))
-    problem = Problem(OBJECTIVES["mean"], Counts(160, 4, 170, 2), Counts(40, 3, 40, 0))
+    problem = Problem(OBJECTIVES["mean"], Counts(96, 4, 102, 2), Counts(30, 3, 30, 0))
     sizes = [space.plan_space(store, problem, 2, limit).largest for limit in ("1GB", "2GB", None)]
     assert 0 < sizes[0] < sizes[1] < sizes[2] == np.inf
     table = space.TableSpace(100).empty(10, 10)

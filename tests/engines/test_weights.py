@@ -21,7 +21,7 @@ from neocc.engines.weighing import weighed
 from neocc.io import write_store
 from neocc.kernels import get_kernels
 
-N, M = 160, 40
+N, M = 96, 30
 OPTIONS = {"row_overlap": 0.2, "row_outliers": 0.05, "random_state": 0}
 OPTIONS |= {"n_init": 1, "refine": False, "max_iter": 10}
 FOLLOWS = {"least_followed": 0, "entries_per_sum": 0, "max_changed": 0.9}
@@ -86,7 +86,7 @@ def test_weights_of_other_cells_are_refused(tmp_path):
     X = data("observed")
     store = store_of(tmp_path, X)
     model = NEOCC(4, 3, **options("observed"))
-    with pytest.raises(ValueError, match=r"cell_weight must have the shape of X, \(160, 40\)"):
+    with pytest.raises(ValueError, match=r"cell_weight must have the shape of X, \(96, 30\)"):
         model.fit(store, cell_weight=np.ones((3, 40)))
     with pytest.raises(ValueError, match="cell_weight must store the same cells as X"):
         model.fit(store, cell_weight=store_of(tmp_path, planted("sparse", seed=9), "others"))
@@ -115,7 +115,7 @@ def test_blocks_of_a_store_are_weighed_when_they_are_read(tmp_path, container):
     def dense(block):
         return block.toarray() if sparse.issparse(block) else np.asarray(block)
 
-    rows = np.array([150, 3, 60])
+    rows = np.array([90, 3, 60])
     np.testing.assert_allclose(dense(matrix.values[5:90]), expected[5:90], rtol=1e-15)
     np.testing.assert_allclose(dense(matrix.values[rows]), expected[rows], rtol=1e-15)
     source = matrix.values.source

@@ -7,7 +7,6 @@ import oracle
 import pytest
 from instances import make_engine, members, planted
 from scipy import sparse
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from neocc import MSSR
 from neocc.core.objectives import OBJECTIVES
@@ -181,16 +180,6 @@ def test_given_memberships_are_run_once():
 def test_bad_parameters_are_refused_by_name(options, name):
     with pytest.raises(ValueError, match=f"'{name}' parameter of MSSR"):
         MSSR(**options).fit(np.eye(4))
-
-
-@parametrize_with_checks(
-    [
-        MSSR(refine="chains", n_init=1),
-        MSSR(refine="chains", objective="residue", init="spectral", n_init=1),
-    ]
-)
-def test_sklearn_check(estimator, check):
-    check(estimator)
 
 
 # ---------------------------------------------------------------------------------------- yeast

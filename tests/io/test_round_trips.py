@@ -150,7 +150,7 @@ def named(matrix: Matrix) -> Matrix:
     return Matrix(matrix.data, *names)
 
 
-@settings(max_examples=300)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(matrices(), st.sampled_from(TEXT + NAMELESS), st.sampled_from(["table", "triplets", None]))
 def test_any_matrix_is_read_back_without_options(tmp_path_factory, matrix, name, layout):
     if name == "m.npy" and matrix.is_sparse:

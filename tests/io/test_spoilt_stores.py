@@ -20,7 +20,7 @@ from neocc.io.blocks._manifest import MANIFEST
 
 @pytest.fixture(params=CONTAINERS)
 def X(request):
-    return planted(request.param)
+    return planted(request.param, 160, 40)
 
 
 def contents(store):
@@ -63,14 +63,14 @@ def spoilt_sources(folder):
 def test_sources_that_cannot_be_read_to_the_end(tmp_path):
     (tmp_path / "from").mkdir()
     (tmp_path / "to").mkdir()
-    before = write_store(tmp_path / "to" / "store", planted("dense"))
+    before = write_store(tmp_path / "to" / "store", planted("dense", 160, 40))
     for name, words in spoilt_sources(tmp_path / "from"):
         for options in ({"rows_per_block": 50}, {}):
             with pytest.raises(ReadError, match=words):
                 write_store(before.path, tmp_path / "from" / name, force=True, **options)
         assert [path.name for path in before.path.parent.iterdir()] == ["store"]
         assert open_store(before.path).digest == before.digest
-        assert (contents(before) == planted("dense")).all()
+        assert (contents(before) == planted("dense", 160, 40)).all()
 
 
 class SmallDisk:

@@ -40,7 +40,7 @@ def as_dense(X):
 
 @pytest.fixture(params=CONTAINERS)
 def X(request):
-    return planted(request.param)
+    return planted(request.param, 160, 40)
 
 
 # --------------------------------------------------------------------------------- round trips
@@ -71,7 +71,7 @@ def test_blocks_hold_no_more_than_they_may(X, tmp_path):
 
 
 def test_blocks_may_come_one_at_a_time_and_in_any_form(tmp_path):
-    X = planted("sparse")
+    X = planted("sparse", 160, 40)
     made = (X[i : i + 7].tocoo() for i in range(0, 160, 7))
     store = write_store(tmp_path / "a", made, rows_per_block=50, dtype="float32")
     assert store.dtype == np.float32
@@ -107,7 +107,7 @@ def test_values_that_no_fit_could_use_are_refused(X, tmp_path, bad):
 )
 def test_options_that_make_no_sense(tmp_path, options, words):
     with pytest.raises(ValueError, match=words):
-        write_store(tmp_path / "a", planted("dense"), **options)
+        write_store(tmp_path / "a", planted("dense", 160, 40), **options)
 
 
 # -------------------------------------------------------------------------------------- damage
@@ -165,7 +165,7 @@ def test_a_store_of_a_newer_version(X, tmp_path):
 
 
 def test_indices_out_of_range_do_not_reach_the_kernels(tmp_path):
-    store = write_store(tmp_path / "a", planted("sparse"))
+    store = write_store(tmp_path / "a", planted("sparse", 160, 40))
     path = store.path / "block-000000.indices.npy"
     checksum = _writer._write_array(path, np.full(store.n_stored, 10**6, dtype=np.int32))
     entry = store.manifest.blocks[0]
@@ -293,7 +293,7 @@ def test_matrix_market(tmp_path, symmetry):
 
 
 def test_formats_that_are_read_as_a_whole(tmp_path):
-    np.save(tmp_path / "m.npy", planted("dense"))
+    np.save(tmp_path / "m.npy", planted("dense", 160, 40))
     same_as_read(tmp_path / "m.npy", tmp_path)
 
 

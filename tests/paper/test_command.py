@@ -39,26 +39,18 @@ def test_a_run_from_beginning_to_end(run, tmp_path):
     assert "neocc paper --seed 3 --quick" in (tmp_path / "here" / "paper.md").read_text("utf-8")
 
 
-def test_quiet_is_quiet(run):
+def test_a_run_is_quiet_resumed_and_json_if_asked(run):
     result = run("--quick", "--quiet")
     assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
-
-
-def test_a_program_gets_json(run):
-    result = run("--quick", "--json")
+    again = run("--quick")
+    assert again.exit_code == 2
+    assert "--resume" in again.stderr
+    result = run("--quick", "--resume", "--json")
     assert (result.exit_code, result.stderr) == (0, "")
     answer = json.loads(result.stdout)
     assert answer["trials"] == 4
     assert answer["failed"] == []
     assert answer["page"].endswith("index.html")
-
-
-def test_an_earlier_run_is_resumed_only_if_asked(run):
-    assert run("--quick").exit_code == 0
-    again = run("--quick")
-    assert again.exit_code == 2
-    assert "--resume" in again.stderr
-    assert run("--quick", "--resume").exit_code == 0
     other = run("--quick", "--resume", "--seed", "1")
     assert other.exit_code == 2
     assert "seed was 0 and is 1" in other.stderr

@@ -103,7 +103,7 @@ def check(name, model, seeds):
 
 @each_case
 def test_no_half_step_raises_the_literal_objective(name, model):
-    check(name, model, range(80))
+    check(name, model, range(40))
 
 
 @pytest.mark.slow

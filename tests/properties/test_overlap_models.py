@@ -67,7 +67,7 @@ def check(model, seeds):
 
 @each_model
 def test_no_half_step_raises_the_literal_objective(model):
-    check(model, range(100))
+    check(model, range(60))
 
 
 @pytest.mark.slow

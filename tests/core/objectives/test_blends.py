@@ -178,7 +178,7 @@ def check_runs(kind, seeds):
 
 @each_kind
 def test_no_half_step_raises_the_objective_and_counts_are_met(kind):
-    check_runs(kind, range(30))
+    check_runs(kind, range(15))
 
 
 @pytest.mark.slow

@@ -102,7 +102,7 @@ def check_runs(model, seeds):
 
 @each_model
 def test_no_half_step_raises_the_literal_objective(model):
-    check_runs(model, range(100))
+    check_runs(model, range(50))
 
 
 @pytest.mark.slow

@@ -84,7 +84,7 @@ def test_virtual_memberships_say_what_is_followed():
 
 @pytest.mark.parametrize("kernel", ["numpy", "numba"])
 def test_objectives_are_the_literal_ones(kernel):
-    for seed in range(80):
+    for seed in range(40):
         drawn = Drawn(seed)
         expected = oracle.followed_objective(drawn.X, drawn.followed, drawn.V, drawn.k)
         for form in FORMS:
@@ -324,7 +324,7 @@ def check_runs(kernel, seeds):
 
 @pytest.mark.parametrize("kernel", ["numpy", "numba"])
 def test_the_objective_never_rises_and_is_the_literal_one(kernel):
-    check_runs(kernel, range(50))
+    check_runs(kernel, range(25))
 
 
 @pytest.mark.slow
@@ -334,7 +334,7 @@ def test_the_objective_of_ten_thousand_runs_never_rises():
 
 def test_clusters_that_are_begun_again_do_not_raise_the_objective():
     """Many clusters of few rows: some are left empty, and filled with a row that follows them."""
-    for seed in range(200, 255):
+    for seed in range(200, 230):
         rng = np.random.default_rng(seed)
         n, m = (int(size) for size in rng.integers(5, 12, size=2))
         k, l = int(rng.integers(3, 6)), int(rng.integers(2, 4))  # noqa: E741
@@ -371,12 +371,10 @@ def test_a_run_goes_on_where_it_was():
 
 
 def test_a_search_is_no_higher_than_its_starts():
-    for seed in range(2):
-        X, problem, rng = random_problem(seed)
-        engine = make_engine(X)
-        (*_, best) = search(engine, problem, "random", 4, rng)
-        assert (np.diff(best.history) <= 1e-9 * np.square(X).sum()).all()
-        assert is_feasible(best.U, problem.rows, problem.overlap_model.most)
+    X, problem, rng = random_problem(0)
+    (*_, best) = search(make_engine(X), problem, "random", 4, rng)
+    assert (np.diff(best.history) <= 1e-9 * np.square(X).sum()).all()
+    assert is_feasible(best.U, problem.rows, problem.overlap_model.most)
 
 
 def test_gains_of_single_rows_are_literal_changes():

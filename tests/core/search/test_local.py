@@ -101,7 +101,7 @@ def test_a_relocation_finds_the_cluster_that_is_missing():
 
 @each_case
 def test_rounds_never_raise_the_objective(case):
-    for seed, setting in enumerate(settings(case, 12)):
+    for seed, setting in enumerate(settings(case, 8)):
         refined(setting, setting.solve(), rounds, 5, np.random.default_rng(seed))
 
 
@@ -144,7 +144,7 @@ def test_rounds_leave_a_perfect_fit_alone():
 @each_case
 def test_a_local_search_never_raises_the_objective(case):
     n_lower = 0
-    for at, setting in enumerate(settings(case, 40)):
+    for at, setting in enumerate(settings(case, 20)):
         before = setting.solve()
         after = refined(setting, before, local_search, literally=at < 10)
         n_lower += after.objective < before.objective
@@ -167,7 +167,7 @@ def test_after_a_local_search_no_swap_is_left(case):
 
 @each_case
 def test_a_second_local_search_changes_nothing(case):
-    for setting in settings(case, 15):
+    for setting in settings(case, 10):
         found = local_search(setting.engine, setting.problem, setting.solve())
         assert local_search(setting.engine, setting.problem, found) is found
 

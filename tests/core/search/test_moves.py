@@ -43,7 +43,7 @@ def settings(case, n, largest=6, kinds=KINDS):
 @each_case
 def test_savings_are_what_a_removal_saves(case, side):
     n_checked = 0
-    for setting in settings(case, 60):
+    for setting in settings(case, 40):
         given = setting.given[side]
         before, savings = setting.of_side(side, given), setting.exchange(side).savings
         for p, q in np.ndindex(given.shape):
@@ -61,7 +61,7 @@ def test_savings_are_what_a_removal_saves(case, side):
 @each_case
 def test_costs_are_what_an_addition_costs(case, side):
     n_checked = n_empty = 0
-    for setting in settings(case, 60):
+    for setting in settings(case, 40):
         given = setting.given[side]
         before, costs = setting.of_side(side, given), setting.exchange(side).costs
         for p, q in np.ndindex(given.shape):
@@ -96,7 +96,7 @@ def test_gains_are_exact_relative_to_the_objective_far_from_the_origin(case, sid
 @each_case
 def test_the_best_swap_is_the_best_of_all(case, side):
     n_within = n_between = n_none = 0
-    for setting in settings(case, 80, largest=6):
+    for setting in settings(case, 50, largest=6):
         given, counts = setting.given[side], setting.counts[side]
         before = setting.of_side(side, given)
         gains = [
@@ -121,7 +121,7 @@ def test_the_best_swap_is_the_best_of_all(case, side):
 @each_case
 def test_closed_items_and_clusters_take_no_part_in_the_best_swap(case, side):
     n_found = 0
-    for seed, setting in enumerate(settings(case, 60, largest=5)):
+    for seed, setting in enumerate(settings(case, 30, largest=5)):
         rng = np.random.default_rng(seed)
         given, counts = setting.given[side], setting.counts[side]
         items, clusters = (rng.random(size) < 0.7 for size in given.shape)
@@ -186,7 +186,7 @@ def test_an_outlier_may_come_in_where_another_may_go_out():
 @each_case
 def test_independent_swaps_gain_what_they_say(case, side):
     n_swaps = []
-    for setting in settings(case, 100, largest=9):
+    for setting in settings(case, 60, largest=9):
         given, counts = setting.given[side], setting.counts[side]
         exchange = setting.exchange(side)
         found, gain = independent_swaps(exchange, 1e-9 * setting.scale)

@@ -120,7 +120,7 @@ def drift(posterior, move, n_runs, n_moves=4, seed=0, *, prior=None):
 
 @pytest.mark.parametrize("name", MOVES)
 def test_no_move_drifts(posterior, name):
-    z, moved = drift(posterior, MOVES[name], n_runs=150)
+    z, moved = drift(posterior, MOVES[name], n_runs=100)
     assert np.abs(z).max() < 4
     assert name == "memberships" or moved > 0.05
 

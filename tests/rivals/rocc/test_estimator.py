@@ -9,7 +9,6 @@ import oracle
 import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from neocc import MSSR, ROCC
 from neocc.metrics import matched_f1
@@ -379,13 +378,3 @@ def test_an_interrupted_fit_keeps_the_best_grid_so_far(monkeypatch):
     best = min(finished, key=lambda solution: solution.objective)
     assert model.history_[-1] == best.objective
     assert model.n_coclusters_ == 4
-
-
-@parametrize_with_checks(
-    [
-        ROCC(objective="residue", n_init=1),
-        ROCC(n_coclusters=1, n_init=1, expand=None),
-    ]
-)
-def test_sklearn_check(estimator, check):
-    check(estimator)
