@@ -122,14 +122,16 @@ def test_row_scores_have_the_bits_of_all_entries(shards, objective, overlapping,
 
 
 def test_sums_are_made_anew_when_asked_otherwise(shards):
-    """Other numbers of clusters, weights, outliers of a partition, and after an error."""
+    """Weights, other numbers of clusters, virtual ones, an outlier, and after an error."""
     rng = np.random.default_rng(3)
     shard, plain = shards
     U, V = sides(rng, overlapping=False)
-    lighter = replace(U, scale=rng.random(N_ROWS))
-    one_out = members(V.dense & (np.arange(N_COLUMNS) > 0)[:, None])
-    for rows in (U, lighter, U, members(U.dense[:, :2]), members(U.dense)):
+    lighter = replace(U, scale=np.where(np.arange(N_ROWS) < 3, 0.1, 1.0))
+    follows = replace(U, virtual=changed(U, rng, 2, overlapping=False))
+    one_more = members(np.pad(U.dense, ((0, 0), (0, 1))))
+    for rows in (U, lighter, U, one_more, U, follows, U):
         assert_equal_bits(shard.column_features(rows, None), plain.column_features(rows, None))
+    one_out = members(V.dense & (np.arange(N_COLUMNS) > 0)[:, None])
     terms = OBJECTIVES["mean"].terms("rows", plain.column_features(U, None), U, V)
 
     def fails(*_):
