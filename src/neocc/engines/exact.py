@@ -120,14 +120,19 @@ class ExactShard(Shard):
         if V is None or needs_more or not _counts_once(V) or not self._keeps(n * V.n_clusters):
             return super()._over_features(terms, V, function)
         norms, last, moved = self._norms(terms, V), self._of_rows, None
-        if last is not None and (last.squares is None) == (norms is not None):
-            moved = self._moved(last.V, V)
-        if last is None or moved is None:
-            squares = np.empty(n) if norms is None else None
-            last = _RowSums(V, self.space.empty(n, V.n_clusters), squares)
         self._of_rows = None  # what is half updated is not used again
+        with_squares = norms is None
+        if (
+            last is None
+            or last.V.n_clusters != V.n_clusters
+            or with_squares == (last.squares is None)
+        ):
+            squares = np.empty(n) if with_squares else None
+            last = _RowSums(V, self.space.empty(n, V.n_clusters), squares)
+        else:
+            moved = self._moved(last.V, V)
         before, sums, squares = last
-        weights = V.weights if norms is None else None
+        weights = V.weights if with_squares else None
 
         def one_block(rows: Rows) -> Result:
             at, block = slice(*rows), self._block(*rows)
