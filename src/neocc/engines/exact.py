@@ -84,9 +84,10 @@ class ExactShard(Shard):
     ) -> Features:
         """Return the features of all columns, updated from the last ones if few rows changed."""
         U = U.members if isinstance(U, Applied) else U
+        last, self._of_columns = self._of_columns, None
         if U is None or V is not None or counts or not _counts_once(U):
             return super().column_features(U, V, base, counts)
-        last, moved = self._of_columns, None
+        moved = None
         if last is not None and last.base == base:
             moved = self._moved(last.U, U)
         if last is None or moved is None:
@@ -117,10 +118,10 @@ class ExactShard(Shard):
     ) -> list[Result]:
         """Call a function of each block of rows and its features, from updated sums if possible."""
         n, needs_more = self.shape[0], terms.table is not None or terms.curve is not None
+        last, self._of_rows = self._of_rows, None  # what is half updated is not used again
         if V is None or needs_more or not _counts_once(V) or not self._keeps(n * V.n_clusters):
             return super()._over_features(terms, V, function)
-        norms, last, moved = self._norms(terms, V), self._of_rows, None
-        self._of_rows = None  # what is half updated is not used again
+        norms, moved = self._norms(terms, V), None
         with_squares = norms is None
         if (
             last is None
