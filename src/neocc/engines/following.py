@@ -156,6 +156,8 @@ def _same(one: Memberships | None, other: Memberships | None) -> bool:
 def changed_items(one: Memberships, other: Memberships) -> IntArray:
     """Return the items, in ascending order, whose clusters or weights in sums differ."""
     one, other = one.summed, other.summed
+    if not (one.is_scaled or other.is_scaled or len(one.extra_items) or len(other.extra_items)):
+        return np.flatnonzero(one.first != other.first)
     # A membership counts the same in either list, so those of items in several are all compared.
     some = np.flatnonzero((one.first != other.first) | one.has_extra | other.has_extra)
     found: IntArray = some[(one.take(some).dense != other.take(some).dense).any(axis=1)]

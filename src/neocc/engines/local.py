@@ -12,6 +12,7 @@ from neocc._typing import FloatArray, IntArray
 from neocc.core.engine import Engine
 from neocc.core.objectives import Centring, Side
 from neocc.core.shards import Effects, Result, Shards, Task
+from neocc.engines.exact import ExactShard, sums_exactly
 from neocc.engines.following import FollowingShard
 from neocc.engines.matrix import DenseMatrix, Matrix
 from neocc.engines.passes import DEFAULTS, PassOptions
@@ -34,8 +35,12 @@ def open_engine(
     options: PassOptions = DEFAULTS,
 ) -> Engine:
     """Put a matrix, in memory or on disk, into an engine of this process."""
-    follows = source_of(matrix) is not None and matrix.n_stored >= options.least_followed
-    kind = FollowingShard if follows else Shard
+    kind = Shard
+    if matrix.n_stored >= options.least_followed:
+        if source_of(matrix) is not None:
+            kind = FollowingShard
+        elif sums_exactly(matrix):
+            kind = ExactShard
     return Engine(LocalShards(kind(matrix, kernels, workers, space, options=options)))
 
 

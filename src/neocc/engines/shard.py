@@ -138,11 +138,7 @@ class Shard(RowSums):
         """Call a function of each block of rows and its features, which it must not keep."""
         if V is not None and V.virtual is not None:
             V = V.virtual
-        norms = None
-        if terms.base == "margins":
-            norms = self.margins("rows")
-        elif terms.base == "plain" or V is None or V.is_partition:
-            norms = self.row_squares() if self._row_squares is None else self._row_squares
+        norms = self._norms(terms, V)
 
         def one_block(rows: Rows) -> Result:
             n, block, sums, products = rows[1] - rows[0], self._block(*rows), None, None
@@ -160,6 +156,14 @@ class Shard(RowSums):
             return function(rows, Features(sums, squares, products, counts))
 
         return self._passes.over_rows(one_block)
+
+    def _norms(self, terms: Terms, V: Memberships | None) -> FloatArray | None:
+        """Return the base of all rows; None where it depends on V."""
+        if terms.base == "margins":
+            return self.margins("rows")
+        if terms.base == "plain" or V is None or V.is_partition:
+            return self.row_squares() if self._row_squares is None else self._row_squares
+        return None
 
     def column_features(
         self,

@@ -11,7 +11,7 @@ from functools import cache
 from importlib import import_module
 from typing import Protocol, TypeAlias
 
-from neocc._typing import AnyArray, FloatArray, LabelArray
+from neocc._typing import AnyArray, BoolArray, FloatArray, LabelArray
 from neocc.kernels.inputs import Base, Block, Features, Parts, SetCosts, SparseBlock, Terms
 from neocc.kernels.inverses import inverse
 from neocc.kernels.memberships import Memberships
@@ -57,6 +57,17 @@ class Kernels(Protocol):
         counts: _Table = None,
     ) -> None:
         """Write the sums of each row over column clusters, and its weighted squares."""
+
+    def regather(
+        self,
+        block: Block,
+        before: Memberships,
+        columns: Memberships,
+        changed: BoolArray,
+        sums: FloatArray,
+        squares: _Table,
+    ) -> None:
+        """Update the sums of each row, and its weighted squares, from the columns that changed."""
 
     def scatter(
         self,

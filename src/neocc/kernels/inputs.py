@@ -125,6 +125,12 @@ class Features:
         every = (self.sums, self.squares, self.products, self.counts)
         return [table for table in every if table is not None]
 
+    def copied(self) -> Features:
+        """Return a copy, tables and all."""
+        tables = (self.sums, self.products, self.counts)
+        sums, *others = (None if table is None else table.copy() for table in tables)
+        return Features(sums, self.squares.copy(), *others)
+
     def __add__(self, other: Features) -> Features:
         sums: list[Any] = [None, None, None, None]
         for i, name in enumerate(("sums", "squares", "products", "counts")):

@@ -15,7 +15,6 @@ import numpy as np
 from numba.extending import intrinsic
 
 from neocc._typing import AnyArray, BoolArray, FloatArray, IntArray, LabelArray
-from neocc.kernels.inputs import NOISE_SCALE, TIE_SCALE
 
 __all__ = [
     "compiled",
@@ -23,14 +22,17 @@ __all__ = [
     "intrinsic",
     "multiply",
     "multiply_transposed",
+    "regather_sparse",
     "scatter_dense",
     "scatter_sparse",
-    "score",
     "square_rows",
     "without_nan",
 ]
 
 _Function = TypeVar("_Function")
+
+# Entries among which those of changed columns are collected at a time.
+_COLLECTED = 4096
 
 
 def compiled(function: _Function) -> _Function:
@@ -107,6 +109,53 @@ def gather_sparse(
             sums[p, j - np.uint64(1)] = (slots[j] + slots[width + j]) + (
                 slots[np.uint64(2) * width + j] + slots[np.uint64(3) * width + j]
             )
+
+
+@compiled
+def regather_sparse(
+    indptr: AnyArray,
+    indices: AnyArray,
+    data: AnyArray,
+    changed: BoolArray,
+    old_first: LabelArray,
+    old_ptr: IntArray,
+    old_clusters: LabelArray,
+    first: LabelArray,
+    ptr: IntArray,
+    clusters: LabelArray,
+    gained: FloatArray,
+    sums: FloatArray,
+    squares: FloatArray,
+) -> None:
+    """Move the entries of columns that changed from their old clusters to the new ones.
+
+    Most columns did not: entries of those that did are collected first, without a branch.
+    """
+    found = np.empty(_COLLECTED, dtype=np.uint64)
+    start, end, p = np.uint64(indptr[0]), np.uint64(indptr[-1]), np.uint64(0)
+    while start < end:
+        stop, n_found = min(start + np.uint64(_COLLECTED), end), np.uint64(0)
+        for e in range(start, stop):
+            found[n_found] = e
+            n_found += np.uint64(changed[indices[e]])
+        for i in range(n_found):
+            e = found[i]
+            t, x = np.uint64(indices[e]), np.float64(data[e])
+            while np.uint64(indptr[p + np.uint64(1)]) <= e:
+                p += np.uint64(1)
+            if old_first[t] >= 0:
+                sums[p, np.uint64(old_first[t])] -= x
+            if first[t] >= 0:
+                sums[p, np.uint64(first[t])] += x
+            if len(old_clusters):
+                for a in range(old_ptr[t], old_ptr[t + np.uint64(1)]):
+                    sums[p, np.uint64(old_clusters[a])] -= x
+            if len(clusters):
+                for a in range(ptr[t], ptr[t + np.uint64(1)]):
+                    sums[p, np.uint64(clusters[a])] += x
+            if len(squares):
+                squares[p] += gained[t] * x * x
+        start = stop
 
 
 @compiled
@@ -229,64 +278,3 @@ def multiply_transposed(
             line = products[indices[e]]
             for q in range(width):
                 line[q] += x * row[q]
-
-
-@compiled
-def score(
-    sums: FloatArray,
-    squares: FloatArray,
-    products: FloatArray,
-    slope: FloatArray,
-    offset: FloatArray,
-    scale: FloatArray,
-    shrink: FloatArray,
-    rate: FloatArray,
-    magnitude: FloatArray,
-    first: LabelArray,
-    extra_items: IntArray,
-    extra_clusters: LabelArray,
-    member_scale: FloatArray,
-    d: FloatArray,
-    labels: LabelArray,
-    minima: FloatArray,
-) -> float:
-    """Score items one by one; see `neocc.kernels.numpy_.score`."""
-    n_clusters = len(offset)
-    row = np.empty(n_clusters)
-    total = 0.0
-    a = 0
-    for p in range(len(squares)):
-        item = 0.0 if len(rate) else squares[p]
-        for j in range(len(shrink)):
-            item -= sums[p, j] * sums[p, j] * shrink[j]
-        for q in range(n_clusters):
-            row[q] = offset[q] + item
-        for q in range(len(rate)):
-            row[q] += rate[q] * squares[p]
-        if len(products):
-            for q in range(n_clusters):
-                row[q] += products[p, q] * scale[q] if len(scale) else products[p, q]
-        for j in range(len(slope)):
-            s, line = sums[p, j], slope[j]
-            for q in range(n_clusters):
-                row[q] += s * line[q]
-        if len(first):
-            weight = member_scale[p] if len(member_scale) else 1.0
-            if first[p] >= 0:
-                total += weight * row[np.uint64(first[p])]
-            while a < len(extra_items) and extra_items[a] == p:
-                total += weight * row[np.uint64(extra_clusters[a])]
-                a += 1
-        noise = squares[p] * NOISE_SCALE
-        label, least = 0, np.inf
-        for q in range(n_clusters):
-            anchor = max(noise + magnitude[q] * NOISE_SCALE, abs(row[q]) * TIE_SCALE)
-            row[q] = (row[q] + anchor) - anchor
-            if magnitude[q] == np.inf:
-                row[q] = np.inf
-            if row[q] < least:
-                label, least = q, row[q]
-        if len(d):
-            d[p, :] = row
-        labels[p], minima[p] = label, least
-    return total

@@ -8,8 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from neocc._typing import AnyArray, FloatArray, LabelArray
-from neocc.kernels import least_loops, loops, numpy_, numpy_sets, observed_loops, set_loops
+from neocc._typing import AnyArray, BoolArray, FloatArray, IntArray, LabelArray
+from neocc.kernels import (
+    least_loops,
+    loops,
+    numpy_,
+    numpy_sets,
+    observed_loops,
+    score_loops,
+    set_loops,
+)
 from neocc.kernels.inputs import Block, Features, Parts, SetCosts, SparseBlock, Terms
 from neocc.kernels.memberships import Memberships
 
@@ -68,6 +76,38 @@ def gather(
         _NO_LINE if squares is None else squares,
         np.empty(longest, dtype=np.uintp),
     )
+
+
+def regather(
+    block: Block,
+    before: Memberships,
+    columns: Memberships,
+    changed: BoolArray,
+    sums: FloatArray,
+    squares: FloatArray | None,
+) -> None:
+    """Update the sums of each row, and its weighted squares, from the columns that changed."""
+    if not isinstance(block, SparseBlock):
+        numpy_.regather(block, before, columns, changed, sums, squares)
+        return
+    loops.regather_sparse(
+        block.indptr,
+        block.indices.view(_UNSIGNED[block.indices.itemsize]),
+        block.data,
+        changed,
+        *_clusters(before),
+        *_clusters(columns),
+        _NO_LINE if squares is None else columns.weights - before.weights,
+        sums,
+        _NO_LINE if squares is None else squares,
+    )
+
+
+def _clusters(members: Memberships) -> tuple[LabelArray, IntArray, LabelArray]:
+    """Return the first clusters, and where the others of each item lie."""
+    some_extra = len(members.extra_items) > 0
+    ptr = members.extra_ptr if some_extra else members.extra_items
+    return members.first, ptr, members.extra_clusters
 
 
 def scatter(
@@ -156,7 +196,7 @@ def score(
             curved += numpy_.scaled(products, scale)
         products, scale = curved, None
     members = _NOBODY if members is None else members
-    total: float = loops.score(
+    total: float = score_loops.score(
         _NO_TABLE if sums is None else sums,
         features.squares,
         _NO_TABLE if products is None else products,

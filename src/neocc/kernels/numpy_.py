@@ -4,6 +4,7 @@ For a block X of rows and memberships M of its columns (or rows), which may be w
 
 * `gather` writes the sums of each row over clusters of columns, X M, and the weighted squares
   sum_t w_t x_pt^2;
+* `regather` updates them where columns have changed clusters;
 * `scatter` adds the sums of each column over clusters of rows, X' M, and the weighted squares
   sum_p w_p x_pt^2;
 * both sum over the stored cells alone where `counts` are asked for: weights times values, and into
@@ -22,13 +23,13 @@ from typing import Any
 
 import numpy as np
 
-from neocc._typing import FloatArray, LabelArray
+from neocc._typing import BoolArray, FloatArray, LabelArray
 from neocc.kernels.inputs import NOISE_SCALE, TIE_SCALE, Block, Features, SparseBlock, Terms
 from neocc.kernels.memberships import Memberships
 from neocc.kernels.numpy_sets import best_sets, hull_steps, least_sets
 
 __all__ = ["best_sets", "distances", "gather", "hull_steps", "least_sets", "multiply"]
-__all__ += ["multiply_transposed", "scaled", "scatter", "score"]
+__all__ += ["multiply_transposed", "regather", "scaled", "scatter", "score"]
 
 _BUFFER_ENTRIES = 1 << 15
 
@@ -50,6 +51,24 @@ def gather(
         weights = np.ones(X.shape[1]) if weights is None else weights
         for at, squared in _squared(block):
             squares[at] = squared @ weights
+
+
+def regather(
+    block: Block,
+    before: Memberships,
+    columns: Memberships,
+    changed: BoolArray,
+    sums: FloatArray,
+    squares: FloatArray | None,
+) -> None:
+    """Update the sums of each row, and its weighted squares, from the columns that changed."""
+    some = np.flatnonzero(changed)
+    gained = columns.take(some).indicator - before.take(some).indicator
+    sums += _matrix(block)[:, some].dot(gained)
+    if squares is not None:
+        weights = columns.weights - before.weights
+        for at, squared in _squared(block):
+            squares[at] += squared @ weights
 
 
 def scatter(

@@ -1,0 +1,179 @@
+"""A shard in memory whose sums are exact in any order, and so are updated from what changed.
+
+Sums of whole numbers that are not too large have no rounding: counts, ratings and 0/1 data may be
+added and subtracted in any order. In most iterations few rows and columns change clusters. Column
+sums are then updated from the rows that did, and sums of rows from the entries in the columns that
+did, with the bits of sums over all entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self, TypeVar
+
+import numpy as np
+from scipy import sparse
+
+from neocc._typing import BoolArray, FloatArray
+from neocc.core.assign import Applied
+from neocc.engines.following import changed_items
+from neocc.engines.matrix import Matrix, SparseMatrix
+from neocc.engines.passes import Rows
+from neocc.engines.shard import Shard
+from neocc.kernels import Base, Features, Memberships, Terms
+
+__all__ = ["ExactShard", "sums_exactly"]
+
+Result = TypeVar("Result")
+
+# Below this, sums of squares of items that count a thousand times are whole numbers in float64.
+_LARGEST_SUM = 2.0**43
+_CHUNK = 1 << 16
+
+
+class _ColumnSums(NamedTuple):
+    """Column features, and what they were computed for."""
+
+    U: Memberships
+    base: Base | None
+    features: Features
+
+
+class _RowSums(NamedTuple):
+    """Sums of rows over the clusters of V, with squares where these depend on V."""
+
+    V: Memberships
+    sums: FloatArray
+    squares: FloatArray | None
+
+
+def sums_exactly(matrix: Matrix) -> bool:
+    """Whether a matrix is sparse, in memory, and of whole numbers with exact sums of squares."""
+    if not isinstance(matrix, SparseMatrix) or matrix.weights is not None:
+        return False
+    if not sparse.issparse(matrix.values):
+        return False
+    values = matrix.values.data
+    largest = max(-float(values.min(initial=0)), float(values.max(initial=0)))
+    if largest * largest * max(matrix.shape) > _LARGEST_SUM:
+        return False
+    parts = (values[at : at + _CHUNK] for at in range(0, len(values), _CHUNK))
+    return all(np.array_equal(part, np.rint(part)) for part in parts)
+
+
+class ExactShard(Shard):
+    """A shard of a matrix that `sums_exactly`."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._of_columns: _ColumnSums | None = None
+        self._of_rows: _RowSums | None = None
+
+    def twin(self) -> Self:
+        """Return the same rows for a run of another thread, with sums of its own."""
+        twin = super().twin()
+        vars(twin).update(_of_columns=None, _of_rows=None)
+        return twin
+
+    def column_features(
+        self,
+        U: Memberships | Applied | None,
+        V: Memberships | None,
+        base: Base | None = "weighted",
+        counts: bool = False,
+    ) -> Features:
+        """Return the features of all columns, updated from the last ones if few rows changed."""
+        U = U.members if isinstance(U, Applied) else U
+        last, self._of_columns = self._of_columns, None
+        if U is None or V is not None or counts or not _counts_once(U):
+            return super().column_features(U, V, base, counts)
+        moved = None
+        if last is not None and last.base == base:
+            moved = self._moved(last.U, U)
+        if last is None or moved is None:
+            found = super().column_features(U, V, base)
+        else:
+            found = self._updated(last, U, moved)
+            self.reads.passes += np.count_nonzero(moved) / len(moved)
+        self._of_columns = _ColumnSums(U, base, found)
+        return found
+
+    def _updated(self, last: _ColumnSums, U: Memberships, moved: BoolArray) -> Features:
+        """Return the features of U: rows that moved are added where they are, not where they were.
+
+        The last ones are left as they are.
+        """
+        found, block = last.features.copied(), self._block(0, self.shape[0])
+        gained = squares = None
+        if last.base == "weighted" and not (U.is_partition and last.U.is_partition):
+            gained, squares = U.weights - last.U.weights, found.squares
+        now, before = (_only(members, moved) for members in (U, last.U))
+        before.scale = np.full(len(moved), -1.0)
+        self.kernels.scatter(block, now, gained, found.sums, squares)
+        self.kernels.scatter(block, before, None, found.sums, None)
+        return found
+
+    def _over_features(
+        self, terms: Terms, V: Memberships | None, function: Callable[[Rows, Features], Result]
+    ) -> list[Result]:
+        """Call a function of each block of rows and its features, from updated sums if possible."""
+        n, needs_more = self.shape[0], terms.table is not None or terms.curve is not None
+        last, self._of_rows = self._of_rows, None  # what is half updated is not used again
+        if V is None or needs_more or not _counts_once(V) or not self._keeps(n * V.n_clusters):
+            return super()._over_features(terms, V, function)
+        norms, moved = self._norms(terms, V), None
+        with_squares = norms is None
+        if (
+            last is None
+            or last.V.n_clusters != V.n_clusters
+            or with_squares == (last.squares is None)
+        ):
+            squares = np.empty(n) if with_squares else None
+            last = _RowSums(V, self.space.empty(n, V.n_clusters), squares)
+        else:
+            moved = self._moved(last.V, V)
+        before, sums, squares = last
+        weights = V.weights if with_squares else None
+
+        def one_block(rows: Rows) -> Result:
+            at, block = slice(*rows), self._block(*rows)
+            wanted = None if squares is None else squares[at]
+            if moved is None:
+                self.kernels.gather(block, V, weights, sums[at], wanted)
+            else:
+                self.kernels.regather(block, before, V, moved, sums[at], wanted)
+            base = wanted if norms is None else norms[at]
+            assert base is not None
+            return function(rows, Features(sums[at], base))
+
+        found = self._passes.over_rows(one_block)
+        self._of_rows = last._replace(V=V)
+        return found
+
+    def _keeps(self, n_sums: int) -> bool:
+        """Whether so many sums are few beside the stored entries."""
+        return self.options.entries_per_sum * n_sums <= self.matrix.n_stored
+
+    def _moved(self, old: Memberships, new: Memberships) -> BoolArray | None:
+        """Return which items changed clusters; None if they are too many for an update."""
+        most = self.options.max_changed * new.n_items
+        if old.n_clusters != new.n_clusters or np.count_nonzero(old.first != new.first) > most:
+            return None
+        items = changed_items(old, new)
+        if len(items) > most:
+            return None
+        moved = np.zeros(new.n_items, dtype=bool)
+        moved[items] = True
+        return moved
+
+
+def _counts_once(members: Memberships) -> bool:
+    """Whether items count once in each of their own clusters, so that sums are exact."""
+    return members.scale is None and members.virtual is None
+
+
+def _only(members: Memberships, some: BoolArray) -> Memberships:
+    """Return the memberships of some items, the others being in no cluster."""
+    kept, first = some[members.extra_items], np.where(some, members.first, np.int32(-1))
+    extra = members.extra_items[kept], members.extra_clusters[kept]
+    return Memberships(first, *extra, members.n_clusters)

@@ -1,0 +1,209 @@
+"""Shards of whole numbers update their sums, with the bits of sums over all entries."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from instances import any_membership, members
+from scipy import sparse
+
+from neocc import NEOCC
+from neocc.core.objectives import OBJECTIVES
+from neocc.engines import PassOptions, Workers, open_engine
+from neocc.engines.exact import ExactShard, sums_exactly
+from neocc.engines.observed import read_observed
+from neocc.engines.reading import as_matrix
+from neocc.engines.shard import Shard
+from neocc.kernels import get_kernels
+
+N_ROWS, N_COLUMNS, K, L = 300, 200, 4, 3
+OPTIONS = PassOptions(
+    row_block=500, column_block=300, smallest_block=100, least_followed=0, entries_per_sum=0
+)
+NONE = sparse.csr_array((N_ROWS, N_COLUMNS))
+
+
+def counts(rng, dtype=np.float32):
+    """Whole numbers, some of them negative, in a few cells."""
+    shape = (N_ROWS, N_COLUMNS)
+    X = rng.integers(-3, 10, size=shape) * (rng.random(shape) < 0.1)
+    return sparse.csr_array(X.astype(dtype))
+
+
+@pytest.fixture(params=["numpy", "numba"])
+def shards(request):
+    matrix = as_matrix(counts(np.random.default_rng(0)))
+    with Workers(2) as workers:
+        shared = (matrix, get_kernels(request.param, 0), workers)
+        yield ExactShard(*shared, options=OPTIONS), Shard(*shared, options=OPTIONS)
+
+
+def sides(rng, overlapping):
+    """Random memberships of both sides, disjoint or with overlap and outliers."""
+    sizes = ((N_ROWS, K), (N_COLUMNS, L))
+    if overlapping:
+        return [members(any_membership(rng, *size)) for size in sizes]
+    return [members(np.eye(k, dtype=bool)[rng.integers(k, size=n)]) for n, k in sizes]
+
+
+def changed(found, rng, n, overlapping):
+    """Let n items change clusters."""
+    dense = found.dense.copy()
+    items = rng.choice(len(dense), size=n, replace=False)
+    if overlapping:
+        at = rng.integers(dense.shape[1], size=n)
+        dense[items, at] = ~dense[items, at]
+    else:
+        dense[items] = np.roll(dense[items], 1, axis=1)
+    return members(dense)
+
+
+def assert_equal_bits(found, wanted):
+    for one, other in zip(found.tables(), wanted.tables(), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("overlapping", [False, True])
+@pytest.mark.parametrize("base", [None, "weighted", "plain", "margins"])
+def test_column_features_have_the_bits_of_all_rows(shards, base, overlapping):
+    rng = np.random.default_rng(1)
+    shard, plain = shards
+    U = sides(rng, overlapping)[0]
+    shares = []
+    for n_changed in (0, 3, 0, 20, 1, 200, 5, 30, 31):
+        U, before = changed(U, rng, n_changed, overlapping), shard.reads.passes
+        found = shard.column_features(U, None, base)
+        shares.append(round(shard.reads.passes - before, 6))
+        kept = found.copied()
+        assert_equal_bits(found, plain.column_features(U, None, base))
+    assert shares[1:5] == [
+        0.01,
+        0.0,
+        pytest.approx(20 / N_ROWS, abs=1e-6),
+        pytest.approx(1 / 300, abs=1e-6),
+    ]
+    assert min(shares[0], shares[5], shares[8]) >= 1.0
+    # Those returned before are left alone.
+    shard.column_features(changed(U, rng, 5, overlapping), None, base)
+    assert_equal_bits(found, kept)
+
+
+@pytest.mark.parametrize("overlapping", [False, True])
+@pytest.mark.parametrize("objective", ["mean", "poisson", "residue"])
+def test_row_scores_have_the_bits_of_all_entries(shards, objective, overlapping, monkeypatch):
+    rng = np.random.default_rng(2)
+    shard, plain = shards
+    if objective == "poisson":
+        shard, plain = (
+            type(each)(
+                as_matrix(abs(each.matrix.values)), each.kernels, each.workers, options=OPTIONS
+            )
+            for each in shards
+        )
+    model, updates = OBJECTIVES[objective], []
+    regather = shard.kernels.regather
+    monkeypatch.setattr(shard.kernels, "regather", lambda *given: updates.append(regather(*given)))
+    U, V = sides(rng, overlapping)
+    updated = []
+    for n_changed in (0, 3, 0, 19, 100, 5, 20, 21):
+        V = changed(V, rng, n_changed, overlapping)
+        features = plain.column_features(U, V if model.needs_products else None, model.base)
+        terms = model.terms("rows", features, U, V)
+        updates.clear()
+        found, wanted = (each.score(U, terms, V) for each in (shard, plain))
+        np.testing.assert_array_equal(found.d, wanted.d)
+        np.testing.assert_array_equal(found.labels, wanted.labels)
+        assert found.objective == wanted.objective
+        updated.append(bool(updates))
+    few = [False, True, True, True, False, True, True, False]
+    assert updated == ([False] * 8 if model.needs_products else few)
+
+
+def test_sums_are_made_anew_when_asked_otherwise(shards):
+    """Weights, other numbers of clusters, virtual ones, an outlier, and after an error."""
+    rng = np.random.default_rng(3)
+    shard, plain = shards
+    U, V = sides(rng, overlapping=False)
+    lighter = replace(U, scale=np.where(np.arange(N_ROWS) < 3, 0.1, 1.0))
+    follows = replace(U, virtual=changed(U, rng, 2, overlapping=False))
+    one_more = members(np.pad(U.dense, ((0, 0), (0, 1))))
+    for rows in (U, lighter, U, one_more, U, follows, U):
+        assert_equal_bits(shard.column_features(rows, None), plain.column_features(rows, None))
+    one_out = members(V.dense & (np.arange(N_COLUMNS) > 0)[:, None])
+    terms = OBJECTIVES["mean"].terms("rows", plain.column_features(U, None), U, V)
+
+    def fails(*_):
+        raise KeyboardInterrupt
+
+    for columns in (V, one_out, V, changed(V, rng, 4, overlapping=False)):
+        with pytest.raises(KeyboardInterrupt):
+            shard._over_features(terms, columns, fails)
+        found, wanted = (each.score(U, terms, columns) for each in (shard, plain))
+        np.testing.assert_array_equal(found.d, wanted.d)
+
+
+def test_threads_with_runs_of_their_own_share_no_sums(shards):
+    rng = np.random.default_rng(4)
+    shard, plain = shards
+    (U, V), other = sides(rng, overlapping=False), sides(rng, overlapping=False)[1]
+    terms = OBJECTIVES["mean"].terms("rows", plain.column_features(U, None), U, V)
+    shard.score(U, terms, V)
+    twin = shard.twin()
+    near = changed(V, rng, 3, overlapping=False)
+    twin.score(U, terms, near)
+    for columns in (changed(V, rng, 2, overlapping=False), other):
+        found, wanted = (each.score(U, terms, columns) for each in (shard, plain))
+        np.testing.assert_array_equal(found.d, wanted.d)
+
+
+def with_first(value):
+    X = counts(np.random.default_rng(5), np.float64)
+    X.data[0] = value
+    return X
+
+
+@pytest.mark.parametrize(
+    ("X", "exact"),
+    [
+        (with_first(2.0), True),
+        (with_first(-100_000.0), True),
+        (with_first(2.5), False),
+        (with_first(2.0**20), False),  # squares of 300 such could be rounded
+        (NONE, True),
+        (np.ones((3, 3)), False),
+    ],
+)
+def test_whole_numbers_are_recognised(X, exact):
+    matrix = as_matrix(X)
+    assert sums_exactly(matrix) == exact
+    with Workers(1) as workers:
+        kernels = get_kernels("numpy", 0)
+        engine = open_engine(matrix, kernels, workers, options=OPTIONS)
+        assert isinstance(engine.shards.shard, ExactShard) == exact
+        small = open_engine(matrix, kernels, workers)
+        assert type(small.shards.shard) is Shard
+
+
+def test_cells_with_weights_are_not_exact():
+    X = counts(np.random.default_rng(6))
+    weights = sparse.csr_array((np.full(X.nnz, 0.1), X.indices, X.indptr), shape=X.shape)
+    assert sums_exactly(read_observed(X))
+    assert not sums_exactly(read_observed(X, None, weights))
+
+
+@pytest.mark.parametrize("overlap", [0.0, 0.1])
+def test_fits_have_the_same_bits_and_fewer_passes(set_pass_options, overlap):
+    rng = np.random.default_rng(7)
+    X = counts(rng) + sparse.csr_array(np.kron(rng.integers(2, size=(3, 2)), np.ones((100, 100))))
+    options = {"row_overlap": overlap, "column_overlap": overlap, "refine": False}
+    found = []
+    for least in (0, 1 << 19):
+        set_pass_options(least_followed=least, entries_per_sum=0)
+        found.append(NEOCC(K, L, kernel="numba", n_init=2, random_state=0, **options).fit(X))
+    one, other = found
+    assert one.history_.tobytes() == other.history_.tobytes()
+    assert (one.row_membership_ == other.row_membership_).all()
+    assert (one.column_membership_ == other.column_membership_).all()
+    assert one.n_passes_ < other.n_passes_
