@@ -86,15 +86,23 @@ class Resources:
         plan_space(store, problem, effective_n_jobs(asked.jobs), self.memory_limit)
 
     @property
+    def kept(self) -> Path | None:
+        """The checkpoint, where there is one to go on from."""
+        kept = self.checkpoint
+        return Path(kept.path) if kept is not None and kept.exists else None
+
+    @property
+    def notes(self) -> list[str]:
+        """What to say of a fit that an earlier attempt began."""
+        if self.checkpoint is None or not self.checkpoint.resumed:
+            return []
+        return [f"the fit went on from the checkpoint {self.checkpoint.path}."]
+
+    @property
     def how_to_go_on(self) -> str:
         """What to say after Ctrl-C where nothing was found; nothing if there is no checkpoint."""
-        kept = self.checkpoint
-        if kept is None or not kept.exists:
-            return ""
-        return (
-            "Interrupted before anything was found. The same command goes on from the checkpoint "
-            f"{kept.path}."
-        )
+        said = "Interrupted before anything was found. The same command goes on from the checkpoint"
+        return "" if self.kept is None else f"{said} {self.kept}."
 
 
 @contextmanager

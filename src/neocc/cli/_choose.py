@@ -21,11 +21,11 @@ from neocc.core.objectives import Side
 from neocc.core.overlap import OverlapModel
 from neocc.estimators import NEOCC
 from neocc.estimators._fitted import asked_objective
-from neocc.estimators._fractions import SIDES, Chosen, choose_sides
+from neocc.estimators._fractions import SIDES, Chosen, Estimates, Sides, choose_sides, taken
 from neocc.io.blocks._sample import Sample
 from neocc.plot._words import plural
-from neocc.selection import OverlapEstimate, estimate_overlap_and_outliers
-from neocc.selection._together import Asked, Taken
+from neocc.selection import estimate_overlap_and_outliers
+from neocc.selection._together import Asked
 
 __all__ = ["Choice", "asked_model", "choose"]
 
@@ -59,30 +59,30 @@ def asked_model(settings: FitSettings) -> OverlapModel:
 
 
 def choose(
-    X: Any, settings: FitSettings, callback: Any = None, sample: Sample | None = None
+    rows: Sample, settings: FitSettings, callback: Any = None
 ) -> tuple[FitSettings, list[Choice], list[str]]:
     """Replace every "auto" among the settings by a number; say why, and what else is worth knowing.
 
-    X has the data, or a sample of their rows. The callback is called with the number of cuts of the
-    data that were tried and are to be tried.
+    The callback is called with the number of cuts of the data tried and to be tried.
     """
+    if not settings.left_open:
+        return settings, [], []
     model, rule = NEOCC(**settings.estimator_options), asked_model(settings)
-    matrix, _ = model._read_data(X, None, None, None)  # noqa: SLF001
-    if settings.overlap_rule == "mixture":
-        found = choose_sides(model, matrix, rule, callback)
-    else:
-        found = choose_sides(model, matrix, rule, callback, partial(_by_rule, X, settings))
-        found = _bounded(X, settings, rule, found)
-    sizes = (X.shape[0] if sample is None else sample.n_rows, X.shape[1])
-    choices = list(_choices(found, settings, rule, dict(zip(SIDES, sizes, strict=True))))
-    if sample is not None and not sample.is_whole:
-        where = f"in {sample.in_words('rows')}"
+    matrix, _ = model._read_data(rows.data, None, None, None)  # noqa: SLF001
+    by_rule = (
+        None if settings.overlap_rule == "mixture" else partial(_by_rule, rows.data, settings, rule)
+    )
+    found = choose_sides(model, matrix, rule, callback, by_rule)
+    sizes: dict[Side, int] = {"rows": rows.n_rows, "columns": matrix.shape[1]}
+    choices = list(_choices(found, settings, rule, sizes))
+    if not rows.is_whole:
+        where = f"in {rows.in_words('rows')}"
         choices = [replace(choice, why=f"{choice.why}; {where}") for choice in choices]
     notes = [] if found.numbers is None else list(found.numbers.notes)
     return replace(settings, **_as_settings(found.sides)), choices, notes
 
 
-def _as_settings(sides: dict[Side, Taken]) -> dict[str, Any]:
+def _as_settings(sides: Sides) -> dict[str, Any]:
     numbers = {side: each.n_clusters for side, each in sides.items()}
     overlap = {f"{side[:-1]}_overlap": each.overlap for side, each in sides.items()}
     return numbers | overlap | {f"{s[:-1]}_outliers": each.outliers for s, each in sides.items()}
@@ -102,8 +102,8 @@ def _choices(
         names = [f"{side[:-1]}_{one}" for one in ("overlap", "outliers")]
         asked = [name for name in names if name in left_open]
         if asked:
-            taken = _as_settings(found.sides)
-            options = {n: taken[n] for n in names if taken[n] != getattr(settings, n)}
+            values = _as_settings(found.sides)
+            options = {n: values[n] for n in names if values[n] != getattr(settings, n)}
             what, why = _in_words(options, side, n_items), _why(found, side, rule, asked)
             yield Choice(what, why, options, complete=found.is_complete)
 
@@ -115,11 +115,10 @@ def _numbers_chosen(found: Chosen, asked: list[Side]) -> Choice:
     options: dict[str, int] = {side: found.sides[side].n_clusters for side in asked}
     words = [f"{plural(options[asked[0]], 'group')} of {asked[0]}"]
     what = " and ".join(words + [f"{options[side]} of {side}" for side in asked[1:]])
-    reasons = []
-    for each in sides:
-        room = f"; {options[each.side]} are taken, to leave room for the overlap that was given"
-        more = room if options[each.side] > each.taken else ""
-        reasons.append(f"{each.side}: {each.reason}{more}".replace("cluster", "group"))
+    reasons = [f"{each.side}: {each.reason}".replace("cluster", "group") for each in sides]
+    for at, each in enumerate(sides):
+        if options[each.side] > each.taken:
+            reasons[at] += f"; {options[each.side]} are taken, to leave room for the overlap given"
     why = ". ".join(reasons)
     if not found.numbers.complete:
         why = f"interrupted, the best so far, {found.numbers.progress}; {why}"
@@ -134,16 +133,16 @@ def _why(found: Chosen, side: Side, rule: OverlapModel, asked: list[str]) -> str
     if estimate is None:
         return found.why_not
     reasons = [getattr(estimate, f"why_{name.rpartition('_')[2]}") for name in asked]
-    taken = found.sides[side].overlap
+    left = found.sides[side].overlap
     if overlap in asked and side == "columns" and not rule.both_sides:
         reasons.append(f"one group each (--overlap-model {rule.name})")
-    elif overlap in asked and taken <= 0 < estimate.overlap:
+    elif overlap in asked and left <= 0 < estimate.overlap:
         reasons.append(
             f"but in a trial that much overlap ({estimate.overlap:.2g}) made two groups of nearly "
             f"the same {side}: those with few or small values fit everywhere. Scale the {side} "
             f"first, or set {option_of(overlap)}"
         )
-    elif overlap in asked and taken < estimate.overlap:
+    elif overlap in asked and left < estimate.overlap:
         reasons.append(f"no more than {rule.most} groups each (--max-memberships)")
     return "; ".join(dict.fromkeys(reasons))
 
@@ -166,32 +165,26 @@ def _in_words(options: dict[str, Any], side: str, n_items: int) -> str:
 
 
 def _by_rule(
-    X: Any, settings: FitSettings, asked: dict[Side, Asked]
-) -> dict[Side, OverlapEstimate]:
-    """Estimate overlap and outliers of each side by a rule of the method's authors."""
-    options: dict[str, Any] = {"strategy": settings.overlap_rule, "random_state": settings.seed}
-    options["n_jobs"] = settings.jobs
-    return {
-        side: estimate_overlap_and_outliers(X, each.n_clusters, axis=side, **options)
+    X: Any, settings: FitSettings, rule: OverlapModel, asked: dict[Side, Asked]
+) -> tuple[Estimates, Sides]:
+    """Estimate overlap and outliers of each side by a rule of the method's authors.
+
+    It often finds too much overlap: none is taken where a trial makes two groups nearly equal. The
+    method gives memberships to whom they cost least. Where rows differ much in weight, as users
+    with few and with many ratings do, these are the lightest, which fit any group alike.
+    """
+    how: dict[str, Any] = {"strategy": settings.overlap_rule}
+    how |= {"random_state": settings.seed, "n_jobs": settings.jobs}
+    found = {
+        side: estimate_overlap_and_outliers(X, each.n_clusters, axis=side, **how)
         for side, each in asked.items()
         if each.is_open
     }
-
-
-def _bounded(X: Any, settings: FitSettings, rule: OverlapModel, found: Chosen) -> Chosen:
-    """Bound the overlap that such a rule finds; none where a trial makes two groups nearly equal.
-
-    The method gives memberships to whom they cost least. Where rows differ much in weight, as users
-    with few and with many ratings do, these are the lightest, which fit any group alike.
-    """
-    sides, asked = (
-        dict(found.sides),
-        [s for s in SIDES if f"{s[:-1]}_overlap" in settings.left_open],
-    )
-    for side in asked:
-        most = sides[side].n_clusters if rule.most is None else rule.most
-        sides[side] = sides[side]._replace(overlap=min(sides[side].overlap, most - 1.0))
-    doubtful = [side for side in asked if sides[side].overlap > 0]
+    sides = taken(asked, found, rule)
+    doubtful = [s for s in SIDES if asked[s].overlap is None and sides[s].overlap > 0]
+    most = np.inf if rule.most is None else rule.most - 1.0
+    for side in doubtful:
+        sides[side] = sides[side]._replace(overlap=min(sides[side].overlap, most))
     if doubtful:
         quick = replace(settings, **_as_settings(sides), n_init=1, refine=False)
         with collected_warnings():
@@ -199,4 +192,4 @@ def _bounded(X: Any, settings: FitSettings, rule: OverlapModel, found: Chosen) -
         for side in doubtful:
             if np.triu(alike[side], 1).max() >= _TOO_ALIKE:
                 sides[side] = sides[side].disjoint
-    return replace(found, sides=sides)
+    return found, sides

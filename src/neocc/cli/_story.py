@@ -40,8 +40,8 @@ _WRITTEN = {"\t": "tab", " ": "space"}
 
 def before_steps(seen: Seen) -> Any | None:
     """Return the data in the units of the file, where they were transformed and have one unit."""
-    transformed = seen.loaded.preprocessor is not None and not seen.settings.is_observed
-    return seen.loaded.file.data if transformed and KINDS[seen.description.kind].one_unit else None
+    transformed = seen.preprocessor is not None and not seen.settings.is_observed
+    return seen.file.data if transformed and KINDS[seen.description.kind].one_unit else None
 
 
 def tell_story(
@@ -75,10 +75,10 @@ def _sure(seen: Seen, model: Any, choices: Sequence[Choice]) -> Iterator[str]:
             f"How many groups of {' and of '.join(unclear)} there are is unclear: other numbers "
             "are as plausible. Look at two or three of them, and trust what stays."
         )
-    if model.block_means_.size == 1 and not seen.loaded.is_stored:
+    if model.block_means_.size == 1 and not seen.is_stored:
         yield "All are in one group: nothing is told apart."
-    elif not seen.loaded.is_stored:
-        X, nouns = seen.loaded.matrix.data, seen.settings.nouns
+    elif not seen.is_stored:
+        X, nouns = seen.matrix.data, seen.settings.nouns
         share = explained_share(read_result(model, X, None, None, nouns))
         # Noise bounds the share of 0 and 1: even true groups of them explain little.
         is_little = share is not None and share < _LITTLE and seen.description.kind != "binary"
@@ -100,16 +100,16 @@ def _next(seen: Seen, asked: FitSettings, path: Path, folder: Path) -> Iterator[
     def fit(**changes: Any) -> str:
         return fit_again(path, asked, next(folders), **changes)
 
-    takes = accepted_options(seen.loaded.file.format)
+    takes = accepted_options(seen.file.format)
     if facts.is_list and "layout" in takes:
         yield fit(layout="triplets"), "read the file as a list of row, column and value"
     for name in facts.id_columns if "drop" in takes else ():
-        called = _called(name, seen.loaded.file, asked)
+        called = _called(name, seen.file, asked)
         if called is not None:
             yield fit(drop=(*asked.drop, called)), f"leave out {name}, which looks like an id"
     if seen.settings.preprocess and "preprocess" in asked.left_open:
         yield fit(preprocess=()), "the same without any transformation"
-    listed = not seen.loaded.is_stored and sparse.issparse(seen.loaded.matrix.data)
+    listed = not seen.is_stored and sparse.issparse(seen.matrix.data)
     few = 2 < len(facts.levels) <= _FEW_LEVELS
     if listed and few and "objective" in asked.left_open and seen.description.kind == "counts":
         yield (

@@ -52,14 +52,13 @@ def suggest_answer(
     with collected_warnings() as notes:
         with progress("Reading the file"), blaming_the_user():
             seen = look(path, settings)
-            loaded, asked, settings = seen.loaded, settings, seen.settings
-            sample = draw_to_choose(loaded.matrix.data, settings) if loaded.is_stored else None
-        X = loaded.matrix.data if sample is None else sample.data
+            asked, settings = settings, seen.settings
+            rows = draw_to_choose(seen.matrix.data, settings)
         others = [name for name in _CRITERIA if name not in (criterion, "prediction")]
         criteria = criterion if criterion == "prediction" else [criterion, *others]
-        with progress("Trying pairs of numbers") as tick, blaming_the_user(loaded.matrix):
+        with progress("Trying pairs of numbers") as tick, blaming_the_user(seen.matrix):
             ranked = suggest_n_clusters(
-                X,
+                rows.data,
                 *numbers,
                 criteria=criteria,
                 objective=settings.objective,
@@ -73,16 +72,15 @@ def suggest_answer(
                 callback=tick,
             )
         if ranked.complete:
-            rows, columns = ranked.best
-            best = replace(settings, rows=rows, columns=columns)
+            best = replace(settings, rows=ranked.best[0], columns=ranked.best[1])
             with progress("Estimating overlap and outliers"), blaming_the_user():
-                _, choices, _ = choose(X, best, sample=sample)
-    if sample is not None and not sample.is_whole:
-        notes.insert(0, f"computed from {sample.in_words('rows')}.")
+                _, choices, _ = choose(rows, best)
+    if not rows.is_whole:
+        notes.insert(0, f"computed from {rows.in_words('rows')}.")
     notes = [*ranked.notes, *notes]
     return Answer(
-        lambda: _page(path, loaded.file, ranked, [*seen.choices, *choices], asked),
-        lambda: _json(loaded.file, ranked, choices, notes),
+        lambda: _page(path, seen.file, ranked, [*seen.choices, *choices], asked),
+        lambda: _json(seen.file, ranked, choices, notes),
         notes,
         code=0 if ranked.complete else INTERRUPTED,
     )

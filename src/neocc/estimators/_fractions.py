@@ -24,7 +24,7 @@ from neocc.selection._data import make_rng
 from neocc.selection._predict import Wanted, choose_numbers
 from neocc.selection._together import Asked, Taken, completed, estimate_sides, is_estimated
 
-__all__ = ["SIDES", "SIDE_CONSTRAINTS", "Chosen", "choose_sides", "counts_of_sides"]
+__all__ = ["SIDES", "SIDE_CONSTRAINTS", "Chosen", "choose_sides", "counts_of_sides", "taken"]
 
 SIDES: tuple[Side, Side] = ("rows", "columns")
 _INTERRUPTED = "not estimated (interrupted)"
@@ -40,17 +40,17 @@ SIDE_CONSTRAINTS: dict[str, list[Any]] = {
 """Rules for the parameters of a side."""
 
 
-Estimate: TypeAlias = Callable[[dict[Side, Asked]], dict[Side, OverlapEstimate]]
-"""What estimates the fractions of sides, given what else is known of both."""
+Sides: TypeAlias = dict[Side, Taken]
+Estimates: TypeAlias = dict[Side, OverlapEstimate]
 
 
 @dataclass(frozen=True)
 class Chosen:
     """What a fit asks of both sides, and how what was "auto" was chosen."""
 
-    sides: dict[Side, Taken]
+    sides: Sides
     numbers: PredictedClusters | None  # None if they were given
-    estimates: dict[Side, OverlapEstimate]  # of sides where a fraction was "auto"
+    estimates: Estimates  # of sides where a fraction was "auto"
     why_not: str  # why there are none of these, so that nothing overlaps and no one is left out
 
     @property
@@ -86,27 +86,35 @@ def choose_sides(
     matrix: Matrix,
     rule: OverlapModel,
     callback: Callable[[int, int], Any] | None = None,
-    estimate: Estimate | None = None,
+    estimate: Callable[[dict[Side, Asked]], tuple[Estimates, Sides]] | None = None,
 ) -> Chosen:
     """Choose the numbers of clusters that are "auto", then, for these, overlap and outliers.
 
-    Columns overlap as little as an overlap model demands unless it is said how much. An interrupt
-    ends the choice, with what is known by then. `callback` is that of `choose_numbers`.
+    An interrupt ends the choice, with what is known by then. `callback` is that of
+    `choose_numbers`; `estimate` takes the place of the mixture.
     """
     numbers = _numbers(model, matrix, callback)
     asked = _asked(model, matrix, numbers)
-    found, why_not = dict[Side, OverlapEstimate](), ""
+    found, sides, why_not = dict[Side, OverlapEstimate](), taken(asked, {}, rule), ""
     if any(each.is_open for each in asked.values()):
         why_not = _why_not(asked_objective(model), numbers)
         try:
             if not why_not:
-                found = (estimate or partial(_by_mixture, model, matrix, rule))(asked)
+                found, sides = (estimate or partial(_by_mixture, model, matrix, rule))(asked)
         except KeyboardInterrupt:
             why_not = _INTERRUPTED
+    return Chosen(sides, numbers, found, why_not)
+
+
+def taken(asked: dict[Side, Asked], found: Estimates, rule: OverlapModel) -> Sides:
+    """Return what a fit asks of both sides, by estimates of what is open.
+
+    Columns overlap as little as an overlap model demands unless it is said how much.
+    """
     sides = {side: completed(each, found.get(side)) for side, each in asked.items()}
     if asked["columns"].overlap is None and not rule.both_sides:
         sides["columns"] = sides["columns"].disjoint
-    return Chosen(sides, numbers, found, why_not)
+    return sides
 
 
 def _number(model: Any, matrix: Matrix, side: Side) -> int | None:
@@ -166,11 +174,12 @@ def _why_not(objective: Objective, numbers: PredictedClusters | None) -> str:
 
 def _by_mixture(
     model: Any, matrix: Matrix, rule: OverlapModel, asked: dict[Side, Asked]
-) -> dict[Side, OverlapEstimate]:
+) -> tuple[Estimates, Sides]:
     """Estimate the fractions of both sides together; return those of sides where one is open."""
     objective, rng = asked_objective(model), make_rng(model.random_state)
     with Workers(model.n_jobs) as workers:
         engine = make_engine(matrix, model.kernel, workers, where=model.engine)
         both = asked["rows"], asked["columns"]
         found = estimate_sides(engine, objective, both, rng, most=rule.most)
-    return {side: found[side] for side, each in asked.items() if each.is_open}
+    found = {side: found[side] for side, each in asked.items() if each.is_open}
+    return found, taken(asked, found, rule)
