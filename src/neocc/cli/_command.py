@@ -112,9 +112,7 @@ FORCE = flag("--force", "Replace an earlier result.")
 
 
 def command(
-    *examples: tuple[str, str],
-    settings: Sequence[str] = (),
-    interrupted: str = "Interrupted.",
+    *examples: tuple[str, str], settings: Sequence[str] = (), interrupted: str = "Interrupted."
 ) -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
     """Make a function a command of `app`, called like the function, with the options of settings.
 

@@ -1,8 +1,8 @@
-"""A fit from a file to a folder: plan, read, choose, fit, write."""
+"""A fit from a file to a folder: read, choose, fit, write."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,12 +10,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from neocc.cli._checkpoint import Resources, blaming_the_card
+from neocc.cli._checkpoint import Resources
 from neocc.cli._choose import Choice, asked_model, choose
-from neocc.cli._given import Recorded, read_recorded, read_settings
-from neocc.cli._guard import Mistake, blaming_the_user, collected_warnings
+from neocc.cli._given import Plan
+from neocc.cli._guard import blaming_the_user, collected_warnings
 from neocc.cli._load import Seen, draw_to_choose, look, look_again, read_again
-from neocc.cli._settings import LABELS, FitSettings, option_of
+from neocc.cli._settings import LABELS, FitSettings
 from neocc.cli._story import before_steps, tell_story
 from neocc.cli._terminal import FitProgress, Tick
 from neocc.estimators._redundancy import alike_groups
@@ -24,20 +24,9 @@ from neocc.io._saved import keep_steps
 from neocc.report._shown import Known, page_of
 from neocc.report._words import in_words
 
-__all__ = ["FitOutcome", "Plan", "Progress", "make_plan", "run_plan"]
+__all__ = ["FitOutcome", "Progress", "run_plan"]
 
 Progress: TypeAlias = Callable[[str], AbstractContextManager[Tick]]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What a fit shall do."""
-
-    path: Path
-    settings: FitSettings
-    folder: Path
-    recorded: Recorded | None = None  # the run that is repeated
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,43 +51,6 @@ class FitOutcome:
         return not all(choice.complete for choice in self.choices)
 
 
-def make_plan(
-    given: Mapping[str, Any],
-    file: Path | None,
-    output: Path | None,
-    config: Path | None,
-    from_record: Path | None,
-) -> Plan:
-    """Join what the command line says, which wins, with a settings file; or repeat a record."""
-    if from_record is None:
-        values = {} if config is None else read_settings(config)
-        values.update(given)
-        named, folder = values.pop("file", None), values.pop("output", None)
-        path = file or named
-        if path is None:
-            raise Mistake("No file is named. Try: neocc fit FILE, or neocc fit --help.")
-        folder = output or folder or _default_output(path)
-        return Plan(path, FitSettings(**values), folder)
-    # Where a fit runs, and what its report calls rows, is no part of what it does.
-    changes = [option_of(name) for name in given if name not in (*LABELS, "gpu")]
-    if changes or config:
-        raise Mistake(
-            f"--from repeats a run as it was; {[*changes, '--config'][0]} would change it. Give "
-            "one of them."
-        )
-    recorded = read_recorded(from_record)
-    settings, notes = recorded.again(given)
-    path = file or Path(recorded.input.path)
-    notes = [*recorded.compare(), *notes]
-    return Plan(path, settings, output or _default_output(path), recorded, tuple(notes))
-
-
-def _default_output(path: Path) -> Path:
-    """Return where to write if that is not said: ratings-coclusters for data/ratings.csv.gz."""
-    name = path.name.removesuffix(".gz")
-    return Path(f"{Path(name).stem or 'matrix'}-coclusters")
-
-
 def run_plan(plan: Plan, resources: Resources, *, force: bool, progress: Progress) -> FitOutcome:
     """Co-cluster the matrix in a file and write a folder of results, whole or not at all.
 
@@ -109,8 +61,6 @@ def run_plan(plan: Plan, resources: Resources, *, force: bool, progress: Progres
     with collected_warnings() as warned:
         check_output(plan.folder, force=force)
         asked_model(plan.settings)
-        resources.check_input(plan.path)
-        resources.check_card()
         with progress("Reading the file"):
             seen = _read(plan)
         known = Known.read(vars(seen.settings), seen.matrix)
@@ -123,7 +73,7 @@ def run_plan(plan: Plan, resources: Resources, *, force: bool, progress: Progres
         keep_steps(model, seen.preprocessor, dense=settings.dense)
         choices = [*seen.choices, *choices, *_overlap_model_chosen(model)]
         notes += [*resources.notes, *_remarks(model, settings)]
-        story = tell_story(seen, plan.settings, choices, model, plan.path, plan.folder)
+        story = tell_story(plan, seen, choices, model)
         if plan.recorded is not None:  # what was chosen then
             story = {**story, **plan.recorded.story}
         outcome = FitOutcome(plan, seen, settings, choices, model, story, known, interrupted)
@@ -223,11 +173,8 @@ def _fitted(
             model.set_callbacks(FitProgress(tick))
         try:
             kept = resources.checkpoint
-            with (
-                blaming_the_user(matrix),
-                blaming_the_card(),
-                nullcontext() if kept is None else kept.interrupts_wait(),
-            ):
+            waiting = nullcontext() if kept is None else kept.interrupts_wait()
+            with blaming_the_user(matrix), waiting:
                 model.fit(matrix.data)
         except KeyboardInterrupt as interrupt:
             if not hasattr(model, "row_membership_"):

@@ -16,7 +16,8 @@ from neocc.io import InputRecord, ReadError, RunRecord, make_record, read_record
 from neocc.io._item_table import find_table
 from neocc.io._source import Source
 
-__all__ = ["Recorded", "check", "from_options", "read_recorded", "read_settings"]
+__all__ = ["Plan", "Recorded", "check", "from_options", "make_plan", "read_recorded"]
+__all__ += ["read_settings"]
 
 _PLACES = ("file", "output")
 _LARGEST = 1 << 20
@@ -169,3 +170,54 @@ def _line_of(key: str, text: str) -> int | None:
     name = rf"""["']?{re.escape(key)}["']?"""
     found = re.search(rf"^[ \t]*(\[+[ \t]*{name}|{name}[ \t]*[=.])", text, re.MULTILINE)
     return text.count("\n", 0, found.start()) + 1 if found else None
+
+
+# ------------------------------------------------------------------------------ what a fit shall do
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a fit shall do."""
+
+    path: Path
+    settings: FitSettings
+    folder: Path
+    recorded: Recorded | None = None  # the run that is repeated
+    notes: tuple[str, ...] = ()
+
+
+def make_plan(
+    given: Mapping[str, Any],
+    file: Path | None,
+    output: Path | None,
+    config: Path | None,
+    from_record: Path | None,
+) -> Plan:
+    """Join what the command line says, which wins, with a settings file; or repeat a record."""
+    if from_record is None:
+        values = {} if config is None else read_settings(config)
+        values.update(given)
+        named, folder = values.pop("file", None), values.pop("output", None)
+        path = file or named
+        if path is None:
+            raise Mistake("No file is named. Try: neocc fit FILE, or neocc fit --help.")
+        folder = output or folder or _default_output(path)
+        return Plan(path, FitSettings(**values), folder)
+    # Where a fit runs, and what its report calls rows, is no part of what it does.
+    changes = [option_of(name) for name in given if name not in (*LABELS, "gpu")]
+    if changes or config:
+        raise Mistake(
+            f"--from repeats a run as it was; {[*changes, '--config'][0]} would change it. Give "
+            "one of them."
+        )
+    recorded = read_recorded(from_record)
+    settings, notes = recorded.again(given)
+    path = file or Path(recorded.input.path)
+    notes = [*recorded.compare(), *notes]
+    return Plan(path, settings, output or _default_output(path), recorded, tuple(notes))
+
+
+def _default_output(path: Path) -> Path:
+    """Return where to write if that is not said: ratings-coclusters for data/ratings.csv.gz."""
+    name = path.name.removesuffix(".gz")
+    return Path(f"{Path(name).stem or 'matrix'}-coclusters")

@@ -41,7 +41,7 @@ _ROWS_PER_GROUP, _MOST_GROUPS_TRIED, _TOO_MUCH = 20, 8, 8
 
 def prepare(file: Matrix, settings: FitSettings) -> tuple[Matrix, Any]:
     """Preprocess what was read from a file; return the matrix to cluster, and the preprocessor."""
-    matrix, preprocessor = _fill(file) if settings.dense else file, None
+    matrix, preprocessor = file.filled() if settings.dense else file, None
     if settings.preprocess:
         from neocc.preprocessing import make_preprocessor
 
@@ -94,29 +94,14 @@ def read_as_it_is(path: Path, reading: Reading) -> Matrix:
 
 def _refuse_options(store: Path, reading: Reading) -> None:
     """Refuse what a block store, which is used as it is, would not heed."""
-    usual = vars(FitSettings())
+    # That only cells which are given count is a matter of the fit.
+    usual, heeded = vars(FitSettings()), {"missing": "ignore", "preprocess": ()}
     for name, value in vars(reading).items():
-        # A store has the cells that are given; that only these count is a matter of the fit.
-        observed = name == "missing" and value == "ignore"
-        as_it_is = observed or (name == "preprocess" and not value)
-        if SETTINGS[name].panel == Panel.FILE and value != usual[name] and not as_it_is:
-            remedy = "Give it to neocc convert, or leave it out."
-            if name in ("preprocess", "dense"):
-                remedy = "Change the matrix before it is converted, or leave it out."
-            said = f"A block store is used as it is; {option_of(name)} is for files."
-            raise Mistake(f"{store}: {said} {remedy}")
-
-
-def _fill(matrix: Matrix) -> Matrix:
-    """Return a matrix with its zeros stored."""
-    try:
-        return matrix.filled()
-    except MemoryError as error:
-        n_rows, n_columns = matrix.shape
-        raise Mistake(
-            f"{matrix.source}: {n_rows} x {n_columns} cells do not fit into memory. Leave out "
-            "--dense, or keep fewer rows or columns."
-        ) from error
+        if SETTINGS[name].panel == Panel.FILE and value not in (usual[name], heeded.get(name)):
+            raise Mistake(
+                f"{store}: A block store is used as it is; {option_of(name)} is for files. Change "
+                "the data when they are converted, or before, or leave it out."
+            )
 
 
 def draw_to_choose(X: Any, settings: FitSettings, limit: str | None = None) -> Sample:

@@ -19,6 +19,7 @@ from rich.text import Text
 from scipy import sparse
 
 from neocc.cli._choose import Choice
+from neocc.cli._given import Plan
 from neocc.cli._guard import printable
 from neocc.cli._kinds import NONE
 from neocc.cli._load import Seen
@@ -44,14 +45,7 @@ def before_steps(seen: Seen) -> Any | None:
     return seen.file.data if transformed and KINDS[seen.description.kind].one_unit else None
 
 
-def tell_story(
-    seen: Seen,
-    asked: FitSettings,
-    choices: Sequence[Choice],
-    model: Any,
-    path: Path,
-    folder: Path,
-) -> dict[str, Any]:
+def tell_story(plan: Plan, seen: Seen, choices: Sequence[Choice], model: Any) -> dict[str, Any]:
     """Tell what was found and done, as JSON knows it."""
     before, means = before_steps(seen), None
     if before is not None:
@@ -62,7 +56,7 @@ def tell_story(
         "chosen": [{"what": choice.what, "why": choice.why} for choice in choices],
         "held_out": {side: one for each in choices for side, one in each.held_out.items()},
         "sure": list(_sure(seen, model, choices)),
-        "next": [{"command": c, "what": w} for c, w in _next(seen, asked, path, folder)],
+        "next": [{"command": c, "what": w} for c, w in _next(plan, seen)],
         "block_means": means,
     }
 
@@ -78,14 +72,13 @@ def _sure(seen: Seen, model: Any, choices: Sequence[Choice]) -> Iterator[str]:
     if model.block_means_.size == 1 and not seen.is_stored:
         yield "All are in one group: nothing is told apart."
     elif not seen.is_stored:
-        X, nouns = seen.matrix.data, seen.settings.nouns
-        share = explained_share(read_result(model, X, None, None, nouns))
-        # Noise bounds the share of 0 and 1: even true groups of them explain little.
-        is_little = share is not None and share < _LITTLE and seen.description.kind != "binary"
-        little = "; little: take them for a summary, not for kinds that are there"
-        if share is not None:
+        result = read_result(model, seen.matrix.data, None, None, seen.settings.nouns)
+        if (share := explained_share(result)) is not None:
             said = f"Groups explain {max(share, 0.0):.0%} of the variation of the values clustered"
-            yield f"{said}{little if is_little else ''}."
+            # Noise bounds the share of 0 and 1: even true groups of them explain little.
+            if share < _LITTLE and seen.description.kind != "binary":
+                said += "; little: take them for a summary, not for kinds that are there"
+            yield f"{said}."
     if seen.choices:
         yield (
             "What is done with the values follows from rules for kinds of data; how good they are "
@@ -93,12 +86,12 @@ def _sure(seen: Seen, model: Any, choices: Sequence[Choice]) -> Iterator[str]:
         )
 
 
-def _next(seen: Seen, asked: FitSettings, path: Path, folder: Path) -> Iterator[tuple[str, str]]:
+def _next(plan: Plan, seen: Seen) -> Iterator[tuple[str, str]]:
     """Yield commands that are worth a try."""
-    facts, folders = seen.description.facts, _free_folders(folder)
+    asked, facts, folders = plan.settings, seen.description.facts, _free_folders(plan.folder)
 
     def fit(**changes: Any) -> str:
-        return fit_again(path, asked, next(folders), **changes)
+        return fit_again(plan.path, asked, next(folders), **changes)
 
     takes = accepted_options(seen.file.format)
     if facts.is_list and "layout" in takes:
@@ -112,14 +105,11 @@ def _next(seen: Seen, asked: FitSettings, path: Path, folder: Path) -> Iterator[
     listed = not seen.is_stored and sparse.issparse(seen.matrix.data)
     few = 2 < len(facts.levels) <= _FEW_LEVELS
     if listed and few and "objective" in asked.left_open and seen.description.kind == "counts":
-        yield (
-            fit(missing="ignore"),
-            "if these are ratings: what is not listed was not rated",
-        )
+        yield fit(missing="ignore"), "if these are ratings: what is not listed was not rated"
     if "objective" in asked.left_open and seen.settings.objective != "mean":
         yield fit(objective="mean"), "blocks of one value instead"
     if not {"rows", "columns"}.isdisjoint(asked.left_open):
-        yield _suggest_again(path, asked), "how other numbers of groups compare"
+        yield _suggest_again(plan.path, asked), "how other numbers of groups compare"
 
 
 def _called(name: str, file: Matrix, asked: FitSettings) -> str | None:
