@@ -40,7 +40,7 @@ class Resources:
         """
         path, gpu = plan.path, plan.settings.gpu
         if checkpoint is None and every is not None:
-            raise Mistake("--checkpoint-every is for --checkpoint FILE. Give that too.")
+            raise Mistake("--checkpoint-every needs --checkpoint FILE.")
         if any("\ud800" <= sign <= "\udfff" for sign in str(path)):
             raise Mistake(f"{path}: The name of the file is not UTF-8. Rename it.")
         if memory_limit is not None and os.path.isfile(path):  # noqa: PTH113 - False, too, where no one may look
@@ -81,10 +81,10 @@ class Resources:
         """What to say of a fit that an earlier attempt began."""
         if self.checkpoint is None or not self.checkpoint.resumed:
             return []
-        return [f"the fit went on from the checkpoint {self.checkpoint.path}."]
+        return [f"the fit resumed from the checkpoint {self.checkpoint.path}."]
 
     @property
     def how_to_go_on(self) -> str:
         """What to say after Ctrl-C where nothing was found; nothing if there is no checkpoint."""
-        said = "Interrupted before anything was found. The same command goes on from the checkpoint"
+        said = "Interrupted before anything was found. The same command resumes from the checkpoint"
         return "" if self.kept is None else f"{said} {self.kept}."

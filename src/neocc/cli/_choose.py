@@ -88,9 +88,6 @@ def _as_settings(sides: Sides) -> dict[str, Any]:
     return numbers | overlap | {f"{s[:-1]}_outliers": each.outliers for s, each in sides.items()}
 
 
-# ------------------------------------------------------------------------------- what is told
-
-
 def _choices(
     found: Chosen, settings: FitSettings, rule: OverlapModel, sizes: dict[Side, int]
 ) -> Iterator[Choice]:

@@ -204,7 +204,6 @@ def _density_table(view: View, glyphs: Glyphs, bar_width: int = 8) -> Table:
 
 def _quality(view: View, glyphs: Glyphs, most: int = 7) -> Text:
     steps = [f"{value:.2f}" for value in view.model.history_]
-    start, end = steps[0], steps[-1]
     if len(steps) > most:
         steps[most - 2 : -1] = ["..."]
     # The cliques in the order of the groups that share the most women with them.
@@ -215,8 +214,8 @@ def _quality(view: View, glyphs: Glyphs, most: int = 7) -> Text:
     exceptions = f" The exceptions: {', '.join(differs)}." if differs else ""
     return Text(
         f"The objective adds up, over all blocks, the squared differences between the cells and "
-        f"what their groups lead one to expect; lower is better. The best start went from {start} "
-        f"to {end} in {plural(view.model.n_iter_, 'iteration')}:\n"
+        f"what their groups lead one to expect; lower is better. The best start went from "
+        f"{steps[0]} to {steps[-1]} in {plural(view.model.n_iter_, 'iteration')}:\n"
         f"{f' {glyphs.arrow} '.join(steps)}\n\n"
         f"The authors of the book, who knew the town, saw two overlapping cliques of women. Of "
         f"the {cliques.size} questions whether a woman belongs to a group, neocc answers "

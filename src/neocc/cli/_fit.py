@@ -14,7 +14,7 @@ from neocc.cli._checkpoint import Resources
 from neocc.cli._choose import Choice, asked_model, choose
 from neocc.cli._given import Plan
 from neocc.cli._guard import blaming_the_user, collected_warnings
-from neocc.cli._load import Seen, draw_to_choose, look, look_again, read_again
+from neocc.cli._load import Seen, draw_to_choose, look
 from neocc.cli._settings import LABELS, FitSettings
 from neocc.cli._story import before_steps, tell_story
 from neocc.cli._terminal import FitProgress, Tick
@@ -62,7 +62,7 @@ def run_plan(plan: Plan, resources: Resources, *, force: bool, progress: Progres
         check_output(plan.folder, force=force)
         asked_model(plan.settings)
         with progress("Reading the file"):
-            seen = _read(plan)
+            seen = look(plan.path, plan.settings, plan.recorded)
         known = Known.read(vars(seen.settings), seen.matrix)
         with progress("Choosing settings") as tick, blaming_the_user(seen.matrix):
             if seen.is_stored:
@@ -87,14 +87,6 @@ def run_plan(plan: Plan, resources: Resources, *, force: bool, progress: Progres
         checkpoint=resources.kept,
         page_is_sample=bool(page_notes),
     )
-
-
-def _read(plan: Plan) -> Seen:
-    """Read the file, and look at its data."""
-    if plan.recorded is None:
-        return look(plan.path, plan.settings)
-    how = "name it: neocc fit FILE --from record.json."
-    return look_again(read_again(plan.path, plan.recorded, how), plan.settings)
 
 
 def _overlap_model_chosen(model: Any) -> Iterator[Choice]:

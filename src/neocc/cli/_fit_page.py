@@ -41,7 +41,7 @@ def fit_answer(outcome: FitOutcome) -> Answer:
     if outcome.interrupted:
         said = f"Interrupted. The best result so far is in {outcome.plan.folder}."
         if outcome.checkpoint is not None:
-            said += f" The same command with --force goes on from {outcome.checkpoint}."
+            said += f" The same command with --force resumes from {outcome.checkpoint}."
         complaints.append(said)
     elif outcome.cut_short:
         complaints.append(
@@ -86,7 +86,7 @@ def _page(outcome: FitOutcome) -> Iterator[RenderableType]:
 def _json(outcome: FitOutcome) -> dict[str, Any]:
     file, model = outcome.seen.file, outcome.model
     sides = _result_of(outcome, None).sides
-    tested = outcome.known.tested((outcome.model.row_membership_, outcome.model.column_membership_))
+    tested = outcome.known.tested((model.row_membership_, model.column_membership_))
     return {
         "input": {
             "path": str(file.source),

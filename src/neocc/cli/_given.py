@@ -79,7 +79,7 @@ def read_settings(path: Path) -> dict[str, Any]:
         line = int(found[1]) if found else None
         problem = str(error).replace(found[0], "") if found else str(error)
         raise ReadError(
-            path, f"This is not TOML: {problem}.", "Write one `name = value` a line.", line=line
+            path, f"This is not TOML: {problem}.", "Write one `name = value` per line.", line=line
         ) from error
     settings = {}
     for key, given in content.items():
@@ -142,18 +142,18 @@ def read_recorded(path: Path) -> Recorded:
     if absent or record.input is None or record.seed != values["seed"]:
         what = f"has no {absent[0]!r}" if absent else "does not name its file and its seed"
         raise ReadError(
-            path, f"The record {what}.", "Name the record.json of a `neocc fit`, unchanged."
+            path, f"The record {what}.", "Give the unchanged record.json of a `neocc fit`."
         )
     return Recorded(record, record.input, FitSettings(**values))
 
 
 def _checked(path: Path, name: str, value: Any, line: int | None, known: Iterable[str]) -> Any:
     if name in _RUN:
-        problem = f"{name!r} is no setting of a fit."
-        remedy = f"Say {option_of(name)} on the command line."
+        problem = f"{name!r} is not a setting of a fit."
+        remedy = f"Give {option_of(name)} on the command line."
     elif name not in known:
         problem = f"There is no setting {name!r}{did_you_mean(name, known)}."
-        remedy = "Settings are called like options: `neocc fit --help` lists them."
+        remedy = "Settings are named like the options: `neocc fit --help` lists them."
     elif name in _PLACES:
         if isinstance(value, str):
             return path.parent / value
@@ -170,9 +170,6 @@ def _line_of(key: str, text: str) -> int | None:
     name = rf"""["']?{re.escape(key)}["']?"""
     found = re.search(rf"^[ \t]*(\[+[ \t]*{name}|{name}[ \t]*[=.])", text, re.MULTILINE)
     return text.count("\n", 0, found.start()) + 1 if found else None
-
-
-# ------------------------------------------------------------------------------ what a fit shall do
 
 
 @dataclass(frozen=True)
@@ -200,15 +197,14 @@ def make_plan(
         named, folder = values.pop("file", None), values.pop("output", None)
         path = file or named
         if path is None:
-            raise Mistake("No file is named. Try: neocc fit FILE, or neocc fit --help.")
-        folder = output or folder or _default_output(path)
-        return Plan(path, FitSettings(**values), folder)
+            raise Mistake("No file was given. Try: neocc fit FILE, or neocc fit --help.")
+        return Plan(path, FitSettings(**values), output or folder or _default_output(path))
     # Where a fit runs, and what its report calls rows, is no part of what it does.
     changes = [option_of(name) for name in given if name not in (*LABELS, "gpu")]
     if changes or config:
         raise Mistake(
             f"--from repeats a run as it was; {[*changes, '--config'][0]} would change it. Give "
-            "one of them."
+            "one or the other."
         )
     recorded = read_recorded(from_record)
     settings, notes = recorded.again(given)

@@ -130,7 +130,7 @@ def guarded(
         else:
             if not show_traceback:
                 complain(traceback.format_exc().rstrip(), mark="")
-            say("This is a fault of neocc, not yours. Please report it with the lines above.")
+            say("This is a bug in neocc, not your mistake. Please report it with the lines above.")
         raise typer.Exit(FAULT) from error
 
 

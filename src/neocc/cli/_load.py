@@ -19,7 +19,7 @@ from neocc.cli._choose import Choice
 from neocc.cli._given import Recorded
 from neocc.cli._guard import Mistake, as_options, blaming_the_user, message_of
 from neocc.cli._kinds import AUTO
-from neocc.cli._settings import SETTINGS, FitSettings, Panel, Reading, option_of
+from neocc.cli._settings import DEFAULTS, SETTINGS, FitSettings, Panel, Reading, option_of
 from neocc.engines import RowSource
 from neocc.io import Matrix, UnreadableFileError, read_matrix
 from neocc.io.blocks._sample import Sample, draw, entries_within, rows_with
@@ -27,8 +27,7 @@ from neocc.io.readers._contents import SMALLEST
 from neocc.selection import DataDescription, Reason, describe_data
 from neocc.selection._advise import recipe_for
 
-__all__ = ["STORE", "Seen", "draw_to_choose", "look", "look_again", "prepare", "read_again"]
-__all__ += ["read_as_it_is"]
+__all__ = ["STORE", "Seen", "draw_to_choose", "look", "prepare", "read_again", "read_as_it_is"]
 
 STORE = "blocks"
 """The format of a matrix that is a block store."""
@@ -61,8 +60,8 @@ def _refuse_tiny(matrix: Matrix) -> None:
     if 0 < largest < SMALLEST:
         raise Mistake(
             f"{matrix.source}: No number is larger than {largest:.2g}, and the squares of such "
-            "numbers are 0 to a computer, so that all groups would be alike. Multiply the data, or "
-            "scale them with --preprocess column-norm."
+            "numbers underflow to 0, so that all groups would be alike. Rescale the data, for "
+            "example with --preprocess column-norm."
         )
 
 
@@ -95,12 +94,12 @@ def read_as_it_is(path: Path, reading: Reading) -> Matrix:
 def _refuse_options(store: Path, reading: Reading) -> None:
     """Refuse what a block store, which is used as it is, would not heed."""
     # That only cells which are given count is a matter of the fit.
-    usual, heeded = vars(FitSettings()), {"missing": "ignore", "preprocess": ()}
+    heeded = {"missing": "ignore", "preprocess": ()}
     for name, value in vars(reading).items():
-        if SETTINGS[name].panel == Panel.FILE and value not in (usual[name], heeded.get(name)):
+        if SETTINGS[name].panel == Panel.FILE and value not in (DEFAULTS[name], heeded.get(name)):
             raise Mistake(
-                f"{store}: A block store is used as it is; {option_of(name)} is for files. Change "
-                "the data when they are converted, or before, or leave it out."
+                f"{store}: A block store is used as it is; {option_of(name)} is for files. Leave "
+                "it out, or change the data before or while they are converted."
             )
 
 
@@ -118,9 +117,9 @@ def draw_to_choose(X: Any, settings: FitSettings, limit: str | None = None) -> S
     size = min(n, max(rows_with(X, most), _ROWS_PER_GROUP * groups))
     if size * X.n_stored / n > _TOO_MUCH * most:
         raise ValueError(
-            f"The rows of the store are so long that {size} of them, which {groups} groups need to "
-            "show, do not fit into memory to choose from. Give n_row_clusters, n_column_clusters, "
-            "row_overlap, row_outliers, column_overlap and column_outliers."
+            f"The rows of the store are so long that the {size} needed for {groups} groups do not "
+            "fit into memory. Give n_row_clusters, n_column_clusters, row_overlap, row_outliers, "
+            "column_overlap and column_outliers."
         )
     return draw(X, size, settings.seed)
 
@@ -145,8 +144,14 @@ class Seen:
         return self.file.format == STORE
 
 
-def look(path: Path, settings: FitSettings) -> Seen:
-    """Read a file, look at its data, choose steps and an objective, and take the steps."""
+def look(path: Path, settings: FitSettings, recorded: Recorded | None = None) -> Seen:
+    """Read a file, look at its data, choose steps and an objective, and take the steps.
+
+    In a run that is repeated nothing is chosen.
+    """
+    if recorded is not None:
+        file = read_again(path, recorded, "name it: neocc fit FILE --from record.json.")
+        return Seen(file, *prepare(file, settings), settings, _described(file, settings), [])
     file = read_as_it_is(path, settings)
     description = _described(file, settings)
     # The steps that are given come first: an objective is for the data after them.
@@ -155,20 +160,14 @@ def look(path: Path, settings: FitSettings) -> Seen:
         prepared = prepare(file, settings)
         after = _described(prepared[0], settings)
     is_store, given = file.format == STORE, _given(settings)
-    undone = [one for one in recipe_for(after, given) if one.step] if is_store else []
-    steps = steps_open and not is_store
-    reasons = recipe_for(after, given, steps=steps)
+    advice = recipe_for(after, given) if is_store and steps_open else ()
+    undone = [_undone(reason) for reason in advice if reason.step]
+    reasons = recipe_for(after, given, steps=steps_open and not is_store)
     advised = _with(settings, reasons)
     if advised.missing != settings.missing:
         file = read_as_it_is(path, advised)
-    choices = [_undone(one) for one in undone] if steps_open else []
-    choices += [_choice(reason) for reason in reasons]
+    choices = [*undone, *(_choice(reason) for reason in reasons)]
     return Seen(file, *(prepared or prepare(file, advised)), advised, description, choices)
-
-
-def look_again(file: Matrix, settings: FitSettings) -> Seen:
-    """Describe what was read for a run that is repeated: nothing is chosen."""
-    return Seen(file, *prepare(file, settings), settings, _described(file, settings), [])
 
 
 def _described(matrix: Matrix, settings: FitSettings) -> DataDescription:
@@ -179,8 +178,7 @@ def _described(matrix: Matrix, settings: FitSettings) -> DataDescription:
 
 def _given(settings: FitSettings) -> dict[str, Any]:
     """Return what was given of all that advice depends on."""
-    usual = FitSettings()
-    given = {n: getattr(settings, n) for n in _GIVEN if getattr(settings, n) != vars(usual)[n]}
+    given = {n: getattr(settings, n) for n in _GIVEN if getattr(settings, n) != DEFAULTS[n]}
     if "missing" in given and given["missing"] != "ignore":
         given["missing"] = "zero"
     return given
@@ -203,5 +201,5 @@ def _choice(reason: Reason) -> Choice:
 
 
 def _undone(reason: Reason) -> Choice:
-    what = f"Not done, for a block store is used as it is: {reason.what}"
+    what = f"Not done, because a block store is used as it is: {reason.what}"
     return Choice(what, f"{reason.why}; transform the file before neocc convert", {})

@@ -36,7 +36,7 @@ def _model_path(path: Path) -> Path:
     inside = path / "model.neocc"
     if path.is_dir() and not inside.is_file():
         raise Mistake(
-            f"{path}: There is no model.neocc in this folder. Name a result of neocc fit."
+            f"{path}: There is no model.neocc in this folder. Give one that neocc fit wrote."
         )
     return inside if path.is_dir() else path
 

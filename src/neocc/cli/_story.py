@@ -23,7 +23,7 @@ from neocc.cli._given import Plan
 from neocc.cli._guard import printable
 from neocc.cli._kinds import NONE
 from neocc.cli._load import Seen
-from neocc.cli._settings import SETTINGS, SUGGEST_OPTIONS, FitSettings, option_of
+from neocc.cli._settings import DEFAULTS, SETTINGS, SUGGEST_OPTIONS, FitSettings, option_of
 from neocc.cli._terminal import section
 from neocc.io import Matrix
 from neocc.io._registry import accepted_options
@@ -77,7 +77,7 @@ def _sure(seen: Seen, model: Any, choices: Sequence[Choice]) -> Iterator[str]:
             said = f"Groups explain {max(share, 0.0):.0%} of the variation of the values clustered"
             # Noise bounds the share of 0 and 1: even true groups of them explain little.
             if share < _LITTLE and seen.description.kind != "binary":
-                said += "; little: take them for a summary, not for kinds that are there"
+                said += "; that is little: take them as a summary, not as kinds that exist"
             yield f"{said}."
     if seen.choices:
         yield (
@@ -109,7 +109,8 @@ def _next(plan: Plan, seen: Seen) -> Iterator[tuple[str, str]]:
     if "objective" in asked.left_open and seen.settings.objective != "mean":
         yield fit(objective="mean"), "blocks of one value instead"
     if not {"rows", "columns"}.isdisjoint(asked.left_open):
-        yield _suggest_again(plan.path, asked), "how other numbers of groups compare"
+        again = ["neocc", "suggest", str(plan.path), *_options(asked, SUGGEST_OPTIONS)]
+        yield shlex.join(again), "how other numbers of groups compare"
 
 
 def _called(name: str, file: Matrix, asked: FitSettings) -> str | None:
@@ -132,11 +133,6 @@ def fit_again(path: Path, asked: FitSettings, output: Path | None = None, **chan
     return shlex.join(["neocc", "fit", str(path), *options])
 
 
-def _suggest_again(path: Path, asked: FitSettings) -> str:
-    """Return the command that ranks numbers of groups of a file that is read the same way."""
-    return shlex.join(["neocc", "suggest", str(path), *_options(asked, SUGGEST_OPTIONS)])
-
-
 def _free_folders(folder: Path) -> Iterator[Path]:
     """Yield folders that are not there yet, called after one that is."""
     for number in count(2):
@@ -147,10 +143,9 @@ def _free_folders(folder: Path) -> Iterator[Path]:
 
 def _options(settings: FitSettings, names: Iterable[str]) -> Iterator[str]:
     """Yield the options that set what is not as it would be without them."""
-    usual = FitSettings()
     for name in names:
         value, option = getattr(settings, name), option_of(name)
-        if value == getattr(usual, name):
+        if value == DEFAULTS[name]:
             continue
         if isinstance(value, bool):
             yield option if value else option_of(f"no_{name}")

@@ -75,9 +75,8 @@ def suggest_answer(
             best = replace(settings, rows=ranked.best[0], columns=ranked.best[1])
             with progress("Estimating overlap and outliers"), blaming_the_user():
                 _, choices, _ = choose(rows, best)
-    if not rows.is_whole:
-        notes.insert(0, f"computed from {rows.in_words('rows')}.")
-    notes = [*ranked.notes, *notes]
+    sampled = [] if rows.is_whole else [f"computed from {rows.in_words('rows')}."]
+    notes = [*ranked.notes, *sampled, *notes]
     return Answer(
         lambda: _page(path, seen.file, ranked, [*seen.choices, *choices], asked),
         lambda: _json(seen.file, ranked, choices, notes),
@@ -94,10 +93,11 @@ def _page(
     best = f"{plural(rows, 'group')} of rows and {columns} of columns"
     if not ranked.complete:
         best += f" (interrupted: {ranked.progress})"
-    why = Text(f"by {_CRITERIA[ranked.criteria[0]]}", "dim")
-    yield section("Suggested", Text(best, "bold green"), why)
+    by = Text(f"by {_CRITERIA[ranked.criteria[0]]}", "dim")
+    yield section("Suggested", Text(best, "bold green"), by)
     if isinstance(ranked, PredictedClusters):
-        yield section("Why", *(Text(f"{each.side}: {each.reason}.") for each in ranked.sides))
+        why = (f"{each.side}: {each.reason}.".replace("cluster", "group") for each in ranked.sides)
+        yield section("Why", *map(Text, why))
         yield section("Held-out error", _errors(ranked))
     else:
         yield section("The best pairs", _table(ranked))

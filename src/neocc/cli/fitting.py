@@ -167,7 +167,7 @@ def range_of(text: str) -> list[int]:
         except ValueError:
             numbers = range(0)
         if not numbers or len(numbers) > 1000:
-            raise typer.BadParameter(f"{text!r} is no list of numbers such as 2-8 or 2,4,8.")
+            raise typer.BadParameter(f"{text!r} is not a list of numbers such as 2-8 or 2,4,8.")
         found += numbers
     return found
 
