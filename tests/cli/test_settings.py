@@ -89,7 +89,7 @@ def test_paths_in_a_settings_file_start_where_it_lies(run, tmp_path, women):
         ("objective = 'median'\n", 1, "'objective' must be"),
         ("preprocess = ['log3']\n", 1, "or steps that"),
         ("preprocess = ['log2', 'auto']\n", 1, "or steps that"),
-        ("preprocess = 3\n", 1, "'preprocess' must be a list of texts"),
+        ("preprocess = 3\n", 1, "'preprocess' must be text, or a list of texts"),
         ("triplet_columns = ['a']\n", 1, "'triplet_columns' must be three names"),
         ("file = 3\n", 1, "'file' must be a path"),
         (
@@ -97,7 +97,7 @@ def test_paths_in_a_settings_file_start_where_it_lies(run, tmp_path, women):
             1,
             "'force' is not a setting of a fit. Give --force on the command line.",
         ),
-        ("rows = 2\njson = true\n", 2, "Say --json"),
+        ("rows = 2\njson = true\n", 2, "Give --json"),
         ("row_overlap = '10 percent'\n", 1, "'row_overlap' must be a number"),
         ("row_outliers = '120%'\n", 1, "'row_outliers' must be a number of at least 0 and below 1"),
         ("no_report = 'yes'\n", 1, "no setting 'no_report'"),
