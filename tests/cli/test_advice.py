@@ -190,7 +190,7 @@ def test_a_store_is_used_as_it_is_and_told_what_would_help(run, tmp_path):
         assert ran.code == 0, ran.err
         answer = json.loads(ran.out)
         assert answer["settings"]["preprocess"] == []
-        told = "Not done, for a block store is used as it is" in answer["choices"][0]["what"]
+        told = "Not done, because a block store is used as it is" in answer["choices"][0]["what"]
         assert told == (options == ())
 
 

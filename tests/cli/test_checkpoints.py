@@ -105,9 +105,9 @@ def test_ctrl_c_writes_a_checkpoint_and_says_how_to_go_on(run, store, whole, tmp
     assert "Traceback" not in err
     assert "Ctrl-C again stops at once" in err
     if "before anything was found" in err:
-        assert "The same command goes on from the checkpoint" in err
+        assert "The same command resumes from the checkpoint" in err
     else:
-        assert f"The same command with --force goes on from {kept}" in err
+        assert f"The same command with --force resumes from {kept}" in err
         assert json.loads((tmp_path / "out/record.json").read_text())["settings"]["interrupted"]
     assert kept.exists()
     ran = run("fit", store, *LONG, "-o", "out", "--checkpoint", kept, "--force")

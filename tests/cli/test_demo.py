@@ -124,7 +124,8 @@ def test_page_shows_the_numbers_of_the_model(view):
 
 
 def test_long_history_is_shortened(view):
-    view = replace(view, history=np.linspace(20.0, 1.0, 20))
+    model = SimpleNamespace(history_=np.linspace(20.0, 1.0, 20), n_iter_=10)
+    view = replace(view, model=model)
     assert "20.00 → 19.00 → 18.00 → 17.00 → 16.00 → ... → 1.00" in printed(view)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from neocc.cli import app
+from neocc.cli._command import EXIT_CODES
 from neocc.cli._given import read_settings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
@@ -31,3 +32,8 @@ def test_the_settings_file_on_the_page_is_valid(tmp_path):
     settings = read_settings(tmp_path / "settings.toml")
     assert settings["file"] == tmp_path / "ratings.csv"
     assert settings["preprocess"] == ("log1p", "row-norm")
+
+
+def test_exit_codes_are_those_of_the_help_pages():
+    listed = re.findall(r"^\| (\d+) \| (.*) \|$", PAGE.partition("## Exit codes")[2], re.MULTILINE)
+    assert dict(listed) == EXIT_CODES

@@ -302,11 +302,11 @@ def test_warnings_of_the_library_become_notes(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--rows", "30"], "--rows asks for 30 clusters of 18 rows"),
-        (["--rows", "30", "--columns", "2"], "--rows=30 is more than the 18 rows"),
+        (["--rows", "30"], "--rows=30 is more than the number of rows (18)"),
+        (["--rows", "30", "--columns", "2"], "--rows=30 is more than the number of rows (18)"),
         (["--rows", "2", "--columns", "2", "--row-overlap", "5"], "--row-overlap=5.0 is above"),
         (["--rows", "2", "--columns", "99", *NO_OVERLAP], "--columns=99 is more than"),
-        (["--row-outliers", "1"], "--row-outliers must be a number from 0 below 1"),
+        (["--row-outliers", "1"], "--row-outliers must be a number of at least 0 and below 1"),
         (["--row-overlap", "nan"], "--row-overlap must be a number"),
         (["--preprocess", "row-cente"], "did you mean 'row-center'?"),
         (["--triplet-columns", "a"], "--triplet-columns must be three names"),

@@ -92,7 +92,7 @@ def test_help_loads_no_numerical_library(arguments):
         (("fit", "m.csv", "--nosuch", 3), r"No such option[: ']+--nosuch"),
         (("fit", "m.csv", "--n-init", "many"), "Invalid value for '--n-init'"),
         (("fit", "m.csv", "--rows", "many"), "--rows must be a whole number"),
-        (("suggest", "m.csv", "--rows", "3-2"), "is no list of numbers"),
+        (("suggest", "m.csv", "--rows", "3-2"), "is not a list of numbers"),
         (("predict", "model.neocc"), "Missing argument"),
     ],
 )

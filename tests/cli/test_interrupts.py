@@ -166,7 +166,7 @@ def test_a_choice_that_is_interrupted_takes_the_best_so_far(run, women, tmp_path
     assert ran.code == 130
     assert "the best so far were taken" in " ".join(ran.err.split())
     assert "interrupted, the best so far" in ran.words
-    assert "not estimated: interrupted" in ran.words
+    assert "not estimated (interrupted)" in ran.words
     record = json.loads((tmp_path / "women-coclusters" / "record.json").read_text())["settings"]
     assert record["interrupted"] is True
     assert isinstance(record["rows"], int)
@@ -176,7 +176,7 @@ def test_estimates_that_are_interrupted_are_none(run, women, monkeypatch):
     def estimate(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("neocc.cli._choose.estimate_sides", estimate)
+    monkeypatch.setattr("neocc.estimators._fractions.estimate_sides", estimate)
     ran = run("fit", women, "--rows", 2, "--columns", 2, "--n-init", 1, "--json")
     assert ran.code == 130
     settings = json.loads(ran.out)["settings"]

@@ -162,7 +162,7 @@ def test_counts_that_are_chosen_from_a_sample_are_of_all_rows(store):
     asked = FitSettings(
         rows=3, columns=2, objective="mean", overlap_rule="first", column_overlap=0.0
     )
-    settings, choices, _ = choose(half.data, asked, sample=half)
+    settings, choices, _ = choose(half, asked)
     more = round(float(settings.row_overlap) * 240)
     assert more > 0
     assert f"({more} memberships beyond one each)" in choices[0].what

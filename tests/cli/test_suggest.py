@@ -6,10 +6,12 @@ import json
 
 import pytest
 
+from neocc import NEOCC
 from neocc.cli._choose import choose
+from neocc.cli._load import draw_to_choose
 from neocc.cli._settings import FitSettings
 from neocc.cli.fitting import range_of
-from neocc.datasets import load_southern_women
+from neocc.datasets import load_southern_women, make_coclusters
 from neocc.selection import suggest_n_clusters
 
 
@@ -84,30 +86,55 @@ def test_ranges():
 # ------------------------------------------------------------------------------------ choices
 
 
+def chosen(X, settings):
+    return choose(draw_to_choose(X, settings), settings)
+
+
 def test_what_is_given_is_not_chosen():
     X = load_southern_women().data
-    given = FitSettings(rows=2, columns=2, row_overlap=0.1, row_outliers=0.0)
-    settings, choices, _ = choose(X, given)
+    given = FitSettings(rows=2, columns=2, objective="mean", row_overlap=0.1, row_outliers=0.0)
+    settings, choices, _ = chosen(X, given)
     assert (settings.rows, settings.columns, settings.row_overlap) == (2, 2, 0.1)
     assert [sorted(choice.options) for choice in choices] == [["column_outliers", "column_overlap"]]
 
 
-def test_an_estimated_overlap_allows_for_given_outliers():
-    X = load_southern_women().data
-    settings, _, _ = choose(X, FitSettings(rows=2, columns=2, row_outliers=0.1))
-    assert settings.row_overlap >= -0.1
-    assert settings.row_outliers == 0.1
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"rows": 2, "columns": 2, "row_outliers": 0.1},
+        {"rows": 2, "columns": 2, "row_overlap": 0.0, "max_memberships": 2},
+        {"columns": 2, "row_overlap": 1.2},
+        {"rows": 2, "columns": 2, "overlap_model": "either"},
+    ],
+)
+def test_the_command_chooses_what_the_library_does(given):
+    """Whoever is found to be left out frees no membership for others, where nothing overlaps."""
+    X, _, _ = make_coclusters((40, 20), 2, 2, row_overlap=-0.05, row_outliers=0.05, random_state=0)
+    given = {"objective": "mean", "overlap_model": "repeat", "n_init": 1, "jobs": 1, **given}
+    asked = FitSettings(refine=False, **given)
+    settings, choices, _ = chosen(X, asked)
+    model = NEOCC(**asked.estimator_options).fit(X)
+    assert model.block_means_.shape == (settings.rows, settings.columns)
+    for members, word in ((model.row_membership_, "row"), (model.column_membership_, "column")):
+        overlap, outliers = (getattr(settings, f"{word}_{x}") for x in ("overlap", "outliers"))
+        assert members.sum() == len(members) + round(overlap * len(members))
+        assert (~members.any(axis=1)).sum() <= round(outliers * len(members))
+    assert settings.row_outliers == given.get("row_outliers", 0.05)
+    assert settings.row_overlap == (given.get("row_overlap") or -settings.row_outliers)
+    if "rows" not in given:
+        assert "3 groups of rows" in choices[0].what
+        assert "3 are taken, to leave room for the overlap given" in choices[0].why
 
 
 @pytest.mark.parametrize("rule", ["first", "second"])
 def test_the_rules_of_the_authors(rule):
     X = load_southern_women().data
-    _, choices, _ = choose(X, FitSettings(rows=2, columns=2, objective="mean", overlap_rule=rule))
+    _, choices, _ = chosen(X, FitSettings(rows=2, columns=2, objective="mean", overlap_rule=rule))
     assert f"by the {rule} rule" in choices[0].why
 
 
 def test_choices_repeat_themselves():
     X = load_southern_women().data
     asked = FitSettings(columns=2, objective="mean", seed=4)
-    first, second = (choose(X, asked)[0] for _ in range(2))
+    first, second = (chosen(X, asked)[0] for _ in range(2))
     assert first == second

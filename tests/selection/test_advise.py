@@ -150,6 +150,13 @@ def test_what_is_given_is_not_chosen(kind, given, steps):
         assert model.objective == "mean"
 
 
+def test_the_objective_is_one_that_a_given_overlap_model_goes_with():
+    advice = advise(planted("counts")[0], overlap_model="sum")
+    assert (steps_of(advice), advice.pipeline["neocc"].objective) == (["binormalize"], "mean")
+    assert "overlap_model='sum' is for squared errors over all cells" in str(advice)
+    assert advise(planted("counts")[0], overlap_model="share").pipeline[-1].objective == "poisson"
+
+
 def test_full_ratings_are_plain_numbers():
     X = np.clip(np.rint(3 + np.random.default_rng(0).normal(size=(80, 20))), 1, 5)
     advice = advise(X)

@@ -312,6 +312,17 @@ def test_wine_has_no_overlap(standardised):
     assert model.row_outliers_.sum() == 0
 
 
+def test_an_interrupt_ends_the_estimate_but_not_the_fit(monkeypatch):
+    def estimate(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("neocc.estimators._fractions.estimate_sides", estimate)
+    with pytest.warns(UserWarning, match=r'\(interrupted\): row_overlap "auto" means none'):
+        model = NEOCC(2, 2, **QUICK, row_overlap="auto").fit(np.kron(np.eye(2), np.ones((3, 3))))
+    assert model.row_estimate_ is None
+    assert model.row_membership_.sum() == 6
+
+
 def test_residues_overlap_too():
     planted = {"row_overlap": 0.2, "effects": 3.0, "noise": 0.5}
     X, _, _ = make_coclusters((200, 60), 3, 2, **planted, random_state=0)

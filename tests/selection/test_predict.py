@@ -376,6 +376,10 @@ def test_an_estimator_without_numbers_chooses_them_and_keeps_the_reasons():
     model = NEOCC(n_init=1, refine=False, random_state=0).fit(X)
     assert model.numbers_choice_.best == model.block_means_.shape == (3, 2)
     assert NEOCC(3, 2, n_init=1, refine=False).fit(X).numbers_choice_ is None
+    # Without a number there are three, also while those of the other side are chosen.
+    for number in (3, None):
+        model = NEOCC(number, n_init=1, refine=False, random_state=0).fit(X[:12, :8])
+        assert model.numbers_choice_.rows.number == model.block_means_.shape[0] == 3
 
 
 def test_missing_cells_are_refused_with_what_to_do():

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from neocc._sizes import as_bytes
+from neocc.cli._given import Plan
 from neocc.cli._guard import Mistake, blaming_the_user
 from neocc.cli._kinds import AUTO
 from neocc.cli._settings import FitSettings
 from neocc.core.objectives import OBJECTIVES
 from neocc.core.problem import Counts, Problem
-from neocc.engines import GpuError, GpuMemoryError
 from neocc.engines.space import plan_space
 from neocc.engines.workers import effective_n_jobs
 from neocc.io import Checkpoint
 
-__all__ = ["Resources", "blaming_the_card"]
+__all__ = ["Resources"]
 
 
 @dataclass(frozen=True)
@@ -33,48 +31,35 @@ class Resources:
 
     @classmethod
     def of(
-        cls,
-        memory_limit: str | None,
-        checkpoint: Path | None,
-        every: float | None,
-        output: Path,
-        *,
-        gpu: bool = False,
+        cls, plan: Plan, memory_limit: str | None, checkpoint: Path | None, every: float | None
     ) -> Resources:
-        """Check a limit, a file for the state and the seconds between two writings of it.
+        """Check, before anything is read, what a run may take and where its files are.
 
-        This is before anything is read; `output` is the folder of the result.
+        A name that is not UTF-8 could not be recorded, and a file that is read as a whole would not
+        keep a limit. `every` is the seconds between two checkpoints.
         """
+        path, gpu = plan.path, plan.settings.gpu
         if checkpoint is None and every is not None:
-            raise Mistake("--checkpoint-every is for --checkpoint FILE. Give that too.")
+            raise Mistake("--checkpoint-every needs --checkpoint FILE.")
+        if any("\ud800" <= sign <= "\udfff" for sign in str(path)):
+            raise Mistake(f"{path}: The name of the file is not UTF-8. Rename it.")
+        if memory_limit is not None and os.path.isfile(path):  # noqa: PTH113 - False, too, where no one may look
+            raise Mistake(
+                f"{path}: A file is read into memory as a whole; --memory-limit is for block "
+                f"stores. Leave it out, or make a store: neocc convert {path} STORE."
+            )
         kept = None
         with blaming_the_user():
             if memory_limit is not None:
                 as_bytes(memory_limit, "--memory-limit")
             if checkpoint is not None:
                 kept = Checkpoint(checkpoint, 120.0 if every is None else every, keep=True)
-                kept.check_place(output)
+                kept.check_place(plan.folder)
+        if gpu:
+            from neocc.engines.gpu import open_card
+
+            open_card()
         return cls(memory_limit, kept, "gpu" if gpu else "auto")
-
-    def check_input(self, path: Path) -> None:
-        """Refuse a name that a record cannot hold, and a limit that a file would not keep."""
-        try:
-            str(path).encode()
-        except UnicodeEncodeError as error:
-            raise Mistake(f"{path}: The name of the file is not UTF-8. Rename it.") from error
-        if self.memory_limit is not None and os.path.isfile(path):  # noqa: PTH113 - False, too, where no one may look
-            raise Mistake(
-                f"{path}: A file is read into memory as a whole; --memory-limit is for block "
-                f"stores. Leave it out, or make a store: neocc convert {path} STORE."
-            )
-
-    def check_card(self) -> None:
-        """Say before anything is read that there is no GPU."""
-        from neocc.engines.gpu import open_card
-
-        if self.engine == "gpu":
-            with blaming_the_card():
-                open_card()
 
     def check_room(self, store: Any, asked: FitSettings) -> None:
         """Refuse before a long choice a limit that would not do for the fewest groups."""
@@ -86,22 +71,20 @@ class Resources:
         plan_space(store, problem, effective_n_jobs(asked.jobs), self.memory_limit)
 
     @property
+    def kept(self) -> Path | None:
+        """The checkpoint, where there is one to go on from."""
+        kept = self.checkpoint
+        return Path(kept.path) if kept is not None and kept.exists else None
+
+    @property
+    def notes(self) -> list[str]:
+        """What to say of a fit that an earlier attempt began."""
+        if self.checkpoint is None or not self.checkpoint.resumed:
+            return []
+        return [f"the fit resumed from the checkpoint {self.checkpoint.path}."]
+
+    @property
     def how_to_go_on(self) -> str:
         """What to say after Ctrl-C where nothing was found; nothing if there is no checkpoint."""
-        kept = self.checkpoint
-        if kept is None or not kept.exists:
-            return ""
-        return (
-            "Interrupted before anything was found. The same command goes on from the checkpoint "
-            f"{kept.path}."
-        )
-
-
-@contextmanager
-def blaming_the_card() -> Iterator[None]:
-    """Say what a GPU lacks as the command says it."""
-    try:
-        yield
-    except (GpuError, GpuMemoryError) as error:
-        said = str(error).replace('engine="gpu"', "--gpu")
-        raise Mistake(said.replace('engine="auto"', "neocc fit --no-gpu")) from error
+        said = "Interrupted before anything was found. The same command resumes from the checkpoint"
+        return "" if self.kept is None else f"{said} {self.kept}."

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 __all__ = ["FORCE", "Answer", "Run", "app", "argument", "command", "flag", "option", "output"]
 
 _WIDTH = 80
-_EXIT_CODES = {
+EXIT_CODES = {
     "0": "done",
-    "1": "an error in neocc or on the machine",
-    "2": "a mistake in the command, in a file or in the place to write to",
+    "1": "an internal error or a failure of the machine, such as too little memory",
+    "2": "an error in the command, an input file or the output path",
     "130": "interrupted with Ctrl-C",
 }
 
@@ -112,9 +112,7 @@ FORCE = flag("--force", "Replace an earlier result.")
 
 
 def command(
-    *examples: tuple[str, str],
-    settings: Sequence[str] = (),
-    interrupted: str = "Interrupted.",
+    *examples: tuple[str, str], settings: Sequence[str] = (), interrupted: str = "Interrupted."
 ) -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
     """Make a function a command of `app`, called like the function, with the options of settings.
 
@@ -201,7 +199,7 @@ def _with_examples(examples: tuple[tuple[str, str], ...], *, steps: bool) -> typ
         lines += [f"   {about}:", f"     {typer.style(line, 'cyan')}"]
     if steps:
         lines += ["", typer.style(" Steps of --preprocess", bold=True), *_pairs(PREPROCESSORS)]
-    lines += ["", typer.style(" Exit codes", bold=True), *_pairs(_EXIT_CODES), ""]
+    lines += ["", typer.style(" Exit codes", bold=True), *_pairs(EXIT_CODES), ""]
 
     class Command(TyperCommand):
         def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -24,6 +24,7 @@ from neocc.cli._command import Answer
 from neocc.cli._picture import ASCII, UNICODE, Glyphs, Side, draw
 from neocc.cli._terminal import section, table
 from neocc.datasets._southern_women import neutral_order
+from neocc.plot._words import plural
 from neocc.plot.arrange import arrange_both
 
 if TYPE_CHECKING:
@@ -73,8 +74,7 @@ class View:
     row_membership: BoolArray
     column_membership: BoolArray
     block_means: FloatArray
-    history: FloatArray
-    n_iter: int
+    model: Any
 
 
 def make_view(data: Bunch, model: Any) -> View:
@@ -90,8 +90,7 @@ def make_view(data: Bunch, model: Any) -> View:
         U[:, rows.clusters],
         V[:, columns.clusters],
         means[np.ix_(rows.clusters, columns.clusters)],
-        np.asarray(model.history_),
-        model.n_iter_,
+        model,
     )
 
 
@@ -106,7 +105,7 @@ def _json(view: View) -> dict[str, Any]:
 
     return {
         "settings": SETTINGS,
-        "objective": float(view.history[-1]),
+        "objective": float(view.model.history_[-1]),
         "block_means": view.block_means.tolist(),
         "rows": listed(view.rows.names, view.row_membership),
         "columns": listed(view.columns.names, view.column_membership),
@@ -204,8 +203,7 @@ def _density_table(view: View, glyphs: Glyphs, bar_width: int = 8) -> Table:
 
 
 def _quality(view: View, glyphs: Glyphs, most: int = 7) -> Text:
-    steps = [f"{value:.2f}" for value in view.history]
-    start, end = steps[0], steps[-1]
+    steps = [f"{value:.2f}" for value in view.model.history_]
     if len(steps) > most:
         steps[most - 2 : -1] = ["..."]
     # The cliques in the order of the groups that share the most women with them.
@@ -216,8 +214,8 @@ def _quality(view: View, glyphs: Glyphs, most: int = 7) -> Text:
     exceptions = f" The exceptions: {', '.join(differs)}." if differs else ""
     return Text(
         f"The objective adds up, over all blocks, the squared differences between the cells and "
-        f"what their groups lead one to expect; lower is better. The best start went from {start} "
-        f"to {end} in {view.n_iter} iteration{'s' if view.n_iter != 1 else ''}:\n"
+        f"what their groups lead one to expect; lower is better. The best start went from "
+        f"{steps[0]} to {steps[-1]} in {plural(view.model.n_iter_, 'iteration')}:\n"
         f"{f' {glyphs.arrow} '.join(steps)}\n\n"
         f"The authors of the book, who knew the town, saw two overlapping cliques of women. Of "
         f"the {cliques.size} questions whether a woman belongs to a group, neocc answers "

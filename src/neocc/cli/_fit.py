@@ -1,21 +1,21 @@
-"""A fit from a file to a folder: plan, read, choose, fit, write."""
+"""A fit from a file to a folder: read, choose, fit, write."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from neocc.cli._checkpoint import Resources, blaming_the_card
+from neocc.cli._checkpoint import Resources
 from neocc.cli._choose import Choice, asked_model, choose
-from neocc.cli._given import Recorded, read_recorded, read_settings
-from neocc.cli._guard import Mistake, blaming_the_user, collected_warnings
-from neocc.cli._load import Seen, draw_to_choose, load_again, look, look_again
-from neocc.cli._settings import LABELS, FitSettings, option_of
+from neocc.cli._given import Plan
+from neocc.cli._guard import blaming_the_user, collected_warnings
+from neocc.cli._load import Seen, draw_to_choose, look
+from neocc.cli._settings import LABELS, FitSettings
 from neocc.cli._story import before_steps, tell_story
 from neocc.cli._terminal import FitProgress, Tick
 from neocc.estimators._redundancy import alike_groups
@@ -24,20 +24,9 @@ from neocc.io._saved import keep_steps
 from neocc.report._shown import Known, page_of
 from neocc.report._words import in_words
 
-__all__ = ["FitOutcome", "Plan", "Progress", "make_plan", "run_plan"]
+__all__ = ["FitOutcome", "Progress", "run_plan"]
 
 Progress: TypeAlias = Callable[[str], AbstractContextManager[Tick]]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What a fit shall do."""
-
-    path: Path
-    settings: FitSettings
-    folder: Path
-    recorded: Recorded | None = None  # the run that is repeated
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -51,52 +40,15 @@ class FitOutcome:
     model: Any  # of an interrupted fit the best so far
     story: dict[str, Any]  # what it looks like, what was chosen, how sure that is, what next
     known: Known  # labels, and names to show
-    notes: list[str]
     interrupted: bool
-    checkpoint: Path | None  # what an interrupted fit goes on from
-    page_is_sample: bool  # whether the report is about some of the rows only
+    notes: list[str] = field(default_factory=list)
+    checkpoint: Path | None = None  # what an interrupted fit goes on from
+    page_is_sample: bool = False  # whether the report is about some of the rows only
 
     @property
     def cut_short(self) -> bool:
         """Whether settings were chosen from less than they might have been."""
         return not all(choice.complete for choice in self.choices)
-
-
-def make_plan(
-    given: Mapping[str, Any],
-    file: Path | None,
-    output: Path | None,
-    config: Path | None,
-    from_record: Path | None,
-) -> Plan:
-    """Join what the command line says, which wins, with a settings file; or repeat a record."""
-    if from_record is None:
-        values = {} if config is None else read_settings(config)
-        values.update(given)
-        named, folder = values.pop("file", None), values.pop("output", None)
-        path = file or named
-        if path is None:
-            raise Mistake("No file is named. Try: neocc fit FILE, or neocc fit --help.")
-        folder = output or folder or _default_output(path)
-        return Plan(path, FitSettings(**values), folder)
-    # Where a fit runs, and what its report calls rows, is no part of what it does.
-    changes = [option_of(name) for name in given if name not in (*LABELS, "gpu")]
-    if changes or config:
-        raise Mistake(
-            f"--from repeats a run as it was; {[*changes, '--config'][0]} would change it. Give "
-            "one of them."
-        )
-    recorded = read_recorded(from_record)
-    settings, notes = recorded.again(given)
-    path = file or Path(recorded.input.path)
-    notes = [*recorded.compare(), *notes]
-    return Plan(path, settings, output or _default_output(path), recorded, tuple(notes))
-
-
-def _default_output(path: Path) -> Path:
-    """Return where to write if that is not said: ratings-coclusters for data/ratings.csv.gz."""
-    name = path.name.removesuffix(".gz")
-    return Path(f"{Path(name).stem or 'matrix'}-coclusters")
 
 
 def run_plan(plan: Plan, resources: Resources, *, force: bool, progress: Progress) -> FitOutcome:
@@ -109,87 +61,74 @@ def run_plan(plan: Plan, resources: Resources, *, force: bool, progress: Progres
     with collected_warnings() as warned:
         check_output(plan.folder, force=force)
         asked_model(plan.settings)
-        resources.check_input(plan.path)
-        resources.check_card()
         with progress("Reading the file"):
-            if plan.recorded is None:
-                seen = look(plan.path, plan.settings)
-            else:
-                how = "name it: neocc fit FILE --from record.json."
-                seen = look_again(load_again(plan.path, plan.recorded, how), plan.settings)
-        outcome = _fit(seen, plan, resources, force, progress)
-    return replace(outcome, notes=[*plan.notes, *outcome.notes, *warned])
+            seen = look(plan.path, plan.settings, plan.recorded)
+        known = Known.read(vars(seen.settings), seen.matrix)
+        with progress("Choosing settings") as tick, blaming_the_user(seen.matrix):
+            if seen.is_stored:
+                resources.check_room(seen.matrix.data, seen.settings)
+            rows = draw_to_choose(seen.matrix.data, seen.settings, resources.memory_limit)
+            settings, choices, notes = choose(rows, seen.settings, tick)
+        model, interrupted = _fitted(seen.matrix, settings, resources, progress)
+        keep_steps(model, seen.preprocessor, dense=settings.dense)
+        choices = [*seen.choices, *choices, *_overlap_model_chosen(model)]
+        notes += [*resources.notes, *_remarks(model, settings)]
+        story = tell_story(plan, seen, choices, model)
+        if plan.recorded is not None:  # what was chosen then
+            story = {**story, **plan.recorded.story}
+        outcome = FitOutcome(plan, seen, settings, choices, model, story, known, interrupted)
+        with progress("Writing the results"):
+            page_notes = _write(outcome, resources, force=force)
+        if resources.checkpoint is not None and not interrupted:
+            resources.checkpoint.discard()
+    return replace(
+        outcome,
+        notes=[*plan.notes, *notes, *known.notes, *page_notes, *warned],
+        checkpoint=resources.kept,
+        page_is_sample=bool(page_notes),
+    )
 
 
-def _fit(
-    seen: Seen, plan: Plan, resources: Resources, force: bool, progress: Progress
-) -> FitOutcome:
+def _overlap_model_chosen(model: Any) -> Iterator[Choice]:
+    """Say which overlap model a fit chose, if it matters."""
+    used = model.overlap_choice_
+    sides = (model.row_membership_, model.column_membership_)
+    if used is not None and used.costs and any((each.sum(axis=1) > 1).any() for each in sides):
+        yield Choice(f"Overlap model {used.model}", used.why, {"overlap_model": used.model})
+
+
+def _write(outcome: FitOutcome, resources: Resources, *, force: bool) -> list[str]:
+    """Write the folder of results; return what to say of the report."""
     from neocc.io import write_result
     from neocc.report import render_report
 
-    loaded = seen.loaded
-    known = Known.read(vars(seen.settings), loaded.matrix)
-    X, sample = loaded.matrix.data, None
-    with progress("Choosing settings") as tick, blaming_the_user(loaded.matrix):
-        if loaded.is_stored:
-            resources.check_room(X, seen.settings)
-            if seen.settings.left_open:
-                sample = draw_to_choose(X, seen.settings, resources.memory_limit)
-        rows = X if sample is None else sample.data
-        settings, choices, notes = choose(rows, seen.settings, tick, sample)
-    choices = [*seen.choices, *choices]
-    model, interrupted = _fitted(loaded.matrix, settings, resources, progress)
-    kept = resources.checkpoint
-    if kept is not None and kept.resumed:
-        notes.append(f"the fit went on from the checkpoint {kept.path}.")
-    notes += _remarks(model, settings)
-    used = getattr(model, "overlap_choice_", None)
-    sides = (model.row_membership_, model.column_membership_)
-    overlaps = any(bool((members.sum(axis=1) > 1).any()) for members in sides)
-    if used is not None and used.costs and overlaps:
-        what = f"Overlap model {used.model}"
-        choices.append(Choice(what, used.why, {"overlap_model": used.model}))
-    keep_steps(model, loaded.preprocessor, dense=settings.dense)
-    story = tell_story(seen, plan.settings, choices, model, plan.path, plan.folder)
-    if plan.recorded is not None:  # what was chosen then
-        story = {**story, **plan.recorded.story}
-    outcome = FitOutcome(
-        plan, seen, settings, choices, model, story, known, notes, interrupted, None, False
-    )
+    settings, model, seen = outcome.settings, outcome.model, outcome.seen
+    used = model.overlap_choice_
     about = {
-        "chosen": plan.settings.left_open,
-        "interrupted": interrupted or outcome.cut_short,
+        "chosen": outcome.plan.settings.left_open,
+        "interrupted": outcome.interrupted or outcome.cut_short,
         "overlap_model_used": None if used is None else used.model,
-        "story": story,
+        "story": outcome.story,
         **{n: str(Path(file).resolve()) for n in LABELS if (file := getattr(settings, n))},
     }
-    file = replace(loaded.file, source=plan.path.resolve())
+    file = replace(seen.file, source=outcome.plan.path.resolve())
     record = make_record({**settings.as_json(), **about}, seed=settings.seed, matrix=file)
-    files: dict[str, str] = {}
-    page_notes: list[str] = []
-    with progress("Writing the results"):
-        if settings.report:
-            bounds: dict[str, Any] = {"seed": settings.seed, "limit": resources.memory_limit}
-            page, page_notes = page_of(model, loaded.matrix, known, settings.nouns, **bounds)
-            files["report.html"] = render_report(record=record, **page)
-        write_result(
-            model,
-            plan.folder,
-            matrix=loaded.matrix,
-            record=record,
-            extra_files=files,
-            parquet=settings.parquet,
-            before=before_steps(seen),
-            force=force,
-        )
-    if kept is not None and not interrupted:
-        kept.discard()
-    return replace(
-        outcome,
-        notes=[*notes, *known.notes, *page_notes],
-        checkpoint=Path(kept.path) if kept is not None and kept.exists else None,
-        page_is_sample=bool(page_notes),
+    files, notes = dict[str, str](), list[str]()
+    if settings.report:
+        bounds: dict[str, Any] = {"seed": settings.seed, "limit": resources.memory_limit}
+        page, notes = page_of(model, seen.matrix, outcome.known, settings.nouns, **bounds)
+        files["report.html"] = render_report(record=record, **page)
+    write_result(
+        model,
+        outcome.plan.folder,
+        matrix=seen.matrix,
+        record=record,
+        extra_files=files,
+        parquet=settings.parquet,
+        before=before_steps(seen),
+        force=force,
     )
+    return notes
 
 
 def _remarks(model: Any, settings: FitSettings) -> Iterator[str]:
@@ -226,11 +165,8 @@ def _fitted(
             model.set_callbacks(FitProgress(tick))
         try:
             kept = resources.checkpoint
-            with (
-                blaming_the_user(matrix),
-                blaming_the_card(),
-                nullcontext() if kept is None else kept.interrupts_wait(),
-            ):
+            waiting = nullcontext() if kept is None else kept.interrupts_wait()
+            with blaming_the_user(matrix), waiting:
                 model.fit(matrix.data)
         except KeyboardInterrupt as interrupt:
             if not hasattr(model, "row_membership_"):

@@ -41,7 +41,7 @@ def fit_answer(outcome: FitOutcome) -> Answer:
     if outcome.interrupted:
         said = f"Interrupted. The best result so far is in {outcome.plan.folder}."
         if outcome.checkpoint is not None:
-            said += f" The same command with --force goes on from {outcome.checkpoint}."
+            said += f" The same command with --force resumes from {outcome.checkpoint}."
         complaints.append(said)
     elif outcome.cut_short:
         complaints.append(
@@ -58,8 +58,8 @@ def fit_answer(outcome: FitOutcome) -> Answer:
 
 
 def _page(outcome: FitOutcome) -> Iterator[RenderableType]:
-    result = _result_of(outcome, outcome.seen.loaded.matrix.data)
-    yield file_line(outcome.seen.loaded.file)
+    result = _result_of(outcome, outcome.seen.matrix.data)
+    yield file_line(outcome.seen.file)
     yield section("The data", Text(printable(outcome.story["data"])))
     if outcome.choices:
         yield section("Chosen for you", *chosen(outcome.choices))
@@ -84,9 +84,9 @@ def _page(outcome: FitOutcome) -> Iterator[RenderableType]:
 
 
 def _json(outcome: FitOutcome) -> dict[str, Any]:
-    file, model = outcome.seen.loaded.file, outcome.model
+    file, model = outcome.seen.file, outcome.model
     sides = _result_of(outcome, None).sides
-    tested = outcome.known.tested((outcome.model.row_membership_, outcome.model.column_membership_))
+    tested = outcome.known.tested((model.row_membership_, model.column_membership_))
     return {
         "input": {
             "path": str(file.source),
@@ -156,7 +156,7 @@ def file_line(file: Any) -> RenderableType:
 
 def _result_of(outcome: FitOutcome, X: Any) -> Result:
     """Return what the page is about; with the data, distances tell who is typical."""
-    known, ids = outcome.known, outcome.seen.loaded.matrix
+    known, ids = outcome.known, outcome.seen.matrix
     names = known.row_names or ids.row_names, known.column_names or ids.column_names
     labels = known.labels, known.labels_of_columns
     return read_result(outcome.model, X, *names, outcome.settings.nouns, labels)

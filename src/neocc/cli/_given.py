@@ -16,7 +16,8 @@ from neocc.io import InputRecord, ReadError, RunRecord, make_record, read_record
 from neocc.io._item_table import find_table
 from neocc.io._source import Source
 
-__all__ = ["Recorded", "check", "from_options", "read_recorded", "read_settings"]
+__all__ = ["Plan", "Recorded", "check", "from_options", "make_plan", "read_recorded"]
+__all__ += ["read_settings"]
 
 _PLACES = ("file", "output")
 _LARGEST = 1 << 20
@@ -78,7 +79,7 @@ def read_settings(path: Path) -> dict[str, Any]:
         line = int(found[1]) if found else None
         problem = str(error).replace(found[0], "") if found else str(error)
         raise ReadError(
-            path, f"This is not TOML: {problem}.", "Write one `name = value` a line.", line=line
+            path, f"This is not TOML: {problem}.", "Write one `name = value` per line.", line=line
         ) from error
     settings = {}
     for key, given in content.items():
@@ -141,18 +142,18 @@ def read_recorded(path: Path) -> Recorded:
     if absent or record.input is None or record.seed != values["seed"]:
         what = f"has no {absent[0]!r}" if absent else "does not name its file and its seed"
         raise ReadError(
-            path, f"The record {what}.", "Name the record.json of a `neocc fit`, unchanged."
+            path, f"The record {what}.", "Give the unchanged record.json of a `neocc fit`."
         )
     return Recorded(record, record.input, FitSettings(**values))
 
 
 def _checked(path: Path, name: str, value: Any, line: int | None, known: Iterable[str]) -> Any:
     if name in _RUN:
-        problem = f"{name!r} is no setting of a fit."
-        remedy = f"Say {option_of(name)} on the command line."
+        problem = f"{name!r} is not a setting of a fit."
+        remedy = f"Give {option_of(name)} on the command line."
     elif name not in known:
         problem = f"There is no setting {name!r}{did_you_mean(name, known)}."
-        remedy = "Settings are called like options: `neocc fit --help` lists them."
+        remedy = "Settings are named like the options: `neocc fit --help` lists them."
     elif name in _PLACES:
         if isinstance(value, str):
             return path.parent / value
@@ -169,3 +170,50 @@ def _line_of(key: str, text: str) -> int | None:
     name = rf"""["']?{re.escape(key)}["']?"""
     found = re.search(rf"^[ \t]*(\[+[ \t]*{name}|{name}[ \t]*[=.])", text, re.MULTILINE)
     return text.count("\n", 0, found.start()) + 1 if found else None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a fit shall do."""
+
+    path: Path
+    settings: FitSettings
+    folder: Path
+    recorded: Recorded | None = None  # the run that is repeated
+    notes: tuple[str, ...] = ()
+
+
+def make_plan(
+    given: Mapping[str, Any],
+    file: Path | None,
+    output: Path | None,
+    config: Path | None,
+    from_record: Path | None,
+) -> Plan:
+    """Join what the command line says, which wins, with a settings file; or repeat a record."""
+    if from_record is None:
+        values = {} if config is None else read_settings(config)
+        values.update(given)
+        named, folder = values.pop("file", None), values.pop("output", None)
+        path = file or named
+        if path is None:
+            raise Mistake("No file was given. Try: neocc fit FILE, or neocc fit --help.")
+        return Plan(path, FitSettings(**values), output or folder or _default_output(path))
+    # Where a fit runs, and what its report calls rows, is no part of what it does.
+    changes = [option_of(name) for name in given if name not in (*LABELS, "gpu")]
+    if changes or config:
+        raise Mistake(
+            f"--from repeats a run as it was; {[*changes, '--config'][0]} would change it. Give "
+            "one or the other."
+        )
+    recorded = read_recorded(from_record)
+    settings, notes = recorded.again(given)
+    path = file or Path(recorded.input.path)
+    notes = [*recorded.compare(), *notes]
+    return Plan(path, settings, output or _default_output(path), recorded, tuple(notes))
+
+
+def _default_output(path: Path) -> Path:
+    """Return where to write if that is not said: ratings-coclusters for data/ratings.csv.gz."""
+    name = path.name.removesuffix(".gz")
+    return Path(f"{Path(name).stem or 'matrix'}-coclusters")

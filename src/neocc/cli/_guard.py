@@ -27,6 +27,8 @@ _REWRITTEN = {
     r"The '(\w+)' parameter of \w+ must be": r"\1 must be",
     r"\(n_(?:samples|features)=(\d+)\)": r"(\1)",
     r"X\.toarray\(\)": "--dense",
+    r'engine="gpu"': "--gpu",
+    r'engine="auto"': "neocc fit --no-gpu",
     r'with NormScaler\(axis="columns"\)': "with --preprocess column-norm",
     r"Pass with_mean=False to scale only\.": "Scale instead, e.g. with --preprocess column-norm.",
     r"(?<!-)-(?=(?:row|column)_(?:overlap|outliers)\b)": "minus ",
@@ -124,11 +126,11 @@ def guarded(
             say(mistake)
             raise typer.Exit(MISTAKE) from error
         if isinstance(error, MemoryError):
-            say("There is not enough memory. Try fewer rows or columns, or a sparse format.")
+            say("There is not enough memory. Keep fewer rows or columns, or leave them sparse.")
         else:
             if not show_traceback:
                 complain(traceback.format_exc().rstrip(), mark="")
-            say("This is a fault of neocc, not yours. Please report it with the lines above.")
+            say("This is a bug in neocc, not your mistake. Please report it with the lines above.")
         raise typer.Exit(FAULT) from error
 
 
@@ -160,9 +162,12 @@ def message_of(error: Exception) -> str | None:
         said = re.sub(r'(pyarrow: pip install "neocc)\[io\]', r"\1[cli]", str(error))
         return said if "pip install" in said else None
     from neocc.datasets import DatasetError
+    from neocc.engines import GpuError, GpuMemoryError
     from neocc.engines.space import NoRoomError
     from neocc.io import ReadError, WriteError
 
+    if isinstance(error, GpuError | GpuMemoryError):
+        return as_options(str(error))
     if isinstance(error, ReadError):
         problem, remedy = _as_reading_options(error.problem), _as_reading_options(error.remedy)
         return str(ReadError(error.path, problem, remedy, line=error.line, column=error.column))

@@ -64,8 +64,9 @@ def number(
     """Finite numbers from `low` to below `high`, whole or real, the latter also in percent."""
     # Neither infinity nor NaN lies between two numbers.
     lowest, above = (-_MOST if low is None else low), (_MOST if high is None else high)
-    limits = ["" if low is None else f" from {low:g}", "" if high is None else f" below {high:g}"]
-    wanted = f"a whole number of at least {low}" if of is int else "a number" + "".join(limits)
+    wanted = "a number" if low is None else f"a number of at least {low:g}"
+    wanted += "" if high is None else f" and below {high:g}"
+    wanted = f"a whole number of at least {low}" if of is int else wanted
 
     def read(value: Any) -> Any:
         if of is float and isinstance(value, str) and value.strip().endswith("%"):
@@ -116,7 +117,7 @@ def _steps(value: Any) -> tuple[str, ...] | None:
 
 _SIGNS = {"tab": "\t", "\\t": "\t", "space": " "}
 FLAG = Kind("true or false", lambda value: value if isinstance(value, bool) else None, bool)
-TEXT = Kind("a text", lambda value: value if isinstance(value, str) and value else None)
+TEXT = Kind("text", lambda value: value if isinstance(value, str) and value else None)
 FLAG_OR_TEXT = Kind(
     "true, false, or the name of a column",
     lambda value: value if isinstance(value, bool) else TEXT.read(value),
@@ -124,9 +125,9 @@ FLAG_OR_TEXT = Kind(
 )
 JOBS = Kind("a number of threads", lambda n: n if type(n) is int and n != 0 else None, int)
 DELIMITER = Kind(TEXT.wanted, lambda value: TEXT.read(value) and _SIGNS.get(value, value))
-TEXTS = Kind("a list of texts", _texts, list[str])
+TEXTS = Kind("text, or a list of texts", _texts, list[str])
 THREE_COLUMNS = Kind(
-    "three names, or numbers from 1: those of rows, columns and values; or the first two",
+    "three names, or numbers counted from 1, for rows, columns and values; or the first two",
     _three_columns,
 )
 STEPS = Kind('"auto", "none", or steps that `neocc fit --help` lists', _steps, list[str])

@@ -13,11 +13,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from neocc.cli._choose import Choice, asked_model
+import numpy as np
+
+from neocc.cli._choose import Choice
 from neocc.cli._given import Recorded
-from neocc.cli._guard import Mistake, blaming_the_user, message_of
+from neocc.cli._guard import Mistake, as_options, blaming_the_user, message_of
 from neocc.cli._kinds import AUTO
-from neocc.cli._settings import SETTINGS, FitSettings, Panel, Reading, option_of
+from neocc.cli._settings import DEFAULTS, SETTINGS, FitSettings, Panel, Reading, option_of
 from neocc.engines import RowSource
 from neocc.io import Matrix, UnreadableFileError, read_matrix
 from neocc.io.blocks._sample import Sample, draw, entries_within, rows_with
@@ -25,50 +27,28 @@ from neocc.io.readers._contents import SMALLEST
 from neocc.selection import DataDescription, Reason, describe_data
 from neocc.selection._advise import recipe_for
 
-__all__ = ["STORE", "Loaded", "Seen", "draw_to_choose", "load_again", "look", "look_again"]
-__all__ += ["read_as_it_is"]
+__all__ = ["STORE", "Seen", "draw_to_choose", "look", "prepare", "read_again", "read_as_it_is"]
 
 STORE = "blocks"
 """The format of a matrix that is a block store."""
-_ADVISED = ("objective", "missing", "remove_effects")
+_GIVEN = ("objective", "missing", "remove_effects", "overlap_model", "max_memberships")
 # `suggest_n_clusters` looks at five million entries at most; a few less are drawn here.
 MOST_TO_CHOOSE = 1 << 22
 # A sample must still show groups: so many rows for each. Very long rows may be too much for that.
 _ROWS_PER_GROUP, _MOST_GROUPS_TRIED, _TOO_MUCH = 20, 8, 8
 
 
-@dataclass(frozen=True)
-class Loaded:
-    """A file and what was made of it."""
+def prepare(file: Matrix, settings: FitSettings) -> tuple[Matrix, Any]:
+    """Preprocess what was read from a file; return the matrix to cluster, and the preprocessor."""
+    matrix, preprocessor = file.filled() if settings.dense else file, None
+    if settings.preprocess:
+        from neocc.preprocessing import make_preprocessor
 
-    file: Matrix  # as it was read
-    matrix: Matrix  # as it is clustered
-    preprocessor: Any  # what turned one into the other; it treats further rows alike
-
-    @property
-    def is_stored(self) -> bool:
-        """Whether the matrix is a block store, whose rows stay on disk."""
-        return self.file.format == STORE
-
-
-def _load(path: Path, settings: FitSettings) -> Loaded:
-    """Read a file and preprocess it; a block store is opened and stays where it is."""
-    return _prepare(read_as_it_is(path, settings), settings)
-
-
-def _prepare(file: Matrix, settings: FitSettings) -> Loaded:
-    """Preprocess what was read from a file."""
-    matrix = _fill(file) if settings.dense else file
-    if not settings.preprocess:
-        _refuse_tiny(matrix)
-        return Loaded(file, matrix, None)
-    from neocc.preprocessing import make_preprocessor
-
-    preprocessor = make_preprocessor(settings.preprocess)
-    with blaming_the_user(matrix):
-        data = preprocessor.fit_transform(matrix.data)
-    _refuse_tiny(replace(matrix, data=data))
-    return Loaded(file, replace(matrix, data=data), preprocessor)
+        preprocessor = make_preprocessor(settings.preprocess)
+        with blaming_the_user(matrix):
+            matrix = replace(matrix, data=preprocessor.fit_transform(matrix.data))
+    _refuse_tiny(matrix)
+    return matrix, preprocessor
 
 
 def _refuse_tiny(matrix: Matrix) -> None:
@@ -80,22 +60,22 @@ def _refuse_tiny(matrix: Matrix) -> None:
     if 0 < largest < SMALLEST:
         raise Mistake(
             f"{matrix.source}: No number is larger than {largest:.2g}, and the squares of such "
-            "numbers are 0 to a computer, so that all groups would be alike. Multiply the data, or "
-            "scale them with --preprocess column-norm."
+            "numbers underflow to 0, so that all groups would be alike. Rescale the data, for "
+            "example with --preprocess column-norm."
         )
 
 
-def load_again(path: Path, recorded: Recorded, how_to_name: str) -> Loaded:
+def read_again(path: Path, recorded: Recorded, how_to_name: str) -> Matrix:
     """Read the file of an earlier run; refuse another one."""
     try:
-        loaded = _load(path, recorded.settings)
+        file = read_as_it_is(path, recorded.settings)
     except UnreadableFileError as error:
         if str(path) != recorded.input.path:
             raise
         advice = f"If the file has moved, {how_to_name}"
         raise Mistake(f"{message_of(error)} {advice}") from error
-    recorded.input.check(loaded.file)
-    return loaded
+    recorded.input.check(file)
+    return file
 
 
 def read_as_it_is(path: Path, reading: Reading) -> Matrix:
@@ -113,47 +93,35 @@ def read_as_it_is(path: Path, reading: Reading) -> Matrix:
 
 def _refuse_options(store: Path, reading: Reading) -> None:
     """Refuse what a block store, which is used as it is, would not heed."""
-    usual = vars(FitSettings())
+    # That only cells which are given count is a matter of the fit.
+    heeded = {"missing": "ignore", "preprocess": ()}
     for name, value in vars(reading).items():
-        # A store has the cells that are given; that only these count is a matter of the fit.
-        observed = name == "missing" and value == "ignore"
-        as_it_is = observed or (name == "preprocess" and not value)
-        if SETTINGS[name].panel == Panel.FILE and value != usual[name] and not as_it_is:
-            remedy = "Give it to neocc convert, or leave it out."
-            if name in ("preprocess", "dense"):
-                remedy = "Change the matrix before it is converted, or leave it out."
-            said = f"A block store is used as it is; {option_of(name)} is for files."
-            raise Mistake(f"{store}: {said} {remedy}")
+        if SETTINGS[name].panel == Panel.FILE and value not in (DEFAULTS[name], heeded.get(name)):
+            raise Mistake(
+                f"{store}: A block store is used as it is; {option_of(name)} is for files. Leave "
+                "it out, or change the data before or while they are converted."
+            )
 
 
-def _fill(matrix: Matrix) -> Matrix:
-    """Return a matrix with its zeros stored."""
-    try:
-        return matrix.filled()
-    except MemoryError as error:
-        n_rows, n_columns = matrix.shape
-        raise Mistake(
-            f"{matrix.source}: {n_rows} x {n_columns} cells do not fit into memory. Leave out "
-            "--dense, or keep fewer rows or columns."
-        ) from error
+def draw_to_choose(X: Any, settings: FitSettings, limit: str | None = None) -> Sample:
+    """Return rows from which to choose what is not given: all, or some of a large block store.
 
-
-def draw_to_choose(store: RowSource, settings: FitSettings, limit: str | None = None) -> Sample:
-    """Draw rows from which to choose what is not given; `limit` is the bytes that a fit may take.
-
-    The settings have the seed, and the number of groups that a sample must show.
+    The settings have the seed, and the number of groups that a sample must show; `limit` is the
+    bytes that a fit may take.
     """
-    n = store.shape[0]
+    n = X.shape[0]
+    if not isinstance(X, RowSource) or not settings.left_open:
+        return Sample(X, np.arange(n), n, settings.seed)
     groups = _MOST_GROUPS_TRIED if "rows" in settings.left_open else int(settings.rows)
     most = entries_within(limit, MOST_TO_CHOOSE)
-    size = min(n, max(rows_with(store, most), _ROWS_PER_GROUP * groups))
-    if size * store.n_stored / n > _TOO_MUCH * most:
+    size = min(n, max(rows_with(X, most), _ROWS_PER_GROUP * groups))
+    if size * X.n_stored / n > _TOO_MUCH * most:
         raise ValueError(
-            f"The rows of the store are so long that {size} of them, which {groups} groups need to "
-            "show, do not fit into memory to choose from. Give n_row_clusters, n_column_clusters, "
-            "row_overlap, row_outliers, column_overlap and column_outliers."
+            f"The rows of the store are so long that the {size} needed for {groups} groups do not "
+            "fit into memory. Give n_row_clusters, n_column_clusters, row_overlap, row_outliers, "
+            "column_overlap and column_outliers."
         )
-    return draw(store, size, settings.seed)
+    return draw(X, size, settings.seed)
 
 
 # --------------------------------------------------------- what the data are, and what is advised
@@ -161,44 +129,45 @@ def draw_to_choose(store: RowSource, settings: FitSettings, limit: str | None = 
 
 @dataclass(frozen=True)
 class Seen:
-    """A file, what its data look like, and what was chosen for that."""
+    """A file, what was made of it, what its data look like, and what was chosen for that."""
 
-    loaded: Loaded
+    file: Matrix  # as it was read
+    matrix: Matrix  # as it is clustered
+    preprocessor: Any  # what turned one into the other; it treats further rows alike
     settings: FitSettings  # without "auto" for steps and objective
     description: DataDescription
     choices: list[Choice]
 
+    @property
+    def is_stored(self) -> bool:
+        """Whether the matrix is a block store, whose rows stay on disk."""
+        return self.file.format == STORE
 
-def look(path: Path, settings: FitSettings) -> Seen:
-    """Read a file, look at its data, choose steps and an objective, and take the steps."""
+
+def look(path: Path, settings: FitSettings, recorded: Recorded | None = None) -> Seen:
+    """Read a file, look at its data, choose steps and an objective, and take the steps.
+
+    In a run that is repeated nothing is chosen.
+    """
+    if recorded is not None:
+        file = read_again(path, recorded, "name it: neocc fit FILE --from record.json.")
+        return Seen(file, *prepare(file, settings), settings, _described(file, settings), [])
     file = read_as_it_is(path, settings)
     description = _described(file, settings)
     # The steps that are given come first: an objective is for the data after them.
     after, prepared, steps_open = description, None, settings.preprocess == (AUTO,)
     if not steps_open and settings.preprocess and settings.objective == AUTO:
-        prepared = _prepare(file, settings)
-        after = _described(prepared.matrix, settings)
+        prepared = prepare(file, settings)
+        after = _described(prepared[0], settings)
     is_store, given = file.format == STORE, _given(settings)
-    undone = [one for one in recipe_for(after, given) if one.step] if is_store else []
-    steps = steps_open and not is_store
-    reasons = recipe_for(after, given, steps=steps)
+    advice = recipe_for(after, given) if is_store and steps_open else ()
+    undone = [_undone(reason) for reason in advice if reason.step]
+    reasons = recipe_for(after, given, steps=steps_open and not is_store)
     advised = _with(settings, reasons)
-    if not _goes_with_overlap(advised):
-        why = f"--overlap-model {settings.overlap_model} is for squared errors over all cells"
-        plain = Reason("objective mean", why, None, {"objective": "mean"})
-        given = {**given, "objective": "mean", "missing": "zero"}
-        reasons = (*recipe_for(after, given, steps=steps), plain)
-        advised = _with(settings, reasons)
     if advised.missing != settings.missing:
         file = read_as_it_is(path, advised)
-    choices = [_undone(one) for one in undone] if steps_open else []
-    choices += [_choice(reason) for reason in reasons]
-    return Seen(prepared or _prepare(file, advised), advised, description, choices)
-
-
-def look_again(loaded: Loaded, settings: FitSettings) -> Seen:
-    """Describe what was read for a run that is repeated: nothing is chosen."""
-    return Seen(loaded, settings, _described(loaded.file, settings), [])
+    choices = [*undone, *(_choice(reason) for reason in reasons)]
+    return Seen(file, *(prepared or prepare(file, advised)), advised, description, choices)
 
 
 def _described(matrix: Matrix, settings: FitSettings) -> DataDescription:
@@ -208,9 +177,8 @@ def _described(matrix: Matrix, settings: FitSettings) -> DataDescription:
 
 
 def _given(settings: FitSettings) -> dict[str, Any]:
-    """Return what was given of all that may be advised."""
-    usual = FitSettings()
-    given = {n: getattr(settings, n) for n in _ADVISED if getattr(settings, n) != vars(usual)[n]}
+    """Return what was given of all that advice depends on."""
+    given = {n: getattr(settings, n) for n in _GIVEN if getattr(settings, n) != DEFAULTS[n]}
     if "missing" in given and given["missing"] != "ignore":
         given["missing"] = "zero"
     return given
@@ -224,22 +192,14 @@ def _with(settings: FitSettings, reasons: Sequence[Reason]) -> FitSettings:
     return replace(settings, **found)
 
 
-def _goes_with_overlap(settings: FitSettings) -> bool:
-    try:
-        asked_model(settings)
-    except Mistake:
-        return False
-    return True
-
-
 def _choice(reason: Reason) -> Choice:
     what, options = reason.what[:1].upper() + reason.what[1:], dict(reason.parameters)
     if reason.step is None:
-        return Choice(what, reason.why, options)
+        return Choice(what, as_options(reason.why), options)
     options["preprocess"] = reason.step
     return Choice(what, f"{reason.why} (--preprocess {reason.step})", options)
 
 
 def _undone(reason: Reason) -> Choice:
-    what = f"Not done, for a block store is used as it is: {reason.what}"
+    what = f"Not done, because a block store is used as it is: {reason.what}"
     return Choice(what, f"{reason.why}; transform the file before neocc convert", {})

@@ -15,7 +15,7 @@ from rich.text import Text
 from neocc.cli._command import Answer
 from neocc.cli._given import read_recorded
 from neocc.cli._guard import Mistake, as_options, blaming_the_user, collected_warnings, printable
-from neocc.cli._load import load_again, read_as_it_is
+from neocc.cli._load import prepare, read_again, read_as_it_is
 from neocc.cli._settings import READ_OPTIONS, FitSettings, Reading, option_of
 from neocc.cli._terminal import table
 from neocc.io import Matrix, RunRecord, read_model
@@ -36,7 +36,7 @@ def _model_path(path: Path) -> Path:
     inside = path / "model.neocc"
     if path.is_dir() and not inside.is_file():
         raise Mistake(
-            f"{path}: There is no model.neocc in this folder. Name a result of neocc fit."
+            f"{path}: There is no model.neocc in this folder. Give one that neocc fit wrote."
         )
     return inside if path.is_dir() else path
 
@@ -169,7 +169,8 @@ def report_answer(
         recorded = read_recorded(beside)
         record, (settings, notes) = recorded.record, recorded.again(given)
         place = data or Path(recorded.input.path)
-        matrix = load_again(place, recorded, "name it with --data.").matrix
+        file = read_again(place, recorded, "name it with --data.")
+        matrix, _ = prepare(file, recorded.settings)
     elif data is not None:
         with blaming_the_user():
             matrix = saved.matrix_of_fit(read_as_it_is(data, settings))

@@ -14,13 +14,7 @@ from neocc.cli._guard import Mistake
 from neocc.cli._terminal import section, table
 from neocc.io import Matrix
 from neocc.io._memberships import member_matrix, read_memberships
-from neocc.metrics import (
-    best_match_f1,
-    matched_f1,
-    omega_index,
-    overlapping_nmi,
-    trivial_baseline,
-)
+from neocc.metrics import best_match_f1, matched_f1, omega_index, overlapping_nmi, trivial_baseline
 
 __all__ = ["score_answer"]
 

@@ -184,18 +184,12 @@ class FitSettings(Reading):
         AUTO,
     )
     row_outliers: float | str = _groups(
-        _OUTLIERS,
-        "SHARE",
-        "Maximum fraction of rows in no group; estimated if not given.",
-        AUTO,
+        _OUTLIERS, "SHARE", "Maximum fraction of rows in no group; estimated if not given.", AUTO
     )
     column_overlap: float | str = _groups(_OVERLAP, "SHARE", "The same for columns.", AUTO)
     column_outliers: float | str = _groups(_OUTLIERS, "SHARE", "The same for columns.", AUTO)
     remove_effects: bool = _groups(
-        FLAG,
-        "",
-        "With --missing ignore: subtract row and column effects first.",
-        False,
+        FLAG, "", "With --missing ignore: subtract row and column effects first.", False
     )
     shrinkage: float = _groups(
         number(float, 0),

@@ -19,10 +19,11 @@ from rich.text import Text
 from scipy import sparse
 
 from neocc.cli._choose import Choice
+from neocc.cli._given import Plan
 from neocc.cli._guard import printable
 from neocc.cli._kinds import NONE
 from neocc.cli._load import Seen
-from neocc.cli._settings import SETTINGS, SUGGEST_OPTIONS, FitSettings, option_of
+from neocc.cli._settings import DEFAULTS, SETTINGS, SUGGEST_OPTIONS, FitSettings, option_of
 from neocc.cli._terminal import section
 from neocc.io import Matrix
 from neocc.io._registry import accepted_options
@@ -40,18 +41,11 @@ _WRITTEN = {"\t": "tab", " ": "space"}
 
 def before_steps(seen: Seen) -> Any | None:
     """Return the data in the units of the file, where they were transformed and have one unit."""
-    transformed = seen.loaded.preprocessor is not None and not seen.settings.is_observed
-    return seen.loaded.file.data if transformed and KINDS[seen.description.kind].one_unit else None
+    transformed = seen.preprocessor is not None and not seen.settings.is_observed
+    return seen.file.data if transformed and KINDS[seen.description.kind].one_unit else None
 
 
-def tell_story(
-    seen: Seen,
-    asked: FitSettings,
-    choices: Sequence[Choice],
-    model: Any,
-    path: Path,
-    folder: Path,
-) -> dict[str, Any]:
+def tell_story(plan: Plan, seen: Seen, choices: Sequence[Choice], model: Any) -> dict[str, Any]:
     """Tell what was found and done, as JSON knows it."""
     before, means = before_steps(seen), None
     if before is not None:
@@ -62,7 +56,7 @@ def tell_story(
         "chosen": [{"what": choice.what, "why": choice.why} for choice in choices],
         "held_out": {side: one for each in choices for side, one in each.held_out.items()},
         "sure": list(_sure(seen, model, choices)),
-        "next": [{"command": c, "what": w} for c, w in _next(seen, asked, path, folder)],
+        "next": [{"command": c, "what": w} for c, w in _next(plan, seen)],
         "block_means": means,
     }
 
@@ -75,17 +69,16 @@ def _sure(seen: Seen, model: Any, choices: Sequence[Choice]) -> Iterator[str]:
             f"How many groups of {' and of '.join(unclear)} there are is unclear: other numbers "
             "are as plausible. Look at two or three of them, and trust what stays."
         )
-    if model.block_means_.size == 1 and not seen.loaded.is_stored:
+    if model.block_means_.size == 1 and not seen.is_stored:
         yield "All are in one group: nothing is told apart."
-    elif not seen.loaded.is_stored:
-        X, nouns = seen.loaded.matrix.data, seen.settings.nouns
-        share = explained_share(read_result(model, X, None, None, nouns))
-        # Noise bounds the share of 0 and 1: even true groups of them explain little.
-        is_little = share is not None and share < _LITTLE and seen.description.kind != "binary"
-        little = "; little: take them for a summary, not for kinds that are there"
-        if share is not None:
+    elif not seen.is_stored:
+        result = read_result(model, seen.matrix.data, None, None, seen.settings.nouns)
+        if (share := explained_share(result)) is not None:
             said = f"Groups explain {max(share, 0.0):.0%} of the variation of the values clustered"
-            yield f"{said}{little if is_little else ''}."
+            # Noise bounds the share of 0 and 1: even true groups of them explain little.
+            if share < _LITTLE and seen.description.kind != "binary":
+                said += "; that is little: take them as a summary, not as kinds that exist"
+            yield f"{said}."
     if seen.choices:
         yield (
             "What is done with the values follows from rules for kinds of data; how good they are "
@@ -93,33 +86,31 @@ def _sure(seen: Seen, model: Any, choices: Sequence[Choice]) -> Iterator[str]:
         )
 
 
-def _next(seen: Seen, asked: FitSettings, path: Path, folder: Path) -> Iterator[tuple[str, str]]:
+def _next(plan: Plan, seen: Seen) -> Iterator[tuple[str, str]]:
     """Yield commands that are worth a try."""
-    facts, folders = seen.description.facts, _free_folders(folder)
+    asked, facts, folders = plan.settings, seen.description.facts, _free_folders(plan.folder)
 
     def fit(**changes: Any) -> str:
-        return fit_again(path, asked, next(folders), **changes)
+        return fit_again(plan.path, asked, next(folders), **changes)
 
-    takes = accepted_options(seen.loaded.file.format)
+    takes = accepted_options(seen.file.format)
     if facts.is_list and "layout" in takes:
         yield fit(layout="triplets"), "read the file as a list of row, column and value"
     for name in facts.id_columns if "drop" in takes else ():
-        called = _called(name, seen.loaded.file, asked)
+        called = _called(name, seen.file, asked)
         if called is not None:
             yield fit(drop=(*asked.drop, called)), f"leave out {name}, which looks like an id"
     if seen.settings.preprocess and "preprocess" in asked.left_open:
         yield fit(preprocess=()), "the same without any transformation"
-    listed = not seen.loaded.is_stored and sparse.issparse(seen.loaded.matrix.data)
+    listed = not seen.is_stored and sparse.issparse(seen.matrix.data)
     few = 2 < len(facts.levels) <= _FEW_LEVELS
     if listed and few and "objective" in asked.left_open and seen.description.kind == "counts":
-        yield (
-            fit(missing="ignore"),
-            "if these are ratings: what is not listed was not rated",
-        )
+        yield fit(missing="ignore"), "if these are ratings: what is not listed was not rated"
     if "objective" in asked.left_open and seen.settings.objective != "mean":
         yield fit(objective="mean"), "blocks of one value instead"
     if not {"rows", "columns"}.isdisjoint(asked.left_open):
-        yield _suggest_again(path, asked), "how other numbers of groups compare"
+        again = ["neocc", "suggest", str(plan.path), *_options(asked, SUGGEST_OPTIONS)]
+        yield shlex.join(again), "how other numbers of groups compare"
 
 
 def _called(name: str, file: Matrix, asked: FitSettings) -> str | None:
@@ -142,11 +133,6 @@ def fit_again(path: Path, asked: FitSettings, output: Path | None = None, **chan
     return shlex.join(["neocc", "fit", str(path), *options])
 
 
-def _suggest_again(path: Path, asked: FitSettings) -> str:
-    """Return the command that ranks numbers of groups of a file that is read the same way."""
-    return shlex.join(["neocc", "suggest", str(path), *_options(asked, SUGGEST_OPTIONS)])
-
-
 def _free_folders(folder: Path) -> Iterator[Path]:
     """Yield folders that are not there yet, called after one that is."""
     for number in count(2):
@@ -157,10 +143,9 @@ def _free_folders(folder: Path) -> Iterator[Path]:
 
 def _options(settings: FitSettings, names: Iterable[str]) -> Iterator[str]:
     """Yield the options that set what is not as it would be without them."""
-    usual = FitSettings()
     for name in names:
         value, option = getattr(settings, name), option_of(name)
-        if value == getattr(usual, name):
+        if value == DEFAULTS[name]:
             continue
         if isinstance(value, bool):
             yield option if value else option_of(f"no_{name}")

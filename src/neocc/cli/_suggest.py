@@ -5,27 +5,36 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from neocc.cli._choose import CRITERIA, Choice, Ranked, asked_model, choose, rank_numbers
+from neocc.cli._choose import Choice, asked_model, choose
 from neocc.cli._command import Answer
 from neocc.cli._fit import Progress
 from neocc.cli._fit_page import chosen, file_line, finite
 from neocc.cli._guard import INTERRUPTED, as_options, blaming_the_user, collected_warnings
+from neocc.cli._kinds import AUTO
 from neocc.cli._load import draw_to_choose, look
 from neocc.cli._settings import FitSettings
 from neocc.cli._story import fit_again
 from neocc.cli._terminal import section, table
 from neocc.io import Matrix
 from neocc.plot._words import plural
-from neocc.selection import PredictedClusters, SuggestedClusters
+from neocc.selection import PredictedClusters, SuggestedClusters, suggest_n_clusters
 
 __all__ = ["suggest_answer"]
 
+Ranked: TypeAlias = SuggestedClusters | PredictedClusters
+
+_CRITERIA = {
+    "prediction": "the prediction of cells that were held out",
+    "icl": "the integrated completed likelihood (icl), which weighs fit against number of groups",
+    "hull": "the elbow of the objective (hull), beyond which more groups gain little",
+    "pseudo_f": "the two-mode ratio of Calinski and Harabasz (pseudo_f)",
+}
 _MOST_PAIRS = 10
 
 
@@ -43,24 +52,34 @@ def suggest_answer(
     with collected_warnings() as notes:
         with progress("Reading the file"), blaming_the_user():
             seen = look(path, settings)
-            loaded, asked, settings = seen.loaded, settings, seen.settings
-            sample = draw_to_choose(loaded.matrix.data, settings) if loaded.is_stored else None
-        X = loaded.matrix.data if sample is None else sample.data
-        others = [name for name in CRITERIA if name not in (criterion, "prediction")]
+            asked, settings = settings, seen.settings
+            rows = draw_to_choose(seen.matrix.data, settings)
+        others = [name for name in _CRITERIA if name not in (criterion, "prediction")]
         criteria = criterion if criterion == "prediction" else [criterion, *others]
-        with progress("Trying pairs of numbers") as tick, blaming_the_user(loaded.matrix):
-            ranked = rank_numbers(X, settings, numbers, tick, criteria=criteria, n_init=n_init)
+        with progress("Trying pairs of numbers") as tick, blaming_the_user(seen.matrix):
+            ranked = suggest_n_clusters(
+                rows.data,
+                *numbers,
+                criteria=criteria,
+                objective=settings.objective,
+                missing=settings.estimator_options["missing"],
+                remove_effects=settings.remove_effects,
+                row_outliers=AUTO,  # a few in groups would ask for many groups of their own
+                column_outliers=AUTO,
+                n_init=n_init,
+                random_state=settings.seed,
+                n_jobs=settings.jobs,
+                callback=tick,
+            )
         if ranked.complete:
-            rows, columns = ranked.best
-            best = replace(settings, rows=rows, columns=columns)
+            best = replace(settings, rows=ranked.best[0], columns=ranked.best[1])
             with progress("Estimating overlap and outliers"), blaming_the_user():
-                _, choices, _ = choose(X, best, sample=sample)
-    if sample is not None and not sample.is_whole:
-        notes.insert(0, f"computed from {sample.in_words('rows')}.")
-    notes = [*ranked.notes, *notes]
+                _, choices, _ = choose(rows, best)
+    sampled = [] if rows.is_whole else [f"computed from {rows.in_words('rows')}."]
+    notes = [*ranked.notes, *sampled, *notes]
     return Answer(
-        lambda: _page(path, loaded.file, ranked, [*seen.choices, *choices], asked),
-        lambda: _json(loaded.file, ranked, choices, notes),
+        lambda: _page(path, seen.file, ranked, [*seen.choices, *choices], asked),
+        lambda: _json(seen.file, ranked, choices, notes),
         notes,
         code=0 if ranked.complete else INTERRUPTED,
     )
@@ -74,10 +93,11 @@ def _page(
     best = f"{plural(rows, 'group')} of rows and {columns} of columns"
     if not ranked.complete:
         best += f" (interrupted: {ranked.progress})"
-    why = Text(f"by {CRITERIA[ranked.criteria[0]]}", "dim")
-    yield section("Suggested", Text(best, "bold green"), why)
+    by = Text(f"by {_CRITERIA[ranked.criteria[0]]}", "dim")
+    yield section("Suggested", Text(best, "bold green"), by)
     if isinstance(ranked, PredictedClusters):
-        yield section("Why", *(Text(f"{each.side}: {each.reason}.") for each in ranked.sides))
+        why = (f"{each.side}: {each.reason}.".replace("cluster", "group") for each in ranked.sides)
+        yield section("Why", *map(Text, why))
         yield section("Held-out error", _errors(ranked))
     else:
         yield section("The best pairs", _table(ranked))

@@ -82,7 +82,7 @@ class Terminal:
         With `lines`, people who see no bar get a line now and then.
         """
         if self._quiet or not self._err.is_terminal:
-            yield _lines if lines and self.for_people else _unseen
+            yield _lines if lines and self.for_people else lambda *_, **__: None
             return
         columns = (
             SpinnerColumn("line"),
@@ -100,10 +100,6 @@ class Terminal:
                 bars.update(task, completed=done, total=total, count=count, last=last)
 
             yield tick
-
-
-def _unseen(done: int, total: int | None, last: str = "") -> None:
-    """Move a bar that no one sees."""
 
 
 def _lines(done: int, total: int | None, last: str = "") -> None:

@@ -91,12 +91,12 @@ def fit(
     block store written by neocc convert, for data larger than memory.
     """
     from neocc.cli._checkpoint import Resources
-    from neocc.cli._fit import make_plan, run_plan
+    from neocc.cli._fit import run_plan
     from neocc.cli._fit_page import fit_answer
+    from neocc.cli._given import make_plan
 
     plan = make_plan(run.given, file, output, config, from_record)
-    gpu = plan.settings.gpu
-    resources = Resources.of(memory_limit, checkpoint, checkpoint_every, plan.folder, gpu=gpu)
+    resources = Resources.of(plan, memory_limit, checkpoint, checkpoint_every)
     return fit_answer(run_plan(plan, resources, force=force, progress=run.terminal.progress))
 
 
@@ -167,7 +167,7 @@ def range_of(text: str) -> list[int]:
         except ValueError:
             numbers = range(0)
         if not numbers or len(numbers) > 1000:
-            raise typer.BadParameter(f"{text!r} is no list of numbers such as 2-8 or 2,4,8.")
+            raise typer.BadParameter(f"{text!r} is not a list of numbers such as 2-8 or 2,4,8.")
         found += numbers
     return found
 
@@ -190,11 +190,7 @@ def suggest(
         parser=range_of,
     ),
     column_clusters: Any = option(
-        "NUMBERS",
-        "The same for groups of columns.",
-        Panel.GROUPS,
-        "--columns",
-        parser=range_of,
+        "NUMBERS", "The same for groups of columns.", Panel.GROUPS, "--columns", parser=range_of
     ),
     criterion: Literal["prediction", "icl", "hull", "pseudo_f"] = option(
         "NAME",

@@ -93,8 +93,7 @@ def report(
     run: Run,
     model: Path = _MODEL,
     data: Path | None = option(
-        "FILE",
-        "The matrix of the fit, if it has moved or the model is not in its folder.",
+        "FILE", "The matrix of the fit, if it has moved or the model is not in its folder."
     ),
     output: Path | None = output(
         "FILE", "Page to write; the report.html beside the model if not given."
@@ -151,7 +150,7 @@ def paper(
             )
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
-            f"Stopped. Finished trials are kept in {output}; go on with the same command and "
+            f"Stopped. Finished trials are kept in {output}; continue with the same command and "
             "--resume."
         ) from None
     summary = (

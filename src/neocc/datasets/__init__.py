@@ -13,9 +13,9 @@ used.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from neocc._later import importing_later
 from neocc.datasets._case_study import load_case_study
 from neocc.datasets._southern_women import load_southern_women
 
@@ -61,11 +61,8 @@ _MODULES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    """Import what needs NumPy on first use."""
-    if name in _MODULES:
-        return getattr(import_module(f"neocc.datasets.{_MODULES[name]}"), name)
-    raise AttributeError(f"module 'neocc.datasets' has no attribute {name!r}")
+# Import what needs NumPy on first use.
+__getattr__ = importing_later("neocc.datasets", _MODULES)
 
 
 def __dir__() -> list[str]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import astuple, dataclass
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from neocc._sklearn import Interval, StrOptions
-from neocc.core.objectives import Side
+from neocc.core.objectives import Objective, Side
 from neocc.core.overlap import OverlapModel
 from neocc.core.problem import Counts
 from neocc.engines import Matrix, Workers
@@ -19,12 +20,14 @@ from neocc.engines.validation import make_counts
 from neocc.estimators._engines import make_engine
 from neocc.estimators._fitted import asked_objective
 from neocc.selection import OverlapEstimate, PredictedClusters
+from neocc.selection._data import make_rng
 from neocc.selection._predict import Wanted, choose_numbers
-from neocc.selection._together import Asked, completed, estimate_sides, is_estimated
+from neocc.selection._together import Asked, Taken, completed, estimate_sides, is_estimated
 
-__all__ = ["SIDES", "SIDE_CONSTRAINTS", "counts_of_sides"]
+__all__ = ["SIDES", "SIDE_CONSTRAINTS", "Chosen", "choose_sides", "counts_of_sides", "taken"]
 
 SIDES: tuple[Side, Side] = ("rows", "columns")
+_INTERRUPTED = "not estimated (interrupted)"
 
 SIDE_CONSTRAINTS: dict[str, list[Any]] = {
     "n_row_clusters": [None, StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
@@ -37,91 +40,146 @@ SIDE_CONSTRAINTS: dict[str, list[Any]] = {
 """Rules for the parameters of a side."""
 
 
+Sides: TypeAlias = dict[Side, Taken]
+Estimates: TypeAlias = dict[Side, OverlapEstimate]
+
+
 @dataclass(frozen=True)
 class Chosen:
-    """What was chosen for a fit: None, or no entry, for what was given."""
+    """What a fit asks of both sides, and how what was "auto" was chosen."""
 
-    numbers: PredictedClusters | None
-    estimates: dict[Side, OverlapEstimate]
+    sides: Sides
+    numbers: PredictedClusters | None  # None if they were given
+    estimates: Estimates  # of sides where a fraction was "auto"
+    why_not: str  # why there are none of these, so that nothing overlaps and no one is left out
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nobody interrupted the choice."""
+        return self.why_not != _INTERRUPTED
 
 
 def counts_of_sides(
     model: Any, matrix: Matrix, rule: OverlapModel
 ) -> tuple[Counts, Counts, Chosen]:
-    """Return the counts of rows and columns, and what was chosen of them.
+    """Return the counts of rows and columns, and what was chosen of them."""
+    chosen = choose_sides(model, matrix, rule)
+    if chosen.why_not:
+        names = [f"{side[:-1]}_{one}" for side in SIDES for one in ("overlap", "outliers")]
+        listed = " and ".join(name for name in names if getattr(model, name) == "auto")
+        warnings.warn(
+            f'Overlap and outliers are {chosen.why_not}: {listed} "auto" means none. Give a '
+            "fraction if there are any.",
+            UserWarning,
+            stacklevel=2,
+        )
+    bounds = (rule.most, model.min_cluster_size)
+    rows, columns = (
+        make_counts(side[:-1], n, *chosen.sides[side], *bounds)
+        for side, n in zip(SIDES, matrix.shape, strict=True)
+    )
+    return rows, columns, chosen
+
+
+def choose_sides(
+    model: Any,
+    matrix: Matrix,
+    rule: OverlapModel,
+    callback: Callable[[int, int], Any] | None = None,
+    estimate: Callable[[dict[Side, Asked]], tuple[Estimates, Sides]] | None = None,
+) -> Chosen:
+    """Choose the numbers of clusters that are "auto", then, for these, overlap and outliers.
+
+    An interrupt ends the choice, with what is known by then. `callback` is that of
+    `choose_numbers`; `estimate` takes the place of the mixture.
+    """
+    numbers = _numbers(model, matrix, callback)
+    asked = _asked(model, matrix, numbers)
+    found, sides, why_not = dict[Side, OverlapEstimate](), taken(asked, {}, rule), ""
+    if any(each.is_open for each in asked.values()):
+        why_not = _why_not(asked_objective(model), numbers)
+        try:
+            if not why_not:
+                found, sides = (estimate or partial(_by_mixture, model, matrix, rule))(asked)
+        except KeyboardInterrupt:
+            why_not = _INTERRUPTED
+    return Chosen(sides, numbers, found, why_not)
+
+
+def taken(asked: dict[Side, Asked], found: Estimates, rule: OverlapModel) -> Sides:
+    """Return what a fit asks of both sides, by estimates of what is open.
 
     Columns overlap as little as an overlap model demands unless it is said how much.
     """
-    numbers = _numbers(model, matrix)
-    asked = _asked(model, matrix, numbers)
-    found = _estimates(model, matrix, asked)
-    asked = {side: completed(asked[side], found.get(side)) for side in SIDES}
-    sides = []
-    for side, n_items in zip(SIDES, matrix.shape, strict=True):
-        k, overlap, outliers = astuple(asked[side])
-        if side == "columns" and not rule.both_sides and model.column_overlap == "auto":
-            overlap = 0.0 - outliers
-        bounds = (rule.most, model.min_cluster_size)
-        sides.append(make_counts(side[:-1], n_items, k, overlap, outliers, *bounds))
-    return sides[0], sides[1], Chosen(numbers, found)
+    sides = {side: completed(each, found.get(side)) for side, each in asked.items()}
+    if asked["columns"].overlap is None and not rule.both_sides:
+        sides["columns"] = sides["columns"].disjoint
+    return sides
 
 
-def _numbers(model: Any, matrix: Matrix) -> PredictedClusters | None:
-    """Choose the numbers of clusters that are "auto", by prediction."""
-    given = (model.n_row_clusters, model.n_column_clusters)
-    if "auto" not in given:
+def _number(model: Any, matrix: Matrix, side: Side) -> int | None:
+    """Return a number of clusters that was given, None for "auto".
+
+    One that was left out (None) suits both sides where their clusters come in pairs.
+    """
+    k, n_items = getattr(model, f"n_{side[:-1]}_clusters"), matrix.shape[SIDES.index(side)]
+    if k == "auto":
         return None
-    asked = [
-        None if k == "auto" else [n if k is None else min(k, n)]
-        for k, n in zip(given, matrix.shape, strict=True)
-    ]
-    rows, columns = (
-        None if share == "auto" else float(share)
-        for share in (model.row_outliers, model.column_outliers)
-    )
-    wanted = Wanted(asked_objective(model), asked[0], asked[1], (rows, columns))
-    rng = np.random.default_rng(check_random_state(model.random_state).randint(2**31 - 1))
-    return choose_numbers(matrix, wanted, rng, model.n_jobs)
+    if k is None and asked_objective(model).paired:
+        n_items = min(matrix.shape)
+    return make_counts(side[:-1], n_items, k).n_clusters
+
+
+def _numbers(model: Any, matrix: Matrix, callback: Any) -> PredictedClusters | None:
+    """Choose the numbers of clusters that are "auto", by prediction."""
+    given = [_number(model, matrix, side) for side in SIDES]
+    if None not in given:
+        return None
+    rows, columns = (None if k is None else [k] for k in given)
+    out = (_fraction(model, "row_outliers"), _fraction(model, "column_outliers"))
+    wanted, rng = Wanted(asked_objective(model), rows, columns, out), make_rng(model.random_state)
+    return choose_numbers(matrix, wanted, rng, model.n_jobs, callback=callback)
 
 
 def _asked(model: Any, matrix: Matrix, numbers: PredictedClusters | None) -> dict[Side, Asked]:
     """Return the number of clusters of each side, and its fractions; None for "auto".
 
-    A number that was chosen has room for an overlap that was given; one that was left out (None)
-    suits both sides where their clusters come in pairs.
+    A number that was chosen has room for an overlap that was given.
     """
-    asked, paired = {}, asked_objective(model).paired
-    chosen = (1, 1) if numbers is None else numbers.best
-    for side, n_items, found in zip(SIDES, matrix.shape, chosen, strict=True):
-        word = side[:-1]
-        k = getattr(model, f"n_{word}_clusters")
-        given = [getattr(model, f"{word}_{name}") for name in ("overlap", "outliers")]
-        overlap, outliers = (None if value == "auto" else value for value in given)
-        if k == "auto":
-            k = min(n_items, max(found, 1 + int(np.ceil(overlap or 0.0))))
-        n_places = min(matrix.shape) if paired and k is None else n_items
-        asked[side] = Asked(make_counts(word, n_places, k).n_clusters, overlap, outliers)
+    asked = {}
+    for side, n_items in zip(SIDES, matrix.shape, strict=True):
+        k, word = _number(model, matrix, side), side[:-1]
+        overlap, outliers = (_fraction(model, f"{word}_{one}") for one in ("overlap", "outliers"))
+        if k is None:
+            assert numbers is not None
+            room = 1 + int(np.ceil(overlap or 0.0))
+            k = min(n_items, max(getattr(numbers, side).taken, room))
+        asked[side] = Asked(k, overlap, outliers)
     return asked
 
 
-def _estimates(model: Any, matrix: Matrix, asked: dict[Side, Asked]) -> dict[Side, OverlapEstimate]:
-    """Estimate the fractions of sides where one is "auto"."""
-    if not any(each.is_open for each in asked.values()):
-        return {}
-    objective = asked_objective(model)
-    if not is_estimated(objective):
-        kind = "observed cells" if objective.needs_counts else "counts"
-        names = [f"{side[:-1]}_{one}" for side, each in asked.items() for one in each.open]
-        warnings.warn(
-            f'Overlap and outliers are not estimated for {kind}: {" and ".join(names)} "auto" '
-            "means none. Give a fraction if there are any.",
-            UserWarning,
-            stacklevel=2,
-        )
-        return {}
-    rng = np.random.default_rng(check_random_state(model.random_state).randint(2**31 - 1))
-    both = asked["rows"], asked["columns"]
+def _fraction(model: Any, name: str) -> float | None:
+    """Return a fraction that was given, None for "auto"."""
+    given = getattr(model, name)
+    return None if given == "auto" else float(given)
+
+
+def _why_not(objective: Objective, numbers: PredictedClusters | None) -> str:
+    """Say why fractions are not estimated, or nothing."""
+    if numbers is not None and not numbers.complete:
+        return _INTERRUPTED
+    kind = "observed cells" if objective.needs_counts else "counts"
+    return "" if is_estimated(objective) else f"not estimated for {kind}"
+
+
+def _by_mixture(
+    model: Any, matrix: Matrix, rule: OverlapModel, asked: dict[Side, Asked]
+) -> tuple[Estimates, Sides]:
+    """Estimate the fractions of both sides together; return those of sides where one is open."""
+    objective, rng = asked_objective(model), make_rng(model.random_state)
     with Workers(model.n_jobs) as workers:
         engine = make_engine(matrix, model.kernel, workers, where=model.engine)
-        found = estimate_sides(engine, objective, both, rng, most=model.max_memberships)
-    return {side: found[side] for side, each in asked.items() if each.is_open}
+        both = asked["rows"], asked["columns"]
+        found = estimate_sides(engine, objective, both, rng, most=rule.most)
+    found = {side: found[side] for side, each in asked.items() if each.is_open}
+    return found, taken(asked, found, rule)

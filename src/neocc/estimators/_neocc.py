@@ -254,7 +254,7 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
     ) -> NEOCC:
         """Co-cluster the rows and columns of X.
 
-        Interrupting a fit (Ctrl-C) keeps the best start finished so far in the attributes.
+        Ctrl-C ends the choice of "auto" values, then the fit, with the best start finished so far.
 
         Parameters
         ----------

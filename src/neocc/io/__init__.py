@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from neocc._later import importing_later
 from neocc.io._errors import (
     DuplicateEntryError,
     FormatError,
@@ -83,12 +83,9 @@ _LATER = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    """Import on first use what is about estimators."""
-    for module, names in _LATER.items():
-        if name in names:
-            return getattr(import_module(f"neocc.io.{module}"), name)
-    raise AttributeError(f"module 'neocc.io' has no attribute {name!r}")
+__getattr__ = importing_later(
+    "neocc.io", {name: module for module, names in _LATER.items() for name in names}
+)
 
 
 def __dir__() -> list[str]:

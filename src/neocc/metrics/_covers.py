@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from neocc._places import place_of
 from neocc._typing import AnyArray
 
 
@@ -43,11 +44,7 @@ def _check_binary(values: AnyArray, where: Any, name: str) -> None:
     if not wrong.any():
         return
     first = int(np.argmax(wrong))
-    if sparse.issparse(where):
-        item = int(np.searchsorted(where.indptr, first, side="right")) - 1
-        cluster = int(where.indices[first])
-    else:
-        item, cluster = divmod(first, where.shape[1])
+    item, cluster = place_of(where, first)
     raise ValueError(
         f"{name} must hold only 0 and 1; found {values.flat[first]} at item {item}, "
         f"cluster {cluster}."

@@ -21,8 +21,9 @@ nothing is shown by colour alone: lightness, hatching or a label shows it too.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from neocc._later import importing_later
 
 if TYPE_CHECKING:
     from neocc.plot._blocks import blocks
@@ -42,11 +43,8 @@ _MODULES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    """Import functions on first use: those who only want an order need not load them."""
-    if name in _MODULES:
-        return getattr(import_module(f"neocc.plot.{_MODULES[name]}"), name)
-    raise AttributeError(f"module 'neocc.plot' has no attribute {name!r}")
+# Import functions on first use: those who only want an order need not load them.
+__getattr__ = importing_later("neocc.plot", _MODULES)
 
 
 def __dir__() -> list[str]:

@@ -17,9 +17,9 @@ into a value.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from neocc._later import importing_later
 from neocc.preprocessing._names import PREPROCESSORS
 
 if TYPE_CHECKING:
@@ -72,11 +72,8 @@ _MODULES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    """Import scikit-learn only when a name that needs it is used."""
-    if name in _MODULES:
-        return getattr(import_module(f"neocc.preprocessing.{_MODULES[name]}"), name)
-    raise AttributeError(f"module 'neocc.preprocessing' has no attribute {name!r}")
+# Import scikit-learn only when a name that needs it is used.
+__getattr__ = importing_later("neocc.preprocessing", _MODULES)
 
 
 def __dir__() -> list[str]:

@@ -10,6 +10,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import Binarizer
 from sklearn.utils.validation import check_is_fitted
 
+from neocc._places import place_of
 from neocc._sklearn import fit_context
 from neocc.preprocessing._reading import Preprocessor, transformed
 
@@ -80,11 +81,7 @@ class Log1p(Preprocessor):
         values = X.data if sparse.issparse(X) else X.ravel()
         if (values < 0).any():
             first = int(np.argmax(values < 0))
-            if sparse.issparse(X):
-                row = int(np.searchsorted(X.indptr, first, side="right")) - 1
-                column = int(X.indices[first])
-            else:
-                row, column = divmod(first, X.shape[1])
+            row, column = place_of(X, first)
             raise ValueError(
                 f"Negative values in data: {values[first]:g} at row {row}, column {column}. "
                 "log(1 + x) is for counts and other non-negative data; use another step, or shift "

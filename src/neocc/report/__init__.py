@@ -6,8 +6,9 @@ other files.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from neocc._later import importing_later
 
 if TYPE_CHECKING:
     from neocc.report._page import render_report, write_report
@@ -15,11 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["render_report", "write_report"]
 
 
-def __getattr__(name: str) -> Any:
-    """Import on first use: the estimators come along."""
-    if name in __all__:
-        return getattr(import_module("neocc.report._page"), name)
-    raise AttributeError(f"module 'neocc.report' has no attribute {name!r}")
+# On first use: the estimators come along.
+__getattr__ = importing_later("neocc.report", dict.fromkeys(__all__, "_page"))
 
 
 def __dir__() -> list[str]:

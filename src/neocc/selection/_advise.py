@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from neocc.core.objectives import COUNTS
+from neocc.core.objectives import COUNTS, make_objective
+from neocc.core.overlap import bounded_model
 from neocc.selection._describe import DataDescription, describe_data
 from neocc.selection._facts import Facts
 from neocc.selection._kinds import INCOMPLETE
@@ -70,10 +71,7 @@ class Advice:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the pipeline in a form that JSON can hold."""
-        told = [
-            {"what": one.what, "why": one.why, "step": one.step, "parameters": dict(one.parameters)}
-            for one in self.reasons
-        ]
+        told = [{**vars(one), "parameters": dict(one.parameters)} for one in self.reasons]
         return {"data": self.description.to_dict(), "reasons": told}
 
 
@@ -141,7 +139,8 @@ def recipe_for(
 ) -> tuple[Reason, ...]:
     """Return what is advised for data, beside parameters that are given, with steps or without.
 
-    Observed cells, and an objective of counts that is given, take the data as they are.
+    Observed cells, and an objective of counts that is given, take the data as they are. The
+    objective is one that an overlap model which is given goes with.
     """
     reasons = RECIPES[description.kind](description.facts)
     if description.facts.missing and given.get("missing", "ignore") == "ignore":
@@ -158,7 +157,22 @@ def recipe_for(
         kept = {name: value for name, value in one.parameters.items() if name not in given}
         if kept or not one.parameters:
             found.append(replace(one, parameters=kept))
-    return tuple(found)
+    if "objective" in given or _go_together({**chosen, **given}):
+        return tuple(found)
+    why = f"overlap_model={given['overlap_model']!r} is for squared errors over all cells"
+    plain = {**given, "objective": "mean", "missing": "zero"}
+    return (*recipe_for(description, plain, steps=steps), _objective("mean", why))
+
+
+def _go_together(parameters: Mapping[str, Any]) -> bool:
+    """Return whether an overlap model, if one is given, goes with an objective."""
+    name, most = parameters.get("overlap_model", "auto"), parameters.get("max_memberships")
+    cells = parameters.get("missing", "zero")
+    try:
+        kind = make_objective(parameters.get("objective", "mean"), missing=cells).kind
+        return name == "auto" or bool(bounded_model(name, most, kind))
+    except ValueError:
+        return False
 
 
 # ------------------------------------------------------------------------------------- by kind
@@ -172,7 +186,7 @@ def _nothing(why: str) -> Reason:
     return Reason(_NOTHING, why)
 
 
-_MEAN = _objective("mean", "blocks of one value")
+_MEAN, _ONE_SCALE = _objective("mean", "blocks of one value"), _nothing("the values have one scale")
 # Steps that cells which are missing pass through, and kinds whose rows and columns have levels.
 _PASSED = ("log2", "log1p", "column-standardize", "column-center")
 _WITH_LEVELS = ("ratings", "counts", "intensities")
@@ -197,10 +211,6 @@ def _of_missing(description: DataDescription, usual: list[Reason]) -> list[Reaso
         what += ", less the effects of their row and column"
     why = f"{facts.missing:.1%} of the cells are missing"
     return [*steps, Reason(what, why, None, parameters)]
-
-
-def _of_binary(_: Facts) -> list[Reason]:
-    return [_nothing("0 and 1 have one scale"), _MEAN]
 
 
 def _of_ratings(facts: Facts) -> list[Reason]:
@@ -238,10 +248,6 @@ def _of_units(facts: Facts) -> list[Reason]:
     return [Reason(_STANDARDIZE, why, "column-standardize"), _MEAN]
 
 
-def _of_ratios(facts: Facts) -> list[Reason]:  # noqa: ARG001
-    return [_nothing("the values have one scale"), _MEAN]
-
-
 def _of_levels(facts: Facts) -> list[Reason]:
     """Advise for values each row and column of which has a level of its own."""
     return [_OFFSETS] if max(facts.shape) >= _MANY_LINES else _centred(facts)
@@ -259,7 +265,7 @@ def _of_plain(facts: Facts) -> list[Reason]:
         why = f"their scales differ up to {facts.column_scales:,.3g} times, and zeros stay zeros"
         return [Reason("divide the columns by their norms", why, "column-norm"), _MEAN]
     if facts.is_sparse or facts.column_levels <= _LEVELS_APART:
-        return [_nothing("the values have one scale"), _MEAN]
+        return [_ONE_SCALE, _MEAN]
     why = "columns have levels of their own, which make no groups of rows"
     return [Reason("centre the columns", why, "column-center"), _MEAN]
 
@@ -274,11 +280,11 @@ def _of_logarithms(facts: Facts) -> list[Reason]:
 
 
 RECIPES: dict[str, Callable[[Facts], list[Reason]]] = {
-    "binary": _of_binary,
+    "binary": lambda _: [_nothing("0 and 1 have one scale"), _MEAN],
     "ratings": _of_ratings,
     "proportions": _of_proportions,
     "counts": _of_counts,
-    "ratios": _of_ratios,
+    "ratios": lambda _: [_ONE_SCALE, _MEAN],
     "intensities": _of_intensities,
     "units": _of_units,
     "plain": _of_plain,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from neocc.selection._sharing import Sharing, shared
 from neocc.selection._space import find_places
 from neocc.selection._stored import seen_by
 
-__all__ = ["Asked", "completed", "estimate_sides", "is_estimated", "other_side"]
+__all__ = ["Asked", "Taken", "completed", "estimate_sides", "is_estimated", "other_side"]
 
 _MOST_MEMBERSHIPS = 4
 _ROUNDS = 4
@@ -120,19 +121,32 @@ def is_estimated(objective: Objective) -> bool:
     return not (objective.of_counts or objective.needs_counts)
 
 
-def completed(asked: Asked, estimate: OverlapEstimate | None) -> Asked:
+class Taken(NamedTuple):
+    """What a fit asks of a side."""
+
+    n_clusters: int
+    overlap: float
+    outliers: float
+
+    @property
+    def disjoint(self) -> Taken:
+        """The same without overlap: memberships that outliers leave free are nobody's."""
+        return self._replace(overlap=0.0 - self.outliers)
+
+
+def completed(asked: Asked, estimate: OverlapEstimate | None) -> Taken:
     """Return what was asked for, with the fractions that were open; none without an estimate.
 
     Where overlap was said to be none, memberships that outliers found here leave free are nobody's.
     """
-    overlap, outliers = asked.overlap, asked.outliers
+    outliers = asked.outliers
     if outliers is None:
         outliers = 0.0 if estimate is None else estimate.outliers
+    overlap = asked.overlap
     if overlap is None:
         overlap = 0.0 - outliers if estimate is None else estimate.overlap
-    if asked.overlap == 0 and asked.outliers is None:
-        overlap = 0.0 - outliers
-    return replace(asked, overlap=overlap, outliers=outliers)
+    taken = Taken(asked.n_clusters, overlap, outliers)
+    return taken.disjoint if asked.overlap == 0 and asked.outliers is None else taken
 
 
 def _estimate(side: Side, place: Place, sharing: Sharing) -> OverlapEstimate:

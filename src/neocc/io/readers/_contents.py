@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from neocc._places import place_of
 from neocc._typing import AnyArray
 from neocc.io._errors import FormatError, MissingValueError, ReadError, ValueInCellError
 from neocc.io._options import Missing
@@ -74,12 +75,7 @@ def finite(path: Path, contents: Contents, missing: Missing) -> Contents:
     bad = ~np.isfinite(values) if missing == "error" else np.isinf(values)
     if bad.any():
         flat = int(np.argmax(bad))
-        if is_sparse:
-            row = int(np.searchsorted(data.indptr, flat, side="right")) - 1
-            column = int(data.indices[flat])
-        else:
-            row, column = divmod(flat, data.shape[1])
-        raise _bad_cell(path, values.ravel()[flat], row, column, contents)
+        raise _bad_cell(path, values.ravel()[flat], *place_of(data, flat), contents)
     n_missing = int(np.isnan(values).sum())
     if missing == "ignore":
         if is_sparse:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from neocc._extras import need
+from neocc._places import place_of
 from neocc._typing import AnyArray
 from neocc.io._options import Duplicates, Missing
 from neocc.io.readers._contents import Contents, missing_note
@@ -121,8 +122,7 @@ def sum_entries(entries: sparse.coo_array, duplicates: Duplicates) -> Any:
         matrix.data /= counts.data
         return matrix
     at = int(np.argmax(counts.data > 1))
-    row = int(np.searchsorted(counts.indptr, at, side="right")) - 1
-    return row, int(counts.indices[at])
+    return place_of(counts, at)
 
 
 def _number(chunks: list[Any]) -> tuple[AnyArray, tuple[str, ...]]:
