@@ -135,9 +135,10 @@ def test_where_iterations_are_costly_the_plain_starts_are_made_too(case, seed):
 
 
 @pytest.mark.usefixtures("small")
-def test_a_resumed_search_ends_where_it_would_have_ended():
-    """The work of the view is not counted again."""
-    X, states = few_entries(), []
+@pytest.mark.parametrize(("shift", "stops"), [(0.0, (2, 6, 8)), (1.0, (2, 9, 12))])
+def test_a_resumed_search_ends_where_it_would_have_ended(shift, stops):
+    """The work of the view is not counted again; starts of sparse data are recombined."""
+    X, states = few_entries() + shift, []
 
     class Noting:
         def found(self, name):
@@ -152,11 +153,12 @@ def test_a_resumed_search_ends_where_it_would_have_ended():
 
     whole = run(journal=Noting())
     work = states[-1]["work"]
-    for n_steps in (2, 6, 9, 12):
+    for n_steps in stops:
         states.clear()
         assert len(run(journal=Noting(), stopped=lambda n=n_steps: len(states) == n)) == n_steps
         assert run(journal=Noting())[-1].objective == whole[-1].objective
         assert states[-1]["work"] == work
+        assert states[-1]["is_recombined"] == (shift == 0.0)
 
 
 def test_nonzeros_are_counted_in_any_container():

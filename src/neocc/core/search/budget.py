@@ -37,6 +37,7 @@ from neocc.core.samples import (
 )
 from neocc.core.search.ends import ENOUGH_ALIKE, Ends
 from neocc.core.search.local import swapped
+from neocc.core.search.pieces import can_recombine, recombined
 from neocc.core.search.pool import N_STEPS, SHORT_TOL, ranked
 from neocc.core.search.starts import COSTLY_SHARE, Begin, Init, make_start
 from neocc.core.solve import Solution, solve
@@ -104,7 +105,8 @@ def budgeted_search(
         if ended():
             return
     sample = None
-    if engine.n_stored > sampling.largest_searched and not isinstance(init, tuple):
+    is_large = engine.n_stored > sampling.largest_searched
+    if is_large and not state.is_recombined and not isinstance(init, tuple):
         sample = draw_sample(engine, data, problem, sampler, sampling)
     where = sample or Sample(engine, data, problem)
     multiple = _MULTIPLE if sample is None else _ON_SAMPLE
@@ -123,7 +125,8 @@ def budgeted_search(
             return
     begin()
     if sample is None:
-        yield swapped(data, problem, state.best, limit - state.spent)
+        left = _CLOSING * limit if state.is_recombined else limit - state.spent
+        yield swapped(data, problem, state.best, left)
     elif state.gained:
         pair = extend_to_all(sample, state.pool[0].pair, data, problem)
         yield solve(data, problem, pair, journal=journal)
@@ -173,6 +176,11 @@ class _Plan:
         """Whether an iteration takes little time next to other methods for sparse data."""
         return not self.is_costly and self.is_sparse
 
+    @property
+    def recombines(self) -> bool:
+        """Whether starts are recombined, in place of rounds."""
+        return self.is_thin and self.is_quick and can_recombine(self.problem)
+
     def make_starts(self, state: Ends, viewer: np.random.Generator, begin: Begin) -> Iterator[None]:
         """Run the starts that are needed; yield after each."""
         engine, problem, n_starts = self.engine, self.problem, len(self.rngs)
@@ -209,7 +217,11 @@ class _Plan:
             begin()
             few = self.is_thin or self.is_sparse
             number = _CARRIED_ON[not self.is_thin] if few else n_starts
-            state.carry_on(data, problem, number)
+            rest = state.carry_on(data, problem, number)
+            if self.recombines and not state.is_settled:
+                every = [*state.starts, *rest]
+                best = recombined(data, problem, every, self.n_entries, viewer.spawn(1)[0])
+                state.starts, state.is_over, state.is_recombined = [best], True, True
             yield
 
     def add_plain_starts(self, state: Ends, begin: Begin) -> Iterator[None]:

@@ -34,6 +34,7 @@ class Ends(Pool):
     n_alike: int = 0  # that ended where the best did
     is_settled: bool = False  # no further one is needed
     is_ready: bool = False  # the best of short runs have converged
+    is_recombined: bool = False  # in place of rounds
     work: float = 0.0  # that all of it took
     starts: list[Solution] = field(default_factory=list)  # where they ended, ranked
 
@@ -52,13 +53,17 @@ class Ends(Pool):
         self.n_alike = sum(each.objective <= near for each in self.starts)
         self.is_settled = self.n_starts == self.n_alike == ENOUGH_ALIKE
 
-    def carry_on(self, data: Engine, problem: Problem, number: int) -> None:
-        """Let the best of short runs converge, and the next ones if they may end lower."""
-        asked, (best, *others) = data.reads.asked, self.starts[:number]
+    def carry_on(self, data: Engine, problem: Problem, number: int) -> list[Solution]:
+        """Let the best of short runs converge, and the next ones if they may end lower.
+
+        Return all others.
+        """
+        asked, (best, *others), rest = data.reads.asked, self.starts[:number], self.starts[number:]
         best = continued(data, problem, best)
         ends = [improved(each, attempt(data, problem, each.pair, best)) for each in others]
         self.starts, self.is_ready = ranked([best, *ends]), True
         self.work += data.reads.asked - asked
+        return rest
 
     def make_rounds(
         self, where: Sample, limit: float, rng: np.random.Generator, n_new: int = 0
