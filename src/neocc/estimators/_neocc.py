@@ -127,8 +127,7 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
     block_lifts_ : ndarray of shape (n_row_clusters, n_column_clusters) or None
         For counts, the rate of each block relative to independence; None for other objectives.
     overall_mean_, row_effects_, column_effects_, value_range_ : float, ndarray, ndarray, ndarray
-        For observed cells, the last with the lowest and the highest value; with `remove_effects`,
-        block means are those of what remains.
+        For observed cells; with `remove_effects`, block means are those of what remains.
     objective_ : float
         Objective of the memberships: the last entry of `history_`, or recomputed term by term
         where that may suffer from rounding.

@@ -1,8 +1,7 @@
 """Whether the attributes of a fitted estimator, read from a file, fit each other.
 
-Kernels trust memberships and tables: an index out of range there would read out of bounds. So
-everything that a prediction uses is checked here; sizes are n rows, m columns, k row clusters and l
-column clusters.
+Kernels trust memberships and tables: an index out of range would read out of bounds. So everything
+that a prediction uses is checked; sizes are n rows, m columns, k row and l column clusters.
 """
 
 from __future__ import annotations
