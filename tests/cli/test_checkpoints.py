@@ -91,7 +91,7 @@ def test_a_killed_fit_goes_on_and_ends_as_if_nothing_had_happened(run, store, wh
     assert not (tmp_path / "broken").exists()
     ran = run("fit", store, *LONG, "-o", "broken", "--checkpoint", kept)
     assert ran.code == 0, ran.err
-    assert "went on from the checkpoint" in " ".join(ran.err.split())
+    assert "resumed from the checkpoint" in " ".join(ran.err.split())
     assert not kept.exists()
     assert same_files(tmp_path / "broken", whole)
 
@@ -195,7 +195,7 @@ def test_a_checkpoint_of_another_fit_is_refused(run, small_store, tmp_path, monk
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ("--checkpoint-every 5", "is for --checkpoint FILE"),
+        ("--checkpoint-every 5", "needs --checkpoint FILE"),
         (
             "--checkpoint kept --checkpoint-every -1",
             "a number of seconds between two saves; got -1",

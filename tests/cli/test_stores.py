@@ -265,8 +265,11 @@ def test_a_small_limit_makes_small_samples():
         ("fit ratings.blocks --memory-limit 0", "--memory-limit must be a number of bytes"),
         ("fit ratings.blocks --memory-limit 10MB", "--memory-limit 10MB is too small"),
         ("fit ratings.csv --memory-limit 4GB", "--memory-limit is for block stores"),
-        ("fit ratings.blocks --preprocess log1p", "Change the matrix before it is converted"),
-        ("fit ratings.blocks --missing zero", "Give it to neocc convert"),
+        (
+            "fit ratings.blocks --preprocess log1p",
+            "change the data before or while they are converted",
+        ),
+        ("fit ratings.blocks --missing zero", "change the data before or while they are converted"),
         ("suggest .", "not a block store"),
         ("predict out other.blocks", "cannot be moved"),
         ("predict prepared ratings.blocks", "The model preprocesses its rows"),
