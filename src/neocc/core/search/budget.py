@@ -10,8 +10,9 @@ seconds: the same seed gives the same result anywhere.
 Some plain starts are spared. The others are not made if the first few end alike. Data that are not
 small begin with short runs from a view that all share (`neocc.core.projections`), the best of which
 are carried on: on sparse data, seeds that are compared with all items would take most of the time,
-and tell little where rows share few columns. Where iterations are costly anyway the plain starts
-are made too. The starts of large matrices are short runs as well.
+and tell little where rows share few columns. Where iterations are quick, starts are recombined
+(`neocc.core.search.pieces`) in place of rounds; where they are costly, the plain starts are made
+too. The starts of large matrices are short runs as well.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from neocc.core.samples import (
 )
 from neocc.core.search.ends import ENOUGH_ALIKE, Ends
 from neocc.core.search.local import swapped
-from neocc.core.search.pieces import can_recombine, recombined
+from neocc.core.search.pieces import can_recombine
 from neocc.core.search.pool import N_STEPS, SHORT_TOL, ranked
 from neocc.core.search.starts import COSTLY_SHARE, Begin, Init, make_start
 from neocc.core.solve import Solution, solve
@@ -105,8 +106,7 @@ def budgeted_search(
         if ended():
             return
     sample = None
-    is_large = engine.n_stored > sampling.largest_searched
-    if is_large and not state.is_recombined and not isinstance(init, tuple):
+    if engine.n_stored > sampling.largest_searched and not isinstance(init, tuple):
         sample = draw_sample(engine, data, problem, sampler, sampling)
     where = sample or Sample(engine, data, problem)
     multiple = _MULTIPLE if sample is None else _ON_SAMPLE
@@ -178,8 +178,9 @@ class _Plan:
 
     @property
     def recombines(self) -> bool:
-        """Whether starts are recombined, in place of rounds."""
-        return self.is_thin and self.is_quick and can_recombine(self.problem)
+        """Whether starts are recombined, in place of rounds that need no sample."""
+        is_small = self.engine.n_stored <= self.sampling.largest_searched
+        return is_small and self.is_thin and self.is_quick and can_recombine(self.problem)
 
     def make_starts(self, state: Ends, viewer: np.random.Generator, begin: Begin) -> Iterator[None]:
         """Run the starts that are needed; yield after each."""
@@ -219,9 +220,7 @@ class _Plan:
             number = _CARRIED_ON[not self.is_thin] if few else n_starts
             rest = state.carry_on(data, problem, number)
             if self.recombines and not state.is_settled:
-                every = [*state.starts, *rest]
-                best = recombined(data, problem, every, self.n_entries, viewer.spawn(1)[0])
-                state.starts, state.is_over, state.is_recombined = [best], True, True
+                state.recombine(data, problem, rest, self.n_entries, viewer.spawn(1)[0])
             yield
 
     def add_plain_starts(self, state: Ends, begin: Begin) -> Iterator[None]:

@@ -10,6 +10,7 @@ from neocc.core.engine import Engine
 from neocc.core.problem import Problem
 from neocc.core.samples import Sample
 from neocc.core.search.local import SAME_BASIN, attempt
+from neocc.core.search.pieces import recombined
 from neocc.core.search.pool import SHORT_TOL, Pool, ranked
 from neocc.core.solve import Solution, continued, improved, solve
 from neocc.core.steps import assigned, with_side
@@ -56,7 +57,7 @@ class Ends(Pool):
     def carry_on(self, data: Engine, problem: Problem, number: int) -> list[Solution]:
         """Let the best of short runs converge, and the next ones if they may end lower.
 
-        Return all others.
+        The others are returned as they are.
         """
         asked, (best, *others), rest = data.reads.asked, self.starts[:number], self.starts[number:]
         best = continued(data, problem, best)
@@ -64,6 +65,20 @@ class Ends(Pool):
         self.starts, self.is_ready = ranked([best, *ends]), True
         self.work += data.reads.asked - asked
         return rest
+
+    def recombine(
+        self,
+        data: Engine,
+        problem: Problem,
+        rest: list[Solution],
+        n_entries: int,
+        rng: np.random.Generator,
+    ) -> None:
+        """Make one solution of the starts and the rest, in place of rounds."""
+        asked = data.reads.asked
+        self.starts = [recombined(data, problem, [*self.starts, *rest], n_entries, rng)]
+        self.is_over = self.is_recombined = True
+        self.work += data.reads.asked - asked
 
     def make_rounds(
         self, where: Sample, limit: float, rng: np.random.Generator, n_new: int = 0
