@@ -22,7 +22,6 @@ from neocc.preprocessing import binormalize
 _N_INIT = 10
 EFFORTS: dict[str, dict[str, Any]] = {
     "plain": {"refine": False, "n_init": _N_INIT},
-    "restarts": {"refine": False, "n_init": 3 * _N_INIT},
     "default": {"n_init": _N_INIT},
     "thorough": {"refine": "thorough", "n_init": _N_INIT},
 }
@@ -75,26 +74,33 @@ def lines(n_seeds: int, console: Console) -> Iterator[Line]:
     """Tell how far above the lowest J known each effort ends, and its time in plain starts."""
     yield [
         "data",
-        *(f"{effort}, above the lowest J" for effort in EFFORTS),
+        *(f"{effort}, above the lowest J" for effort in (*EFFORTS, "restarts")),
         "default above its starts",
         "default above restarts",
-        *(f"time, {effort}" for effort in EFFORTS if effort != "plain"),
+        *(f"time, {effort}" for effort in (*EFFORTS, "restarts") if effort != "plain"),
     ]
     n_above, n_beaten, n_runs = 0, 0, 0
     for case in cases():
         numbers = dict.fromkeys(EFFORTS, n_seeds) | {"thorough": -(-n_seeds // _THOROUGH_SHARE)}
         runs = {name: _runs(case, options, numbers[name]) for name, options in EFFORTS.items()}
+        # As many starts as take the time of a default fit.
+        n = round(_N_INIT * runs["default"].seconds.mean() / runs["plain"].seconds.mean())
+        runs["restarts"] = _runs(case, {"refine": False, "n_init": max(n, 1)}, n_seeds)
         lowest = min(run.J.min() for run in runs.values())
         excess = {effort: 100 * (run.J / lowest - 1) for effort, run in runs.items()}
         limits = {name: runs[name].J * (1 + _SAME) for name in ("plain", "restarts")}
         above, beaten = (np.count_nonzero(each < runs["default"].J) for each in limits.values())
         n_above, n_beaten, n_runs = n_above + above, n_beaten + beaten, n_runs + n_seeds
-        ratios = [runs[name].seconds.mean() / runs["plain"].seconds.mean() for name in EFFORTS]
+        ratios = [runs[name].seconds.mean() / runs["plain"].seconds.mean() for name in runs]
         line = [case.name, *(f"{e.mean():.3f} %, {e.max():.3f} %" for e in excess.values())]
         line += [str(above), str(beaten), *(f"{ratio:.1f}" for ratio in ratios[1:])]
         console.print(" | ".join(line))
         yield line
-    yield ["**runs**", *[""] * len(EFFORTS), *(f"{n} of {n_runs}" for n in (n_above, n_beaten))]
+    yield [
+        "**runs**",
+        *[""] * (len(EFFORTS) + 1),
+        *(f"{n} of {n_runs}" for n in (n_above, n_beaten)),
+    ]
 
 
 def _runs(case: Case, options: dict[str, Any], n_seeds: int) -> Runs:
