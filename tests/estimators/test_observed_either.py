@@ -57,6 +57,8 @@ def test_planted_rows_are_found_though_half_of_the_cells_are_missing():
     fit = NEOCC(3, 3, shrinkage=0.0, n_init=4, **OPTIONS).fit(X)
     assert omega_index(U, fit.row_membership_) >= 0.95
     assert (fit.predict_membership(X) == fit.row_membership_).all()
+    assert (fit.predict_membership(X, axis="columns") == fit.column_membership_).all()
+    assert fit.score(X) == pytest.approx(-fit.objective_ / np.isfinite(X).sum(), rel=1e-9)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
