@@ -87,15 +87,11 @@ def predict_answer(
 def cells_answer(
     model: Path, path: Path, reading: Reading, output: Path | None, *, force: bool
 ) -> Answer:
-    """Read a model of observed cells, and a list of others; predict a value for each of them.
-
-    Values stay within the range of those observed, as by `CellPredictor`. Names that the model does
-    not know are predicted without them, and counted in a note.
-    """
+    """Predict listed cells within the range of those observed; names not known are counted."""
     saved = read_model(_model_path(model))
     fitted = saved.estimator
     if getattr(fitted, "missing", "zero") != "ignore":
-        raise Mistake(f"{model}: The model is not one of neocc fit --missing ignore.")
+        raise Mistake(f"{model}: The model was not fitted with --missing ignore.")
     rows = _numbers(saved.row_names, len(fitted.row_effects_))
     columns = _numbers(saved.column_names, len(fitted.column_effects_))
     text = Lines.of(path, reading.encoding, reading.delimiter)
@@ -105,7 +101,7 @@ def cells_answer(
     with blaming_the_user():
         values = fitted._clipped(fitted._values(*map(np.asarray, sides.values())))  # noqa: SLF001
     notes = [
-        f"Of {places.count(-1):,} of the {len(cells):,} cells the model does not know the {side}."
+        f"The {side} of {places.count(-1):,} of the {len(cells):,} cells are not in the model."
         for side, places in sides.items()
         if -1 in places
     ]
