@@ -49,12 +49,12 @@ class PassOptions:
     cached: int = 1 << 20
     # Blocks of rows that are copied have this many entries.
     copied: int = 1 << 19
-    # Stores from this size on update sums from the rows that changed: reading a smaller one costs
-    # no more than finding these.
+    # Stores, and whole numbers in memory, from this size on update sums from what changed: reading
+    # fewer entries costs no more than finding it.
     least_followed: int = 1 << 19
     # Updates before sums are computed from all rows again, which stops rounding from adding up.
     max_updates: int = 20
-    # Above this share of changed rows, all rows are summed: changed ones are copied and read twice.
+    # Above this share of changed rows or columns, all are summed: changed ones are read twice.
     max_changed: float = 0.1
     # Threads make a run each, of sparse matrices of so many entries: runs of smaller ones wait for
     # the interpreter, and larger ones are cut into blocks that threads share.
@@ -104,7 +104,11 @@ class Passes:
         """
         self.reads.passes += 1.0
         groups = self._grouped.get(widths) or self._groups(widths)
-
+        if len(groups) == 1:
+            totals = self._zeros(widths)
+            for rows in groups[0]:
+                add(rows, totals)
+            return totals
         # Made by this thread, and used again: memory that others free stays theirs.
         n_parts = min(len(groups), self.workers.n_jobs + 2)
         free = [self._zeros(widths) for _ in range(n_parts)]
@@ -115,8 +119,6 @@ class Passes:
                 add(rows, part)
             return part
 
-        if len(groups) == 1:
-            return one_group(groups[0])
         parts = self.workers.ordered(one_group, groups)
         totals = next(parts)
         for part in parts:

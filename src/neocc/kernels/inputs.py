@@ -132,11 +132,7 @@ class Features:
         return Features(sums, self.squares.copy(), *others)
 
     def __add__(self, other: Features) -> Features:
-        sums: list[Any] = [None, None, None, None]
-        for i, name in enumerate(("sums", "squares", "products", "counts")):
-            mine, others = getattr(self, name), getattr(other, name)
-            sums[i] = None if mine is None else mine + others
-        return Features(*sums)
+        return self.copied().combined(other)
 
     def combined(self, other: Features, operation: Any = np.add) -> Features:
         """Add or subtract others in place: k x m temporaries are significant next to X."""

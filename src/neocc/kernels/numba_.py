@@ -48,29 +48,26 @@ def gather(
             block.dot(columns.indicator, out=sums)
         return
     if squares is not None and (columns is None or weights is None or counts is not None):
-        indices = block.indices.view(_UNSIGNED[block.indices.itemsize])
         weights = _NO_LINE if weights is None else weights
-        loops.square_rows(block.indptr, indices, block.data, weights, squares)
+        loops.square_rows(*_entries(block), weights, squares)
         squares = None
     if columns is None or (sums is None and squares is None):
         return
     sums = np.empty((block.n_rows, columns.n_clusters)) if sums is None else sums
-    some_extra = len(columns.extra_items) > 0
+    first, ptr, clusters = _clusters(columns)
+    scale = _NO_LINE if columns.scale is None else columns.scale
     if counts is not None:
-        scale = _NO_LINE if columns.scale is None else columns.scale
-        extra = (columns.extra_ptr if some_extra else columns.extra_items, columns.extra_clusters)
-        observed_loops.gather(*_cells(block), columns.first, scale, *extra, sums, counts)
+        observed_loops.gather(*_cells(block), first, scale, ptr, clusters, sums, counts)
         return
+    some_extra = len(clusters) > 0
     longest = int(np.diff(block.indptr).max(initial=0)) + 1 if some_extra else 0
     loops.gather_sparse(
-        block.indptr,
-        block.indices.view(_UNSIGNED[block.indices.itemsize]),
-        block.data,
-        columns.first,
-        _NO_LINE if columns.scale is None else columns.scale,
+        *_entries(block),
+        first,
+        scale,
         columns.has_extra if some_extra else np.empty(0, dtype=bool),
-        columns.extra_ptr if some_extra else columns.extra_items,
-        columns.extra_clusters,
+        ptr,
+        clusters,
         _NO_LINE if squares is None or weights is None else weights,
         sums,
         _NO_LINE if squares is None else squares,
@@ -91,9 +88,7 @@ def regather(
         numpy_.regather(block, before, columns, changed, sums, squares)
         return
     loops.regather_sparse(
-        block.indptr,
-        block.indices.view(_UNSIGNED[block.indices.itemsize]),
-        block.data,
+        *_entries(block),
         changed,
         *_clusters(before),
         *_clusters(columns),
@@ -105,8 +100,7 @@ def regather(
 
 def _clusters(members: Memberships) -> tuple[LabelArray, IntArray, LabelArray]:
     """Return the first clusters, and where the others of each item lie."""
-    some_extra = len(members.extra_items) > 0
-    ptr = members.extra_ptr if some_extra else members.extra_items
+    ptr = members.extra_ptr if len(members.extra_items) else members.extra_items
     return members.first, ptr, members.extra_clusters
 
 
@@ -143,17 +137,18 @@ def scatter(
         loops.scatter_dense(block, *common)
 
 
+def _entries(block: SparseBlock) -> tuple[AnyArray, AnyArray, AnyArray]:
+    return block.indptr, block.indices.view(_UNSIGNED[block.indices.itemsize]), block.data
+
+
 def _cells(block: SparseBlock) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray]:
-    indices = block.indices.view(_UNSIGNED[block.indices.itemsize])
-    weights = _NO_LINE if block.weights is None else block.weights
-    return block.indptr, indices, block.data, weights
+    return *_entries(block), _NO_LINE if block.weights is None else block.weights
 
 
 def multiply(block: Block, table: FloatArray, out: FloatArray) -> None:
     """Write X P."""
     if isinstance(block, SparseBlock):
-        indices = block.indices.view(_UNSIGNED[block.indices.itemsize])
-        loops.multiply(block.indptr, indices, block.data, np.ascontiguousarray(table), out)
+        loops.multiply(*_entries(block), np.ascontiguousarray(table), out)
     else:
         np.matmul(block, table, out=out)
 
@@ -161,9 +156,7 @@ def multiply(block: Block, table: FloatArray, out: FloatArray) -> None:
 def multiply_transposed(block: Block, table: FloatArray, out: FloatArray) -> None:
     """Add X' P."""
     if isinstance(block, SparseBlock):
-        indices = block.indices.view(_UNSIGNED[block.indices.itemsize])
-        table = np.ascontiguousarray(table)
-        loops.multiply_transposed(block.indptr, indices, block.data, table, out)
+        loops.multiply_transposed(*_entries(block), np.ascontiguousarray(table), out)
     else:
         numpy_.multiply_transposed(block, table, out)
 
