@@ -68,7 +68,7 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
     row_outliers, column_outliers : float in [0, 1) or "auto", default=0.0
         Maximum fraction of rows (columns) in no cluster. With "auto", overlap 0 means no overlap.
     missing : {"zero", "ignore"}, default="zero"
-        How to treat NaN and cells not stored in sparse data: as zeros, or as not observed. The
+        Whether cells not stored in sparse data are zeros, or not observed, as NaN is then. The
         latter requires objective `"mean"`; `"average"` and `"sum"` then allow at most two
         memberships, as `"average"` does with `"poisson"`, and `"auto"` compares only these two.
     remove_effects : bool, default=False

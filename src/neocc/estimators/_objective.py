@@ -55,8 +55,8 @@ def objective_value(
     prior : float, default=1.0
         Pseudocount for the rates of `"poisson"` and `"diagonal"`, see :class:`NEOCC`.
     missing : {"zero", "ignore"}, default="zero"
-        Whether NaN and cells not stored in sparse data are zeros or not observed. The latter
-        requires objective `"mean"`.
+        Whether cells not stored in sparse data are zeros, or not observed, as NaN is then. The
+        latter requires objective `"mean"`.
     remove_effects, shrinkage, cell_weight : bool, float, array-like or sparse matrix
         For observed cells, see :class:`NEOCC`; by default False, 10.0 and None.
     row_weight, column_weight : array-like of shape (n_rows,), (n_columns,), default=None
