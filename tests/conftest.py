@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import sys
@@ -29,15 +28,6 @@ settings.register_profile(
     "random", settings.get_profile("neocc"), derandomize=False, max_examples=200, print_blob=True
 )
 settings.load_profile("neocc")
-
-gc.disable()  # while tests are collected
-
-
-def pytest_collection_finish() -> None:
-    """Keep the collector of garbage away from half a million objects that live to the end."""
-    gc.freeze()
-    gc.enable()
-
 
 @pytest.fixture(autouse=True, scope="session")
 def _interruptible() -> None:
