@@ -29,6 +29,7 @@ settings.register_profile(
 )
 settings.load_profile("neocc")
 
+
 @pytest.fixture(autouse=True, scope="session")
 def _interruptible() -> None:
     """Make Ctrl-C work in the tests that send it, even where it was ignored from the start."""
