@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -117,3 +118,20 @@ def draw_case(seed, model, largest=7):
     objective = Observed(background=seed % 4 != 0, shrinkage=float(rng.choice([0.0, 0.5, 10.0])))
     problem = Problem(objective, rows, columns, 30, 0.0, OVERLAP_MODELS[model](most))
     return Case(X, W, U, V, problem)
+
+
+def check_run(steps, solution, history, problem, constant, limit, seed):
+    """Steps know their literal objectives, none raises it, counts are met; return how many fell."""
+    n_lower = 0
+    for step, literal in zip(steps, history, strict=True):
+        assert abs(step.objective + constant - literal) <= limit, f"seed {seed}"
+    # An empty cluster of the start gets a member, whatever that costs.
+    full = [not any(each.has_empty for each in step.before) for step in steps]
+    for is_full, (before, after) in zip(full, pairwise(history), strict=False):
+        assert not is_full or after <= before + limit, f"seed {seed}: {before} to {after}"
+        n_lower += after < before - limit
+    np.testing.assert_allclose(solution.history, history, rtol=1e-9, atol=limit)
+    for found, counts in zip(solution.pair, (problem.rows, problem.columns), strict=True):
+        assert found.n_total == counts.n_memberships
+        assert found.outliers.sum() <= counts.max_outliers
+    return n_lower
