@@ -63,6 +63,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_signature": False,
+    "capture_repr": (),  # what examples print, not what their last line returns
     "min_reported_time": 0,
     "remove_config_comments": True,
     "reference_url": {"neocc": None},

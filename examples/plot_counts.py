@@ -111,8 +111,8 @@ axes[1].invert_yaxis()
 axes[1].legend(frameon=False)
 axes[1].set_xlabel("functions")
 axes[1].spines[["top", "right"]].set_visible(False)
-axes[1].set_title("Modules of the functions in each group", loc="left")
+axes[1].set_title("Modules of the functions in each group", loc="left", fontsize=10)
 
 # %%
-# Groups are modules, nearly without exception, and the words beside them say why. Long docstrings
-# and words that occur everywhere do not disturb: an objective of counts expects more of them.
+# The groups are the modules, nearly without exception, and their words say why. Long docstrings and
+# words that occur everywhere do no harm: an objective for counts allows for them.

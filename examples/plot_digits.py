@@ -66,6 +66,6 @@ figure.suptitle(
 )
 
 # %%
-# Groups of pictures are shapes rather than digits: some digits have one of their own, others share
-# one, or have two. Pictures in two groups are those one has to look at twice; those in none are
-# rare ways to write, such as a 7 with a bar.
+# Groups of pictures are shapes rather than digits: some digits have a group of their own, others
+# share one, or have two. Pictures in two groups are those you have to look at twice; those in none
+# are rare ways of writing, such as a 7 with a bar.

@@ -27,9 +27,9 @@ kinds = np.array(["AML" if "AML" in name else name.split("_")[-1] for name in da
 # %%
 # What should count? Not how high a gene is overall: subtract row means. Perhaps not whether a
 # whole sample is bright, which depends on the laboratory: subtract column means too. And most
-# genes hardly vary, and bring in mostly noise: keep the thousand that vary most. We try, with
-# eight groups of genes and three of patients. The adjusted Rand index compares groups of patients
-# with diseases, which the fit does not see: 1 is perfect, 0 is chance.
+# genes hardly vary and mostly add noise: keep the thousand that vary most. We try all three, with
+# eight groups of genes and three of patients. The adjusted Rand index compares the groups of
+# patients with the diseases, which the fit does not see: 1 is perfect, 0 is chance.
 
 varied = np.argsort(-logs.var(axis=1))[:1000]
 prepared = {
@@ -71,6 +71,7 @@ below = [f"{text}\nmostly {diseases[int(text[1]) - 1]}" for text in below]
 axes[1].set_xticks(axes[1].get_xticks(), below)
 
 # %%
-# Myeloid (AML), B-cell and T-cell leukemia are found nearly without error, once the data say what
-# should count. Here the diseases told us which preparation is right; where nothing is known, decide
-# by what should count, and see whether the groups stay the same (:doc:`/stability`).
+# Myeloid (AML), B-cell and T-cell leukemia are found nearly without error once the data are
+# prepared so that the right things count. Here the diseases told us which preparation is right; if
+# you know nothing of the kind, decide by what should count, and see whether the groups stay the
+# same (:doc:`/stability`).

@@ -67,10 +67,10 @@ image = left.imshow(lifts[:, shown].T, cmap="Blues", vmin=0, vmax=10, aspect="au
 left.set_yticks(range(len(shown)), words[shown], fontsize=8)
 left.set_xticks(range(8), [f"R{g + 1}" for g in range(8)])
 figure.colorbar(image, ax=left, label="lift, 10 and more in full colour")
-left.set_title("The words of each group", loc="left")
+left.set_title("The words of each group", loc="left", fontsize=10)
 plot.memberships(model, most=14, title="Stories in each combination of groups", ax=right)
 
 # %%
-# Topics of that December appear by themselves: the war in Afghanistan, bushfires, cricket, the
-# Qantas dispute. Stories in two groups are those that one label would sell short, and the picture
-# on the right says which topics meet.
+# The topics of that December emerge by themselves: the war in Afghanistan, bushfires, cricket, the
+# Qantas dispute. For stories in two groups a single label would not do, and the picture on the
+# right says which topics meet.

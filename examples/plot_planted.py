@@ -39,12 +39,14 @@ for name in ("repeat", "average"):
     print(f"{name}: omega {rows:.2f} of the rows, {columns:.2f} of the columns")
 
 # %%
-# Extra memberships are where the models differ. Count the rows in several groups that are right.
+# The models differ in who gets the extra memberships. How many of the rows planted in several
+# groups are found there, and how many others?
 
 truly = U.sum(axis=1) > 1
 for name, found in models.items():
     several = found.row_membership_.sum(axis=1) > 1
-    print(f"{name}: {(several & truly).sum()} of {truly.sum()} rows with several groups are found")
+    right = (several & truly).sum()
+    print(f"{name}: {right} of {truly.sum()} found, and {(several & ~truly).sum()} others")
 
 # %%
 # The matrix as given, and as the better fit sorts it. Outliers stand apart at the end.
@@ -55,5 +57,5 @@ plot.reordered(models["average"], X, ax=axes[1], cmap="RdBu_r", title="As neocc 
 
 # %%
 # The fit with ``"average"`` has the planted groups, down to the rows that mix two of them.
-# ``"repeat"`` finds the groups as such but hands the extra memberships to other rows: choose the
-# overlap model by what a second membership means in your data.
+# ``"repeat"`` finds the groups roughly, but gives some of the extra memberships to other rows:
+# choose the overlap model by what a second membership means in your data.

@@ -128,9 +128,9 @@ def recommend(model: CellPredictor, viewer: str, n: int = 3) -> list[str]:
         reason = best.reasons[0]
         side = "above" if reason.level > 0 else "below"
         lines.append(
-            f"{best.column}: {best.value:.1f} stars, {best.expected:.1f} by effects alone, for "
-            f"viewers of group {reason.row_cluster + 1} give films of group "
-            f"{reason.column_cluster + 1} {abs(reason.level):.1f} {side} expectation"
+            f"{best.column}: {best.value:.1f} stars, not {best.expected:.1f} as by effects alone: "
+            f"viewers of group {reason.row_cluster + 1} rate films of group "
+            f"{reason.column_cluster + 1} {abs(reason.level):.1f} stars {side} expectation"
         )
     return lines
 
@@ -151,6 +151,6 @@ plot.blocks(first, title="Stars beyond expectation", ax=axes[0])
 plot.reordered(first, as_matrix(model, train), title="Ratings, sorted by group", ax=axes[1])
 
 # %%
-# Groups come closer than effects of viewers and films alone, because they know which tastes go with
-# which films. Some of the rest is noise, and nobody could predict it. On real ratings expect less:
-# :doc:`/ratings` has figures on MovieLens.
+# Groups predict better than the effects of viewers and films alone, because they know which tastes
+# go with which films. Part of the remaining error is noise that nobody could predict. On real
+# ratings expect less: :doc:`/ratings-study` has figures on MovieLens.

@@ -39,8 +39,8 @@ X = sparse.csr_array((values, tuple(zip(*places, strict=True))), shape=(len(titl
 model = NEOCC(10, 10, objective="diagonal", random_state=0).fit(X)
 
 # %%
-# The words that a topic has most beyond what its length lets expect, and its most typical story:
-# the one whose membership lowers the objective most.
+# For each topic, the words that exceed expectation most, and its most typical story: the one whose
+# membership lowers the objective most.
 
 total = np.asarray(X.sum(axis=0)).ravel()
 gains = -model.transform(X)
@@ -67,5 +67,5 @@ figure.supxlabel("lift: times as often as expected", fontsize=10)
 
 # %%
 # Each group reads as one story of the time: Charles and Diana, Mother Teresa, Yeltsin's operation,
-# the murder of Versace. No word was weighed by hand; the objective itself discounts words that are
-# frequent everywhere, and stories that are long.
+# the murder of Versace. Nobody had to choose weights for words: the objective itself allows for
+# words that are frequent everywhere, and for stories that are long.

@@ -55,11 +55,11 @@ markers = [np.flatnonzero(genes == gene)[0] for line in found.values() for gene,
 markers = list(dict.fromkeys(markers))
 
 # %%
-# Which groups meet in the cells that are in two?
+# Which pairs of groups share cells, and how many?
 
 pairs = (tuple(np.flatnonzero(cell) + 1) for cell in model.row_membership_ if cell.sum() > 1)
 for (one, other), n in Counter(pairs).most_common(4):
-    print(f"R{one} and R{other}: {n} cells")
+    print(f"R{one} and R{other}: {n}")
 
 # %%
 # On the left, the cells on the map that the authors of the file computed; cells of two groups have
@@ -77,7 +77,7 @@ for p in np.flatnonzero(U.sum(axis=1) > 1):
     inner, outer = np.flatnonzero(U[p])[:2]
     left.scatter(*umap[p], s=34, color=colours[inner], edgecolors=colours[outer], linewidths=2.5)
 left.legend(fontsize=8, frameon=False, markerscale=1.6)
-left.legend_.set_title("group: its commonest label", {"size": 9})
+left.legend_.set_title("group: its most common label", {"size": 9})
 left.set_title("Groups on the map of the cells", loc="left")
 left.set_xticks([])
 left.set_yticks([])
@@ -91,6 +91,6 @@ right.set_title("Marker genes, cells sorted by group", loc="left")
 
 # %%
 # The groups are cell types, with markers from the textbook: CD79A for B cells, GNLY for natural
-# killer cells, CD3E for T cells. Cells of two groups most often show the genes of killer cells
-# and of monocytes, or of B cells and of T cells: they may be two cells caught in one drop, worth a
-# second look.
+# killer cells, CD3E for T cells. Most cells in two groups show the genes of monocytes together with
+# those of T cells or killer cells: they may be two cells caught in one droplet, worth a second
+# look.

@@ -8,7 +8,7 @@ in 19 samples, counted by sequencing. The table comes with scikit-bio.
 
 # %%
 # Counts, and very uneven ones: some microbes have ten thousand times as many reads as others. So we
-# take an objective of counts, which compares each block with what independence expects.
+# take an objective for counts, which compares each block with what independence expects.
 
 import csv
 from importlib.metadata import distribution
@@ -61,9 +61,10 @@ axes[1].set_xlabel("hours since wetting")
 axes[1].set_ylabel("share of all reads, mean over crusts")
 axes[1].legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
 axes[1].spines[["top", "right"]].set_visible(False)
-axes[1].set_title("Groups of microbes over time", loc="left")
+axes[1].set_title("Groups of microbes over time", loc="left", fontsize=10)
 
 # %%
-# The groups of samples are times and crusts: dry soil first, then nine hours, a day, two days, and
-# the late crust by itself. Cyanobacteria and their company (the group high at the first sample)
-# dominate dry soil, and a few dozen fast growers, mostly Firmicutes, take over two days after rain.
+# The groups of samples follow time and crust: the first minutes, about nine hours, a day or so, two
+# days, and the late crust by itself. Cyanobacteria and their companions lead in the first minutes,
+# while the soil is still as it was when dry; two days after the rain a few dozen fast growers,
+# mostly Firmicutes, have taken over.

@@ -8,8 +8,8 @@ alone tell as much?
 """
 
 # %%
-# The data come with neocc. Rows and columns of the book are already sorted by the answer, so that
-# we begin with the women by name and the events by date, as a clerk would have kept them.
+# The data come with neocc. In the book rows and columns are already sorted by the answer, so we
+# begin with the women by name and the events by date, as a clerk would have kept them.
 
 from matplotlib import pyplot as plt
 from sklearn.base import clone
@@ -51,7 +51,7 @@ agrees = max((model.row_membership_ == cliques[:, order]).sum() for order in ([0
 print(f"{agrees} of {cliques.size} answers are those of the book")
 
 # %%
-# The numbers above were chosen knowing the book. How much hangs on them? Here are others.
+# We chose the numbers above knowing the book. How much depends on them? Here are others.
 
 for n_events in (2, 3):
     for overlap_model in ("repeat", "share", "average"):
@@ -83,6 +83,6 @@ plot.reordered(
 )
 
 # %%
-# Both cliques of the book appear, with Ruth DeSand in both, as its authors had it; the one
-# difference is Pearl Oglethorpe, who came to three events only and is put into both. The event left
-# outside, E8, is the one that the most women came to, from both circles, and so belongs to neither.
+# Both cliques of the book appear, with Ruth DeSand in both, as its authors had it. The one
+# difference is Pearl Oglethorpe, who came to only three events and is also put into both. The event
+# left outside, E8, was attended by more women than any other, from both circles.

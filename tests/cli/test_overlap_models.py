@@ -53,7 +53,7 @@ def test_a_model_is_said_kept_repeated_and_used(run, planted, tmp_path, name, ob
     # Rows are planted as means.
     used = "average" if name == "auto" else name
     assert f"Overlap model {used}, at most 2 each: {EXPLAINED[used]}" in ran.words
-    whys = ("every seed ends lower", "in doubt the mean", "the only one that makes sense")
+    whys = ("every seed ends lower", "in doubt, the mean", "no other to compare")
     assert any(why in ran.words for why in whys) == (name == "auto")
     settings = json.loads((tmp_path / "out" / "record.json").read_text())["settings"]
     assert (settings["overlap_model"], settings["max_memberships"]) == (name, 2)

@@ -130,7 +130,7 @@ def test_an_interrupted_fit_keeps_what_belongs_together(monkeypatch, tmp_path, w
     ("ends", "named", "why", "n_seeds"),
     [
         ([0.97], "sum", "every seed ends lower", 3),
-        ([0.995], "average", "it costs hardly more than any", 9),
+        ([0.995], "average", "it costs hardly more;", 9),
         ([1.2, 1.2, 0.9], "sum", "several seeds end lower", 9),
         ([0.9, *[1.2] * 8], "average", "seeds differ more than models do", 9),
     ],

@@ -140,7 +140,7 @@ def test_lines_that_stand_out_are_counted(form):
     assert (facts.constant_rows, facts.constant_columns) == (0, 1)
     assert (facts.duplicate_rows, facts.duplicate_columns) == (3, 0)
     assert "Rows: 3 that repeat an earlier one." in str(found)
-    assert "Columns: 1 without any value and 1 of one value throughout." in str(found)
+    assert "Columns: 1 without any value and 1 with the same value throughout." in str(found)
 
 
 def test_missing_cells_are_no_zeros():

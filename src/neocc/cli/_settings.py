@@ -157,8 +157,8 @@ class FitSettings(Reading):
         "Cost of a row or column in several groups. repeat, as in the paper: the sum of its "
         "distances to them; share: the mean of these; average, sum: its distance to the mean, or "
         "the sum, of their prototypes; either: in each group of columns, its distance to the "
-        "nearest of its groups; auto: average, sum or either, whichever explains more (share for "
-        "counts). Default: auto.",
+        "nearest of its groups; auto: average, sum or either, whichever explains more (for "
+        "counts average, or share with diagonal and modularity). Default: auto.",
         "auto",
     )
     max_memberships: int | None = _groups(

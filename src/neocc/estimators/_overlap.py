@@ -48,15 +48,15 @@ class OverlapChoice:
     def why(self) -> str:
         """The reason, in words."""
         if not self.costs:
-            return "nothing overlaps, so that all models are the same"
+            return "nothing overlaps, so all models are the same"
         if len(self.costs) == 1:
-            return "it is the only one that makes sense here"
+            return "for this objective there is no other to compare it with"
         ranked = sorted(self.costs.values(), key=min)
         if not self.is_sure:
             own = min(self.costs[self.model])
             near = min(ranked[0]) >= (1.0 - _LEAST) * own
-            why = "it costs hardly more than any" if near else "seeds differ more than models do"
-            return f"{why}: in doubt the mean of prototypes"
+            why = "it costs hardly more" if near else "seeds differ more than models do"
+            return f"{why}; when in doubt, the mean of the prototypes"
         first, second = min(ranked[0]), min(ranked[1])
         saved = 1.0 - first / second if second > 0 else 0.0
         seeds = "every seed ends" if max(ranked[0]) < second else "several seeds end"

@@ -11,11 +11,11 @@ from neocc.report._side import Side
 __all__ = ["OVERLAP_MODELS", "count_of", "figure", "figure_of", "headline", "in_words"]
 
 OVERLAP_MODELS = {
-    "repeat": "whoever is in several groups pays what each of them costs in full",
-    "share": "whoever is in several groups pays the mean of what they cost",
-    "average": "whoever is in several groups is the mean of them",
-    "sum": "whoever is in several groups is the sum of them",
-    "either": "whoever is in several groups follows one of them in each group of columns",
+    "repeat": "members of several groups pay the full cost of each",
+    "share": "members of several groups pay the mean of the costs",
+    "average": "members of several groups are compared with the mean of these",
+    "sum": "members of several groups are compared with the sum of these",
+    "either": "members of several groups follow one of them in each group of columns",
 }
 """What several memberships mean, by overlap model."""
 

@@ -224,7 +224,7 @@ def _of_ratings(facts: Facts) -> list[Reason]:
 
 
 def _of_counts(_: Facts) -> list[Reason]:
-    why = "it compares each count with what its row and its column would give by themselves"
+    why = "it compares each count with what the totals of its row and column suggest"
     return [_nothing("counts are modelled as they are"), _objective("poisson", why)]
 
 
@@ -236,7 +236,7 @@ def _of_proportions(facts: Facts) -> list[Reason]:
 
 
 def _of_intensities(facts: Facts) -> list[Reason]:
-    why = f"ratios count, not differences: values reach over {facts.decades:.1f} powers of ten"
+    why = f"ratios matter, not differences: values span {facts.decades:.1f} orders of magnitude"
     step = Reason("take logarithms to base 2", why, "log2")
     if facts.low == 0:
         step = Reason("take log(1 + x)", f"{why}, and some are 0", "log1p")
@@ -244,7 +244,7 @@ def _of_intensities(facts: Facts) -> list[Reason]:
 
 
 def _of_units(facts: Facts) -> list[Reason]:
-    why = f"their scales differ up to {facts.column_scales:,.3g} times"
+    why = f"their scales differ by up to {facts.column_scales:,.3g} times"
     return [Reason(_STANDARDIZE, why, "column-standardize"), _MEAN]
 
 
@@ -256,22 +256,22 @@ def _of_levels(facts: Facts) -> list[Reason]:
 def _centred(facts: Facts) -> list[Reason]:
     if facts.is_sparse:
         return [_MEAN]
-    why = "rows and columns have levels of their own, which make no groups"
+    why = "rows and columns have levels of their own, which should not form groups"
     return [Reason("subtract the means of rows and columns", why, "double-center"), _MEAN]
 
 
 def _of_plain(facts: Facts) -> list[Reason]:
     if facts.is_sparse and facts.column_scales > _SCALES_APART:
-        why = f"their scales differ up to {facts.column_scales:,.3g} times, and zeros stay zeros"
+        why = f"their scales differ by up to {facts.column_scales:,.3g} times, and zeros stay zeros"
         return [Reason("divide the columns by their norms", why, "column-norm"), _MEAN]
     if facts.is_sparse or facts.column_levels <= _LEVELS_APART:
         return [_ONE_SCALE, _MEAN]
-    why = "columns have levels of their own, which make no groups of rows"
+    why = "columns have levels of their own, which say nothing about groups of rows"
     return [Reason("centre the columns", why, "column-center"), _MEAN]
 
 
 def _of_scaled_counts(_: Facts) -> list[Reason]:
-    why = "else rows and columns with much of everything would outweigh all others"
+    why = "otherwise rows and columns with large totals would outweigh all others"
     return [Reason("scale rows and columns to equal norms", why, "binormalize"), _MEAN]
 
 

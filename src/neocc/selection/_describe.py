@@ -98,8 +98,8 @@ def describe_data(
     'units'
     >>> print(found)  # doctest: +NORMALIZE_WHITESPACE
     178 rows and 13 columns that look like columns of different units: the 13 columns differ in
-    scale up to 720 times, and are of different sorts; the column of the largest unit would
-    decide alone.
+    scale by up to 720 times, and are of different kinds; the column with the largest unit alone
+    would decide.
     """
     check_positive("max_cells", max_cells)
     seed = int(make_rng(random_state).integers(1 << 31))
@@ -119,7 +119,7 @@ def _remarks(facts: Facts) -> list[str]:
         )
     if facts.id_columns:
         names = ", ".join(repr(name) for name in facts.id_columns[:_MOST_NAMED])
-        found.append(f"Ids, not measurements, by the look of them: {names}; leave them out.")
+        found.append(f"These look like ids, not measurements: {names}. Leave them out.")
     if max(facts.high, -facts.low) > LARGEST:
         found.append(
             f"Values up to {max(facts.high, -facts.low):.2g} are too large to be squared: rescale "
@@ -130,12 +130,12 @@ def _remarks(facts: Facts) -> list[str]:
             getattr(facts, f"{what}_{side}") for what in ("empty", "constant", "duplicate")
         )
         parts = [f"{empty:,} without any value"] * bool(empty)
-        parts += [f"{constant:,} of one value throughout"] * bool(constant)
+        parts += [f"{constant:,} with the same value throughout"] * bool(constant)
         parts += [f"{twice:,} that repeat an earlier one"] * bool(twice)
         if parts:
             found.append(f"{side.capitalize()}: {_and(parts)}.")
     if facts.constant_columns and facts.constant_columns < facts.shape[1]:
-        found.append("Columns of one value are grouped with the others, but tell no rows apart.")
+        found.append("Constant columns are grouped with the others, but do not tell rows apart.")
     if facts.missing:
         found.append(f"{facts.missing:.1%} of the cells are missing.")
     if facts.n_rows_seen < facts.shape[0]:

@@ -71,7 +71,7 @@ def _counts(facts: Facts) -> str:
         return ""
     return (
         f"all values are whole numbers from 0 to {_figure(facts.high)}, "
-        f"{_percent(1 - facts.fill)} of them 0, and small ones are the commonest"
+        f"{_percent(1 - facts.fill)} of them 0, and small ones are the most common"
     )
 
 
@@ -81,7 +81,7 @@ def _intensities(facts: Facts) -> str:
     if facts.skew < _SKEWED or abs(facts.log_skew) > facts.skew / 2:
         return ""
     return (
-        f"positive values reach over {facts.decades:.1f} powers of ten (up to "
+        f"positive values span {facts.decades:.1f} orders of magnitude (up to "
         f"{_figure(facts.high)}) and are far less skewed as logarithms "
         f"({facts.log_skew:.1f}) than as they are ({facts.skew:.1f})"
     )
@@ -93,7 +93,7 @@ def _ratios(facts: Facts) -> str:
         return ""
     return (
         f"values lie on both sides of 0 ({_percent(facts.negative)} are negative), and columns "
-        f"differ little in scale (up to {facts.column_scales:.1f} times)"
+        f"differ little in scale (by up to {facts.column_scales:.1f} times)"
     )
 
 
@@ -103,8 +103,8 @@ def _units(facts: Facts) -> str:
     if facts.is_sparse or many or not (apart or facts.mixed_columns):
         return ""
     return (
-        f"the {facts.shape[1]} columns differ in scale up to {facts.column_scales:,.3g} times"
-        + (", and are of different sorts" if facts.mixed_columns else "")
+        f"the {facts.shape[1]} columns differ in scale by up to {facts.column_scales:,.3g} times"
+        + (", and are of different kinds" if facts.mixed_columns else "")
     )
 
 
@@ -129,7 +129,7 @@ KINDS = {
             "ratings",
             "ratings",
             _ratings,
-            "rows and columns that are rated high throughout should not make groups by that alone",
+            "rows and columns that are rated high throughout should not form groups for that alone",
         ),
         Kind(
             "proportions",
@@ -141,7 +141,7 @@ KINDS = {
             "counts",
             "counts",
             _counts,
-            "rows and columns with much of everything would outweigh all others",
+            "rows and columns with large totals would outweigh all others",
         ),
         Kind(
             "ratios",
@@ -159,7 +159,7 @@ KINDS = {
             "units",
             "columns of different units",
             _units,
-            "the column of the largest unit would decide alone",
+            "the column with the largest unit alone would decide",
             one_unit=False,
         ),
         Kind("plain", "numbers of one scale", _plain, "they can be compared as they are"),

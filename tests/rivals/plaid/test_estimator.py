@@ -63,6 +63,27 @@ def test_attributes(X, members):
     assert (model.n_iter_, model.n_kept_) == (12, 4)
 
 
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_labels_name_the_submatrix_that_alone_explains_most(X, missing):
+    X[np.random.default_rng(1).random(X.shape) < missing] = np.nan
+    model = InfinitePlaid(**QUICK).fit(X)
+
+    def literal(X, members, others):
+        labels = []
+        for x, inside in zip(X, members, strict=True):
+            errors = {
+                k: np.nansum((x - model.background_ - model.effects_[k] * others[:, k]) ** 2)
+                for k in np.flatnonzero(inside)
+            }
+            labels.append(min(errors, key=errors.get) if errors else -1)
+        return labels
+
+    U, V = model.row_membership_, model.column_membership_
+    assert (U.sum(axis=1) > 1).any()
+    np.testing.assert_array_equal(model.row_labels_, literal(X, U, V))
+    np.testing.assert_array_equal(model.column_labels_, literal(X.T, V, U))
+
+
 def test_scikit_learns_view(X, members):
     model = InfinitePlaid(**QUICK).fit(X)
     np.testing.assert_array_equal(model.rows_, members[0].T)
@@ -169,6 +190,8 @@ def test_noise_alone():
     assert model.row_membership_.shape == (25, 0)
     assert model.effects_.shape == (0,)
     assert model.row_outliers_.all()
+    assert (model.row_labels_ == -1).all()
+    assert (model.column_labels_ == -1).all()
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, -3e5])

@@ -86,6 +86,9 @@ class InfinitePlaid(PlaidResults, CallbackSupportMixin, BaseEstimator):
         Which row belongs to which sub-matrices, largest sub-matrix first.
     column_membership_ : ndarray of bool, shape (n_columns, n_submatrices)
         Which column belongs to which sub-matrices.
+    row_labels_, column_labels_ : ndarray of int
+        Of the sub-matrices of each row (column), the one that alone explains it best; -1 for a row
+        or column in none.
     row_outliers_, column_outliers_ : ndarray of bool
         Rows and columns that belong to no sub-matrix.
     n_submatrices_ : int

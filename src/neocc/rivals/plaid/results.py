@@ -8,9 +8,10 @@ import numpy as np
 from sklearn.base import BiclusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from neocc._typing import BoolArray, FloatArray
+from neocc._typing import BoolArray, FloatArray, IntArray
+from neocc.core.overlap.scores import nearest_among
 from neocc.rivals.plaid.data import Units
-from neocc.rivals.plaid.state import State, areas
+from neocc.rivals.plaid.state import Field, State, areas
 from neocc.rivals.plaid.trace import Trace, comembership, support
 
 
@@ -30,6 +31,8 @@ class PlaidResults(BiclusterMixin):
         self.column_membership_: BoolArray = state.columns.T.copy()
         self.row_outliers_: Any = ~self.row_membership_.any(axis=1)
         self.column_outliers_: Any = ~self.column_membership_.any(axis=1)
+        self.row_labels_: IntArray = _labels(state, state.data, state.rows, state.columns)
+        self.column_labels_: IntArray = _labels(state, state.data.T, state.columns, state.rows)
         self.n_submatrices_ = state.K
         self.effects_: FloatArray = units.scale * state.theta
         self.background_ = units.centre + units.scale * state.phi
@@ -116,3 +119,13 @@ class PlaidResults(BiclusterMixin):
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _labels(state: State, data: Field, members: BoolArray, others: BoolArray) -> IntArray:
+    """Return, of the sub-matrices of each row of the data, the one that alone explains it best."""
+    if not state.K:
+        return np.full(members.shape[1], -1)
+    counts = np.column_stack([data.counts(y) for y in others.astype(float)])
+    sums = np.column_stack([data.sums(y) for y in others.astype(float)]) - state.phi * counts
+    # Squared errors with one sub-matrix, less those of the background.
+    return nearest_among(members.T, state.theta * (state.theta * counts - 2 * sums))
