@@ -70,6 +70,23 @@ def test_the_page_fits_narrow_windows(browser):
         browser.driver.set_window_size(1280, 1000)
 
 
+def test_bars_of_many_groups_fit_a_telephone_beside_long_names(driver, folder):
+    path, n = folder / "telephone.html", 22
+    names = [f"a name that is rather long {at}" for at in range(n)]
+    write_report((np.eye(n, dtype=bool), None), path, matrix=np.ones((n, 4)), row_names=names)
+    browser = Browser(driver)
+    size = {"width": 375, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        browser.open(path)
+        left, _, width, _ = browser.frame()
+        room = browser.one("#picture").size["width"]
+        assert width >= 80
+        assert left + width + 5 * n <= room  # bars are this wide, or a little more
+    finally:
+        driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 def test_without_scripts_the_answer_is_still_there(browser):
     browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:

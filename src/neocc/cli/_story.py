@@ -70,19 +70,19 @@ def _sure(seen: Seen, model: Any, choices: Sequence[Choice]) -> Iterator[str]:
             "are as plausible. Look at two or three of them, and trust what stays."
         )
     if model.block_means_.size == 1 and not seen.is_stored:
-        yield "All are in one group: nothing is told apart."
+        yield "Everything is in one group: nothing was told apart."
     elif not seen.is_stored:
         result = read_result(model, seen.matrix.data, None, None, seen.settings.nouns)
         if (share := explained_share(result)) is not None:
             said = f"Groups explain {max(share, 0.0):.0%} of the variation of the values clustered"
             # Noise bounds the share of 0 and 1: even true groups of them explain little.
             if share < _LITTLE and seen.description.kind != "binary":
-                said += "; that is little: take them as a summary, not as kinds that exist"
+                said += "; that is little: take them as a summary, not as kinds that really exist"
             yield f"{said}."
     if seen.choices:
         yield (
-            "What is done with the values follows from rules for kinds of data; how good they are "
-            "is measured in the documentation. What the values mean, only you know."
+            "The steps follow from general rules for each kind of data; the documentation says how "
+            "well these do. Only you know what the values mean."
         )
 
 

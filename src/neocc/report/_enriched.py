@@ -110,7 +110,7 @@ def labels(sides: Sequence[SideFacts]) -> Markup:
         return NOTHING
     text = (
         "How many members of each group have each label. The darker a cell, the more there are "
-        "against what chance gives; an outline marks those that chance hardly explains (adjusted p "
+        "compared with chance; an outline marks those that chance hardly explains (adjusted p "
         f"up to {LEVEL:g}: hypergeometric test, adjusted by Benjamini and Hochberg for all cells)."
     )
     return section("labels", "Labels and groups", note(text), *parts)

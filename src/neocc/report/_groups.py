@@ -64,16 +64,17 @@ def _how_to_read(result: Result, facts: SideFacts) -> str:
     text = f"Bars start at {start}: to the right a group is higher, to the left lower."
     if measure.is_ratio:
         text = f"Bars start at {start}, a lift of 1: to the right there is more, to the left less."
-    what = "a membership" if facts.side.repeats else "one in this group alone"
+    what = "a membership" if facts.side.repeats else "a member of this group alone"
     if facts.side.distances is not None and facts.side.gains:
         text += (
-            f" Typical members are those that gain most: by so much {what} lowers the objective "
-            f"below that of {result.background}. Whoever has more {_amount(result)} can gain more."
+            f" Typical members are those that gain most. The gain is by how much {what} lowers the "
+            f"objective below that of {result.background}; with more {_amount(result)}, there is "
+            "more to gain."
         )
     elif facts.side.distances is not None:
         text += (
-            f" Typical members are those at the smallest distance, which is what {what} adds to "
-            "the objective: squared differences from what the group has in common."
+            f" Typical members are those at the smallest distance: what {what} adds to the "
+            "objective, squared differences from what the group has in common."
         )
     return text
 

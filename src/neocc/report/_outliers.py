@@ -35,13 +35,13 @@ def outliers(result: Result, sides: Sequence[SideFacts]) -> Markup:
     if not parts:
         return NOTHING
     is_known = any(facts.side.distances is not None for facts in sides)
-    limit = "The mark is the limit: nobody in a group is farther from the nearest one."
+    limit = "The mark is the limit: no member of a group is farther from its nearest one."
     if not all(facts.side.repeats for facts in sides):
-        limit = "The mark is the limit: nobody in one group alone is farther from it."
+        limit = "The mark is the limit: no member of one group alone is farther from it."
     if any(facts.side.gains for facts in sides):
         limit = (
-            f"Those are left out whom groups explain little better than {result.background}. The "
-            "mark is the limit: nobody in one group alone gains less."
+            f"Outliers are those that groups explain little better than {result.background}. The "
+            "mark is the limit: no member of one group alone gains less."
         )
     return section("outliers", "Outliers", note(limit) if is_known else NOTHING, *parts)
 

@@ -172,23 +172,23 @@ def _about_blocks(result: Result, means: FloatArray) -> str:
     text = ""
     if measure.is_ratio:
         text = (
-            f" A lift of 1 is what is expected if {rows} and {columns} had nothing to do with each "
-            "other, given how much there is of each of them; at 2 there is twice as much."
+            f" A lift of 1 is what one would expect if {rows} and {columns} had nothing to do with "
+            "each other, given their totals; a lift of 2 is twice as much."
         )
         if _is_common(means):
             text += " All blocks off the diagonal have one lift in common."
     elif measure.expected is not None:
         text = (
-            " What is expected of a cell are the effects of its row and its column: how high their"
-            " values are on the whole."
+            " What is expected of a cell follows from the effects of its row and its column: how"
+            " high their values are overall."
         )
     if result.observed:
         text += " Only observed cells count"
-        text += "; how many a block has is written below." if result.rows.cells else "."
+        text += "; below each number, how many the block has." if result.rows.cells else "."
         text += " Blocks with few of them are kept near 0." if result.model.shrinkage else ""
     if result.combines:
         what = measure.plural.capitalize()
-        text += f" {what} explain members of several groups too, by all their groups together."
+        text += f" {what} are chosen so that they also explain members of several groups."
     if measure.expected is None or not np.isfinite(means).any():
         return text
     extremes = {"highest": np.nanargmax(means), "lowest": np.nanargmin(means)}

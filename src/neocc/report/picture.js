@@ -18,7 +18,8 @@ let frame = { left: 0, top: 0, width: 1, height: 1, bars: [0, 0], names: [0, 0] 
 let pointed = null; // {row, column}: bins
 let found = null; // {side, place}
 
-const label = (text) => short(text, MOST_LETTERS);
+// Names leave room for the matrix on a narrow screen.
+const label = (text) => short(text, Math.min(MOST_LETTERS, Math.max(8, Math.floor(canvas.clientWidth / 22))));
 
 function layOut() {
   context.font = FONT;
