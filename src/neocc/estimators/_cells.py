@@ -123,7 +123,7 @@ class CellPredictor(RegressorMixin, BaseEstimator):
         X : array-like of shape (n_cells, 2)
             Pairs of a row and a column: an array, a table with two columns, or a list.
         y : array-like of shape (n_cells,)
-            Their values. A pair that occurs several times counts as often, with its mean.
+            Their values. A pair that occurs several times counts that many times, with its mean.
         sample_weight : array-like of shape (n_cells,), default=None
             Weights of the cells; cells with weight zero are left out.
 

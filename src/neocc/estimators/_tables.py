@@ -120,7 +120,7 @@ class RowTableMixin:
             `row`, its index in X; `name`, from the index of a data frame, otherwise "row 1" for the
             first; `group`, named as in plots, reports and `top_features` ("R1" is
             ``row_membership_[:, 0]``), missing for a row in none; and `distance`, as in
-            `transform`, for a row in no group that to the nearest. Requires pandas.
+            `transform`; for a row in no group, that to the nearest. Requires pandas.
 
         Examples
         --------

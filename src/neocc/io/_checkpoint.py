@@ -173,11 +173,11 @@ class Checkpoint:
 
     @property
     def exists(self) -> bool:
-        """Whether there is a state to go on from."""
+        """Whether there is a state to resume from."""
         return os.path.isfile(self.path)
 
     def check_place(self, output: Path) -> None:
-        """Fail now, and not when a state is due, if none can be written; nor is it in `output`."""
+        """Fail now, not when a state is due, if none can be written or it would lie in `output`."""
         path = Path(self.path)
         folder = os.path.realpath(path.parent)
         inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(output))
@@ -199,7 +199,7 @@ class Checkpoint:
 
     @contextmanager
     def interrupts_wait(self) -> Iterator[None]:
-        """Let Ctrl-C wait for the next state that a fit can go on from; a second does not wait.
+        """Let Ctrl-C wait for the next state from which a fit can resume; a second does not wait.
 
         Yields
         ------

@@ -68,8 +68,8 @@ def read_matrix(
         Whether the first line names the columns. By default it does if it has text above numbers,
         or is one cell shorter than the others, or begins with a blank cell, "id", "name", "index"
         or "row". Numbers may be headings, too, above a table whose rows have names: after a word
-        for what rows are, such as "gene" or "country", or one that is written otherwise than the
-        names below it; or if they rise in equal steps as those of no other line do.
+        for what rows are, such as "gene" or "country", or a cell of another form than the names
+        below it; or if they rise in equal steps, as those of no other line do.
     row_names : bool or str, default=None
         Whether the first column of a table holds the names of the rows, or the name of the column
         that does. By default the first column does if it holds text, has one of the headings just

@@ -131,8 +131,8 @@ def reordered(
         Names, written where there is room for them; by default those of a data frame, those that
         the model was fitted with, or numbers.
     cmap : str or matplotlib.colors.Colormap, default=None
-        Colormap; see `neocc.plot.matrix`. They span the values of rows and columns in clusters;
-        outliers may lie beyond.
+        Colormap; see `neocc.plot.matrix`. Colours span the values of rows and columns in clusters;
+        those of outliers may lie beyond.
     title : str, default=None
         The title; by default, it summarises the result.
     colorbar : bool, default=True

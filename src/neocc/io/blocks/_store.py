@@ -132,7 +132,7 @@ class BlockStore:
         return self._load(index, _arrays.mapped_whole)
 
     def read(self, index: int) -> Any:
-        """Return one block in memory of its own: for passes, which leave it behind.
+        """Return a copy of one block in memory, for passes, which use it once.
 
         That is cheaper than mapping and unmapping a file.
 
@@ -149,7 +149,7 @@ class BlockStore:
         return self._load(index, _arrays.read)
 
     def load_part(self, index: int) -> Any:
-        """Return one block of which a few rows will be used: what is not touched is not read.
+        """Return one block of which only a few rows will be used: others are not read.
 
         Parameters
         ----------

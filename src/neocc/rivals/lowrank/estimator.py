@@ -99,8 +99,8 @@ class LowRankNEOKMeans(NEOKMeans):
     objective_ : float
         Objective of the memberships.
     relaxed_objective_ : float
-        Objective of the relaxed solution, only as exact as the constraints are met: where some
-        points are far from all others, violations within `tol` may be worth a tenth of it or more.
+        Objective of the relaxed solution, only as exact as the constraints are satisfied: if some
+        points are far from all others, violations within `tol` may amount to a tenth of it or more.
     infeasibility_ : float
         Its largest relative violation of a constraint.
     history_ : structured ndarray
