@@ -126,11 +126,11 @@ def recommend(model: CellPredictor, viewer: str, n: int = 3) -> list[str]:
     lines = []
     for best in model.recommend(viewer, n=n):
         reason = best.reasons[0]
-        side = "above" if reason.level > 0 else "below"
+        side = "more" if reason.level > 0 else "fewer"
         lines.append(
-            f"{best.column}: {best.value:.1f} stars, not {best.expected:.1f} as by effects alone: "
-            f"viewers of group {reason.row_cluster + 1} rate films of group "
-            f"{reason.column_cluster + 1} {abs(reason.level):.1f} stars {side} expectation"
+            f"{best.column}: {best.value:.1f} stars, {best.expected:.1f} by effects alone; viewers "
+            f"of group {reason.row_cluster + 1} give {abs(reason.level):.1f} stars {side} than "
+            f"expected to films of group {reason.column_cluster + 1}"
         )
     return lines
 

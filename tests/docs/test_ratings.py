@@ -38,7 +38,7 @@ def test_the_example_predicts_and_recommends():
     viewer = train.pairs[0][0]
     lines = example["recommend"](model, viewer, n=2)
     assert len(lines) == 2
-    assert all("above expectation" in line for line in lines)
+    assert all("more than expected" in line for line in lines)
     X = example["as_matrix"](model, train)
     p, t = example["places"](model, train)
     assert np.array_equal(X.toarray()[p, t], train.stars)
