@@ -6,14 +6,12 @@ fit into this process.
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
 
 from neocc._typing import FloatArray
 from neocc.core.assign import Step, assign
 from neocc.core.engine import Engine
-from neocc.core.objectives import Side
+from neocc.core.objectives import Pair, Side
 from neocc.core.objectives.blends import in_types
 from neocc.core.overlap import Scores
 from neocc.core.problem import Counts, Problem
@@ -32,10 +30,6 @@ __all__ = [
     "spared",
     "with_side",
 ]
-
-Pair: TypeAlias = tuple[Memberships | None, Memberships | None]
-"""Memberships of rows and of columns, None for a side that is not clustered."""
-
 
 # Rounds in which items of given clusters settle what they follow; a few suffice.
 _MOST_ROUNDS = 100
@@ -61,7 +55,7 @@ def make_terms(problem: Problem, side: Side, features: Features, pair: Pair) -> 
     pairs = float(model.needs_pairs)
     if model.blends:
         pairs = model.pair_share if problem.counts(side).n_extra > 0 else 0.0
-    terms = problem.objective.terms(side, features, *pair, pairs=pairs)
+    terms = problem.objective.terms(side, features, pair, pairs=pairs)
     silent = problem.row_silent if side == "rows" else problem.column_silent
     if silent is not None:
         terms.silent = True
