@@ -23,7 +23,6 @@ from neocc.core.objectives.base import (
     Side,
     Terms,
     block_means,
-    both,
     bound,
 )
 from neocc.core.objectives.virtual import by_sums
@@ -69,7 +68,8 @@ class Mean(Objective):
 
     def terms(self, side: Side, features: Features, pair: Pair, *, pairs: float = 0.0) -> Terms:
         """Return the terms of a half-step; with `pairs` also inner products of prototypes."""
-        U, V = both(pair)
+        U, V = pair
+        assert U is not None and V is not None
         M = block_means(features, U, V)
         if side == "rows":
             terms = _terms(M, U, V, pairs=pairs)
