@@ -48,9 +48,6 @@ def find_thresholds(
         return [ANY] * n_blocks
     if prices_first:
         return _PriceSearch(ask, counts, n_blocks, few).changed()
-    if n_blocks == 1:
-        found: list[Thresholds] = ask("selected", [counts])
-        return found
     return two_stage_thresholds(ask, counts, n_blocks, guess, few)
 
 

@@ -3,13 +3,13 @@
 Prices are found by counting. Blocks of items are asked how many of their costs fall into which bin,
 and the bins are narrowed around a threshold until they hold single numbers. Then every block is
 told the thresholds, and how many of the costs that equal one it may take: blocks are in the order
-of their items, so the lowest come first. A single block, which data in memory are, selects them.
+of their items, so the lowest come first. Data in memory are one block.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -111,8 +111,12 @@ def two_stage_thresholds(
     """Return what every block may take where each membership has a price of its own."""
     search = _Search(counts, few)
     query = first_query(counts, guess, few)
+    if n_blocks == 1:
+        query = replace(query, alone=counts)
     for _ in range(MOST_QUERIES):
         answers = ask("count", [query] * n_blocks)
+        if answers[0].found is not None:
+            return [answers[0].found]
         narrower = search.narrowed(query, answers)
         if narrower is None:
             return search.shared(answers, n_blocks)
@@ -188,6 +192,9 @@ class _Search:
         first, further = self.nearest_bin, self.extra_bin
         nearest = np.inf if first is None else value_of(first)
         extra = -np.inf if further is None else value_of(further)
+        if n_blocks == 1:
+            ties = EVERY if first is None else self.nearest_within
+            return [Thresholds(nearest, extra, ties, self.extra_within)]
         nearest_ties, extra_ties = np.full(n_blocks, EVERY), np.zeros(n_blocks, dtype=np.int64)
         if first is not None:
             available = np.array([each.nearest.at(np.array([first]))[0] for each in answers])

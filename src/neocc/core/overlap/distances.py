@@ -10,10 +10,9 @@ from functools import cached_property
 
 import numpy as np
 
-from neocc._counts import Counts
-from neocc._typing import FloatArray, LabelArray
+from neocc._typing import FloatArray
 from neocc.core.assign import Applied
-from neocc.core.histograms import BlockCounts, Query, at_rank
+from neocc.core.histograms import BlockCounts, Query
 from neocc.core.overlap.scores import Scores
 from neocc.core.sizes import Moves, Wanted, offer_moves
 from neocc.core.thresholds import ANY, Thresholds, taken
@@ -36,53 +35,27 @@ class DistanceChoices:
     def _offered(self) -> FloatArray:
         return self.scores.offered()
 
-    def selected(self, counts: Counts) -> Thresholds:
-        """Return the thresholds that give the items of the only block their memberships."""
-        found = ANY
-        if counts.n_covered < counts.n_items:
-            value, ties = self._at_rank(self.scores.minima, counts.n_covered)
-            found = Thresholds(value, n_nearest_ties=ties)
-        if counts.n_extra > 0:
-            value, ties = self._at_rank(self._offered, counts.n_extra, self._first(found))
-            found = replace(found, extra=value, n_extra_ties=ties)
-        return found
-
-    def _at_rank(
-        self, values: FloatArray, rank: int, first: LabelArray | None = None
-    ) -> tuple[float, int]:
-        """Return the value of a rank, and how many that equal it are taken.
-
-        Of a table of distances those of first memberships are left out.
-        """
-        if first is not None:
-            items, values = np.flatnonzero(first >= 0), values.copy()
-            values[items, first[items]] = np.inf
-        return at_rank(values.reshape(-1), rank)
-
-    def _first(self, thresholds: Thresholds) -> LabelArray:
-        """Return the first membership of each item, -1 for none."""
-        kept = taken(self.scores.minima, thresholds.nearest, thresholds.n_nearest_ties)
-        return np.where(kept, self.scores.labels, np.int32(-1))
-
     def apply(self, thresholds: Thresholds) -> Applied:
         """Return the memberships that thresholds allow.
 
         An item joins its nearest cluster if it is within the threshold of first memberships, and
         every other one within that of extra memberships.
         """
-        labels, k = self.scores.labels, self.scores.n_clusters
+        labels, minima, k = self.scores.labels, self.scores.minima, self.scores.n_clusters
         if thresholds is ANY or thresholds == ANY:
             members = Memberships.partition(labels, k)
             before = self.scores.members
             if before is not None and before.item_weights is not None:
                 members = members.weighing(before.item_weights)
             return Applied(members, self.scores.objective)
-        first, extra = self._first(thresholds), np.empty(0, dtype=np.intp)
+        kept = taken(minima, thresholds.nearest, thresholds.n_nearest_ties)
+        first = np.where(kept, labels, np.int32(-1))
+        extra = np.empty(0, dtype=np.intp)
         if thresholds.extra > -np.inf:
             flat = self._offered.reshape(-1)
             near = (flat <= thresholds.extra).nonzero()[0]
             items = near // k
-            near = near[near - items * k != first[items]]
+            near = near[(near - items * k != labels[items]) | ~kept[items]]
             extra = near[taken(flat[near], thresholds.extra, thresholds.n_extra_ties)]
         items = extra // k
         members = Memberships(first, items, (extra - items * k).astype(np.int32), k)

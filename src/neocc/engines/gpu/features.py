@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
+from neocc._counts import Counts
 from neocc._typing import FloatArray
 from neocc.core.assign import Applied, Choices
-from neocc.core.histograms import BlockCounts, Query
+from neocc.core.histograms import BlockCounts, Histogram, Query
 from neocc.core.overlap import OverlapModel, Scores
 from neocc.core.overlap.distances import DistanceChoices
 from neocc.core.overlap.scores import Spread, at_once
@@ -125,7 +126,7 @@ def scored_choices(
     several = lists is not None and lists.n_extra > 0
     if not model.prices_first or not (distances or several):
         weights = None if lists is None else lists.item_weights
-        return HeldChoices(scores.weighed(weights), device)
+        return HeldChoices(device, scores.weighed(weights))
     if model.needs_sums and other is not None:
         assert features.sums is not None
         parts = Parts.of(features.sums, features.counts, terms, other.sizes)
@@ -159,21 +160,46 @@ def scored(
 
 
 @dataclass(frozen=True)
-class HeldChoices(DistanceChoices):
+class HeldChoices:
     """The distances of items on a card; see `DistanceChoices`."""
 
-    device: Any = None
+    device: Device
+    scores: Scores
 
     def count(self, query: Query) -> BlockCounts:
-        """Count distances by bin."""
-        return BlockCounts.of(
-            self._offered, self.scores.minima, query, partial(histogram_of, self.device)
-        )
+        """Count distances by bin; the only block selects thresholds."""
+        if query.alone is not None:
+            nothing = Histogram()
+            return BlockCounts(nothing, nothing, nothing, found=self._selected(query.alone))
+        d: Any = self._offered
+        return BlockCounts.of(d, self.scores.minima, query, partial(histogram_of, self.device))
 
-    def _at_rank(self, values: Any, rank: int, first: Any = None) -> tuple[float, int]:
+    def _selected(self, counts: Counts) -> Thresholds:
+        """Return the thresholds that give the items here their memberships."""
+        found = Thresholds()
+        if counts.n_covered < counts.n_items:
+            value, ties = self._at_rank(self.scores.minima, counts.n_covered, None)
+            found = Thresholds(nearest=value, n_nearest_ties=ties)
+        if counts.n_extra > 0:
+            # First memberships are taken already.
+            value, ties = self._at_rank(self._offered, counts.n_extra, self._first(found))
+            found = Thresholds(found.nearest, value, found.n_nearest_ties, ties)
+        return found
+
+    @cached_property
+    def _offered(self) -> Any:
+        return self.scores.offered()
+
+    def _at_rank(self, values: Any, rank: int, first: Any) -> tuple[float, int]:
         """Return the value of a rank, and how many that equal it are taken."""
         value, n_below, n_equal = self.device.kernels.select(values, rank, first)
         return value, EVERY if rank - n_below == n_equal else rank - n_below
+
+    def _first(self, thresholds: Thresholds) -> Any:
+        """Return the first membership of each item, -1 for none."""
+        xp = self.device.kernels.xp
+        kept = taken(self.scores.minima, thresholds.nearest, thresholds.n_nearest_ties)
+        return xp.where(kept, self.scores.labels, xp.int32(-1))
 
     def apply(self, thresholds: Thresholds) -> Applied:
         """Return the memberships that thresholds allow."""
