@@ -23,6 +23,8 @@ __all__ = ["Enlarged", "Moves", "Wanted", "enlarged", "fill_small", "finite", "o
 
 # Moves that a block offers at a time, of all pairs of clusters together, and at least of each.
 _OFFERS, _OFFERS_PER_PAIR = 1 << 13, 8
+# Items whose costs are compared at a time: lines of all would be a second table of distances.
+_CHUNK = 1 << 14
 
 Cut: TypeAlias = Callable[[Memberships], Sequence[Memberships]]
 """Cut memberships into those of the blocks."""
@@ -159,7 +161,8 @@ def offer_moves(
         items = np.flatnonzero(inside[:, source])
         for target in wanted.targets.tolist():
             free = items[~inside[items, target]]
-            costly = changes(free, source, target)
+            parts = range(0, max(1, len(free)), _CHUNK)
+            costly = np.concatenate([changes(free[i : i + _CHUNK], source, target) for i in parts])
             if members.item_weights is not None:
                 costly = costly * members.item_weights[free]
             if says_nothing is not None and target in wanted.begin:
