@@ -122,14 +122,6 @@ class StandInKernels:
             return SimpleNamespace(block=SparseBlock(*arrays, block.n_columns, weights))
         return SimpleNamespace(block=np.array(block).view(np.ndarray))
 
-    def feed(self, blocks):
-        held = None
-        for block in blocks:
-            if held is not None:
-                held.block = None
-            held = self.hold(block)
-            yield held
-
     def gather(self, block, columns, *tables):
         numpy_.gather(block.block, here(columns), *map(plain, tables))
 

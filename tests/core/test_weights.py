@@ -10,7 +10,7 @@ import pytest
 from instances import KINDS, Instance, make_instance
 from sides import Setting, literal_distances, literal_objective
 
-from neocc.core.overlap import OVERLAP_MODELS, followed_clusters
+from neocc.core.overlap import OVERLAP_MODELS, Scores, followed_clusters
 from neocc.core.problem import Counts
 from neocc.core.sizes import Wanted, offer_moves
 from neocc.core.steps import half_step, make_features, make_terms
@@ -241,7 +241,8 @@ def test_moves_into_small_clusters_are_offered_by_weighted_cost():
     d, weights = rng.random((8, 2)), np.array([1.0, 9.0, 1.0, 4.0, 1.0, 6.0, 2.0, 3.0])
     wanted = Wanted(np.array([1]), np.array([True, False]), 3)
     changes = weights * (d[:, 1] - d[:, 0])
-    for costs in (None, OVERLAP_MODELS["average"](2).costs(np.arange(1.0, 3.0), np.eye(2))):
-        found = offer_moves(d, U.weighing(weights), wanted, costs)
+    scores = Scores(d, d.argmin(axis=1), d.min(axis=1), 2, gram=np.eye(2))
+    given = (U.weighing(weights), wanted)
+    for found in (offer_moves(d, *given), OVERLAP_MODELS["average"](2).offers(scores, *given)):
         assert sorted(found.items) == sorted(np.argsort(changes)[:3])
         np.testing.assert_allclose(found.changes, changes[found.items])

@@ -128,8 +128,8 @@ def test_a_wrong_objective_is_reported(page):
     """Each breaks one rule of the page: distances that sum to J, and tables that minimise it."""
 
     class Lower(page["Levels"]):
-        def terms(self, side, features, U, V, *, pairs=False):
-            terms = super().terms(side, features, U, V)
+        def terms(self, side, features, pair, *, pairs=False):
+            terms = super().terms(side, features, pair)
             return terms if side == "rows" else replace(terms, slope=1.01 * terms.slope)
 
     class Farthest(page["Levels"]):

@@ -517,10 +517,10 @@ def test_choices_of_workers_outlive_the_next_row_step():
     [held] = remote.hold([X], None, "numpy", kind=DenseMatrix)
     U, V = (members(np.eye(3, dtype=bool)[rng.integers(3, size=n)]) for n in (30, 12))
     model = OBJECTIVES["mean"]
-    terms = model.terms("rows", held.shard.column_features(U, None), U, V)
+    terms = model.terms("rows", held.shard.column_features(U, None), (U, V))
     first = held.shard.choices(U, terms, V, REPEAT, True)
     kept = first.scores.d.copy()
     other = members(np.roll(U.dense, 1, axis=0))
-    terms = model.terms("rows", held.shard.column_features(other, None), other, V)
+    terms = model.terms("rows", held.shard.column_features(other, None), (other, V))
     held.shard.choices(other, terms, V, REPEAT, True)
     np.testing.assert_array_equal(first.scores.d, kept)

@@ -110,7 +110,7 @@ def test_row_scores_have_the_bits_of_all_entries(shards, objective, overlapping,
     for n_changed in (0, 3, 0, 19, 100, 5, 20, 21):
         V = changed(V, rng, n_changed, overlapping)
         features = plain.column_features(U, V if model.needs_products else None, model.base)
-        terms = model.terms("rows", features, U, V)
+        terms = model.terms("rows", features, (U, V))
         updates.clear()
         found, wanted = (each.score(U, terms, V) for each in (shard, plain))
         np.testing.assert_array_equal(found.d, wanted.d)
@@ -132,7 +132,7 @@ def test_sums_are_made_anew_when_asked_otherwise(shards):
     for rows in (U, lighter, U, one_more, U, follows, U):
         assert_equal_bits(shard.column_features(rows, None), plain.column_features(rows, None))
     one_out = members(V.dense & (np.arange(N_COLUMNS) > 0)[:, None])
-    terms = OBJECTIVES["mean"].terms("rows", plain.column_features(U, None), U, V)
+    terms = OBJECTIVES["mean"].terms("rows", plain.column_features(U, None), (U, V))
 
     def fails(*_):
         raise KeyboardInterrupt
@@ -148,7 +148,7 @@ def test_threads_with_runs_of_their_own_share_no_sums(shards):
     rng = np.random.default_rng(4)
     shard, plain = shards
     (U, V), other = sides(rng, overlapping=False), sides(rng, overlapping=False)[1]
-    terms = OBJECTIVES["mean"].terms("rows", plain.column_features(U, None), U, V)
+    terms = OBJECTIVES["mean"].terms("rows", plain.column_features(U, None), (U, V))
     shard.score(U, terms, V)
     twin = shard.twin()
     near = changed(V, rng, 3, overlapping=False)

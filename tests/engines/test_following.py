@@ -164,7 +164,7 @@ def test_row_sums_serve_again_while_the_column_clusters_stay(shards, objective):
     heavier = weighted(V, rng)
     for columns in (V, V, members(V.dense), other, V, heavier, replace(heavier)):
         features = plain.column_features(U, columns if model.needs_products else None)
-        terms = model.terms("rows", features, U, columns)
+        terms = model.terms("rows", features, (U, columns))
         before = shard.reads.passes
         found, wanted = (each.score(U, terms, columns) for each in (shard, plain))
         np.testing.assert_array_equal(found.d, wanted.d)

@@ -37,12 +37,13 @@ def count_calls(function):
     return calls
 
 
-@pytest.fixture
-def setting():
-    """A sparse matrix of the size of a small study, four clusters on each side."""
+@pytest.fixture(params=["sparse", "dense"])
+def setting(request):
+    """A matrix of the size of a small study, four clusters on each side."""
     rng = np.random.default_rng(0)
-    X = sparse.random_array((475, 1000), density=0.05, random_state=rng, format="csr")
-    engine = make_engine(X, "numba")
+    shape = (475, 1000) if request.param == "sparse" else (475, 500)
+    X = sparse.random_array(shape, density=0.05, random_state=rng, format="csr")
+    engine = make_engine(X if request.param == "sparse" else X.toarray(), "numba")
     sides = [np.arange(size) % 4 for size in X.shape]
     pair = tuple(members(labels[:, None] == np.arange(4)) for labels in sides)
     return engine, pair

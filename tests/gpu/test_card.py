@@ -165,7 +165,7 @@ def test_blocks_that_pass_through(kind):
         blocks = [each._replace(weights=weights) for each in blocks]
     expected, found, start = np.zeros((n, 4)), xp.zeros((n, 4)), 0
     lists = CARD.lists(members)
-    for block, held in zip(blocks, KERNELS.feed(iter(blocks)), strict=True):
+    for block, held in zip(blocks, map(KERNELS.hold, blocks), strict=True):
         rows = len(block) if kind == "dense" else block.n_rows
         at = slice(start, start + rows)
         if weights is None:

@@ -9,25 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
-__all__ = ["NO_JOURNAL", "Checkpoint", "Journal"]
-
-
-class Checkpoint(Protocol):
-    """A place for the state of a fit: plain values, arrays, memberships and solutions."""
-
-    def load(self, fingerprint: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the state kept for a fit, None if there is none, an error if it is another's."""
-
-    def save(self, fingerprint: dict[str, Any], state: dict[str, Any]) -> None:
-        """Keep a state in place of the one before."""
-
-    def is_due(self) -> bool:
-        """Whether it is time to save."""
-
-    def remove(self) -> None:
-        """Forget the fit: it has ended."""
+__all__ = ["NO_JOURNAL", "Journal"]
 
 
 @dataclass

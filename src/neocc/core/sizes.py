@@ -17,12 +17,14 @@ import numpy as np
 
 from neocc._counts import Counts
 from neocc._typing import BoolArray, FloatArray, IntArray
-from neocc.kernels import Memberships, SetCosts
+from neocc.kernels import Memberships
 
-__all__ = ["Enlarged", "Moves", "Wanted", "enlarged", "fill_small", "offer_moves"]
+__all__ = ["Enlarged", "Moves", "Wanted", "enlarged", "fill_small", "finite", "offer_moves"]
 
 # Moves that a block offers at a time, of all pairs of clusters together, and at least of each.
 _OFFERS, _OFFERS_PER_PAIR = 1 << 13, 8
+# Items whose costs are compared at a time: lines of all would be a second table of distances.
+_CHUNK = 1 << 14
 
 Cut: TypeAlias = Callable[[Memberships], Sequence[Memberships]]
 """Cut memberships into those of the blocks."""
@@ -140,24 +142,27 @@ def offer_moves(
     d: FloatArray,
     members: Memberships,
     wanted: Wanted,
-    costs: SetCosts | None = None,
     changes: Callable[[IntArray, int, int], FloatArray] | None = None,
 ) -> Moves:
     """Return the cheapest moves of a block of items with these distances.
 
-    With `costs` those of sets, else an item pays each of its distances; or `changes` of items,
-    source and target tells what moves cost. A cluster without prototype costs its first members
-    nothing: it will be made of them.
+    An item pays each of its distances, or `changes` of items, source and target tells what moves
+    cost. A cluster without prototype costs its first members nothing: it will be made of them.
     """
     inside = members.dense
-    changes = changes or _changes_of(d, members, costs)
+
+    def further(items: IntArray, source: int, target: int) -> FloatArray:
+        return finite(d[items, target]) - finite(d[items, source])
+
+    changes = changes or further
     says_nothing = np.asarray(~d.any(axis=1)) if wanted.begin else None
     found: list[tuple[Any, ...]] = []
     for source in np.flatnonzero(wanted.can_spare).tolist():
         items = np.flatnonzero(inside[:, source])
         for target in wanted.targets.tolist():
             free = items[~inside[items, target]]
-            costly = changes(free, source, target)
+            parts = range(0, max(1, len(free)), _CHUNK)
+            costly = np.concatenate([changes(free[i : i + _CHUNK], source, target) for i in parts])
             if members.item_weights is not None:
                 costly = costly * members.item_weights[free]
             if says_nothing is not None and target in wanted.begin:
@@ -171,60 +176,8 @@ def offer_moves(
     return _stacked(found)
 
 
-def _changes_of(
-    d: FloatArray, members: Memberships, costs: SetCosts | None
-) -> Callable[[IntArray, int, int], FloatArray]:
-    """Return what tells the changes of moves from the parts of costs."""
-    numbers, joint = members.numbers, _Joint.of(members, costs)
-
-    def changes(items: IntArray, source: int, target: int) -> FloatArray:
-        own = 1.0 if costs is None else costs.own[numbers[items] - 1]
-        found: FloatArray = own * (_finite(d[items, target]) - _finite(d[items, source]))
-        if joint is not None:
-            found += joint.changes(items, source, target)
-        return found
-
-    return changes
-
-
-class _Joint(NamedTuple):
-    """The part of costs that depends on pairs of clusters, of the items in several.
-
-    `sums` has a line for each of these, with the sum over its clusters of what pairs with each
-    cluster cost; `place` is the line of an item, -1 for none.
-    """
-
-    sums: FloatArray
-    place: IntArray
-    factors: FloatArray
-    pairs: FloatArray
-
-    @classmethod
-    def of(cls, members: Memberships, costs: SetCosts | None) -> _Joint | None:
-        several = np.flatnonzero(members.numbers > 1)
-        if costs is None or costs.pairs is None or not len(several):
-            return None
-        place = np.full(members.n_items, -1, dtype=np.intp)
-        place[several] = np.arange(len(several))
-        inside = members.dense[several]
-        sums = np.zeros(inside.shape)
-        # Cluster by cluster: a product of matrices may round differently for other blocks.
-        for cluster in range(members.n_clusters):
-            sums[inside[:, cluster]] += costs.pairs[cluster]
-        return cls(sums, place, costs.joint[members.numbers[several] - 1], costs.pairs)
-
-    def changes(self, items: IntArray, source: int, target: int) -> FloatArray:
-        """Return what moves from one cluster to another change."""
-        found = np.zeros(len(items))
-        several = np.flatnonzero(self.place[items] >= 0)
-        at = self.place[items[several]]
-        # The cluster that is left is paired with the one that is joined no more.
-        pairs = self.sums[at, target] - self.pairs[source, target] - self.sums[at, source]
-        found[several] = self.factors[at] * pairs
-        return found
-
-
-def _finite(distances: FloatArray) -> FloatArray:
+def finite(distances: FloatArray) -> FloatArray:
+    """Return distances, 0 for those to clusters without prototype."""
     return np.where(np.isfinite(distances), distances, 0.0)
 
 
@@ -239,7 +192,7 @@ def _cheapest(changes: FloatArray, n: int) -> IntArray:
 
 
 def fill_small(members: Memberships, d: FloatArray, counts: Counts) -> Memberships:
-    """Enlarge the clusters of items whose distances are at hand."""
+    """Enlarge the clusters of items whose distances are given."""
 
     def ask(_: str, parts: list[Memberships], wanted: Wanted) -> list[Moves]:
         return [offer_moves(d, parts[0], wanted)]

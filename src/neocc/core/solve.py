@@ -18,7 +18,7 @@ from neocc.core.checkpoints import NO_JOURNAL, Journal
 from neocc.core.engine import Engine
 from neocc.core.objectives import Features, Objective
 from neocc.core.problem import Problem
-from neocc.core.steps import Pair, half_step, make_features, spared
+from neocc.core.steps import Pair, counted, half_step, make_features
 from neocc.kernels import Memberships
 
 __all__ = ["Report", "Solution", "checked", "checked_value", "continued", "improved", "solve"]
@@ -96,13 +96,7 @@ def solve(
     where it was.
     """
     first, history, previous, converged = 0, [], np.inf, False
-    U, V = pair
-    pair = (
-        None if U is None else problem.weighted("rows", U),
-        None if V is None else problem.weighted("columns", V),
-    )
-    if problem.row_silent is not None or problem.column_silent is not None:
-        pair = spared(engine, problem, pair)
+    pair = counted(engine, problem, pair)
     if (reached := journal.found("run")) is not None:
         first, pair, history, previous = reached
     lead, two_sided = problem.sides[0], len(problem.sides) == 2

@@ -6,14 +6,12 @@ fit into this process.
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
 
 from neocc._typing import FloatArray
 from neocc.core.assign import Step, assign
 from neocc.core.engine import Engine
-from neocc.core.objectives import Side
+from neocc.core.objectives import Pair, Side
 from neocc.core.objectives.blends import in_types
 from neocc.core.overlap import Scores
 from neocc.core.problem import Counts, Problem
@@ -22,6 +20,7 @@ from neocc.kernels import Features, Kernels, Memberships, Terms, numpy_
 __all__ = [
     "Pair",
     "assigned",
+    "counted",
     "distances",
     "fixed_pair",
     "half_step",
@@ -29,13 +28,8 @@ __all__ = [
     "make_features",
     "make_terms",
     "score",
-    "spared",
     "with_side",
 ]
-
-Pair: TypeAlias = tuple[Memberships | None, Memberships | None]
-"""Memberships of rows and of columns, None for a side that is not clustered."""
-
 
 # Rounds in which items of given clusters settle what they follow; a few suffice.
 _MOST_ROUNDS = 100
@@ -48,11 +42,10 @@ def with_side(pair: Pair, side: Side, members: Memberships) -> Pair:
 
 def make_features(engine: Engine, problem: Problem, pair: Pair) -> Features:
     """Return the column features that the half-steps of a problem need."""
-    U, V = pair
-    products = V if problem.needs_products else None
-    base = None if problem.columns is None else problem.objective.base
-    counts = problem.objective.needs_counts
-    return engine.column_features(U, products, base=base, counts=counts)
+    objective, has_columns = problem.objective, problem.columns is not None
+    products = pair[1] if has_columns and objective.needs_products else None
+    base = objective.base if has_columns else None
+    return engine.column_features(pair[0], products, base=base, counts=objective.needs_counts)
 
 
 def make_terms(problem: Problem, side: Side, features: Features, pair: Pair) -> Terms:
@@ -61,7 +54,7 @@ def make_terms(problem: Problem, side: Side, features: Features, pair: Pair) -> 
     pairs = float(model.needs_pairs)
     if model.blends:
         pairs = model.pair_share if problem.counts(side).n_extra > 0 else 0.0
-    terms = problem.objective.terms(side, features, *pair, pairs=pairs)
+    terms = problem.objective.terms(side, features, pair, pairs=pairs)
     silent = problem.row_silent if side == "rows" else problem.column_silent
     if silent is not None:
         terms.silent = True
@@ -70,12 +63,9 @@ def make_terms(problem: Problem, side: Side, features: Features, pair: Pair) -> 
 
 def half_step(engine: Engine, problem: Problem, side: Side, features: Features, pair: Pair) -> Step:
     """Return the objective of a pair and the best memberships of one side."""
-    U, V = pair
+    own, other = pair if side == "rows" else pair[::-1]
     terms = make_terms(problem, side, features, pair)
-    if side == "rows":
-        step = engine.assign_rows(problem, terms, U, V)
-    else:
-        step = _assign_columns(engine, problem, features, terms, V)
+    step = join(engine, problem, side, terms, own, other, features)
     if terms.constant:
         step = step._replace(objective=step.objective + terms.constant)
     return step
@@ -97,19 +87,8 @@ def join(
     """
     if side == "rows":
         return engine.assign_rows(problem, terms, members, other)
-    assert features is not None
-    return _assign_columns(engine, problem, features, terms, members)
-
-
-def _assign_columns(
-    engine: Engine,
-    problem: Problem,
-    features: Features,
-    terms: Terms,
-    members: Memberships | None,
-) -> Step:
     counts = problem.columns
-    assert counts is not None
+    assert features is not None and counts is not None
     kernels, model = engine.shards.kernels, problem.overlap_model
     before = problem.nobody("columns") if members is None else members
     if features.place is not None:
@@ -163,11 +142,14 @@ def assigned(engine: Engine, problem: Problem, side: Side, pair: Pair) -> Pair:
     return with_side(pair, side, step.members)
 
 
-def spared(engine: Engine, problem: Problem, pair: Pair) -> Pair:
-    """Return a pair in which items that say nothing have one membership at most.
+def counted(engine: Engine, problem: Problem, pair: Pair) -> Pair:
+    """Return a pair as its memberships count, of items that say nothing one at most.
 
     Others of their side are assigned again if some have more.
     """
+    U, V = pair
+    rows = None if U is None else problem.weighted("rows", U)
+    pair = rows, None if V is None else problem.weighted("columns", V)
     for side in problem.sides:
         members, silent = pair[int(side == "columns")], problem.silent(side)
         if silent is not None and members is not None and members.numbers[silent].max() > 1:

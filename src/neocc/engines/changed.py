@@ -3,7 +3,7 @@
 Rows of a store are changed by whoever reads them, in this process or on a worker; data in memory
 once, by the same functions. Where only observed cells count, their weights lie beside the values,
 and values are multiplied by the square roots of these; where both travel as one matrix, weights are
-its imaginary part.
+its imaginary part. Arrays may be those of a card.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def unpacked(X: Any) -> tuple[Any, FloatArray | None]:
 
 def scaled(X: Any, rows: FloatArray | None, columns: FloatArray | None) -> Any:
     """Return an array or a CSR matrix times weights of its rows and columns."""
-    if sparse.issparse(X):
+    if hasattr(X, "indptr"):
         return with_data(X, X.data * _weights_of_items(X, rows, columns))
     X = X.astype(np.float64)
     X = X if columns is None else X * columns
@@ -50,18 +50,26 @@ def weighed_cells(
 
 def minus_effects(X: Any, weights: FloatArray | None, rows: FloatArray, columns: FloatArray) -> Any:
     """Return observed cells minus effects of rows and columns."""
-    expected = np.repeat(rows, np.diff(X.indptr)) + columns[X.indices]
+    expected = _by_row(X, rows) + columns[X.indices]
     if weights is not None:
         expected *= np.sqrt(weights)
-    return with_data(X, np.asarray(X.data.astype(np.float64) - expected))
+    return with_data(X, X.data.astype(np.float64) - expected)
 
 
 def _weights_of_items(X: Any, rows: FloatArray | None, columns: FloatArray | None) -> FloatArray:
     """Return the weight of each stored cell, given those of rows and of columns."""
-    found = np.ones(len(X.data))
+    found = np.ones_like(X.data, dtype=np.float64)
     if rows is not None:
-        found *= np.repeat(rows, np.diff(X.indptr))
+        found *= _by_row(X, rows)
     return found if columns is None else found * columns[X.indices]
+
+
+def _by_row(X: Any, rows: FloatArray) -> FloatArray:
+    """Return for each stored cell the number of its row."""
+    if sparse.issparse(X):
+        return np.repeat(rows, np.diff(X.indptr))
+    ends, cells = X.indptr.astype(np.int64), np.arange(len(X.data), like=X.data)
+    return rows[np.searchsorted(ends, cells, side="right") - 1]
 
 
 def observed_cells(X: Any) -> Any:

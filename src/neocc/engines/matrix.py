@@ -216,8 +216,9 @@ def _n_parts(work: int, entries: int, *, even: bool) -> int:
 
 
 def with_data(X: Any, data: AnyArray) -> Any:
-    """Return a CSR matrix of the same cells with other values."""
-    return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
+    """Return a CSR matrix of the same cells with other values, here or on a card."""
+    kind = sparse.csr_array if sparse.issparse(X) else type(X)
+    return kind((data, X.indices, X.indptr), shape=X.shape)
 
 
 def packed(X: Any, weights: Any) -> Any:

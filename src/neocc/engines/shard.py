@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -31,10 +32,13 @@ Result = TypeVar("Result")
 class Shard(RowSums):
     """Rows of a matrix: their choices, and the features of columns over them."""
 
+    # Further arguments by which shards of the same rows are made.
+    _own: Mapping[str, Any] = MappingProxyType({})
+
     def alike(self, matrix: Matrix) -> Shard:
         """Return a shard of the same rows, read otherwise."""
         shared = (self.kernels, self.workers, self.space, self.reads)
-        return type(self)(matrix, *shared, options=self.options)
+        return type(self)(matrix, *shared, options=self.options, **self._own)
 
     def over(self, matrix: Matrix) -> Shard:
         """Return a shard of other rows, in memory, with the same kernels and threads."""
@@ -110,17 +114,10 @@ class Shard(RowSums):
         return Scores(d, labels, minima, k, total, members, norms, gram, parts, silent=silent)
 
     def nearest(self, members: Memberships, terms: Terms, V: Memberships | None) -> IntArray:
-        """Return the nearest cluster of every row among its own, -1 for none; keep no table."""
-        labels = np.empty(self.shape[0], dtype=np.intp)
-
-        def one_block(rows: Rows, features: Features) -> None:
-            n, at = rows[1] - rows[0], slice(*rows)
-            d = np.empty((n, terms.n_clusters))
-            self.kernels.score(features, terms, None, d, np.empty(n, np.int32), np.empty(n))
-            labels[at] = nearest_among(members.dense[at], d)
-
-        self._over_features(terms, V, one_block)
-        return labels
+        """Return the nearest cluster of every row among its own, -1 for none."""
+        d = self.score(None, terms, V).d
+        assert d is not None
+        return nearest_among(members.dense, d)
 
     def row_distances(self, terms: Terms, V: Memberships | None) -> FloatArray:
         """Return the distance of every row to every row cluster, not rounded."""

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from neocc._typing import FloatArray
 from neocc.engines.changed import ChangedSource, scaled
-from neocc.engines.gpu.matrix import DenseCard, SparseCard, fetched
+from neocc.engines.gpu.matrix import DenseCard, SparseCard, fetched, put_on_card
 from neocc.engines.matrix import Matrix
 from neocc.engines.observed import ObservedMatrix
 from neocc.engines.reading import canonical
@@ -87,6 +87,8 @@ def weighed(
         observed = isinstance(matrix, ObservedMatrix)
         source = ChangedSource(known, observed, rows, columns, cells)
         return replace(matrix, values=matrix.values.over(source))
-    if isinstance(matrix, SparseCard | DenseCard | ObservedMatrix):
+    if isinstance(matrix, SparseCard | DenseCard):
+        rows, columns = put_on_card(rows), put_on_card(columns)
+    if isinstance(matrix, ObservedMatrix):
         return matrix.weighed(rows, columns)
     return replace(matrix, values=scaled(matrix.values, rows, columns))

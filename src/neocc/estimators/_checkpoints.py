@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from neocc._typing import AnyArray
-from neocc.core.checkpoints import NO_JOURNAL, Checkpoint, Journal
+from neocc.core.checkpoints import NO_JOURNAL, Journal
 from neocc.core.engine import Engine
 from neocc.core.problem import Problem
 from neocc.engines import Matrix, SparseMatrix
@@ -27,7 +27,7 @@ _READ = 1 << 22
 
 def open_journal(estimator: Any, matrix: Matrix, engine: Engine, problem: Problem) -> Journal:
     """Return what an earlier attempt at the same fit has reached, and keeps what this one does."""
-    checkpoint: Checkpoint | None = getattr(estimator, "checkpoint", None)
+    checkpoint: Any = getattr(estimator, "checkpoint", None)
     if checkpoint is None:
         return NO_JOURNAL
     missing = [name for name in ("load", "save", "is_due") if not hasattr(checkpoint, name)]

@@ -92,7 +92,7 @@ def column_distances(model: Any, X: Any, cell_weight: Any = None) -> FloatArray:
     """
     objective = asked_objective(model)
     features = fitted_features(model, objective, X, cell_weight)
-    terms = objective.terms("columns", features, *weighed_members(model))
+    terms = objective.terms("columns", features, weighed_members(model))
     d = numpy_.distances(features, terms)
     d = np.maximum(d, 0.0) if terms.rate is None else d
     d[:, np.isinf(terms.magnitude)] = np.inf

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from neocc._typing import FloatArray
-from neocc.core.objectives import OBJECTIVES
+from neocc.core.objectives import OBJECTIVES, BlockSums
 from neocc.core.objectives.virtual import followed_means, gathered
 from neocc.engines import RowSource
 from neocc.engines.stored import StoredRows
@@ -110,14 +110,9 @@ def _from_sums(
         sums += members.T @ S
         row_part += members.T @ (S * S)
         by_columns += (part.T @ members).T
-    errors = OBJECTIVES[objective].block_values(
-        squares,
-        sums,
-        row_part * inverse(m),
-        (by_columns**2 @ v) * inverse(n)[:, None],
-        np.outer(n, m),
-    )
-    return np.maximum(errors, 0.0)
+    column_part = (by_columns**2 @ v) * inverse(n)[:, None]
+    over = BlockSums(squares, sums, row_part * inverse(m), column_part, np.outer(n, m))
+    return np.maximum(OBJECTIVES[objective].block_values(over), 0.0)
 
 
 def _dense_parts(X: Any, cells_at_once: int) -> Iterator[tuple[slice, FloatArray]]:

@@ -12,7 +12,14 @@ from instances import OBJECTIVES as NAMES
 from scipy import sparse
 
 from neocc import objective_value
-from neocc.core.objectives import COCLUSTERING, KMEANS, OBJECTIVES, block_means, mean_rows
+from neocc.core.objectives import (
+    COCLUSTERING,
+    KMEANS,
+    OBJECTIVES,
+    BlockSums,
+    block_means,
+    mean_rows,
+)
 from neocc.core.objectives.mean import residual_squares
 from neocc.core.problem import Counts, Problem
 from neocc.core.steps import distances
@@ -231,18 +238,15 @@ def test_values_of_blocks_follow_from_their_sums(name, kind):
             if not block.size:
                 continue
             n, m = block.shape
-            found = OBJECTIVES[name].block_values(
-                *(
-                    np.array([[value]])
-                    for value in (
-                        (block**2).sum(),
-                        block.sum(),
-                        (block.sum(axis=1) ** 2).sum() / m,
-                        (block.sum(axis=0) ** 2).sum() / n,
-                        float(n * m),
-                    )
-                )
+            sums = (
+                (block**2).sum(),
+                block.sum(),
+                (block.sum(axis=1) ** 2).sum() / m,
+                (block.sum(axis=0) ** 2).sum() / n,
+                float(n * m),
             )
+            over = BlockSums(*(np.array([[value]]) for value in sums))
+            found = OBJECTIVES[name].block_values(over)
             one = np.ones((n, 1)), np.ones((m, 1))
             assert_close(found, [[oracle.objective(block, *one, name)]], (block**2).sum())
 

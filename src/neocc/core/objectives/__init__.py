@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from neocc.core.objectives.base import Centring, Features, Objective, Rise, Side, Terms
+from neocc.core.objectives.base import (
+    BlockSums,
+    Centring,
+    Features,
+    Objective,
+    Pair,
+    Rise,
+    Side,
+    Terms,
+)
 from neocc.core.objectives.counts import CountObjective
 from neocc.core.objectives.diagonal import DIAGONAL
 from neocc.core.objectives.kmeans import KMEANS, mean_rows
@@ -23,11 +32,13 @@ __all__ = [
     "OBJECTIVES",
     "OUTLIER_COSTS",
     "POISSON",
+    "BlockSums",
     "Centring",
     "CountObjective",
     "Features",
     "Objective",
     "Observed",
+    "Pair",
     "Rise",
     "Side",
     "Terms",

@@ -18,7 +18,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -26,10 +26,13 @@ from neocc._typing import BoolArray, FloatArray
 from neocc.core.objectives.virtual import followed_lines, followed_means
 from neocc.kernels import Base, Features, Memberships, Terms
 
-__all__ = ["Centring", "Features", "Objective", "Rise", "Side", "Terms"]
-__all__ += ["block_means", "bound"]
+__all__ = ["BlockSums", "Centring", "Features", "Objective", "Pair", "Rise", "Side", "Terms"]
+__all__ += ["block_means", "both", "bound"]
 
 Side: TypeAlias = Literal["rows", "columns"]
+
+Pair: TypeAlias = tuple[Memberships | None, Memberships | None]
+"""Memberships of rows and of columns, None for a side that is not clustered."""
 
 Centring: TypeAlias = Literal["none", "global", "rows", "columns", "double"]
 """What is subtracted from X where that changes nothing but the accuracy of the sums."""
@@ -40,6 +43,19 @@ Rise: TypeAlias = Callable[[FloatArray], FloatArray]
 
 Changes and rises have a line per item and a column per cluster.
 """
+
+
+class BlockSums(NamedTuple):
+    """Sums over the entries of each block, and their numbers, `sizes`.
+
+    `rows` adds the square of the sum of each row over its length, `columns` that of each column.
+    """
+
+    squares: FloatArray
+    sums: FloatArray
+    rows: FloatArray
+    columns: FloatArray
+    sizes: FloatArray
 
 
 @dataclass(frozen=True)
@@ -147,15 +163,7 @@ class Objective(ABC):
         """Return what may be subtracted from X; `side` is the only one clustered, if any."""
 
     @abstractmethod
-    def terms(
-        self,
-        side: Side,
-        features: Features,
-        U: Memberships | None,
-        V: Memberships | None,
-        *,
-        pairs: float = 0.0,
-    ) -> Terms:
+    def terms(self, side: Side, features: Features, pair: Pair, *, pairs: float = 0.0) -> Terms:
         """Return the terms of the half-step of a side; with `pairs` also of pairs of clusters.
 
         These are inner products of prototypes; where pairs of clusters have distances of their own,
@@ -212,20 +220,16 @@ class Objective(ABC):
         """Return the number of free parameters, given the size of X: those of blocks."""
         return n_clusters[0] * n_clusters[1]
 
-    def block_values(
-        self,
-        squares: FloatArray,
-        sums: FloatArray,
-        rows: FloatArray,
-        columns: FloatArray,
-        sizes: FloatArray,
-    ) -> FloatArray:
-        """Return the part of each block in J, from sums over the block.
-
-        `squares` and `sums` are those of its entries, `sizes` their numbers; `rows` adds the square
-        of the sum of each row over its length, `columns` that of each column.
-        """
+    def block_values(self, over: BlockSums) -> FloatArray:
+        """Return the part of each block in J, from sums over the block."""
         raise NotImplementedError
+
+
+def both(pair: Pair) -> tuple[Memberships, Memberships]:
+    """Return the memberships of two sides that are clustered."""
+    U, V = pair
+    assert U is not None and V is not None
+    return U, V
 
 
 def block_means(features: Features, U: Memberships, V: Memberships) -> FloatArray:

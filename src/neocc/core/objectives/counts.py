@@ -19,7 +19,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from neocc._typing import BoolArray, FloatArray
-from neocc.core.objectives.base import Centring, Features, Objective, Rise, Side, Terms
+from neocc.core.objectives.base import Centring, Features, Objective, Pair, Rise, Side, Terms, both
 from neocc.core.objectives.blends import mixing
 from neocc.kernels import Base, Memberships
 
@@ -148,18 +148,10 @@ class CountObjective(Objective):
         observed = features.blocks(members)
         return Blocks(observed, expected, rows * per_count, columns * per_count)
 
-    def terms(
-        self,
-        side: Side,
-        features: Features,
-        U: Memberships | None,
-        V: Memberships | None,
-        *,
-        pairs: float = 0.0,
-    ) -> Terms:
+    def terms(self, side: Side, features: Features, pair: Pair, *, pairs: float = 0.0) -> Terms:
         """Return the terms of a half-step."""
-        assert U is not None and V is not None and not pairs
-        blocks = self.blocks(features, V)
+        assert not pairs
+        blocks = self.blocks(features, both(pair)[1])
         found = self.tables(blocks)
         if side == "rows":
             return count_terms(found.gain.T, found.rate.dot(blocks.column_shares), found)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from neocc._typing import FloatArray
-from neocc.core.objectives.base import Centring, Features, Objective, Side, Terms, bound
+from neocc.core.objectives.base import Centring, Features, Objective, Pair, Side, Terms, bound
 from neocc.kernels import Memberships
 
 __all__ = [
@@ -87,17 +87,9 @@ class KMeans(Objective):
         """Return the other side: a vector added to all items changes nothing."""
         return "columns" if side == "rows" else "rows"
 
-    def terms(
-        self,
-        side: Side,
-        features: Features,
-        U: Memberships | None,
-        V: Memberships | None,
-        *,
-        pairs: float = 0.0,
-    ) -> Terms:
+    def terms(self, side: Side, features: Features, pair: Pair, *, pairs: float = 0.0) -> Terms:
         """Return the terms of a half-step; with `pairs` also inner products of prototypes."""
-        own = U if side == "rows" else V
+        own = pair[0] if side == "rows" else pair[1]
         assert own is not None
         if side == "rows":
             found = row_prototypes(features, own, None, pairs=pairs)

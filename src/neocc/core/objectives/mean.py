@@ -15,9 +15,11 @@ from scipy import sparse
 
 from neocc._typing import FloatArray
 from neocc.core.objectives.base import (
+    BlockSums,
     Centring,
     Features,
     Objective,
+    Pair,
     Side,
     Terms,
     block_means,
@@ -64,16 +66,9 @@ class Mean(Objective):
         """Return "global": a constant added to X changes nothing."""
         return "global"
 
-    def terms(
-        self,
-        side: Side,
-        features: Features,
-        U: Memberships | None,
-        V: Memberships | None,
-        *,
-        pairs: float = 0.0,
-    ) -> Terms:
+    def terms(self, side: Side, features: Features, pair: Pair, *, pairs: float = 0.0) -> Terms:
         """Return the terms of a half-step; with `pairs` also inner products of prototypes."""
+        U, V = pair
         assert U is not None and V is not None
         M = block_means(features, U, V)
         if side == "rows":
@@ -98,16 +93,9 @@ class Mean(Objective):
             return None
         return float(engine.sum_blocks(residual_squares, U, block_means(features, U, V), V))
 
-    def block_values(
-        self,
-        squares: FloatArray,
-        sums: FloatArray,
-        rows: FloatArray,
-        columns: FloatArray,
-        sizes: FloatArray,
-    ) -> FloatArray:
+    def block_values(self, over: BlockSums) -> FloatArray:
         """Return the squared differences from the mean in each block."""
-        return squares - sums * sums * inverse(sizes)
+        return over.squares - over.sums * over.sums * inverse(over.sizes)
 
     def unexplained(self, other: Memberships) -> Terms | None:
         """Return terms whose distance is base_p - sum_j S_pj^2 / m_j, less a projection.

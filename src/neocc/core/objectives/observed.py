@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from neocc._typing import BoolArray, FloatArray
-from neocc.core.objectives.base import Centring, Features, Objective, Rise, Side, Terms
+from neocc.core.objectives.base import Centring, Features, Objective, Pair, Rise, Side, Terms, both
 from neocc.core.objectives.blends import clusters_in_types, curvature, is_blended, mixing
 from neocc.core.objectives.virtual import by_sums, gathered, gathered_lines, gathered_within
 from neocc.kernels import Memberships, inverse
@@ -107,17 +107,9 @@ class Observed(Objective):
         sums, weights = (gathered(each, U) for each in tables)
         return sums, weights
 
-    def terms(
-        self,
-        side: Side,
-        features: Features,
-        U: Memberships | None,
-        V: Memberships | None,
-        *,
-        pairs: float = 0.0,
-    ) -> Terms:
+    def terms(self, side: Side, features: Features, pair: Pair, *, pairs: float = 0.0) -> Terms:
         """Return the terms of a half-step, with `pairs` also of all pairs of clusters."""
-        assert U is not None and V is not None
+        U, V = both(pair)
         M, own, other = self.block_means(features, U, V), U, V
         constant = self.shrinkage * float((M * M).sum())
         if side == "columns":

@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from neocc._typing import FloatArray
-from neocc.core.objectives.base import Features, Side, Terms
+from neocc.core.objectives.base import Features, Pair, Side, Terms, both
 from neocc.core.objectives.blends import clusters_in_types, curvature, mixing
 from neocc.core.objectives.counts import (
     Blocks,
@@ -54,19 +54,11 @@ class Poisson(CountObjective):
         lifts = self.rates(blocks)
         return Tables(np.log(lifts), lifts - 1.0, penalties(lifts, self.prior))
 
-    def terms(
-        self,
-        side: Side,
-        features: Features,
-        U: Memberships | None,
-        V: Memberships | None,
-        *,
-        pairs: float = 0.0,
-    ) -> Terms:
+    def terms(self, side: Side, features: Features, pair: Pair, *, pairs: float = 0.0) -> Terms:
         """Return the terms of a half-step, with `pairs` also of all pairs of clusters."""
-        assert U is not None and V is not None
+        U, V = both(pair)
         if not pairs and U.virtual is None and V.virtual is None:
-            return super().terms(side, features, U, V)
+            return super().terms(side, features, pair)
         blocks, P, Q = self.blocks(features, V), mixing(U), mixing(V)
         lifts = self._fitted(blocks, P, Q)
         # Rates of clusters, by types of the other side.

@@ -15,14 +15,19 @@ import numpy as np
 from scipy import sparse
 
 from neocc._typing import FloatArray
-from neocc.core.objectives.base import Centring, Features, Objective, Side, Terms, bound
-from neocc.core.objectives.kmeans import (
-    Prototypes,
-    column_prototypes,
-    mean_rows,
-    row_prototypes,
+from neocc.core.objectives.base import (
+    BlockSums,
+    Centring,
+    Features,
+    Objective,
+    Pair,
+    Side,
+    Terms,
+    block_means,
+    both,
+    bound,
 )
-from neocc.core.objectives.mean import block_means
+from neocc.core.objectives.kmeans import Prototypes, column_prototypes, mean_rows, row_prototypes
 from neocc.kernels import Memberships, inverse
 
 __all__ = ["RESIDUE", "Residue", "residue_squares"]
@@ -53,17 +58,9 @@ class Residue(Objective):
         """Return "double": row and column effects change nothing."""
         return "double"
 
-    def terms(
-        self,
-        side: Side,
-        features: Features,
-        U: Memberships | None,
-        V: Memberships | None,
-        *,
-        pairs: float = 0.0,
-    ) -> Terms:
+    def terms(self, side: Side, features: Features, pair: Pair, *, pairs: float = 0.0) -> Terms:
         """Return the terms of a half-step; with `pairs` also inner products of prototypes."""
-        assert U is not None and V is not None
+        U, V = both(pair)
         M = block_means(features, U, V)
         if side == "columns":
             return _terms(M.T, V, U, column_prototypes(features, V, pairs=pairs))
@@ -96,16 +93,10 @@ class Residue(Objective):
         (n, m), (k, l) = shape, n_clusters  # noqa: E741
         return l * n + k * m - k * l
 
-    def block_values(
-        self,
-        squares: FloatArray,
-        sums: FloatArray,
-        rows: FloatArray,
-        columns: FloatArray,
-        sizes: FloatArray,
-    ) -> FloatArray:
+    def block_values(self, over: BlockSums) -> FloatArray:
         """Return the squared residues in each block."""
-        return squares - rows - columns + sums * sums * inverse(sizes)
+        between = over.sums * over.sums * inverse(over.sizes)
+        return over.squares - over.rows - over.columns + between
 
 
 def _terms(M: FloatArray, own: Memberships, other: Memberships, found: Prototypes) -> Terms:

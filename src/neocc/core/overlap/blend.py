@@ -13,15 +13,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from neocc._typing import FloatArray, IntArray, LabelArray
+from neocc._typing import FloatArray, LabelArray
 from neocc.core.assign import Choices
-from neocc.core.objectives.blends import pairs_of, type_of, types_of
+from neocc.core.objectives.blends import pairs_of, types_of
 from neocc.core.overlap.average import Average
 from neocc.core.overlap.model import OverlapModel
 from neocc.core.overlap.repeat import REPEAT, Repeat
 from neocc.core.overlap.scores import Scores, Spread, at_once
 from neocc.core.overlap.sum import Sum
-from neocc.core.sizes import Moves, Wanted, offer_moves
 from neocc.kernels import Kernels, Memberships, SetCosts
 
 __all__ = ["Blend", "BlendedSum"]
@@ -93,24 +92,6 @@ class Blend(OverlapModel):
             best = d[:, k:].argmin(axis=1)
             curves[at, 1] = d[lines, k + best]
             sets[at, 1, 0], sets[at, 1, 1] = one[best], other[best]
-
-    def offers(self, scores: Scores, members: Memberships, wanted: Wanted) -> Moves:
-        """Offer the cheapest moves of memberships to clusters that are too small."""
-        d, k = scores.d, scores.n_clusters
-        assert d is not None
-        labels, inside = types_of(members).first, members.dense
-
-        def changes(items: IntArray, source: int, target: int) -> FloatArray:
-            beside = inside[items].copy()
-            beside[:, source] = False
-            other = np.where(beside.any(axis=1), beside.argmax(axis=1), target)
-            after = np.where(
-                other == target, target, type_of(other, np.full_like(other, target), k)
-            )
-            found: FloatArray = d[items, after] - d[items, labels[items]]
-            return found
-
-        return offer_moves(d, members, wanted, changes=changes)
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from neocc._typing import FloatArray, LabelArray
+from neocc._typing import FloatArray, IntArray, LabelArray
 from neocc.core.assign import Choices
 from neocc.core.overlap.distances import DistanceChoices
 from neocc.core.overlap.present import beyond_distances, joint_part, present_costs
 from neocc.core.overlap.scores import Scores, Spread, at_once
 from neocc.core.overlap.sets import SetChoices
-from neocc.core.sizes import Cut, Moves, Wanted, offer_moves
+from neocc.core.sizes import Cut, Moves, Wanted, finite, offer_moves
 from neocc.core.thresholds import Ask
 from neocc.kernels import Kernels, Memberships, SetCosts
 
@@ -129,7 +129,7 @@ class OverlapModel(ABC):
         beside, present = self.standing(scores)
         scores = scores._replace(objective=scores.objective + beside)
         if scores.d is None:
-            return DistanceChoices(scores.weighed())
+            return DistanceChoices(scores.weighed(scores.item_weights))
         return SetChoices.of(scores, self, largest, present, kernels, spread)
 
     def standing(self, scores: Scores) -> tuple[float, FloatArray | None]:
@@ -165,8 +165,19 @@ class OverlapModel(ABC):
 
     def offers(self, scores: Scores, members: Memberships, wanted: Wanted) -> Moves:
         """Offer the cheapest moves of memberships to clusters that are too small."""
-        assert scores.d is not None
-        return offer_moves(scores.d, members, wanted, self._costs(scores))
+        d, squares = scores.d, scores.squares
+        assert d is not None
+
+        def changes(items: IntArray, source: int, target: int) -> FloatArray:
+            lines = None if squares is None else squares[items]
+            some = scores._replace(d=finite(d[items]), squares=lines)
+            before = members.take(items)
+            inside = before.dense.copy()
+            inside[:, source], inside[:, target] = False, True
+            after = Memberships.from_dense(inside)
+            return self.present(some, after) - self.present(some, before)
+
+        return offer_moves(d, members, wanted, changes)
 
     def _costs(self, scores: Scores) -> SetCosts:
         known = scores.costs

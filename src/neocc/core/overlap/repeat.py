@@ -41,9 +41,9 @@ class Repeat(OverlapModel):
     def choices(self, scores: Scores, kernels: Kernels, spread: Spread = at_once) -> Choices:
         """Return the distances themselves, unless memberships are bounded."""
         if self.most is None:
-            members = scores.members
-            some_weigh = members is not None and members.item_weights is not None
-            return DistanceChoices(scores.weighed() if some_weigh else scores)
+            before = scores.members
+            weights = None if before is None else before.item_weights
+            return DistanceChoices(scores if weights is None else scores.weighed(weights))
         return super().choices(scores, kernels, spread)
 
 

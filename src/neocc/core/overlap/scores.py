@@ -59,13 +59,12 @@ class Scores(NamedTuple):
         """How many items each of them counts as; None for one."""
         return None if self.members is None else self.members.item_weights
 
-    def weighed(self) -> Scores:
+    def weighed(self, weights: FloatArray | None) -> Scores:
         """Return distances times the weights of items: what memberships cost, in place."""
-        weights, d = self.item_weights, self.d
         if weights is None:
             return self
-        if d is not None:
-            np.multiply(d, weights[:, None], out=d)
+        if self.d is not None:
+            np.multiply(self.d, weights[:, None], out=self.d)
         return self._replace(minima=self.minima * weights)
 
     def unexplained(self) -> FloatArray:

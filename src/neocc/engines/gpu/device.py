@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 from weakref import WeakValueDictionary
 
 from neocc._sizes import in_words
@@ -29,13 +29,6 @@ class GpuMemoryError(MemoryError):
         self.needed = needed
 
 
-class Holder(Protocol):
-    """What has arrays on a card."""
-
-    def let_go(self) -> None:
-        """Take what is still needed off the card, and forget the rest."""
-
-
 class Device:
     """A card with its kernels, and what is held there."""
 
@@ -44,7 +37,7 @@ class Device:
         # Returns the bytes that are free, None where nobody counts.
         self._counted = free
         self._held: WeakValueDictionary[int, Memberships] = WeakValueDictionary()
-        self._holders: WeakValueDictionary[int, Holder] = WeakValueDictionary()
+        self._holders: WeakValueDictionary[int, Any] = WeakValueDictionary()
         # Returns the card of the process that receives this one.
         self.found_by: Any = None
 
@@ -59,11 +52,10 @@ class Device:
         if known is None:
             put = self.kernels.put
             arrays = (put(members.first), put(members.extra_items), put(members.extra_clusters))
-            weights = put(members.scale), members.mixed, put(members.item_weights)
-            known = members.__dict__["held"] = Lists(
-                self.kernels.xp, *arrays, members.n_clusters, *weights
-            )
-            known.virtual, known.stands_for = self.lists(members.virtual), members.stands_for
+            how = (put(members.scale), members.mixed, self.lists(members.virtual))
+            weights = members.stands_for, put(members.item_weights)
+            known = Lists(*arrays, members.n_clusters, *how, *weights)
+            members.__dict__["held"] = known
             self._held[id(members)] = members
         found: Lists = known
         return found
@@ -74,8 +66,8 @@ class Device:
         self._held[id(members)] = members
         return members
 
-    def holds(self, holder: Holder) -> None:
-        """Let go what `holder` has there when the fit has ended."""
+    def holds(self, holder: Any) -> None:
+        """Call `let_go` of what has arrays there when the fit has ended."""
         self._holders[id(holder)] = holder
 
     def free(self) -> int | None:

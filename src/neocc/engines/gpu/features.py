@@ -125,7 +125,8 @@ def scored_choices(
     lists = device.lists(members)
     several = lists is not None and lists.n_extra > 0
     if not model.prices_first or not (distances or several):
-        return HeldChoices(device, weighed(scores, lists))
+        weights = None if lists is None else lists.item_weights
+        return HeldChoices(device, scores.weighed(weights))
     if model.needs_sums and other is not None:
         assert features.sums is not None
         parts = Parts.of(features.sums, features.counts, terms, other.sizes)
@@ -133,17 +134,6 @@ def scored_choices(
     if distances:
         return set_choices(device, scores, model)
     return model.choices(fetched(device, scores), kernels, spread)
-
-
-def weighed(scores: Scores, lists: Lists | None) -> Scores:
-    """Return distances times the weights of items: what memberships cost, in place."""
-    weights = None if lists is None else lists.item_weights
-    if weights is None:
-        return scores
-    d: Any = scores.d
-    if d is not None:
-        d *= weights[:, None]
-    return scores._replace(minima=scores.minima * weights)
 
 
 def scored(
@@ -228,7 +218,7 @@ class HeldChoices:
         before = self.device.lists(self.scores.members)
         weights = None if before is None else before.item_weights
         k = self.scores.n_clusters
-        lists = Lists(xp, first, items, clusters, k, weights, item_weights=weights)
+        lists = Lists(first, items, clusters, k, weights, item_weights=weights)
         if ends is not None:
             lists.extra_ptr = ends
         return Applied(self.device.memberships(lists), self.scores.objective)

@@ -10,12 +10,14 @@ import numpy as np
 from scipy import sparse
 
 from neocc._typing import FloatArray, IntArray
+from neocc.engines.changed import minus_effects
 from neocc.engines.matrix import DenseMatrix, SparseMatrix
 from neocc.engines.observed import ObservedMatrix, read_observed
 from neocc.engines.reading import check_values
 from neocc.kernels import SparseBlock
 
-__all__ = ["DenseCard", "ObservedCard", "SparseCard", "fetched", "is_on_card", "read_card"]
+__all__ = ["DenseCard", "ObservedCard", "SparseCard", "fetched", "is_on_card", "put_on_card"]
+__all__ += ["read_card"]
 
 
 def is_on_card(X: Any) -> bool:
@@ -56,6 +58,13 @@ def read_card(X: Any, names: Any = None, cell_weight: Any = None, *, observed: b
 def fetched(weights: Any) -> Any:
     """Return weights in this process, where they may be on a card."""
     return weights.get() if is_on_card(weights) else weights
+
+
+def put_on_card(values: Any) -> Any:
+    """Return a copy of an array on the card; None stays None."""
+    import cupy
+
+    return None if values is None else cupy.asarray(values)
 
 
 def _check_card(values: Any) -> None:
@@ -133,11 +142,6 @@ class SparseCard(SparseMatrix):
         """Return a copy of some columns."""
         return self.here().take_columns(columns)
 
-    def weighed(self, rows: FloatArray | None, columns: FloatArray | None) -> Self:
-        """Return the matrix times weights of its rows and columns."""
-        X = self.values
-        return replace(self, values=_with_data(X, X.data * _weights(X, rows, columns)))
-
 
 @dataclass(frozen=True, eq=False)
 class ObservedCard(SparseCard, ObservedMatrix):
@@ -148,55 +152,16 @@ class ObservedCard(SparseCard, ObservedMatrix):
     @classmethod
     def of(cls, here: ObservedMatrix) -> ObservedCard:
         """Put observed cells on the card: where some are left out, or weigh more than others."""
-        import cupy
-
         X, csr_matrix = here.values, import_module("cupyx.scipy.sparse").csr_matrix
-        arrays = [cupy.asarray(each) for each in (X.data, X.indices, X.indptr)]
+        arrays = [put_on_card(each) for each in (X.data, X.indices, X.indptr)]
         if arrays[0].dtype.name not in ("float32", "float64"):
             arrays[0] = arrays[0].astype("float64")
-        weights = None if here.weights is None else cupy.asarray(here.weights)
-        return cls(csr_matrix(tuple(arrays), shape=X.shape), X.indptr, weights)
+        return cls(csr_matrix(tuple(arrays), shape=X.shape), X.indptr, put_on_card(here.weights))
 
     def without(self, rows: FloatArray, columns: FloatArray) -> ObservedCard:
         """Return the matrix minus effects of rows and columns, in every observed cell."""
-        import cupy
-
-        X = self.values
-        expected = cupy.asarray(rows)[_rows_of(X)] + cupy.asarray(columns)[X.indices]
-        if self.weights is not None:
-            expected = expected * cupy.sqrt(self.weights)
-        return replace(self, values=_with_data(X, X.data.astype(np.float64) - expected))
-
-    def weighed(self, rows: FloatArray | None, columns: FloatArray | None) -> ObservedCard:
-        """Return the same cells with those of rows and columns as further weights."""
-        import cupy
-
-        X, more = self.values, _weights(self.values, rows, columns)
-        weights = more if self.weights is None else more * self.weights
-        return replace(self, values=_with_data(X, X.data * cupy.sqrt(more)), weights=weights)
-
-
-def _rows_of(X: Any) -> Any:
-    """Return the row of each entry."""
-    import cupy
-
-    ends = X.indptr.astype(np.int64)
-    return cupy.searchsorted(ends, cupy.arange(len(X.data)), side="right") - 1
-
-
-def _weights(X: Any, rows: FloatArray | None, columns: FloatArray | None) -> Any:
-    """Return the weight of each entry, given those of rows and of columns."""
-    import cupy
-
-    found = cupy.ones(len(X.data))
-    if rows is not None:
-        found = found * cupy.asarray(rows)[_rows_of(X)]
-    return found if columns is None else found * cupy.asarray(columns)[X.indices]
-
-
-def _with_data(X: Any, data: Any) -> Any:
-    """Return a CSR matrix of the same cells with other values."""
-    return type(X)((data, X.indices, X.indptr), shape=X.shape)
+        effects = (put_on_card(rows), put_on_card(columns))
+        return replace(self, values=minus_effects(self.values, self.weights, *effects))
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,22 +177,18 @@ class DenseCard(DenseMatrix):
 
     def on_card(self, start: int, stop: int) -> Any:
         """Return rows `start` to `stop`, centred, where they are."""
-        import cupy
-
         plain = self.row_effects is None and self.column_effects is None
         block = self.values[start:stop].astype(np.float64, order="C", copy=not plain)
         if self.column_effects is not None:
-            block -= cupy.asarray(self.column_effects)
+            block -= put_on_card(self.column_effects)
         if self.row_effects is not None:
-            block -= cupy.asarray(self.row_effects[start:stop])[:, None]
+            block -= put_on_card(self.row_effects[start:stop])[:, None]
         return block
 
     def take(self, rows: IntArray) -> DenseCard:
         """Return a copy of some rows, on the card, with the effects they had."""
-        import cupy
-
         effects = None if self.row_effects is None else self.row_effects[rows]
-        return DenseCard(self.values[cupy.asarray(rows)], effects, self.column_effects)
+        return DenseCard(self.values[put_on_card(rows)], effects, self.column_effects)
 
     def here(self) -> DenseMatrix:
         """Return a copy in this process."""
@@ -235,19 +196,9 @@ class DenseCard(DenseMatrix):
 
     def take_columns(self, columns: IntArray) -> DenseMatrix:
         """Return a copy of some columns, with the effects they had."""
-        import cupy
-
         effects = None if self.column_effects is None else self.column_effects[columns]
-        some = self.values[:, cupy.asarray(columns)].get()
+        some = self.values[:, put_on_card(columns)].get()
         return DenseMatrix(some, self.row_effects, effects)
 
     def _raw(self, at: slice) -> FloatArray:
         return np.ascontiguousarray(self.values[at].get(), dtype=np.float64)
-
-    def weighed(self, rows: FloatArray | None, columns: FloatArray | None) -> DenseCard:
-        """Return the matrix times weights of its rows and columns."""
-        import cupy
-
-        X = self.values.astype(np.float64)
-        X = X if columns is None else X * cupy.asarray(columns)
-        return DenseCard(X if rows is None else X * cupy.asarray(rows)[:, None])

@@ -28,8 +28,8 @@ class HeldRows:
     """Rows that are put on a card when they are first read.
 
     Those of a store, and all that do not fit, are cut into parts. The first of these stay on the
-    card; the others pass through it in every pass, each while the one before is worked on. Data
-    that are there already stay, but of parts that pass through columns are sorted in every pass.
+    card; the others pass through it in every pass. Data that are there already stay, but of parts
+    that pass through columns are sorted in every pass.
     """
 
     # Entries of a part: few enough that several are there at once.
@@ -39,7 +39,6 @@ class HeldRows:
 
     def __init__(self, matrix: Matrix, device: Device, tables: int = 0) -> None:
         self.matrix, self.device, self.tables = matrix, device, tables
-        self.on_card = isinstance(matrix, SparseCard | DenseCard)
         self.clear()
 
     def clear(self) -> None:
@@ -51,13 +50,7 @@ class HeldRows:
     def parts(self) -> Iterator[tuple[slice, Any]]:
         """Return ranges of rows, in order, and what is on the card of each."""
         yield from self._resident()
-        if not self._passing:
-            return
-        blocks = (self._block(*rows) for rows in self._passing)
-        kernels = self.device.kernels
-        fed = map(kernels.hold, blocks) if self.on_card else kernels.feed(blocks)
-        for rows, held in zip(self._passing, fed, strict=True):
-            yield slice(*rows), held
+        yield from map(self._put, self._passing)
 
     @property
     def whole(self) -> Any:
@@ -68,18 +61,14 @@ class HeldRows:
     def _resident(self) -> list[tuple[slice, Any]]:
         if self._kept is None:
             ranges, n_kept = self._planned()
-            self._kept = [
-                (slice(*rows), self.device.kernels.hold(self._block(*rows)))
-                for rows in ranges[:n_kept]
-            ]
+            self._kept = list(map(self._put, ranges[:n_kept]))
             self._passing = ranges[n_kept:]
         return self._kept
 
-    def _block(self, start: int, stop: int) -> Any:
-        matrix = self.matrix
-        if isinstance(matrix, SparseCard | DenseCard):
-            return matrix.on_card(start, stop)
-        return matrix.block(start, stop)
+    def _put(self, rows: tuple[int, int]) -> tuple[slice, Any]:
+        matrix: Any = self.matrix
+        read = getattr(matrix, "on_card", matrix.block)
+        return slice(*rows), self.device.kernels.hold(read(*rows))
 
     def _planned(self) -> tuple[list[tuple[int, int]], int]:
         """Cut the rows into ranges; return these, and how many of them stay on the card."""

@@ -123,7 +123,7 @@ class HeldSets(SetChoices):
                 types = first.copy()
                 types[several] = k + low * (2 * k - low - 1) // 2 + high - low - 1
                 none = items[:0], clusters[:0]
-                virtual = Lists(xp, types, *none, k + k * (k - 1) // 2)
+                virtual = Lists(types, *none, k + k * (k - 1) // 2)
         mixed = len(several) > 0 and self.model.mixed
         if self.scores.parts is not None:
             virtual, mixed = self._virtual(first, items, clusters, several), True
@@ -133,7 +133,7 @@ class HeldSets(SetChoices):
             scale = (1.0 if weights is None else weights) / xp.maximum(sizes, 1)
         if virtual is not None and weights is not None:
             virtual.scale = virtual.item_weights = weights
-        lists = Lists(xp, first, items, clusters, k, scale, mixed, weights, virtual)
+        lists = Lists(first, items, clusters, k, scale, mixed, virtual, item_weights=weights)
         members: Memberships = self.device.memberships(lists)
         return members
 
@@ -142,14 +142,14 @@ class HeldSets(SetChoices):
         xp, k, scores = self.device.kernels.xp, self.scores.n_clusters, self.scores
         parts: Any = scores.parts
         l = parts.sums.shape[1]  # noqa: E741
-        lists = Lists(xp, first, items, clusters, k)
+        lists = Lists(first, items, clusters, k)
         follow = self.device.kernels.follow
         followed = follow(parts, scores.squares, scores.minima, lists, several)
         there = (k + followed * l + xp.arange(l, dtype=xp.int32)).astype(xp.int32)
         virtual = first.copy()
         virtual[several] = there[:, 0]
         rest = xp.repeat(several, l - 1), there[:, 1:].reshape(-1)
-        return Lists(xp, virtual, *rest, k + k * l, stands_for=stands_for(k, l))
+        return Lists(virtual, *rest, k + k * l, stands_for=stands_for(k, l))
 
     def counted(self, members: Memberships, fresh: Sequence[int] = ()) -> Memberships:
         """Return memberships that were not chosen at prices, as they count."""

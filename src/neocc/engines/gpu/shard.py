@@ -54,7 +54,8 @@ class GpuShard(Shard):
 
     def __init__(self, *arguments: Any, device: Device, tables: int = 0, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.device, self.tables, self.n_runs = device, tables, 1
+        self.device, self.n_runs = device, 1
+        self._own = {"device": device, "tables": tables}
         self._rows = HeldRows(self.matrix, device, tables)
         # Of rows and of columns, by what the base of items is.
         self._bases: dict[tuple[Side, Base], Any] = {}
@@ -67,13 +68,6 @@ class GpuShard(Shard):
         self._rows.clear()
         self._bases.clear()
         self._summed = (None, None)
-
-    def alike(self, matrix: Matrix) -> GpuShard:
-        """Return a shard of the same rows, read otherwise."""
-        shared = (self.kernels, self.workers, self.space, self.reads)
-        return GpuShard(
-            matrix, *shared, options=self.options, device=self.device, tables=self.tables
-        )
 
     def over(self, matrix: Matrix) -> Shard:
         """Return a shard of other rows; few of them are faster in this process."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
-from neocc.kernels.gpu.feeding import Staging, feed, send
 from neocc.kernels.gpu.lines import SparseOnCard
+from neocc.kernels.gpu.sending import Staging, send
 from neocc.kernels.inputs import Block, SparseBlock
 
 __all__ = ["FLOAT", "INT", "LONG", "Card"]
@@ -52,17 +51,6 @@ class Card:
         indices, data = self._there(block.indices[at], INT), self._there(block.data[at])
         weights = None if block.weights is None else self._there(block.weights[at])
         return SparseOnCard(self.xp, self.launch, indptr, indices, data, block.n_columns, weights)
-
-    def feed(self, blocks: Iterable[Block]) -> Iterator[Any]:
-        """Put rows on the card one block after the other, the next while one is worked on."""
-        return feed(self.xp, self._wrapped, blocks)
-
-    def _wrapped(self, block: Block, arrays: dict[str, Any]) -> Any:
-        """Return the arrays of a block as kernels take them."""
-        if not isinstance(block, SparseBlock):
-            return arrays["cells"]
-        lines = (arrays["indptr"], arrays["indices"], arrays["data"], block.n_columns)
-        return SparseOnCard(self.xp, self.launch, *lines, arrays["weights"])
 
     def _there(self, array: Any, dtype: Any = None) -> Any:
         """Return an array on the card, where it may be already."""

@@ -13,7 +13,7 @@ import numpy as np
 from neocc.kernels.gpu.card import FLOAT, INT, LONG
 from neocc.kernels.gpu.lines import SparseOnCard
 from neocc.kernels.gpu.lists import Lists
-from neocc.kernels.gpu.sets import ADDED, SCORED, CardSets
+from neocc.kernels.gpu.sets import ADDED, SCORED, CardSets, pointers
 from neocc.kernels.inputs import Features, Terms
 
 __all__ = ["CudaKernels"]
@@ -49,7 +49,6 @@ class CudaKernels(CardSets):
         partial = xp.empty(n_blocks + 1)
         shared = 8 * (SCORED * (l | 1) + (l + 2) * k)
         tiled = sums is not None and shared <= self.shared - 8 * SCORED
-        extra = members is not None and members.n_extra > 0
         self.call(
             self.function("scores.cu", "score", *(["-DTILED"] if tiled else [])),
             (n_blocks,),
@@ -67,9 +66,7 @@ class CudaKernels(CardSets):
                 shrink,
                 rate,
                 magnitude,
-                None if members is None else members.first,
-                members.extra_ptr if members is not None and extra else None,
-                members.extra_clusters if members is not None and extra else None,
+                *pointers(members),
                 None if members is None else members.scale,
                 d,
                 labels,

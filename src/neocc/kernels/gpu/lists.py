@@ -6,33 +6,21 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from neocc._typing import FloatArray
+import numpy as np
+
+from neocc._typing import FloatArray, IntArray
 from neocc.kernels.memberships import Memberships
 
 __all__ = ["HeldMemberships", "Lists"]
 
 
 @dataclass(eq=False)
-class Lists:
-    """Memberships as arrays of a module `xp`, CuPy's or NumPy's; see `Memberships`."""
+class Lists(Memberships):
+    """Memberships as arrays on the device; see `Memberships`."""
 
-    xp: Any
-    first: Any
-    extra_items: Any
-    extra_clusters: Any
-    n_clusters: int
-    scale: Any = None
-    mixed: bool = False
-    item_weights: Any = None
     virtual: Lists | None = None
-    stands_for: Any = None
     # What kernels make of the lists, by what they made it for.
     codes: dict[Any, Any] = field(default_factory=dict)
-
-    @property
-    def n_items(self) -> int:
-        """Number of items."""
-        return len(self.first)
 
     @property
     def n_extra(self) -> int:
@@ -40,11 +28,10 @@ class Lists:
         return len(self.extra_items)
 
     @cached_property
-    def extra_ptr(self) -> Any:
+    def extra_ptr(self) -> IntArray:
         """Extra memberships of item i lie from `extra_ptr[i]` to `extra_ptr[i + 1]`."""
-        xp = self.xp
-        ends = xp.arange(self.n_items + 1, dtype=xp.int64)
-        return xp.searchsorted(self.extra_items, ends).astype(xp.int64)
+        ends = np.arange(self.n_items + 1, dtype=np.int64, like=self.first)
+        return np.searchsorted(self.extra_items, ends).astype(np.int64)
 
     def slice(self, start: int, stop: int) -> Lists:
         """Return the memberships of items `start` to `stop`, renumbered from zero."""
@@ -54,26 +41,20 @@ class Lists:
         items, clusters = self.extra_items[low:high] - start, self.extra_clusters[low:high]
         lines = (self.scale, self.item_weights)
         scale, weights = (None if line is None else line[start:stop] for line in lines)
-        some = (self.xp, self.first[start:stop], items, clusters, self.n_clusters)
-        return Lists(*some, scale, self.mixed, weights)
+        some = (self.first[start:stop], items, clusters, self.n_clusters, scale)
+        return Lists(*some, mixed=self.mixed, item_weights=weights)
 
     @cached_property
-    def weights(self) -> Any:
-        """How often the squares of each item count."""
-        numbers = (self.first >= 0).astype(self.xp.int64)
-        if self.n_extra:
-            numbers += self.xp.diff(self.extra_ptr)
-        if self.mixed:
-            covered = (numbers > 0).astype(self.xp.float64)
-            return covered if self.item_weights is None else covered * self.item_weights
-        weights = numbers.astype(self.xp.float64)
-        return weights if self.scale is None else weights * self.scale
+    def numbers(self) -> IntArray:
+        """Number of memberships of each item."""
+        numbers = (self.first >= 0).astype(np.int64)
+        return numbers + np.diff(self.extra_ptr) if self.n_extra else numbers
 
     @cached_property
-    def indicator(self) -> Any:
+    def indicator(self) -> FloatArray:
         """The matrix of weighted memberships."""
-        xp, k = self.xp, self.n_clusters
-        matrix = xp.eye(k + 1, k)[self.first]
+        clusters = np.arange(self.n_clusters, like=self.first)
+        matrix: FloatArray = (self.first[:, None] == clusters).astype(np.float64)
         if self.n_extra:
             matrix[self.extra_items, self.extra_clusters] = 1.0
         return matrix if self.scale is None else matrix * self.scale[:, None]

@@ -13,7 +13,7 @@ from neocc.kernels.gpu.sums import CardSums
 from neocc.kernels.inputs import Parts, SetCosts
 from neocc.kernels.numpy_sets import largest_exact
 
-__all__ = ["CardSets"]
+__all__ = ["ADDED", "SCORED", "CardSets", "pointers"]
 
 # Threads of a block whose items are scored, and of the one that adds up what blocks found.
 SCORED, ADDED = 128, 1024
@@ -55,7 +55,6 @@ class CardSets(CardSums):
         partial = xp.empty(n_blocks + 1)
         shared = 8 * SCORED * (width | 1)
         tiled = shared <= self.shared - 8 * SCORED
-        several = members is not None and members.n_extra > 0
         self.call(
             self.function("sets.cu", "set_curves", _EXACT),
             (n_blocks,),
@@ -73,9 +72,7 @@ class CardSets(CardSums):
                 fixed,
                 joint,
                 pairs,
-                None if members is None else members.first,
-                members.extra_ptr if members is not None and several else None,
-                members.extra_clusters if members is not None and several else None,
+                *pointers(members),
                 None if members is None else members.item_weights,
                 curves,
                 sets,
@@ -128,8 +125,8 @@ class CardSets(CardSums):
                 *self._tables(parts),
                 squares,
                 minima,
-                *_lists(members),
-                *_lists(virtual),
+                *pointers(members),
+                *pointers(virtual),
                 None if members is None else members.item_weights,
                 curves,
                 sets,
@@ -150,7 +147,7 @@ class CardSets(CardSums):
             sizes = (LONG(n), INT(len(parts.magnitude)), INT(l))
             given = (*sizes, items, *self._tables(parts), squares, minima)
             function = self.function("follow.cu", "follow", _EXACT)
-            rest = (*_lists(members), None, found)
+            rest = (*pointers(members), None, found)
             self.call(function, (-(-n * l // 256),), 256, (*given, *rest))
         return found
 
@@ -201,17 +198,11 @@ class CardSets(CardSums):
         nowhere, nobody = xp.empty(0, dtype=xp.int64), xp.empty(0, dtype=xp.int32)
         first = xp.where(several, xp.int32(-1), lists.first)
         k, scale = lists.n_clusters, lists.scale
-        alone = Lists(xp, first, nowhere, nobody, k, scale)
+        alone = Lists(first, nowhere, nobody, k, scale)
         place, at = xp.cumsum(several.astype(xp.int64)) - 1, xp.flatnonzero(several)
-        some = Lists(
-            xp,
-            lists.first[at],
-            place[lists.extra_items],
-            lists.extra_clusters,
-            k,
-            None if scale is None else scale[at],
-        )
-        inside = Lists(xp, some.first, some.extra_items, some.extra_clusters, k).indicator
+        extra = (place[lists.extra_items], lists.extra_clusters)
+        some = Lists(lists.first[at], *extra, k, None if scale is None else scale[at])
+        inside = Lists(some.first, *extra, k).indicator
         return np.diag(self.blocks(shares, alone)) + self.blocks(inside * shares[at, None], some)
 
     def sizes(self, lists: Lists) -> FloatArray:
@@ -240,10 +231,9 @@ class CardSets(CardSums):
         # The order of sums must not depend on the memory of the card.
         n_warps = min(8, _SUMMED_CELLS // (k * width))
         partial, total = self.xp.empty((n_parts, width * k)), self.xp.empty((l, k))
-        extra = (lists.extra_ptr, lists.extra_clusters) if lists.n_extra else (None, None)
         for begin in range(0, l, width):
             some = min(width, l - begin)
-            given = (LONG(n), INT(l), INT(begin), INT(some), INT(k), table, lists.first, *extra)
+            given = (LONG(n), INT(l), INT(begin), INT(some), INT(k), table, *pointers(lists))
             sums = self.function("scores.cu", "block_sums")
             shared = 8 * k * some * n_warps
             self.call(sums, (n_parts,), 32 * n_warps, (*given, lists.scale, partial), shared)
@@ -256,7 +246,8 @@ class CardSets(CardSums):
         return np.diag(self.blocks(table, lists)).copy()
 
 
-def _lists(members: Lists | None) -> tuple[Any, Any, Any]:
+def pointers(members: Lists | None) -> tuple[Any, Any, Any]:
+    """Return first clusters, and where further ones lie; None for what there is not."""
     if members is None:
         return None, None, None
     if not members.n_extra:

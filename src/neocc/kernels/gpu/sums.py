@@ -38,8 +38,7 @@ class CardSums(Card):
         """Write the sums of each row over column clusters, and its weighted squares."""
         if counts is not None:
             self.gather(block, None, weights, None, squares)
-            for part, out in zip(block.observed, (sums, counts), strict=True):
-                self.gather(part, columns, None, out, None)
+            _of_observed(self.gather, block, columns, sums, counts)
             return
         if isinstance(block, SparseOnCard):
             lines = (block.rows, lambda: block.cut_rows)
@@ -64,8 +63,7 @@ class CardSums(Card):
         """Add the sums of each column over row clusters, and its weighted squares."""
         if counts is not None:
             self.scatter(block, None, weights, None, squares)
-            for part, out in zip(block.observed, (sums, counts), strict=True):
-                self.scatter(part, rows, None, out, None)
+            _of_observed(self.scatter, block, rows, sums, counts)
             return
         if isinstance(block, SparseOnCard):
             if sums is not None or squares is not None:
@@ -241,3 +239,9 @@ class CardSums(Card):
             data = (LONG(lines.n_items), *ends, lines.indices, lines.values, lines_of_band)
             ends_of = (INT(n_pairs), INT(n_columns), INT(adds or band > 0), out)
             self.call(function, grid, 256, (*data, *ends_of))
+
+
+def _of_observed(sum_up: Any, block: Any, others: Lists | None, sums: Any, counts: Any) -> None:
+    """Sum observed cells times their weights, and the weights."""
+    for part, out in zip(block.observed, (sums, counts), strict=True):
+        sum_up(part, others, None, out, None)

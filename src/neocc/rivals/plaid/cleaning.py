@@ -28,12 +28,12 @@ def clean_up(state: State, kernels: PlaidKernels) -> None:
     sub-matrices are taken away where that raises the density, until nothing changes. Then pairs are
     joined where that raises it, and the climb starts over.
     """
-    settle(state, kernels, MAX_ROUNDS)
+    iterate_conditional_modes(state, kernels, MAX_ROUNDS)
     while _join_two(state):
-        settle(state, kernels, MAX_ROUNDS)
+        iterate_conditional_modes(state, kernels, MAX_ROUNDS)
 
 
-def settle(state: State, kernels: PlaidKernels, max_rounds: int) -> None:
+def iterate_conditional_modes(state: State, kernels: PlaidKernels, max_rounds: int) -> None:
     """Climb without joining pairs, and no farther than some rounds."""
     for _ in range(max_rounds):
         before = state.sample

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from neocc.rivals.plaid.births import draw_anchor, log_gain, propose
-from neocc.rivals.plaid.cleaning import clean_up, settle
+from neocc.rivals.plaid.cleaning import clean_up, iterate_conditional_modes
 from neocc.rivals.plaid.kernels import PlaidKernels
 from neocc.rivals.plaid.model import Parameters, Prior, log_evidence, log_set_weights
 from neocc.rivals.plaid.state import Field, Sample, Sets, State, stacked
@@ -71,7 +71,7 @@ def greedy_start(
         sets = _best_candidate(state, n_candidates, rng)
         if sets is not None:
             state.add(sets, 0.0)
-            settle(state, kernels, max_rounds=2)
+            iterate_conditional_modes(state, kernels, max_rounds=2)
             _fit_noise(state, prior)
         n_failures = 0 if state.K > K else n_failures + n_candidates
     clean_up(state, kernels)

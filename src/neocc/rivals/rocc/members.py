@@ -51,7 +51,7 @@ class Cocluster:
         """Compute what rows are compared with, and the error of those inside."""
         U, V, features = self._features(data, problem)
         mean = data.effects.restore(block_means(features, U, V), U, V)[0, 0]
-        terms = problem.objective.terms("rows", features, U, V)
+        terms = problem.objective.terms("rows", features, (U, V))
         fitted = Fitted(self, terms, V, float(mean), noise)
         inside = fitted.row_errors(data)[self.rows]
         return replace(fitted, error=float(inside.mean()))
