@@ -47,7 +47,7 @@ def test_planted_numbers_stay():
 def test_groups_of_rows_need_columns_to_be_seen_in():
     """With one group of columns the women would be told apart by how often they went out."""
     women = load_southern_women().data
-    found = suggest_n_clusters(women, random_state=1)
+    found = suggest_n_clusters(women, random_state=0)
     assert (found.rows.number, found.columns.number) == (2, 1)
     assert found.rows.taken == 2
     assert found.columns.taken > 1

@@ -84,15 +84,18 @@ class Folds:
     ) -> dict[tuple[int, int], tuple[Part, Both]]:
         """Return all parts, and the clusters of what is known in each.
 
-        Those on the diagonal are found from several starts; others start from the clusters of the
-        same rows, and of the same columns, which were found without what is held out.
+        Those on the diagonal are found from several starts, as are all of small tables; other
+        quarters start from the clusters of the same rows, and of the same columns, which were found
+        without what is held out.
         """
         found: dict[tuple[int, int], tuple[Part, Both]] = {}
         grid = np.ndindex(len(self.rows), len(self.columns))
         for i, j in sorted(grid, key=lambda at: at[0] != at[1]):
             part = self.part(matrix, i, j)
-            init: Init = "neo-kmeans" if i == j else (found[i, i][1][0], found[j, j][1][1])
-            rngs = rng.spawn(n_init if i == j else 1)
+            init: Init = "neo-kmeans"
+            rngs = rng.spawn(n_init)
+            if i != j and len(self.rows) == _PARTS:
+                init, rngs = (found[i, i][1][0], found[j, j][1][1]), rngs[:1]
             found[i, j] = part, part.learnt(open_, problem, init, rngs)
         return found
 
