@@ -190,10 +190,17 @@ def test_items_all_along_the_way_are_no_overlap():
 def test_long_clusters_are_no_overlap():
     rng = np.random.default_rng(7)
     Y = noisy(rng, CORNERS, 150)
-    Y[:150, 0] += 4.0 * rng.normal(size=150)
+    towards = CORNERS[1] - CORNERS[0]
+    Y[:150] += 3.0 * rng.normal(size=(150, 1)) * towards / np.linalg.norm(towards)
     found, overlap = found_in(Y, np.vstack([CORNERS, MIDDLES]), 3)
     assert overlap == 0.0
     assert max(found.references, key=found.references.get) == "clusters of any shape"
+
+
+def test_where_nobody_lies_between_clusters_nothing_else_is_compared():
+    found, overlap = found_in(noisy(np.random.default_rng(3), CORNERS, 150), CORNERS, 3)
+    assert (overlap, found.references, found.is_shared) == (0.0, {"disjoint": 0.0}, False)
+    assert found.gain == pytest.approx(-0.5 * np.log(450), abs=0.01)
 
 
 def test_too_few_items_and_too_many_clusters_are_not_judged():

@@ -73,7 +73,7 @@ def test_held_out_errors_follow_the_formula(objective, container):
     matrix = read(container(X))
     with opener(matrix, 1) as open_:
         part = Folds.draw(shape, rng).part(matrix, 0, 1)
-        U, V = part.learnt(open_, problem, rng, 2)
+        U, V = part.learnt(open_, problem, "neo-kmeans", rng.spawn(2))
         views = part.views(open_, problem, matrix.centred(problem.centring))
         first = [next(view.path(pair)) for view, pair in zip(views, [(V, U), (U, V)], strict=True)]
         for s, side in enumerate(("rows", "columns")):
@@ -84,6 +84,27 @@ def test_held_out_errors_follow_the_formula(objective, container):
                 found = pair[::-1] if side == "rows" else pair
                 literal = literal_errors(X, part, found, both, objective, side)
                 np.testing.assert_allclose(errors, literal, rtol=1e-8)
+
+
+def test_other_parts_start_from_clusters_that_never_saw_what_they_hold_out():
+    """Changing held-out cells changes neither the clusters nor the starts of their part."""
+    X = make_coclusters((40, 30), 3, 3, noise=0.5, random_state=0)[0]
+    folds = Folds.draw(X.shape, np.random.default_rng(0))
+    problem = Problem(
+        OBJECTIVES["mean"], counts_of("rows", 40, 4, 0, 0), counts_of("columns", 30, 4, 0, 0)
+    )
+
+    def learnt(matrix):
+        with opener(matrix, 1) as open_:
+            found = folds.learnt(matrix, open_, problem, np.random.default_rng(1), 2)
+            return {at: (U.first.tolist(), V.first.tolist()) for at, (_, (U, V)) in found.items()}
+
+    before = learnt(read(X))
+    assert list(before) == [(0, 0), (1, 1), (0, 1), (1, 0)]
+    for at in before:
+        changed = X.copy()
+        changed[np.ix_(folds.rows[at[0]], folds.columns[at[1]])] = 50.0
+        assert learnt(read(changed))[at] == before[at]
 
 
 def test_new_items_join_as_they_would_in_one_matrix():
@@ -99,7 +120,7 @@ def test_new_items_join_as_they_would_in_one_matrix():
         matrix = read(X)
         with opener(matrix, 1) as open_:
             part = folds.part(matrix, 1, 1)
-            U, V = part.learnt(open_, problem, rng, 4)
+            U, V = part.learnt(open_, problem, "neo-kmeans", rng.spawn(4))
             views = part.views(open_, problem, matrix.centred(problem.centring))
             for view, pair in zip(views, [(V, U), (U, V)], strict=True):
                 new = view.joined(view.problem, pair)
@@ -149,6 +170,17 @@ def test_planted_numbers_are_found(seed):
     assert suggest_n_clusters(X.T, random_state=seed).best == pair[::-1]
 
 
+def test_long_matrices_are_represented_by_some_of_their_items():
+    X, _, _ = make_coclusters((30_000, 6), 3, 2, noise=0.5, random_state=0)
+    for data, side in ((X, "rows"), (X.T, "columns")):
+        found = suggest_n_clusters(data, n_init=1, random_state=0)
+        assert getattr(found, side).number == 3
+        note = f"computed from a random sample of 20000 of the 30000 {side}."
+        assert found.notes == (note,)
+    whole = suggest_n_clusters(X, n_init=1, random_state=0, max_entries=None)
+    assert (whole.rows.number, whole.notes) == (3, ())
+
+
 def test_residue_clusters_are_found_by_their_effects():
     X, _, _ = make_coclusters((90, 60), 3, 2, effects=2.0, noise=0.5, random_state=0)
     assert suggest_n_clusters(X, objective="residue", random_state=0).best == (3, 2)
@@ -156,7 +188,7 @@ def test_residue_clusters_are_found_by_their_effects():
 
 def test_kinds_of_few_columns_are_found_beside_the_levels_of_many_rows():
     """Half of the columns are too few to tell an offset of every row in each of their clusters."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(1)
     kinds = rng.normal(size=(300, 3))[:, np.arange(24) % 3] * 0.7
     X = kinds + 3 * rng.normal(size=(300, 1)) + rng.normal(size=(300, 24))
     found = suggest_n_clusters(X, objective="residue", n_init=2, n_jobs=1, random_state=0)

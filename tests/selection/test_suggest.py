@@ -108,7 +108,8 @@ def test_merging_joins_the_clusters_whose_means_are_closest():
     points = np.array([0.0, 0.2, 5.0, 5.2, 6.0, 6.2])
     members = Memberships.from_labels(np.array([0, 0, 1, 1, 2, 2], dtype=np.int32), 3)
     means = np.array([0.1, 5.1, 6.1])
-    merged = merge(members, (points[:, None] - means) ** 2)
+    distances = (points[:, None] - means) ** 2
+    merged = merge(members, distances.reshape(3, 2, 3).mean(axis=1))
     assert merged.first.tolist() == [0, 0, 1, 1, 1, 1]
 
 

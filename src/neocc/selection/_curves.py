@@ -15,7 +15,7 @@ from neocc.core.engine import Engine
 from neocc.core.objectives import Objective, Side
 from neocc.core.problem import Problem
 from neocc.core.steps import half_step, make_features, make_terms
-from neocc.kernels import Features, Memberships, numpy_
+from neocc.kernels import Features, Memberships, Terms, numpy_
 from neocc.selection._grid import merge
 
 __all__ = ["SHORT_TOL", "SIDES", "Curve", "fewer_columns", "holds_out_cells", "stability_of"]
@@ -83,7 +83,7 @@ def fewer_columns(
         each = with_clusters(problem, "columns", k)
         if k < V.n_clusters:
             terms = make_terms(each, "columns", features, (U, V))
-            V = each.weighted("columns", merge(V, numpy_.distances(features, terms)))
+            V = each.weighted("columns", merge(V, _between(V, features, terms)))
         previous = np.inf
         for _ in range(each.max_iter):
             if each.needs_products:
@@ -93,6 +93,22 @@ def fewer_columns(
                 break
             previous, V = step.objective, step.members
         yield each, (U, V)
+
+
+def _between(members: Memberships, features: Features, terms: Terms) -> FloatArray:
+    """Return the mean distance of the members of every cluster from every cluster.
+
+    Distances are linear in features, but for what an item has in common with all clusters: those
+    of mean features are mean distances, up to what is common to a line.
+    """
+
+    def means(table: FloatArray | None) -> FloatArray | None:
+        return None if table is None else members.inverse_sizes[:, None] * (weights @ table)
+
+    weights = members.indicator.T
+    squares = members.sums_of(features.squares) * members.inverse_sizes
+    tables = (means(each) for each in (features.products, features.counts))
+    return numpy_.distances(Features(means(features.sums), squares, *tables), terms)
 
 
 def stability_of(labels: IntArray) -> FloatArray:

@@ -123,7 +123,8 @@ def merged(data: Engine, problem: Problem, solution: Solution) -> Pair:
         members = pair[at]
         assert members is not None
         while members.n_clusters > counts.n_clusters:
-            members = merge(members, distances(data, problem, side, pair))  # type: ignore[arg-type]
+            d = distances(data, problem, side, pair)  # type: ignore[arg-type]
+            members = merge(members, members.inverse_sizes[:, None] * (members.indicator.T @ d))
             members = problem.overlap_model.weighted(members)
             pair = with_side(pair, side, members)  # type: ignore[arg-type]
     for side, at in (("rows", 0), ("columns", 1)):
@@ -134,19 +135,24 @@ def merged(data: Engine, problem: Problem, solution: Solution) -> Pair:
     return pair
 
 
-def merge(members: Memberships, d: FloatArray) -> Memberships:
+def merge(members: Memberships, between: FloatArray) -> Memberships:
     """Merge the two clusters whose union raises the objective least.
 
-    Moving all members of a to the mean of b costs n_a delta, with delta the squared distance of
-    the two means; sharing a new mean costs n_a n_b / (n_a + n_b) delta (Ward, 1963).
+    `between` has the mean distance of the members of each cluster from every cluster. Moving all
+    members of a to the mean of b costs n_a delta, with delta the squared distance of the two means;
+    sharing a new mean costs n_a n_b / (n_a + n_b) delta (Ward, 1963).
     """
     sizes = members.sizes
-    moved = members.indicator.T @ d
-    delta = moved - np.diagonal(moved)[:, None]
-    delta /= np.maximum(sizes, 1.0)[:, None]
+    delta = between - np.diagonal(between)[:, None]
     cost = delta * np.outer(sizes, sizes) / np.maximum(np.add.outer(sizes, sizes), 1.0)
     np.fill_diagonal(cost, np.inf)
     kept, gone = sorted(np.unravel_index(int(np.argmin(cost)), cost.shape))
+    if not len(members.extra_items):
+        # The last of these is for items in no cluster, -1.
+        after = np.arange(members.n_clusters + 1, dtype=np.int32)
+        after[gone:] -= 1
+        after[gone], after[-1] = kept, -1
+        return Memberships.from_labels(after[members.first], members.n_clusters - 1)
     matrix = members.dense.copy()
     matrix[:, kept] |= matrix[:, gone]
     return Memberships.from_dense(np.delete(matrix, gone, axis=1))

@@ -14,16 +14,18 @@ speak for themselves, with thousands their blocks do. Rows likewise. For "residu
 additive model of a block, x_pt = A_pj + C_it - M_ij, with C_it the mean of the column over known
 rows. Errors are sums over features, as distances are: no table of predictions is made.
 
-Every quarter is clustered once, with many clusters on both sides. Those of one side are then merged
-one by one, while the other side keeps its many (`neocc.selection._curves.fewer_columns`): how many
-clusters rows have does not depend on how many columns should have. A side is seen as the columns of
-a matrix: rows are those of the transposed one.
+Every quarter is clustered once, with many clusters on both sides; quarters off the diagonal start
+from the clusters of those that share their rows, and their columns. Clusters of one side are then
+merged one by one, while the other side keeps its many (`neocc.selection._curves.fewer_columns`):
+how many clusters rows have does not depend on how many columns should have. A side is seen as the
+columns of a matrix: rows are those of the transposed one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 from typing import TypeAlias
 
@@ -33,7 +35,7 @@ from neocc._typing import FloatArray, IntArray
 from neocc.core.engine import Engine
 from neocc.core.objectives import Objective
 from neocc.core.problem import Problem
-from neocc.core.search import run_starts
+from neocc.core.search import Init, run_starts
 from neocc.core.steps import join, make_features, make_terms
 from neocc.engines import Matrix
 from neocc.kernels import Features, Memberships
@@ -77,6 +79,26 @@ class Folds:
         known = np.delete(np.arange(n), held[0]), np.delete(np.arange(m), held[1])
         return Part(matrix, known, held)
 
+    def learnt(
+        self, matrix: Matrix, open_: Open, problem: Problem, rng: np.random.Generator, n_init: int
+    ) -> dict[tuple[int, int], tuple[Part, Both]]:
+        """Return all parts, and the clusters of what is known in each.
+
+        Those on the diagonal are found from several starts, as are all of small tables; other
+        quarters start from the clusters of the same rows, and of the same columns, which were found
+        without what is held out.
+        """
+        found: dict[tuple[int, int], tuple[Part, Both]] = {}
+        grid = np.ndindex(len(self.rows), len(self.columns))
+        for i, j in sorted(grid, key=lambda at: at[0] != at[1]):
+            part = self.part(matrix, i, j)
+            init: Init = "neo-kmeans"
+            rngs = rng.spawn(n_init)
+            if i != j and len(self.rows) == _PARTS:
+                init, rngs = (found[i, i][1][0], found[j, j][1][1]), rngs[:1]
+            found[i, j] = part, part.learnt(open_, problem, init, rngs)
+        return found
+
 
 @dataclass(frozen=True)
 class Part:
@@ -86,12 +108,14 @@ class Part:
     known: tuple[IntArray, IntArray]
     held: tuple[IntArray, IntArray]
 
-    def learnt(self, open_: Open, problem: Problem, rng: np.random.Generator, n_init: int) -> Both:
+    def learnt(
+        self, open_: Open, problem: Problem, init: Init, rngs: list[np.random.Generator]
+    ) -> Both:
         """Return the clusters of known rows and columns: the best of a few short runs."""
         rows, columns = self.known
         engine = open_(self.matrix.take(rows).take_columns(columns))
         short = replace(_sized(problem, engine.shape), tol=SHORT_TOL)
-        runs = run_starts(engine, short, "neo-kmeans", rng.spawn(n_init))
+        runs = run_starts(engine, short, init, rngs)
         U, V = min(runs, key=lambda run: run.objective).pair
         assert U is not None and V is not None
         return U, V
@@ -121,8 +145,14 @@ class View:
     unseen: Engine
     known: IntArray
     held: IntArray
-    _features: Features | None = None
+    # Features of known and of new columns, and the clusters that they depend on, if any.
+    _features: tuple[Features, Features] | None = None
     _last: Memberships | None = None
+
+    @cached_property
+    def _squares(self) -> tuple[FloatArray, FloatArray]:
+        """Squared norms of unseen columns, and of new rows."""
+        return self.unseen.column_squares(), self.fresh.row_squares()
 
     def path(self, pair: Both) -> Iterator[tuple[Problem, Both, Memberships]]:
         """Yield problems of fewer and fewer clusters, their pairs, and where new columns join."""
@@ -141,8 +171,9 @@ class View:
             more = self.known[V.extra_items]
             wide = Memberships(labels, more, V.extra_clusters, V.n_clusters)
             both = (U, self.problem.overlap_model.weighted(wide))
-            self._features = make_features(self.wide, self.problem, both)
-        return _taken(self._features, self.known)
+            features = make_features(self.wide, self.problem, both)
+            self._features = _taken(features, self.known), _taken(features, self.held)
+        return self._features[0]
 
     def joined(self, problem: Problem, pair: Both) -> Memberships:
         """Return the memberships of new columns in the clusters found.
@@ -151,16 +182,15 @@ class View:
         """
         terms = make_terms(problem, "columns", self.known_features(pair), pair)
         assert self._features is not None
-        features = _taken(self._features, self.held)
         sized = _sized(problem, self.unseen.shape)
-        return join(self.wide, sized, "columns", terms, None, pair[0], features).members
+        return join(self.wide, sized, "columns", terms, None, pair[0], self._features[1]).members
 
     def errors(
         self, objective: Objective, pair: Both, rows: Memberships, columns: Memberships
     ) -> FloatArray:
         """Return the sum of squared errors of the unseen cells of each column."""
         P, Q = self.factors(objective, pair, rows, columns)
-        squares = self.unseen.column_squares()
+        squares = self._squares[0]
         own = Q @ (P.T @ P) - 2.0 * self.unseen.multiply_transposed(P)
         errors: FloatArray = squares + np.einsum("ti,ti->t", Q, own)
         # Cells that are predicted exactly, but for rounding, have no error.
@@ -172,12 +202,12 @@ class View:
         """Return two thin tables, P and Q, such that P Q' predicts the unseen cells."""
         U, V = pair
         M = objective.block_means(self.known_features(pair), U, V)
-        u, v = _shares(rows), _shares(columns)
-        A = self.fresh.multiply(_means(V))
+        u, v = rows.indicator, columns.indicator
+        A = self.fresh.multiply(V.indicator * V.inverse_sizes)
         if not objective.per_item:
-            return _drawn(A, u @ M, V, self.fresh.row_squares()), v
-        assert self._features is not None and self._features.sums is not None
-        C = self._features.sums[self.held] / np.maximum(U.sizes, 1.0)
+            return _drawn(A, u @ M, V.sizes, self._squares[1]), v
+        assert self._features is not None and self._features[1].sums is not None
+        C = self._features[1].sums * U.inverse_sizes
         return np.hstack([u, A]), np.hstack([C - v @ M.T, v])
 
 
@@ -208,9 +238,8 @@ class Blocks:
         grid = len(folds.rows), len(folds.columns)
         errors = [np.zeros((k, n)) for k, n in sizes]
         labels = [np.zeros((k, *grid, n), dtype=np.intp) for k, n in sizes]
-        for i, j in np.ndindex(grid):
-            part = folds.part(self.matrix, i, j)
-            U, V = part.learnt(self.open, problem, rng, n_init)
+        found = folds.learnt(self.matrix, self.open, problem, rng, n_init)
+        for (i, j), (part, (U, V)) in found.items():
             views, pairs = part.views(self.open, problem, centred), ((V, U), (U, V))
             paths = [view.path(pair) for view, pair in zip(views, pairs, strict=True)]
             most = [next(path) for path in paths]
@@ -233,28 +262,15 @@ def _sized(problem: Problem, shape: tuple[int, int]) -> Problem:
 
 
 def _drawn(
-    means: FloatArray, blocks: FloatArray, members: Memberships, squares: FloatArray
+    means: FloatArray, blocks: FloatArray, sizes: FloatArray, squares: FloatArray
 ) -> FloatArray:
     """Draw means of items over clusters towards those of their blocks, as far as noise asks for."""
-    sizes = members.dense.sum(axis=0)
     noise = np.maximum(squares - np.square(means) @ sizes, 0.0).sum()
     noise /= max(sizes.sum() - len(sizes), 1.0) * len(means)
     each = noise / np.maximum(sizes, 1)
     apart = float(np.square(means - blocks).mean() - each.mean())
     weights = apart / (apart + each) if apart > 0 else np.zeros(len(sizes))
     return np.asarray(blocks + weights * (means - blocks))
-
-
-def _shares(members: Memberships) -> FloatArray:
-    """Return memberships, those of an item divided by their number."""
-    dense = members.dense
-    return np.asarray(dense / np.maximum(dense.sum(axis=1, keepdims=True), 1))
-
-
-def _means(members: Memberships) -> FloatArray:
-    """Return what data are multiplied by to give means over clusters."""
-    dense = members.dense
-    return np.asarray(dense / np.maximum(dense.sum(axis=0), 1))
 
 
 def _taken(features: Features, items: IntArray) -> Features:

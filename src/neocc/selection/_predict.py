@@ -31,11 +31,13 @@ __all__ = ["Wanted", "choose_numbers", "known_outliers", "sampled"]
 logger = logging.getLogger("neocc")
 
 _MOST_ENTRIES = 5_000_000
-# A sample of the rows must still show clusters.
-_ROWS_PER_CLUSTER = 20
+# Items of the other side with so many values are described well enough.
+_MOST_VALUES = 20_000
+# A sample must still show clusters.
+_ITEMS_PER_CLUSTER = 20
 # Outliers are far from all groups, however many there are: these many groups are asked first, of no
 # more than so many items, from so many starts.
-_SOME_CLUSTERS, _SOME_ITEMS, _SOME_STARTS = 8, 2000, 3
+_SOME_CLUSTERS, _SOME_ITEMS, _SOME_STARTS = 8, 1000, 2
 # Clusters on which parts agree so well are found again in any cut.
 _EQUAL = 0.98
 
@@ -120,10 +122,14 @@ def choose_numbers(
 ) -> PredictedClusters:
     """Predict what is held out and choose; the grid grows while more clusters may be better.
 
-    A matrix of more than `max_entries` is represented by some of its rows.
+    A matrix of more than `max_entries` is represented by some of its rows, a long one by some of
+    its rows or columns.
     """
     largest = max((each[-1] for each in (wanted.rows, wanted.columns) if each), default=1)
     matrix, notes = sampled(matrix, max_entries, largest, rng)
+    if max_entries is not None:
+        matrix, of_length = _shortened(matrix, largest, rng)
+        notes += of_length
     numbers = zip((wanted.rows, wanted.columns), matrix.shape, strict=True)
     tried = [Tried.of(each, n, per_item=wanted.objective.per_item) for each, n in numbers]
     if min(matrix.shape) < 2:
@@ -207,13 +213,32 @@ def sampled(
     matrix: Matrix, max_entries: int | None, n_clusters: int, rng: np.random.Generator
 ) -> tuple[Matrix, list[str]]:
     """Return some rows of a matrix that has too many entries, and a note that says so."""
-    n = matrix.shape[0]
     if max_entries is None or matrix.n_stored <= max_entries:
         return matrix, []
-    wanted = int(n * (max_entries / matrix.n_stored))
-    size = min(n, max(wanted, _ROWS_PER_CLUSTER * n_clusters))
-    rows = np.sort(rng.choice(n, size=size, replace=False))
-    return matrix.take(rows), [f"computed from a random sample of {size} of the {n} rows."]
+    return _some_of(matrix, "rows", max_entries / matrix.n_stored, n_clusters, rng)
+
+
+def _shortened(
+    matrix: Matrix, n_clusters: int, rng: np.random.Generator
+) -> tuple[Matrix, list[str]]:
+    """Return some rows of a matrix whose columns have more values than it takes, or vice versa."""
+    notes = []
+    for side, n_others in zip(SIDES, matrix.shape[::-1], strict=True):
+        share = _MOST_VALUES * n_others / max(matrix.n_stored, 1)
+        if share < 1.0:
+            matrix, notes_of_side = _some_of(matrix, side, share, n_clusters, rng)
+            notes += notes_of_side
+    return matrix, notes
+
+
+def _some_of(
+    matrix: Matrix, side: Side, share: float, n_clusters: int, rng: np.random.Generator
+) -> tuple[Matrix, list[str]]:
+    n = matrix.shape[SIDES.index(side)]
+    size = min(n, max(int(n * share), _ITEMS_PER_CLUSTER * n_clusters))
+    items = np.sort(rng.choice(n, size=size, replace=False))
+    some = matrix.take(items) if side == "rows" else matrix.take_columns(items)
+    return some, [f"computed from a random sample of {size} of the {n} {side}."]
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,8 @@ __all__ = ["Sharing", "shared"]
 _MARGIN = 3.0
 # Means of prototypes can only be told from others with enough items of each.
 _ITEMS_PER_CLUSTER = 5
+# So few items in several clusters are none, and no other explanation is needed.
+_NOBODY = 0.5
 _MOST_ITEMS, _FEW_ITEMS = 2000, 500
 _SHORT, _SHAPED = 12, 60
 _RANDOM_STARTS = 4
@@ -68,8 +70,8 @@ def _convinces(gain: float, references: dict[str, float], margin: float) -> bool
 
     Gradual memberships hold those of the middle: it is these that need a margin.
     """
-    others = (value for name, value in references.items() if name != "gradual")
-    return gain > max(max(others) + margin, references["gradual"] - margin)
+    leads = {"gradual": -margin}
+    return gain > max(value + leads.get(name, margin) for name, value in references.items())
 
 
 def shared(place: Place, n_clusters: int, most: int, rng: np.random.Generator) -> Sharing:
@@ -98,8 +100,12 @@ class _Comparison:
     def decided(self, kept: IntArray, sets: Sets, most: int) -> Sharing:
         n, k = len(self.some), len(self.starts[0])
         widths = self._widths()
-        pairs = max((self._best(sets, self.starts, width) for width in widths), key=_likelihood)
+        pairs = self._best(sets, self.starts, widths[0])
         singles = Sets(np.eye(k), np.ones(k, dtype=np.intp))
+        if n * (1.0 - pairs.shares[0]) < _NOBODY:
+            disjoint = fitted(self.some, pairs.like(singles, pairs))
+            return self._apart(pairs, disjoint, {"disjoint": 0.0}, bic(pairs, n) - bic(disjoint, n))
+        pairs = max(pairs, self._best(sets, self.starts, widths[1]), key=_likelihood)
         disjoint = self._best(singles, [*self.starts, pairs.prototypes], widths[0])
         gradual = fitted(self.some, pairs.like(Sets.gradual(k), pairs))
         # Prototypes that serve another explanation better may serve this one better too.
@@ -123,15 +129,26 @@ class _Comparison:
                 references[name] = max(references[name], bic(other, n) - zero)
         gain = bic(pairs, n) - zero
         if not _convinces(gain, references, margin):
-            density, _ = _by_number(self.Y, pairs)
-            path = _path(density, pairs.shares, gain)
-            kept_apart = _disjoint(self.place, disjoint.prototypes, references, gain, margin, path)
-            return replace(kept_apart, mixture=disjoint)
+            return self._apart(pairs, disjoint, references, gain, margin)
         larger = Sets.of(k, most)
         if larger is not None and larger.most > 2:
             whole = fitted(self.some, pairs.like(larger, pairs))
             pairs = whole if bic(whole, n) > bic(pairs, n) else pairs
         return self._counted(kept, pairs, references, bic(pairs, n) - zero, margin)
+
+    def _apart(
+        self,
+        pairs: Mixture,
+        disjoint: Mixture,
+        references: dict[str, float],
+        gain: float,
+        margin: float = _MARGIN,
+    ) -> Sharing:
+        """Give every item its nearest cluster; what overlap would gain is told."""
+        density, _ = _by_number(self.Y, pairs)
+        path = _path(density, pairs.shares, gain)
+        found = _disjoint(self.place, disjoint.prototypes, references, gain, margin, path)
+        return replace(found, mixture=disjoint)
 
     def _shaped(
         self, pairs: Mixture, others: dict[str, Mixture]

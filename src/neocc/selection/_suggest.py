@@ -105,7 +105,8 @@ def suggest_n_clusters(
     n_init : int, default=4
         Short runs per pair; prediction uses half as many for each part of the data.
     max_entries : int or None, default=5_000_000
-        If the matrix has more stored entries, a random sample of its rows is used.
+        If the matrix has more stored entries, a random sample of its rows is used. Prediction uses
+        one of rows or columns, too, if items of the other side have more than 20,000 entries.
     random_state : int, RandomState or None, default=None
         Seed.
     n_jobs : int or None, default=None
