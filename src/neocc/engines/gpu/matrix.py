@@ -96,7 +96,7 @@ class SparseCard(SparseMatrix):
         """Return rows `start` to `stop`, where they are."""
         X = self.values
         return SparseBlock(
-            X.indptr[start : stop + 1], X.indices, X.data, self.shape[1], self.weights
+            X.indptr[start : stop + 1], X.indices, self.data, self.shape[1], self.weights
         )
 
     def block(self, start: int, stop: int) -> SparseBlock:
@@ -104,7 +104,7 @@ class SparseCard(SparseMatrix):
         ptr = self.indptr[start : stop + 1]
         at = slice(int(ptr[0]), int(ptr[-1]))
         X, weights = self.values, None if self.weights is None else self.weights[at].get()
-        arrays = (X.indices[at].get(), X.data[at].get())
+        arrays = (X.indices[at].get(), self.data[at].get())
         return SparseBlock(ptr - ptr[0], *arrays, self.shape[1], weights)
 
     def take(self, rows: IntArray) -> Self:
@@ -163,17 +163,12 @@ class ObservedCard(SparseCard, ObservedMatrix):
 
         X = self.values
         expected = cupy.asarray(rows)[_rows_of(X)] + cupy.asarray(columns)[X.indices]
-        if self.weights is not None:
-            expected = expected * cupy.sqrt(self.weights)
         return replace(self, values=_with_data(X, X.data.astype(np.float64) - expected))
 
     def weighed(self, rows: FloatArray | None, columns: FloatArray | None) -> ObservedCard:
         """Return the same cells with those of rows and columns as further weights."""
-        import cupy
-
-        X, more = self.values, _weights(self.values, rows, columns)
-        weights = more if self.weights is None else more * self.weights
-        return replace(self, values=_with_data(X, X.data * cupy.sqrt(more)), weights=weights)
+        more = _weights(self.values, rows, columns)
+        return replace(self, weights=more if self.weights is None else more * self.weights)
 
 
 def _rows_of(X: Any) -> Any:
