@@ -1,4 +1,4 @@
-"""Shards of whole numbers update their sums, with the bits of sums over all entries."""
+"""Shards update sums of whole numbers, and counts, with the bits of sums over all entries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from instances import any_membership, members
 from scipy import sparse
 
 from neocc import NEOCC
-from neocc.core.objectives import OBJECTIVES
+from neocc.core.objectives import OBJECTIVES, Observed
 from neocc.engines import PassOptions, Workers, open_engine
 from neocc.engines.exact import ExactShard, sums_exactly
 from neocc.engines.observed import read_observed
@@ -20,7 +20,12 @@ from neocc.kernels import get_kernels
 
 N_ROWS, N_COLUMNS, K, L = 300, 200, 4, 3
 OPTIONS = PassOptions(
-    row_block=500, column_block=300, smallest_block=100, least_followed=0, entries_per_sum=0
+    row_block=500,
+    column_block=300,
+    smallest_block=100,
+    entries_per_cell=1,
+    least_followed=0,
+    entries_per_sum=0,
 )
 NONE = sparse.csr_array((N_ROWS, N_COLUMNS))
 
@@ -32,12 +37,33 @@ def counts(rng, dtype=np.float32):
     return sparse.csr_array(X.astype(dtype))
 
 
+def observed(rng, kind="whole"):
+    """Cells of which some are zero, a row and a column of none; whole numbers or others."""
+    X = counts(rng, np.float64)
+    X.data[rng.random(X.nnz) < 0.1] = 0.0
+    X.data += 0.0 if kind == "whole" else rng.normal(size=X.nnz)
+    kept = (np.arange(N_ROWS) != 5)[:, None] & (np.arange(N_COLUMNS) != 7)
+    at = sparse.coo_array(X)
+    some = kept[at.coords]
+    cells = (X.data[some], tuple(each[some] for each in at.coords))
+    return read_observed(sparse.csr_array(cells, shape=X.shape))
+
+
 @pytest.fixture(params=["numpy", "numba"])
-def shards(request):
-    matrix = as_matrix(counts(np.random.default_rng(0)))
+def make_shards(request):
+    """A shard that updates its sums, and one that does not."""
     with Workers(2) as workers:
-        shared = (matrix, get_kernels(request.param, 0), workers)
-        yield ExactShard(*shared, options=OPTIONS), Shard(*shared, options=OPTIONS)
+
+        def made(matrix):
+            shared = (matrix, get_kernels(request.param, 0), workers)
+            return ExactShard(*shared, options=OPTIONS), Shard(*shared, options=OPTIONS)
+
+        yield made
+
+
+@pytest.fixture
+def shards(make_shards):
+    return make_shards(as_matrix(counts(np.random.default_rng(0))))
 
 
 def sides(rng, overlapping):
@@ -121,6 +147,68 @@ def test_row_scores_have_the_bits_of_all_entries(shards, objective, overlapping,
     assert updated == ([False] * 8 if model.needs_products else few)
 
 
+@pytest.mark.parametrize("overlapping", [False, True])
+@pytest.mark.parametrize("base", [None, "weighted", "plain"])
+@pytest.mark.parametrize("kind", ["whole", "real"])
+def test_columns_of_observed_cells_have_the_bits_of_all_rows(make_shards, kind, base, overlapping):
+    rng = np.random.default_rng(1)
+    shard, plain = make_shards(observed(rng, kind))
+    assert shard.exact == (kind == "whole")
+    U, shares, lasts = sides(rng, overlapping)[0], [], []
+    for n_changed in (0, 3, 0, 20, 1, 300, 5, 30, 31):
+        U, before = changed(U, rng, n_changed, overlapping), shard.reads.passes
+        found = shard.column_features(U, None, base, True)
+        shares.append(round(shard.reads.passes - before, 6))
+        lasts.append((found, found.copied()))
+        assert_equal_bits(found, plain.column_features(U, None, base, True))
+    # Other values are summed anew, and only counted from what changed.
+    all_rows = 0 if kind == "whole" else 1
+    assert shares[1:5] == pytest.approx([all_rows + n / N_ROWS for n in (3, 0, 20, 1)], abs=1e-5)
+    assert min(shares[5], shares[8]) >= 1.0
+    for found, kept in lasts:  # those returned before are left alone
+        assert_equal_bits(found, kept)
+    # Asked for without counts, and with them again.
+    for with_counts in (False, True, True):
+        found, wanted = (
+            each.column_features(U, None, base, with_counts) for each in (shard, plain)
+        )
+        assert_equal_bits(found, wanted)
+
+
+@pytest.mark.parametrize("overlapping", [False, True])
+@pytest.mark.parametrize("background", [False, True])
+@pytest.mark.parametrize("kind", ["whole", "real"])
+def test_rows_of_observed_cells_have_the_bits_of_all_entries(
+    make_shards, kind, background, overlapping, monkeypatch
+):
+    rng = np.random.default_rng(2)
+    shard, plain = make_shards(observed(rng, kind))
+    model, updates = Observed(background=background, shrinkage=2.0), []
+    regather = shard.kernels.regather
+    monkeypatch.setattr(shard.kernels, "regather", lambda *given: updates.append(regather(*given)))
+    U, V = sides(rng, overlapping)
+    updated = []
+    for n_changed in (0, 3, 0, 19, 150, 5, 20, 21):
+        V = changed(V, rng, n_changed, overlapping)
+        features = plain.column_features(U, None, model.base, True)
+        terms = model.terms("rows", features, U, V)
+        updates.clear()
+        found, wanted = (each.score(U, terms, V, True) for each in (shard, plain))
+        for name in ("d", "labels", "minima", "objective"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(wanted, name))
+        np.testing.assert_array_equal(found.parts.counts, wanted.parts.counts)
+        updated.append(bool(updates))
+    assert updated == (
+        [False, True, True, True, False, True, True, False] if kind == "whole" else [False] * 8
+    )
+    # Sums without counts, and with them again: neither is taken for the other.
+    all_cells = OBJECTIVES["mean"].terms("rows", plain.column_features(U, None), U, V)
+    anew = shard.twin()
+    for asked in (all_cells, terms, all_cells):
+        found, wanted = (each.score(U, asked, V) for each in (anew, plain))
+        np.testing.assert_array_equal(found.d, wanted.d)
+
+
 def test_sums_are_made_anew_when_asked_otherwise(shards):
     """Weights, other numbers of clusters, virtual ones, an outlier, and after an error."""
     rng = np.random.default_rng(3)
@@ -180,8 +268,9 @@ def test_whole_numbers_are_recognised(X, exact):
     assert sums_exactly(matrix) == exact
     with Workers(1) as workers:
         kernels = get_kernels("numpy", 0)
-        engine = open_engine(matrix, kernels, workers, options=OPTIONS)
-        assert isinstance(engine.shards.shard, ExactShard) == exact
+        shard = open_engine(matrix, kernels, workers, options=OPTIONS).shards.shard
+        assert isinstance(shard, ExactShard) == sparse.issparse(X)
+        assert getattr(shard, "exact", False) == exact
         small = open_engine(matrix, kernels, workers)
         assert type(small.shards.shard) is Shard
 
@@ -190,20 +279,34 @@ def test_cells_with_weights_are_not_exact():
     X = counts(np.random.default_rng(6))
     weights = sparse.csr_array((np.full(X.nnz, 0.1), X.indices, X.indptr), shape=X.shape)
     assert sums_exactly(read_observed(X))
-    assert not sums_exactly(read_observed(X, None, weights))
+    weighted = read_observed(X, None, weights)
+    assert not sums_exactly(weighted)
+    with Workers(1) as workers:
+        engine = open_engine(weighted, get_kernels("numpy", 0), workers, options=OPTIONS)
+    assert type(engine.shards.shard) is Shard
+
+
+OBSERVED = {"missing": "ignore", "row_outliers": 0.05}
 
 
 @pytest.mark.parametrize("overlap", [0.0, 0.1])
-def test_fits_have_the_same_bits_and_fewer_passes(set_pass_options, overlap):
+@pytest.mark.parametrize(
+    "options", [{}, OBSERVED, OBSERVED | {"remove_effects": True}, {"objective": "poisson"}]
+)
+def test_fits_have_the_same_bits_and_fewer_passes(set_pass_options, options, overlap):
     rng = np.random.default_rng(7)
     X = counts(rng) + sparse.csr_array(np.kron(rng.integers(2, size=(3, 2)), np.ones((100, 100))))
-    options = {"row_overlap": overlap, "column_overlap": overlap, "refine": False}
+    X = abs(X) if "objective" in options else X
+    options = options | {"row_overlap": overlap, "column_overlap": overlap, "refine": False}
     found = []
-    for least in (0, 1 << 19):
-        set_pass_options(least_followed=least, entries_per_sum=0)
-        found.append(NEOCC(K, L, kernel="numba", n_init=2, random_state=0, **options).fit(X))
-    one, other = found
-    assert one.history_.tobytes() == other.history_.tobytes()
-    assert (one.row_membership_ == other.row_membership_).all()
-    assert (one.column_membership_ == other.column_membership_).all()
-    assert one.n_passes_ < other.n_passes_
+    for least, n_jobs in ((0, 1), (0, 2), (1 << 19, 1)):
+        set_pass_options(least_followed=least, entries_per_sum=0, smallest_block=1000)
+        model = NEOCC(K, L, kernel="numba", n_init=2, random_state=0, n_jobs=n_jobs, **options)
+        found.append(model.fit(X))
+    other = found.pop()
+    for one in found:
+        assert one.history_.tobytes() == other.history_.tobytes()
+        assert (one.row_membership_ == other.row_membership_).all()
+        assert (one.column_membership_ == other.column_membership_).all()
+    if "missing" not in options:  # the mean of observed cells is no whole number
+        assert one.n_passes_ < other.n_passes_

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import observed
 import pytest
@@ -391,10 +393,17 @@ def test_the_range_is_that_of_the_data_wherever_they_are(set_pass_options, tmp_p
     for data in (X, as_sparse(X).astype(np.float32), store):
         fit = NEOCC(2, 2, **OPTIONS).fit(data)
         assert fit.value_range_.tolist() == [-7.0, 40.0]
-    weighted = NEOCC(2, 2, **OPTIONS).fit(X, cell_weight=W, row_weight=np.full(30, 3.0))
-    np.testing.assert_allclose(weighted.value_range_, [-7.0, 40.0], rtol=1e-15)
+    # Values are kept as given, whatever they weigh.
+    X[3, 4], X[5, 6] = 40.1, -7.3
+    store = write_store(tmp_path / "other", as_sparse(X), rows_per_block=7)
+    for seed, data in product(range(5), (X, store)):
+        W = np.random.default_rng(seed).uniform(0.5, 2.0, X.shape)
+        weights = {"row_weight": W[:, 0], "column_weight": W[0]}
+        for given in ({"cell_weight": W}, weights, {"cell_weight": W} | weights):
+            fit = NEOCC(2, 2, max_iter=1, **OPTIONS).fit(data, **given)
+            assert fit.value_range_.tolist() == [-7.3, 40.1]
     W[3, 4] = 0.0  # what weighs nothing is not there
-    assert NEOCC(2, 2, **OPTIONS).fit(X, cell_weight=W).value_range_[1] == pytest.approx(5.0)
+    assert NEOCC(2, 2, **OPTIONS).fit(X, cell_weight=W).value_range_[1] == 5.0
 
 
 def test_a_model_file_without_a_range_clips_nothing(tmp_path):

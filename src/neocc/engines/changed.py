@@ -1,9 +1,8 @@
 """Data that are changed when they are read: weights of items and cells, effects subtracted.
 
 Rows of a store are changed by whoever reads them, in this process or on a worker; data in memory
-once, by the same functions. Where only observed cells count, their weights lie beside the values,
-and values are multiplied by the square roots of these; where both travel as one matrix, weights are
-its imaginary part. Arrays may be those of a card.
+once, by the same functions. Where only observed cells count, their weights lie beside the values;
+where both travel as one matrix, weights are its imaginary part. Arrays may be those of a card.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from neocc.engines.reading import canonical
 from neocc.engines.stored import RowSource, StoredRows
 
 __all__ = ["ChangedSource", "minus_effects", "observed_cells", "scaled", "unpacked"]
-__all__ += ["weighed_cells", "weights_of"]
+__all__ += ["weights_of", "weights_of_items"]
 
 
 def unpacked(X: Any) -> tuple[Any, FloatArray | None]:
@@ -34,29 +33,19 @@ def unpacked(X: Any) -> tuple[Any, FloatArray | None]:
 def scaled(X: Any, rows: FloatArray | None, columns: FloatArray | None) -> Any:
     """Return an array or a CSR matrix times weights of its rows and columns."""
     if hasattr(X, "indptr"):
-        return with_data(X, X.data * _weights_of_items(X, rows, columns))
+        return with_data(X, X.data * weights_of_items(X, rows, columns))
     X = X.astype(np.float64)
     X = X if columns is None else X * columns
     return X if rows is None else X * rows[:, None]
 
 
-def weighed_cells(
-    X: Any, weights: FloatArray | None, rows: FloatArray | None, columns: FloatArray | None
-) -> tuple[Any, FloatArray]:
-    """Return observed cells with those of rows and columns as further weights."""
-    more = _weights_of_items(X, rows, columns)
-    return with_data(X, X.data * np.sqrt(more)), more if weights is None else more * weights
-
-
-def minus_effects(X: Any, weights: FloatArray | None, rows: FloatArray, columns: FloatArray) -> Any:
+def minus_effects(X: Any, rows: FloatArray, columns: FloatArray) -> Any:
     """Return observed cells minus effects of rows and columns."""
     expected = _by_row(X, rows) + columns[X.indices]
-    if weights is not None:
-        expected *= np.sqrt(weights)
     return with_data(X, X.data.astype(np.float64) - expected)
 
 
-def _weights_of_items(X: Any, rows: FloatArray | None, columns: FloatArray | None) -> FloatArray:
+def weights_of_items(X: Any, rows: FloatArray | None, columns: FloatArray | None) -> FloatArray:
     """Return the weight of each stored cell, given those of rows and of columns."""
     found = np.ones_like(X.data, dtype=np.float64)
     if rows is not None:
@@ -189,11 +178,11 @@ class ChangedSource:
             stored = isinstance(cells, RowSource)
             cells = StoredRows(cells)[start:stop] if stored else slice_rows(cells, start, stop)
             weights = weights_of(cells, X)
-            X = with_data(X, X.data * np.sqrt(weights))
         if self._weighs:
-            X, weights = weighed_cells(X, weights, rows, self.columns)
+            more = weights_of_items(X, rows, self.columns)
+            weights = more if weights is None else more * weights
         if self.effects is not None:
-            X = minus_effects(X, weights, self.effects[0][start:stop], self.effects[1])
+            X = minus_effects(X, self.effects[0][start:stop], self.effects[1])
         return packed(X, weights)
 
 

@@ -1,14 +1,16 @@
-"""A shard in memory whose sums are exact in any order, and so are updated from what changed.
+"""A shard in memory that updates sums that are exact in any order from what changed.
 
 Sums of whole numbers that are not too large have no rounding: counts, ratings and 0/1 data may be
 added and subtracted in any order. In most iterations few rows and columns change clusters. Column
 sums are then updated from the rows that did, and sums of rows from the entries in the columns that
-did, with the bits of sums over all entries.
+did, with the bits of sums over all entries. Numbers of observed cells are whole whatever the values
+are: of other values, those of columns are updated, and only the values are summed anew.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -22,7 +24,7 @@ from neocc.engines.passes import Rows
 from neocc.engines.shard import Shard
 from neocc.kernels import Base, Features, Memberships, Terms
 
-__all__ = ["ExactShard", "sums_exactly"]
+__all__ = ["ExactShard", "is_updated", "sums_exactly"]
 
 Result = TypeVar("Result")
 
@@ -40,18 +42,23 @@ class _ColumnSums(NamedTuple):
 
 
 class _RowSums(NamedTuple):
-    """Sums of rows over the clusters of V, with squares where these depend on V."""
+    """Sums of rows over the clusters of V, with squares where these depend on V, and counts."""
 
     V: Memberships
     sums: FloatArray
     squares: FloatArray | None
+    counts: FloatArray | None
+
+
+def is_updated(matrix: Matrix) -> bool:
+    """Whether a matrix is sparse, in memory, and its entries count once."""
+    known = isinstance(matrix, SparseMatrix) and matrix.weights is None
+    return known and sparse.issparse(matrix.values)
 
 
 def sums_exactly(matrix: Matrix) -> bool:
-    """Whether a matrix is sparse, in memory, and of whole numbers with exact sums of squares."""
-    if not isinstance(matrix, SparseMatrix) or matrix.weights is not None:
-        return False
-    if not sparse.issparse(matrix.values):
+    """Whether a matrix `is_updated` and has whole numbers with exact sums of squares."""
+    if not is_updated(matrix):
         return False
     values = matrix.values.data
     largest = max(-float(values.min(initial=0)), float(values.max(initial=0)))
@@ -62,10 +69,11 @@ def sums_exactly(matrix: Matrix) -> bool:
 
 
 class ExactShard(Shard):
-    """A shard of a matrix that `sums_exactly`."""
+    """A shard of a matrix that `is_updated`; `exact` tells whether it `sums_exactly`."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        self.exact = sums_exactly(self.matrix)
         self._of_columns: _ColumnSums | None = None
         self._of_rows: _RowSums | None = None
 
@@ -85,23 +93,25 @@ class ExactShard(Shard):
         """Return the features of all columns, updated from the last ones if few rows changed."""
         U = U.members if isinstance(U, Applied) else U
         last, self._of_columns = self._of_columns, None
-        if U is None or V is not None or counts or not _counts_once(U):
+        if U is None or V is not None or not (self.exact or counts) or not _counts_once(U):
             return super().column_features(U, V, base, counts)
         moved = None
-        if last is not None and last.base == base:
+        if last is not None and last.base == base and counts == (last.features.counts is not None):
             moved = self._moved(last.U, U)
         if last is None or moved is None:
-            found = super().column_features(U, V, base)
+            found = super().column_features(U, V, base, counts)
         else:
             found = self._updated(last, U, moved)
             self.reads.passes += np.count_nonzero(moved) / len(moved)
+        if moved is not None and not self.exact:
+            found = replace(super().column_features(U, V, base), counts=found.counts)
         self._of_columns = _ColumnSums(U, base, found)
         return found
 
     def _updated(self, last: _ColumnSums, U: Memberships, moved: BoolArray) -> Features:
         """Return the features of U: rows that moved are added where they are, not where they were.
 
-        The last ones are left as they are.
+        The last ones are left as they are. Sums are rounded otherwise if they are not exact.
         """
         found, block = last.features.copied(), self._block(0, self.shape[0])
         gained = squares = None
@@ -109,49 +119,51 @@ class ExactShard(Shard):
             gained, squares = U.weights - last.U.weights, found.squares
         now, before = (_only(members, moved) for members in (U, last.U))
         before.scale = np.full(len(moved), -1.0)
-        self.kernels.scatter(block, now, gained, found.sums, squares)
-        self.kernels.scatter(block, before, None, found.sums, None)
+        self.kernels.scatter(block, now, gained, found.sums, squares, found.counts)
+        self.kernels.scatter(block, before, None, found.sums, None, found.counts)
         return found
 
     def _over_features(
         self, terms: Terms, V: Memberships | None, function: Callable[[Rows, Features], Result]
     ) -> list[Result]:
         """Call a function of each block of rows and its features, from updated sums if possible."""
-        n, needs_more = self.shape[0], terms.table is not None or terms.curve is not None
+        n, updates = self.shape[0], self.exact and terms.table is None
         last, self._of_rows = self._of_rows, None  # what is half updated is not used again
-        if V is None or needs_more or not _counts_once(V) or not self._keeps(n * V.n_clusters):
+        if V is None or not updates or not _counts_once(V) or not self._keeps(n * V.n_clusters):
             return super()._over_features(terms, V, function)
         norms, moved = self._norms(terms, V), None
-        with_squares = norms is None
+        with_squares, with_counts = norms is None, terms.curve is not None
         if (
             last is None
             or last.V.n_clusters != V.n_clusters
             or with_squares == (last.squares is None)
+            or with_counts == (last.counts is None)
         ):
             squares = np.empty(n) if with_squares else None
-            last = _RowSums(V, self.space.empty(n, V.n_clusters), squares)
+            counts = self.space.empty(n, V.n_clusters) if with_counts else None
+            last = _RowSums(V, self.space.empty(n, V.n_clusters), squares, counts)
         else:
             moved = self._moved(last.V, V)
-        before, sums, squares = last
+        before, sums, squares, counts = last
         weights = V.weights if with_squares else None
 
         def one_block(rows: Rows) -> Result:
             at, block = slice(*rows), self._block(*rows)
-            wanted = None if squares is None else squares[at]
+            wanted, counted = (None if table is None else table[at] for table in (squares, counts))
             if moved is None:
-                self.kernels.gather(block, V, weights, sums[at], wanted)
+                self.kernels.gather(block, V, weights, sums[at], wanted, counted)
             else:
-                self.kernels.regather(block, before, V, moved, sums[at], wanted)
+                self.kernels.regather(block, before, V, moved, sums[at], wanted, counted)
             base = wanted if norms is None else norms[at]
             assert base is not None
-            return function(rows, Features(sums[at], base))
+            return function(rows, Features(sums[at], base, None, counted))
 
         found = self._passes.over_rows(one_block)
         self._of_rows = last._replace(V=V)
         return found
 
     def _keeps(self, n_sums: int) -> bool:
-        """Whether so many sums are few beside the stored entries."""
+        """Whether so many sums, without counts beside them, are few beside the stored entries."""
         return self.options.entries_per_sum * n_sums <= self.matrix.n_stored
 
     def _moved(self, old: Memberships, new: Memberships) -> BoolArray | None:

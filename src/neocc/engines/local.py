@@ -12,7 +12,7 @@ from neocc._typing import FloatArray, IntArray
 from neocc.core.engine import Engine
 from neocc.core.objectives import Centring, Side
 from neocc.core.shards import Effects, Result, Shards, Task
-from neocc.engines.exact import ExactShard, sums_exactly
+from neocc.engines.exact import ExactShard, is_updated
 from neocc.engines.following import FollowingShard
 from neocc.engines.matrix import DenseMatrix, Matrix
 from neocc.engines.passes import DEFAULTS, PassOptions
@@ -39,7 +39,7 @@ def open_engine(
     if matrix.n_stored >= options.least_followed:
         if source_of(matrix) is not None:
             kind = FollowingShard
-        elif sums_exactly(matrix):
+        elif is_updated(matrix):
             kind = ExactShard
     return Engine(LocalShards(kind(matrix, kernels, workers, space, options=options)))
 

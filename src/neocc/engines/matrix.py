@@ -56,6 +56,12 @@ class SparseMatrix:
         """The values and their weights, in the imaginary part, as one matrix."""
         return packed(self.values, self.weights)
 
+    @cached_property
+    def data(self) -> Any:
+        """What kernels read of entries in memory: values, times the square roots of weights."""
+        values = self.values.data
+        return values if self.weights is None else values * np.sqrt(self.weights)
+
     @property
     def n_stored(self) -> int:
         """Number of stored entries."""
@@ -67,13 +73,11 @@ class SparseMatrix:
 
     def block(self, start: int, stop: int) -> SparseBlock:
         """Return rows `start` to `stop`: views, unless they come from several blocks of a store."""
-        X, weights = self.values, self.weights
-        if sparse.issparse(X):
-            ptr = X.indptr[start : stop + 1]
-        else:
-            read = self.of_rows(X[start:stop])
-            X, ptr, weights = read.values, read.indptr, read.weights
-        return SparseBlock(ptr, X.indices, X.data, X.shape[1], weights)
+        X = self.values
+        if not sparse.issparse(X):
+            return self.of_rows(X[start:stop]).block(0, stop - start)
+        ptr = X.indptr[start : stop + 1]
+        return SparseBlock(ptr, X.indices, self.data, X.shape[1], self.weights)
 
     def take(self, rows: IntArray) -> Self:
         """Return some rows: a copy, unless they come from a store and are many."""

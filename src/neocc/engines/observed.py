@@ -1,8 +1,8 @@
 """Observed cells: the stored entries of a matrix, and nothing else.
 
-A stored zero is an observed zero. Cells may have weights; the data that kernels read are then
-values times the square roots of these. The effects of rows and columns can be subtracted from
-observed cells without filling the matrix: at once in memory, and when a block of a store is read.
+A stored zero is an observed zero. Cells may have weights. The effects of rows and columns can be
+subtracted from observed cells without filling the matrix: at once in memory, and when a block of a
+store is read.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from neocc.engines.changed import (
     minus_effects,
     observed_cells,
     unpacked,
-    weighed_cells,
     weights_of,
+    weights_of_items,
 )
-from neocc.engines.matrix import SparseMatrix, with_data
+from neocc.engines.matrix import SparseMatrix
 from neocc.engines.reading import canonical, check_values
 from neocc.engines.stored import RowSource, StoredRows
 
@@ -35,9 +35,7 @@ class ObservedMatrix(SparseMatrix):
 
     @classmethod
     def from_scipy(cls, X: Any, weights: FloatArray | None = None) -> ObservedMatrix:
-        """Wrap a CSR matrix of values without copying, unless its cells have weights."""
-        if weights is not None:
-            X = with_data(X, X.data * np.sqrt(weights))
+        """Wrap a CSR matrix of values without copying."""
         return cls(X, X.indptr, weights)
 
     @classmethod
@@ -49,7 +47,7 @@ class ObservedMatrix(SparseMatrix):
     def without(self, rows: FloatArray, columns: FloatArray) -> ObservedMatrix:
         """Return the matrix minus effects of rows and columns, in every observed cell."""
         if sparse.issparse(self.values):
-            return replace(self, values=minus_effects(self.values, self.weights, rows, columns))
+            return replace(self, values=minus_effects(self.values, rows, columns))
         source, chosen = self.values.source, self.values.chosen
         if chosen is not None:
             some, rows = rows, np.zeros(source.shape[0])
@@ -60,8 +58,17 @@ class ObservedMatrix(SparseMatrix):
 
     def weighed(self, rows: FloatArray | None, columns: FloatArray | None) -> ObservedMatrix:
         """Return the cells in memory with those of rows and columns as further weights."""
-        X, weights = weighed_cells(self.values, self.weights, rows, columns)
-        return replace(self, values=X, weights=weights)
+        more = weights_of_items(self.values, rows, columns)
+        return replace(self, weights=more if self.weights is None else more * self.weights)
+
+    def value_range(self, start: int, stop: int) -> tuple[float, float]:
+        """Return the least and the largest value of some rows that weighs something, if any."""
+        if isinstance(self.values, StoredRows):
+            return self.of_rows(self.values[start:stop]).value_range(0, stop - start)
+        at = slice(int(self.indptr[start]), int(self.indptr[stop]))
+        values = self.values.data[at]
+        values = values if self.weights is None else values[self.weights[at] > 0]
+        return (float(values.min()), float(values.max())) if len(values) else (np.inf, -np.inf)
 
 
 def read_observed(X: Any, names: Any = None, weights: Any = None) -> ObservedMatrix:

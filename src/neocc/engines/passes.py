@@ -138,7 +138,8 @@ class Passes:
     def _groups(self, widths: tuple[int, int, int]) -> list[list[Rows]]:
         """Group blocks so that each group outweighs the tables it is summed into."""
         options, n_stored = self.options, self.matrix.n_stored
-        least = options.entries_per_cell * self.matrix.shape[1] * (sum(widths) + 1)
+        # Counts beside sums change no group: where only they are updated, sums keep their bits.
+        least = options.entries_per_cell * self.matrix.shape[1] * (sum(widths[:2]) + 1)
         many = n_stored // max(options.row_block, least)
         few = min(_FEW_BLOCKS, n_stored // max(options.smallest_block, least))
         blocks = self.matrix.partition(options.column_block, even=True)

@@ -151,7 +151,8 @@ class RowSums:
 
     def value_range(self) -> tuple[float, float]:
         """Return the least and the largest value of observed cells that weigh something."""
-        found = self._passes.over_rows(lambda rows: value_range(self._block(*rows)))
+        matrix: Any = self.matrix
+        found = self._passes.over_rows(lambda rows: matrix.value_range(*rows))
         return min(low for low, _ in found), max(high for _, high in found)
 
     def sum_blocks(
@@ -204,13 +205,3 @@ def n_nonzero(block: Block) -> int:
     """Return how many entries of some rows are not zero."""
     values = block.data[block.stored()] if isinstance(block, SparseBlock) else block
     return int(np.count_nonzero(values))
-
-
-def value_range(block: Any) -> tuple[float, float]:
-    """Return the least and the largest value of observed cells of some rows; inf, -inf for none."""
-    at = block.stored()
-    values = block.data[at]
-    if block.weights is not None:
-        weights = block.weights[at]
-        values = values[weights > 0] / np.sqrt(weights[weights > 0])
-    return (float(values.min()), float(values.max())) if len(values) else (np.inf, -np.inf)

@@ -66,6 +66,7 @@ class Kernels(Protocol):
         changed: BoolArray,
         sums: FloatArray,
         squares: _Table,
+        counts: _Table = None,
     ) -> None:
         """Update the sums of each row, and its weighted squares, from the columns that changed."""
 

@@ -126,9 +126,11 @@ def regather_sparse(
     gained: FloatArray,
     sums: FloatArray,
     squares: FloatArray,
+    counts: FloatArray,
 ) -> None:
     """Move the entries of columns that changed from their old clusters to the new ones.
 
+    With `counts` each counts as one observed cell.
     Most columns did not: entries of those that did are collected first, without a branch.
     """
     found = np.empty(_COLLECTED, dtype=np.uint64)
@@ -145,14 +147,22 @@ def regather_sparse(
                 p += np.uint64(1)
             if old_first[t] >= 0:
                 sums[p, np.uint64(old_first[t])] -= x
+                if len(counts):
+                    counts[p, np.uint64(old_first[t])] -= 1.0
             if first[t] >= 0:
                 sums[p, np.uint64(first[t])] += x
+                if len(counts):
+                    counts[p, np.uint64(first[t])] += 1.0
             if len(old_clusters):
                 for a in range(old_ptr[t], old_ptr[t + np.uint64(1)]):
                     sums[p, np.uint64(old_clusters[a])] -= x
+                    if len(counts):
+                        counts[p, np.uint64(old_clusters[a])] -= 1.0
             if len(clusters):
                 for a in range(ptr[t], ptr[t + np.uint64(1)]):
                     sums[p, np.uint64(clusters[a])] += x
+                    if len(counts):
+                        counts[p, np.uint64(clusters[a])] += 1.0
             if len(squares):
                 squares[p] += gained[t] * x * x
         start = stop

@@ -56,22 +56,25 @@ def gather(
     sums = np.empty((block.n_rows, columns.n_clusters)) if sums is None else sums
     first, ptr, clusters = _clusters(columns)
     scale = _NO_LINE if columns.scale is None else columns.scale
-    if counts is not None:
-        observed_loops.gather(*_cells(block), first, scale, ptr, clusters, sums, counts)
-        return
     some_extra = len(clusters) > 0
     longest = int(np.diff(block.indptr).max(initial=0)) + 1 if some_extra else 0
+    has_extra: BoolArray = columns.has_extra if some_extra else np.empty(0, dtype=bool)
+    found = np.empty(longest, dtype=np.uintp)
+    if counts is not None:
+        cells = _cells(block)
+        observed_loops.gather(*cells, first, scale, has_extra, ptr, clusters, sums, counts, found)
+        return
     loops.gather_sparse(
         *_entries(block),
         first,
         scale,
-        columns.has_extra if some_extra else np.empty(0, dtype=bool),
+        has_extra,
         ptr,
         clusters,
         _NO_LINE if squares is None or weights is None else weights,
         sums,
         _NO_LINE if squares is None else squares,
-        np.empty(longest, dtype=np.uintp),
+        found,
     )
 
 
@@ -82,6 +85,7 @@ def regather(
     changed: BoolArray,
     sums: FloatArray,
     squares: FloatArray | None,
+    counts: FloatArray | None = None,
 ) -> None:
     """Update the sums of each row, and its weighted squares, from the columns that changed."""
     if not isinstance(block, SparseBlock):
@@ -95,6 +99,7 @@ def regather(
         _NO_LINE if squares is None else columns.weights - before.weights,
         sums,
         _NO_LINE if squares is None else squares,
+        _NO_TABLE if counts is None else counts,
     )
 
 

@@ -7,8 +7,8 @@ For a block X of rows and memberships M of its columns (or rows), which may be w
 * `regather` updates them where columns have changed clusters;
 * `scatter` adds the sums of each column over clusters of rows, X' M, and the weighted squares
   sum_p w_p x_pt^2;
-* both sum over the stored cells alone where `counts` are asked for: weights times values, and into
-  these the weights;
+* all three sum over the stored cells alone where `counts` are asked for: weights times values, and
+  into these the weights (`regather` only those of one);
 * `multiply` writes X P, `multiply_transposed` adds X' P for a thin table P;
 * `score` turns the features of items into distances and finds the nearest cluster of each item;
 * `best_sets`, `least_sets` and `hull_steps` are those of `neocc.kernels.numpy_sets`.
@@ -60,11 +60,14 @@ def regather(
     changed: BoolArray,
     sums: FloatArray,
     squares: FloatArray | None,
+    counts: FloatArray | None = None,
 ) -> None:
     """Update the sums of each row, and its weighted squares, from the columns that changed."""
     some = np.flatnonzero(changed)
     gained = columns.take(some).indicator - before.take(some).indicator
-    sums += _matrix(block)[:, some].dot(gained)
+    X = _matrix(block)
+    for cells, out in [(X, sums)] if counts is None else _observed(block, sums, counts):
+        np.add(out, cells[:, some].dot(gained), out=out)
     if squares is not None:
         weights = columns.weights - before.weights
         for at, squared in _squared(block):

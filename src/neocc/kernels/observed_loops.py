@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neocc._typing import AnyArray, FloatArray, IntArray, LabelArray
+from neocc._typing import AnyArray, BoolArray, FloatArray, IntArray, LabelArray
 from neocc.kernels.loops import compiled
 
 __all__ = ["gather", "scatter"]
@@ -21,40 +21,69 @@ def gather(
     weights: AnyArray,
     first: LabelArray,
     scale: FloatArray,
+    has_extra: BoolArray,
     extra_ptr: IntArray,
     extra_clusters: LabelArray,
     sums: FloatArray,
     counts: FloatArray,
+    found: AnyArray,
 ) -> None:
-    """Sum rows over clusters, in two slots per cluster; outliers have slots of their own."""
-    one, two = np.uint64(1), np.uint64(2)
-    width = np.uint64(2 * (sums.shape[1] + 1))
-    slots = np.empty(4 * sums.shape[1] + 4)
+    """Sum rows over clusters, in four slots per cluster, and count in others.
+
+    Slots of sums and counts lie apart: where they are neighbours, both are loaded at once, which
+    waits for two stores.
+    """
+    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    width, n_clusters = np.uint64(sums.shape[1] + 1), np.uint64(sums.shape[1])
+    slots, counted = np.empty(8 * sums.shape[1] + 8), four * width
     for p in range(len(indptr) - 1):
         slots[:] = 0.0
-        lane = np.uint64(0)
-        for e in range(np.uint64(indptr[p]), np.uint64(indptr[p + 1])):
-            t = indices[e]
-            x, w = np.float64(data[e]), 1.0
+        start, stop = np.uint64(indptr[p]), np.uint64(indptr[p + 1])
+        rest = start
+        if len(weights) == 0 and len(scale) == 0:
+            while rest + three < stop:
+                for i in range(four):
+                    at = i * width + np.uint64(first[indices[rest + i]] + 1)
+                    slots[at] += data[rest + i]
+                    slots[counted + at] += 1.0
+                rest += four
+        for e in range(rest, stop):
+            at, x, w = np.uint64(first[indices[e]] + 1), np.float64(data[e]), 1.0
             if len(weights):
                 w = weights[e]
                 x *= np.sqrt(w)
             if len(scale):
-                x *= scale[t]
-                w *= scale[t]
-            at = lane + two * np.uint64(first[t] + 1)
+                x *= scale[indices[e]]
+                w *= scale[indices[e]]
             slots[at] += x
-            slots[at + one] += w
-            lane = width - lane
-            if len(extra_clusters):
-                for a in range(extra_ptr[t], extra_ptr[np.uint64(t) + one]):
-                    at = two * np.uint64(extra_clusters[a] + 1)
+            slots[counted + at] += w
+        if len(extra_clusters):
+            n_found = np.uint64(0)
+            for e in range(start, stop):
+                found[n_found] = e
+                n_found += np.uint64(has_extra[indices[e]])
+            for i in range(n_found):
+                e = found[i]
+                t, x, w = np.uint64(indices[e]), np.float64(data[e]), 1.0
+                if len(weights):
+                    w = weights[e]
+                    x *= np.sqrt(w)
+                if len(scale):
+                    x *= scale[t]
+                    w *= scale[t]
+                for a in range(extra_ptr[t], extra_ptr[t + one]):
+                    at = np.uint64(extra_clusters[a] + 1)
                     slots[at] += x
-                    slots[at + one] += w
-        for q in range(np.uint64(sums.shape[1])):
-            at = two * (q + one)
-            sums[p, q] = slots[at] + slots[width + at]
-            counts[p, q] = slots[at + one] + slots[width + at + one]
+                    slots[counted + at] += w
+        for q in range(n_clusters):
+            at = q + one
+            sums[p, q] = (slots[at] + slots[width + at]) + (
+                slots[two * width + at] + slots[three * width + at]
+            )
+            at += counted
+            counts[p, q] = (slots[at] + slots[width + at]) + (
+                slots[two * width + at] + slots[three * width + at]
+            )
 
 
 @compiled

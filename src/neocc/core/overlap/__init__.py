@@ -58,8 +58,8 @@ _OFFSETS = (
     "for objective='residue', whose clusters are patterns up to row and column offsets: take "
     "'average', 'share' or 'repeat', or objective='mean'."
 )
-_RATES = "for counts, whose clusters have rates: take 'share' or 'repeat'."
-_BLENDED_RATES = "for counts, whose clusters have rates: take 'average', 'share' or 'repeat'."
+_RATES = "for objective={!r}, whose blocks have rates: take {}'share' or 'repeat'{}."
+_BLENDED_RATES = _RATES.format("poisson", "'average', ", "")
 _SENSELESS = {
     ("residue", "sum"): _OFFSETS,
     ("residue", "either"): _OFFSETS,
@@ -67,7 +67,11 @@ _SENSELESS = {
     "of its clusters: take 'average', 'share', 'sum' or 'repeat', or NEOCC.",
     ("poisson", "sum"): _BLENDED_RATES,
     ("poisson", "either"): _BLENDED_RATES,
-    **{(objective, name): _RATES for objective in _RATED for name in _COMPARED},
+    **{
+        (objective, name): _RATES.format(objective, "", other)
+        for objective in _RATED
+        for name, other in zip(_COMPARED, (", or objective='poisson'", "", ""), strict=True)
+    },
 }
 
 

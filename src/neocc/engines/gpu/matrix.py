@@ -105,7 +105,7 @@ class SparseCard(SparseMatrix):
         """Return rows `start` to `stop`, where they are."""
         X = self.values
         return SparseBlock(
-            X.indptr[start : stop + 1], X.indices, X.data, self.shape[1], self.weights
+            X.indptr[start : stop + 1], X.indices, self.data, self.shape[1], self.weights
         )
 
     def block(self, start: int, stop: int) -> SparseBlock:
@@ -113,7 +113,7 @@ class SparseCard(SparseMatrix):
         ptr = self.indptr[start : stop + 1]
         at = slice(int(ptr[0]), int(ptr[-1]))
         X, weights = self.values, None if self.weights is None else self.weights[at].get()
-        arrays = (X.indices[at].get(), X.data[at].get())
+        arrays = (X.indices[at].get(), self.data[at].get())
         return SparseBlock(ptr - ptr[0], *arrays, self.shape[1], weights)
 
     def take(self, rows: IntArray) -> Self:
@@ -161,7 +161,7 @@ class ObservedCard(SparseCard, ObservedMatrix):
     def without(self, rows: FloatArray, columns: FloatArray) -> ObservedCard:
         """Return the matrix minus effects of rows and columns, in every observed cell."""
         effects = (put_on_card(rows), put_on_card(columns))
-        return replace(self, values=minus_effects(self.values, self.weights, *effects))
+        return replace(self, values=minus_effects(self.values, *effects))
 
 
 @dataclass(frozen=True, eq=False)

@@ -146,8 +146,9 @@ def _bytes_of_entry(matrix: Matrix, *, copied: bool = False) -> int:
     elif values.indices.dtype.itemsize > 4:
         found += 4
     if isinstance(matrix, ObservedMatrix):
-        # Values times weights, weights, and columns of both.
+        # Values times weights, weights, and columns of both; values of the card stay beside them.
         found += 2 * size + 2 if matrix.weights is None else 36
+        found += 8 if matrix.weights is not None and isinstance(matrix, SparseCard) else 0
     return found
 
 
