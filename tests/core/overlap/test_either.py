@@ -300,8 +300,10 @@ def random_problem(seed):
     X = make_data(kind, rng, n, m)
     k, l = int(rng.integers(2, 5)), int(rng.integers(1, 4))  # noqa: E741
     out, lost = int(rng.integers(0, 3)), int(rng.integers(0, 3)) if seed % 4 == 0 else 0
-    min_size = 1 + int(seed % 7 == 0)
-    rows = Counts(n, k, n + int(rng.integers(-out, n // 2 + 1)), out, min_size)
+    n_memberships = n + int(rng.integers(-out, n // 2 + 1))
+    # Clusters of two, where there are enough memberships for them.
+    min_size = 2 if seed % 7 == 0 and n_memberships >= 2 * k else 1
+    rows = Counts(n, k, n_memberships, out, min_size)
     columns = Counts(m, l, m - lost, lost)
     problem = Problem(OBJECTIVES["mean"], rows, columns, 30, 0.0, EITHER(int(rng.integers(2, 4))))
     return X, problem, rng
