@@ -13,7 +13,7 @@ from neocc.core.objectives.blends import in_types
 from neocc.core.overlap import OverlapModel, Scores, nearest_among
 from neocc.engines.matrix import Matrix
 from neocc.engines.passes import Rows
-from neocc.engines.sums import RowSums
+from neocc.engines.sums import RowLines, RowSums
 from neocc.kernels import (
     Base,
     Features,
@@ -22,6 +22,7 @@ from neocc.kernels import (
     Terms,
     numpy_,
 )
+from neocc.kernels.pieces import add_pieces
 
 __all__ = ["Shard"]
 
@@ -57,6 +58,9 @@ class Shard(RowSums):
         shared = members is not None and members.virtual is not None
         needs_sums = model.needs_sums and (distances or shared)
         scores = self._score(members, terms, V, d, squares=model.needs_squares, sums=needs_sums)
+        if scores.parts is not None and scores.parts.whole:
+            # For the best sets, and for what the present ones cost.
+            self.reads.passes += 2.0
         return model.choices(scores, self.kernels, self._passes.spread)
 
     def score(
@@ -68,6 +72,12 @@ class Shard(RowSums):
         """
         d = self.space.empty(self.shape[0], terms.n_clusters)
         return self._score(members, terms, V, d, squares=True, sums=sums)
+
+    def followed(
+        self, members: Memberships, terms: Terms, V: Memberships | None, model: OverlapModel
+    ) -> Memberships:
+        """Return the memberships of all rows as they count, by what fits them best."""
+        return model.chosen(members, self.score(None, terms, V, sums=True))
 
     def _score(
         self,
@@ -105,7 +115,11 @@ class Shard(RowSums):
             return self.kernels.score(features, terms, some, part, labels[at], minima[at])
 
         total = float(sum(self._over_features(terms, V, one_block)))
-        parts = None if V is None or kept is None else Parts.of(kept, counts, terms, V.sizes)
+        parts = None
+        if sums and V is None:
+            parts = Parts.of_whole(RowLines(self.matrix), terms)
+        elif V is not None and kept is not None:
+            parts = Parts.of(kept, counts, terms, V.sizes)
         k, gram = terms.single or len(terms.offset), terms.gram
         return Scores(d, labels, minima, k, total, members, norms, gram, parts, silent=silent)
 
@@ -188,6 +202,8 @@ class Shard(RowSums):
                 members = summed.slice(*rows)
             wanted = None if plain else totals.squares
             self.kernels.scatter(block, members, weights, totals.sums, wanted, totals.counts)
+            if members is not None and members.pieces is not None and totals.sums is not None:
+                self._add_pieces(rows[0], members, totals.sums)
             if V is not None and totals.products is not None:
                 S = np.empty((rows[1] - rows[0], V.n_clusters))
                 self.kernels.gather(block, V, None, S, None)
@@ -206,6 +222,18 @@ class Shard(RowSums):
                 known = self.column_squares(weights)
             found.squares[:] = self.column_squares() if known is None else known
         return found
+
+    def _add_pieces(self, start: int, members: Memberships, sums: FloatArray) -> None:
+        """Add the rows from `start` on that count in pieces."""
+        pieces, weights = members.pieces, members.item_weights
+        assert pieces is not None
+        some, lines = np.flatnonzero(pieces[:, 0] >= 0), RowLines(self.matrix)
+        step = max(1, self.options.copied // self.shape[1])
+        for first in range(0, len(some), step):
+            at = some[first : first + step]
+            add_pieces(
+                lines[start + at], pieces[at], None if weights is None else weights[at], sums
+            )
 
     def refresh(self) -> bool:
         """Return False: no sums are updated, so none have rounded differently."""
