@@ -175,7 +175,7 @@ class Shard(RowSums):
         """Return the base of all rows; None where it depends on V."""
         if terms.base == "margins":
             return self.margins("rows")
-        if terms.base == "plain" or V is None or V.is_partition:
+        if terms.base == "plain" or V is None or _count_once(V):
             return self.row_squares() if self._row_squares is None else self._row_squares
         return None
 
@@ -200,7 +200,7 @@ class Shard(RowSums):
             weights = None if counted is None else counted[slice(*rows)]
             if summed is not None and rows[1] - rows[0] < n:
                 members = summed.slice(*rows)
-            wanted = None if plain else totals.squares
+            wanted = None if plain or known_squares is not None else totals.squares
             self.kernels.scatter(block, members, weights, totals.sums, wanted, totals.counts)
             if members is not None and members.pieces is not None and totals.sums is not None:
                 self._add_pieces(rows[0], members, totals.sums)
@@ -213,7 +213,14 @@ class Shard(RowSums):
 
         k = 0 if summed is None else summed.n_clusters
         widths = (k, 0 if V is None else V.n_clusters, k if counts else 0)
+        # These do not depend on clusters; how they are added up depends on the widths.
+        once = not plain and U is not None and _count_once(U)
+        known_squares = self._squares_once.get(widths) if once else None
         found = self._passes.down_columns(widths, add)
+        if known_squares is not None:
+            found.squares[:] = known_squares
+        elif once:
+            self._squares_once[widths] = found.squares.copy()
         if base == "margins":
             found.squares[:] = self.margins("columns")
         elif plain and base is not None:
@@ -238,3 +245,10 @@ class Shard(RowSums):
     def refresh(self) -> bool:
         """Return False: no sums are updated, so none have rounded differently."""
         return False
+
+
+def _count_once(members: Memberships) -> bool:
+    """Whether the squares of every item count once."""
+    if members.is_partition:
+        return True
+    return members.mixed and members.item_weights is None and bool(members.numbers.min() > 0)

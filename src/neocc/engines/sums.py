@@ -84,6 +84,8 @@ class RowSums:
         self.n_runs = workers.n_jobs if is_alone else 1
         self._row_squares: FloatArray | None = None
         self._column_squares: FloatArray | None = None
+        # The same where rows overlap, by the widths of the tables that were summed beside.
+        self._squares_once: dict[tuple[int, int, int], FloatArray] = {}
         self._margins: dict[Side, FloatArray] = {}
 
     def twin(self) -> Self:
