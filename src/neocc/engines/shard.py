@@ -200,7 +200,7 @@ class Shard(RowSums):
             weights = None if counted is None else counted[slice(*rows)]
             if summed is not None and rows[1] - rows[0] < n:
                 members = summed.slice(*rows)
-            wanted = None if plain or known_squares is not None else totals.squares
+            wanted = None if plain or once is not None else totals.squares
             self.kernels.scatter(block, members, weights, totals.sums, wanted, totals.counts)
             if members is not None and members.pieces is not None and totals.sums is not None:
                 self._add_pieces(rows[0], members, totals.sums)
@@ -213,22 +213,23 @@ class Shard(RowSums):
 
         k = 0 if summed is None else summed.n_clusters
         widths = (k, 0 if V is None else V.n_clusters, k if counts else 0)
-        # These do not depend on clusters; how they are added up depends on the widths.
-        once = not plain and U is not None and _count_once(U)
-        known_squares = self._squares_once.get(widths) if once else None
+        # Squares that all count once are the same for all clusters; the order in which they are
+        # added up depends on the widths.
+        same = not plain and U is not None and _count_once(U)
+        once = self._squares_once.get(widths) if same else None
         found = self._passes.down_columns(widths, add)
-        if known_squares is not None:
-            found.squares[:] = known_squares
-        elif once:
+        known = self._column_base(U, base) if plain else once
+        if known is not None:
+            found.squares[:] = known
+        elif same:
             self._squares_once[widths] = found.squares.copy()
-        if base == "margins":
-            found.squares[:] = self.margins("columns")
-        elif plain and base is not None:
-            known, weights = self._column_squares, None if U is None else U.item_weights
-            if weights is not None:
-                known = self.column_squares(weights)
-            found.squares[:] = self.column_squares() if known is None else known
         return found
+
+    def _column_base(self, U: Memberships | None, base: Base | None) -> FloatArray | None:
+        """Return the base of all columns where it does not depend on clusters."""
+        if base is None or base == "margins":
+            return None if base is None else self.margins("columns")
+        return self.column_squares(None if U is None else U.item_weights)
 
     def _add_pieces(self, start: int, members: Memberships, sums: FloatArray) -> None:
         """Add the rows from `start` on that count in pieces."""
