@@ -164,24 +164,26 @@ def table_cost(X, U, V, M, model: str) -> float:
 
 def followed_table(X, followed, V, k: int) -> np.ndarray:
     """Means of the entries of each block over the rows that follow it; nan where there are none."""
-    (X,) = _floats(X)
     M = np.full((k, np.shape(V)[1]), np.nan)
-    for i, j in np.ndindex(M.shape):
-        entries = X[np.ix_(np.asarray(followed)[:, j] == i, np.asarray(V)[:, j] > 0)]
-        if entries.size:
-            M[i, j] = entries.mean()
+    for i, j, entries in _followed_blocks(X, followed, V, k):
+        M[i, j] = entries.mean()
     return M
 
 
 def followed_objective(X, followed, V, k: int) -> float:
-    """J of rows that follow given clusters, one entry at a time."""
+    """J of rows that follow given clusters: squared differences from the means of blocks."""
+    blocks = (entries for _, _, entries in _followed_blocks(X, followed, V, k))
+    return float(sum(((entries - entries.mean()) ** 2).sum() for entries in blocks))
+
+
+def _followed_blocks(X, followed, V, k: int):
+    """The entries of each block that some row follows."""
     (X,) = _floats(X)
-    M, total = followed_table(X, followed, V, k), 0.0
-    for p, j in np.ndindex(np.shape(followed)):
-        for t in np.flatnonzero(np.asarray(V)[:, j]):
-            if followed[p][j] >= 0:
-                total += (X[p, t] - M[followed[p][j], j]) ** 2
-    return float(total)
+    rows = np.asarray(followed)[:, :, None] == np.arange(k)
+    for j, columns in enumerate(np.asarray(V, dtype=bool).T):
+        within = X[:, columns]
+        for i in np.flatnonzero(rows[:, j].any(axis=0) & columns.any()):
+            yield i, j, within[rows[:, j, i]]
 
 
 def followed_cost(x, chosen, V, M) -> float:

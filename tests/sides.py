@@ -158,8 +158,9 @@ def objective_of_pair(case: str, X, pair, model: str) -> float:
     """The objective of memberships, with what their rows follow."""
     if model == "either":
         U, V = pair
-        followed = followed_clusters(U, V.n_clusters)
-        return oracle.followed_objective(X, followed, V.dense, U.n_clusters)
+        columns = np.eye(X.shape[1], dtype=bool) if V is None else V.dense
+        followed = followed_clusters(U, columns.shape[1])
+        return oracle.followed_objective(X, followed, columns, U.n_clusters)
     return literal_objective(case, X, *dense(pair), model)
 
 

@@ -71,7 +71,7 @@ def test_a_fit_of_a_store_is_that_of_one_in_memory(
     assert same_bits(NEOCC(4, 3, n_jobs=2, **options).fit(X), here)
 
 
-@pytest.mark.parametrize("model", oracle.OVERLAP_MODELS)
+@pytest.mark.parametrize("model", OVERLAP_MODELS)
 def test_so_is_one_way_clustering(set_pass_options, tmp_path, model):
     set_pass_options(**MANY_BLOCKS)
     X = planted("dense", n=80, m=12)
@@ -148,6 +148,7 @@ def problem_of(model, objective, X, most=3):
         ("sum", "mean"),
         ("sum", "kmeans"),
         ("either", "mean"),
+        ("either", "kmeans"),
     ],
 )
 def test_memberships_on_a_cluster_are_those_in_memory(client, one_thread, model, objective):

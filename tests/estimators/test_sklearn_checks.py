@@ -57,6 +57,7 @@ OVERLAPPING = (
     NEOCC(None, None, objective="diagonal", overlap_model="share", **QUICK, **OUTLIERS),
     Overlapping(overlap=0.2, outliers=0.1, n_init=1),
     Overlapping(overlap=0.2, outliers=0.1, overlap_model="average", n_init=1),
+    Overlapping(overlap=0.2, outliers=0.1, overlap_model="either", n_init=1),
     OverlappingLowRank(overlap=0.2, outliers=0.1, columns_per_cluster=1, max_iter=1),
 )
 

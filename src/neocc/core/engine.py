@@ -16,7 +16,7 @@ import numpy as np
 from neocc._typing import FloatArray, IntArray
 from neocc.core.assign import Applied, Step, settled
 from neocc.core.objectives import Centring, Side
-from neocc.core.overlap import Scores
+from neocc.core.overlap import OverlapModel, Scores
 from neocc.core.prices import find_thresholds
 from neocc.core.problem import Problem
 from neocc.core.shards import Effects, Reads, Result, Shards, Task
@@ -189,6 +189,15 @@ class Engine:
         common = (terms, V, sums)
         parts = self.shards.call("score", self.shards.each, self._cut(None), common=common)
         return Scores.joined(self.shards.gather(parts))
+
+    def followed_rows(
+        self, model: OverlapModel, terms: Terms, U: Memberships, V: Memberships | None
+    ) -> Memberships:
+        """Return row memberships as they count, by what fits rows best."""
+        self.reads.asked += 1
+        common = (terms, V, model)
+        parts = self.shards.call("followed", self.shards.each, self._cut(U), common=common)
+        return Memberships.joined(self.shards.gather(parts))
 
     def nearest_rows(self, terms: Terms, U: Memberships, V: Memberships | None) -> IntArray:
         """Return the nearest cluster of every row among its own, -1 for a row in none."""

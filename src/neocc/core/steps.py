@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from neocc._typing import FloatArray
+from neocc._typing import FloatArray, LabelArray
 from neocc.core.assign import Step, assign
 from neocc.core.engine import Engine
 from neocc.core.objectives import Pair, Side
 from neocc.core.objectives.blends import in_types
-from neocc.core.overlap import Scores
+from neocc.core.overlap import Scores, followed_clusters
 from neocc.core.problem import Counts, Problem
 from neocc.kernels import Features, Kernels, Memberships, Terms, numpy_
 
@@ -23,6 +23,7 @@ __all__ = [
     "counted",
     "distances",
     "fixed_pair",
+    "given_pair",
     "half_step",
     "join",
     "make_features",
@@ -157,26 +158,43 @@ def counted(engine: Engine, problem: Problem, pair: Pair) -> Pair:
     return pair
 
 
-def fixed_pair(
-    engine: Engine, problem: Problem, U: Memberships, V: Memberships
-) -> tuple[Memberships, Memberships]:
+def given_pair(engine: Engine, problem: Problem, pair: Pair) -> Pair:
+    """Return given memberships to begin with.
+
+    Where rows follow one or another of their clusters, what they settle on may cost more than the
+    first of them: whichever is the lower.
+    """
+    U, V = pair
+    if U is None or not problem.overlap_model.needs_sums or not len(U.extra_items):
+        return pair
+
+    def value(pair: Pair) -> float:
+        return problem.objective.value(make_features(engine, problem, pair), *pair)
+
+    first = problem.weighted("rows", U), V and problem.weighted("columns", V)
+    return min(first, fixed_pair(engine, problem, U, V), key=value)
+
+
+def fixed_pair(engine: Engine, problem: Problem, U: Memberships, V: Memberships | None) -> Pair:
     """Return given memberships as they count under the overlap model of a problem.
 
     Where rows are free to follow one or another of their clusters, they begin with the prototypes
     of rows in one cluster, if each cluster has any, and go on until nothing changes.
     """
     model = problem.overlap_model
-    U, V = problem.weighted("rows", U), problem.weighted("columns", V)
+    U, V = problem.weighted("rows", U), V and problem.weighted("columns", V)
     if U.virtual is None or not model.needs_sums:
         return U, V
     alone = Memberships.from_labels(np.where(U.numbers == 1, U.summed.first, -1), U.n_clusters)
     alone = alone.weighing(U.item_weights)
     begun = alone if ((alone.sizes > 0) | (U.sizes == 0)).all() else U
+    before: LabelArray | None = None
     for _ in range(_MOST_ROUNDS):
         features = make_features(engine, problem, (begun, V))
         terms = make_terms(problem, "rows", features, (begun, V))
-        U = model.chosen(U, engine.row_scores(terms, V, sums=True))
-        if begun is not alone and np.array_equal(begun.summed.dense, U.summed.dense):
+        U = engine.followed_rows(model, terms, U, V)
+        now = followed_clusters(U, engine.shape[1] if V is None else V.n_clusters)
+        if before is not None and np.array_equal(now, before):
             break
-        begun = U
+        begun, before = U, now
     return U, V

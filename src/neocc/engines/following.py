@@ -156,6 +156,10 @@ def _same(one: Memberships | None, other: Memberships | None) -> bool:
 def changed_items(one: Memberships, other: Memberships) -> IntArray:
     """Return the items, in ascending order, whose clusters or weights in sums differ."""
     one, other = one.summed, other.summed
+    if one.pieces is not None or other.pieces is not None:
+        here, there = (-1 if each.pieces is None else each.pieces for each in (one, other))
+        differ = (one.first != other.first) | np.not_equal(here, there).any(axis=1)
+        return np.flatnonzero(differ)
     if not (one.is_scaled or other.is_scaled or len(one.extra_items) or len(other.extra_items)):
         return np.flatnonzero(one.first != other.first)
     # A membership counts the same in either list, so those of items in several are all compared.

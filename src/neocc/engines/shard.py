@@ -14,7 +14,7 @@ from neocc.core.objectives.blends import in_types
 from neocc.core.overlap import OverlapModel, Scores, nearest_among
 from neocc.engines.matrix import Matrix
 from neocc.engines.passes import Rows
-from neocc.engines.sums import RowSums
+from neocc.engines.sums import RowLines, RowSums
 from neocc.kernels import (
     Base,
     Features,
@@ -23,6 +23,7 @@ from neocc.kernels import (
     Terms,
     numpy_,
 )
+from neocc.kernels.pieces import add_pieces
 
 __all__ = ["Shard"]
 
@@ -61,6 +62,9 @@ class Shard(RowSums):
         shared = members is not None and members.virtual is not None
         needs_sums = model.needs_sums and (distances or shared)
         scores = self._score(members, terms, V, d, squares=model.needs_squares, sums=needs_sums)
+        if scores.parts is not None and scores.parts.whole:
+            # For the best sets, and for what the present ones cost.
+            self.reads.passes += 2.0
         return model.choices(scores, self.kernels, self._passes.spread)
 
     def score(
@@ -72,6 +76,12 @@ class Shard(RowSums):
         """
         d = self.space.empty(self.shape[0], terms.n_clusters)
         return self._score(members, terms, V, d, squares=True, sums=sums)
+
+    def followed(
+        self, members: Memberships, terms: Terms, V: Memberships | None, model: OverlapModel
+    ) -> Memberships:
+        """Return the memberships of all rows as they count, by what fits them best."""
+        return model.chosen(members, self.score(None, terms, V, sums=True))
 
     def _score(
         self,
@@ -109,7 +119,11 @@ class Shard(RowSums):
             return self.kernels.score(features, terms, some, part, labels[at], minima[at])
 
         total = float(sum(self._over_features(terms, V, one_block)))
-        parts = None if V is None or kept is None else Parts.of(kept, counts, terms, V.sizes)
+        parts = None
+        if sums and V is None:
+            parts = Parts.of_whole(RowLines(self.matrix), terms)
+        elif V is not None and kept is not None:
+            parts = Parts.of(kept, counts, terms, V.sizes)
         k, gram = terms.single or len(terms.offset), terms.gram
         return Scores(d, labels, minima, k, total, members, norms, gram, parts, silent=silent)
 
@@ -158,7 +172,7 @@ class Shard(RowSums):
         """Return the base of all rows; None where it depends on V."""
         if terms.base == "margins":
             return self.margins("rows")
-        if terms.base == "plain" or V is None or V.is_partition:
+        if terms.base == "plain" or V is None or _count_once(V):
             return self.row_squares() if self._row_squares is None else self._row_squares
         return None
 
@@ -183,8 +197,10 @@ class Shard(RowSums):
             weights = None if counted is None else counted[slice(*rows)]
             if summed is not None and rows[1] - rows[0] < n:
                 members = summed.slice(*rows)
-            wanted = None if plain else totals.squares
+            wanted = None if plain or once is not None else totals.squares
             self.kernels.scatter(block, members, weights, totals.sums, wanted, totals.counts)
+            if members is not None and members.pieces is not None and totals.sums is not None:
+                self._add_pieces(rows[0], members, totals.sums)
             if V is not None and totals.products is not None:
                 S = np.empty((rows[1] - rows[0], V.n_clusters))
                 self.kernels.gather(block, V, None, S, None)
@@ -194,16 +210,43 @@ class Shard(RowSums):
 
         k = 0 if summed is None else summed.n_clusters
         widths = (k, 0 if V is None else V.n_clusters, k if counts else 0)
+        # Squares that all count once are the same for all clusters; the order in which they are
+        # added up depends on the widths.
+        same = not plain and U is not None and _count_once(U)
+        once = self._squares_once.get(widths) if same else None
         found = self._passes.down_columns(widths, add)
-        if base == "margins":
-            found.squares[:] = self.margins("columns")
-        elif plain and base is not None:
-            known, weights = self._column_squares, None if U is None else U.item_weights
-            if weights is not None:
-                known = self.column_squares(weights)
-            found.squares[:] = self.column_squares() if known is None else known
+        known = self._column_base(U, base) if plain else once
+        if known is not None:
+            found.squares[:] = known
+        elif same:
+            self._squares_once[widths] = found.squares.copy()
         return found
+
+    def _column_base(self, U: Memberships | None, base: Base | None) -> FloatArray | None:
+        """Return the base of all columns where it does not depend on clusters."""
+        if base is None or base == "margins":
+            return None if base is None else self.margins("columns")
+        return self.column_squares(None if U is None else U.item_weights)
+
+    def _add_pieces(self, start: int, members: Memberships, sums: FloatArray) -> None:
+        """Add the rows from `start` on that count in pieces."""
+        pieces, weights = members.pieces, members.item_weights
+        assert pieces is not None
+        some, lines = np.flatnonzero(pieces[:, 0] >= 0), RowLines(self.matrix)
+        step = max(1, self.options.copied // self.shape[1])
+        for first in range(0, len(some), step):
+            at = some[first : first + step]
+            add_pieces(
+                lines[start + at], pieces[at], None if weights is None else weights[at], sums
+            )
 
     def refresh(self) -> bool:
         """Return False: no sums are updated, so none have rounded differently."""
         return False
+
+
+def _count_once(members: Memberships) -> bool:
+    """Whether the squares of every item count once."""
+    if members.is_partition:
+        return True
+    return members.mixed and members.item_weights is None and bool(members.numbers.min() > 0)

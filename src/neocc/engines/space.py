@@ -21,6 +21,7 @@ from neocc.core.search.pieces import can_recombine, n_pieces
 from neocc.engines.matrix import sampled_rows
 from neocc.engines.passes import DEFAULTS
 from neocc.engines.stored import CACHED_BYTES, COPIED_BYTES, RowSource, block_bytes, is_full
+from neocc.kernels.pieces import table_of_pieces
 
 __all__ = ["EVERYTHING", "MemoryLimitError", "NoRoomError", "TableSpace", "plan_space"]
 
@@ -91,6 +92,9 @@ def plan_space(
     observed = problem.objective.needs_counts
     least = _PROGRAM + _block_bytes(source, k, width, n_jobs, observed=observed)
     least += _row_bytes(problem)
+    if problem.overlap_model.needs_sums and problem.columns is None:
+        # What each cell follows: before and after a step, of the best solution, and at the end.
+        least += (3 * table_of_pieces(0, 0, k).itemsize + 4) * source.shape[0] * source.shape[1]
     least += 8 * source.shape[1] * _lines_per_column(problem, k, width, n_jobs, n_held)
     if projected:
         # Six tables, with a few dimensions more than clusters; they are not put on disk.

@@ -38,6 +38,24 @@ def add_squares(kernels: Any, block: Any, weights: Any, out: Any) -> None:
     kernels.scatter(block, None, weights, None, out)
 
 
+class RowLines:
+    """Rows of a matrix, made dense and centred when they are asked for: a copy of a few."""
+
+    def __init__(self, matrix: Matrix) -> None:
+        self.matrix, self.shape = matrix, matrix.shape
+
+    def __getitem__(self, rows: slice | IntArray) -> FloatArray:
+        if isinstance(rows, slice):
+            block = self.matrix.block(*rows.indices(self.shape[0])[:2])
+        else:
+            block = self.matrix.take(rows).block(0, len(rows))
+        return dense_block(block)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> FloatArray:
+        """Return all of them, as `numpy.concatenate` asks for."""
+        return self[: self.shape[0]]
+
+
 class RowSums:
     """Rows of a matrix with the kernels and threads that read them."""
 
@@ -66,6 +84,8 @@ class RowSums:
         self.n_runs = workers.n_jobs if is_alone else 1
         self._row_squares: FloatArray | None = None
         self._column_squares: FloatArray | None = None
+        # The same where rows overlap, by the widths of the tables that were summed beside.
+        self._squares_once: dict[tuple[int, int, int], FloatArray] = {}
         self._margins: dict[Side, FloatArray] = {}
 
     def twin(self) -> Self:
@@ -184,6 +204,12 @@ class RowSums:
         """Return the medians of all rows minus column effects."""
         assert isinstance(self.matrix, DenseMatrix)
         return self.matrix.row_medians(columns)
+
+
+def dense_block(block: Block) -> FloatArray:
+    """Return rows as a table of float64."""
+    table = block.matrix().toarray() if isinstance(block, SparseBlock) else block
+    return np.ascontiguousarray(table, dtype=np.float64)
 
 
 def first_negative(block: Block, start: int = 0) -> tuple[int, int, float] | None:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_array, validate_data
 from neocc._counts import Counts
 from neocc._typing import BoolArray
 from neocc.core.objectives import Objective
+from neocc.core.overlap import OverlapModel
 from neocc.engines.gpu.matrix import is_on_card, read_card
 from neocc.engines.matrix import Matrix
 from neocc.engines.observed import open_observed, read_observed
@@ -22,6 +23,8 @@ from neocc.engines.workers import effective_n_jobs
 from neocc.kernels import Memberships
 
 _DEFAULT_CLUSTERS = 3
+MOST_CELLS = 1 << 30
+"""Of a matrix of which is kept what every cell follows."""
 
 
 def read_matrix(
@@ -165,6 +168,25 @@ def make_counts(
             f"at most {max(1, counts.n_memberships // n_clusters)}, or for fewer clusters."
         )
     return replace(counts, min_size=int(min_size))
+
+
+def check_cells(model: OverlapModel, shape: tuple[int, int], engine: Any, kernel: str) -> None:
+    """Refuse a model that knows what every cell follows where cells are too many, or on a card."""
+    if not model.needs_sums:
+        return
+    cells = shape[0] * shape[1]
+    if cells > MOST_CELLS:
+        raise ValueError(
+            f"overlap_model={model.name!r} without column clusters keeps what every entry follows: "
+            f"{shape[0]} x {shape[1]} = {cells} of them would take {4 * cells / 2**30:.0f} GiB, "
+            f"and the most is {4 * MOST_CELLS / 2**30:.0f} GiB. Take fewer features, NEOCC, whose "
+            "column clusters are few, or overlap_model='average'."
+        )
+    if "gpu" in (engine, kernel):
+        raise ValueError(
+            f"overlap_model={model.name!r} without column clusters does not run on a GPU. Use "
+            "engine='memory', NEOCC, or overlap_model='average'."
+        )
 
 
 def check_paired(objective: Objective, n_row_clusters: int, n_column_clusters: int) -> None:

@@ -9,8 +9,8 @@ import numpy as np
 from neocc._typing import BoolArray, FloatArray
 from neocc.core.objectives import KMEANS, Objective, Side, make_objective
 from neocc.core.objectives.blends import is_blended
-from neocc.core.objectives.virtual import by_sums
-from neocc.core.overlap import REPEAT, STORED_MODELS, OverlapModel, following
+from neocc.core.objectives.virtual import lines_of
+from neocc.core.overlap import REPEAT, STORED_MODELS, OverlapModel, following, in_pieces
 from neocc.kernels import Memberships
 
 __all__ = ["asked_objective", "fitted_values", "last_step", "memberships", "used_overlap_model"]
@@ -69,6 +69,8 @@ def weigh(model: Any, members: BoolArray, side: Side = "rows") -> Memberships:
     if weights is not None and not asked_objective(model).weighs_data:
         given = given.weighing(weights)
     if followed is not None and len(given.extra_items):
+        if not hasattr(model, "_column_members"):
+            return in_pieces(given, np.where(given.numbers[:, None] > 1, followed, -1))
         some = np.flatnonzero(given.numbers > 1)
         return following(given, some, followed[some])
     return used_overlap_model(model).weighted(given)
@@ -81,5 +83,5 @@ def fitted_values(U: Memberships, M: FloatArray, V: Memberships | None) -> Float
     `"either"` made of pieces of them. Without column clusters the lines are centres. Items in no
     cluster get zeros.
     """
-    lines: FloatArray = U.shares @ M if is_blended(U) else U.summed.shares @ by_sums(M, U)
+    lines: FloatArray = U.shares @ M if is_blended(U) else lines_of(M, U)
     return lines if V is None else lines @ V.shares.T

@@ -5,15 +5,18 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.base import ClusterMixin
 
 from neocc._sklearn import Interval, StrOptions, fit_context
 from neocc.core.engine import Engine
 from neocc.core.objectives import KMEANS, make_objective, mean_rows
+from neocc.core.overlap import followed_clusters
 from neocc.core.problem import Counts, Problem
 from neocc.core.search import Init
 from neocc.core.solve import Solution
 from neocc.engines.validation import (
+    check_cells,
     check_feasible,
     make_counts,
     read_matrix,
@@ -47,12 +50,13 @@ class NEOKMeans(RedundancyMixin, ClusterMixin, BaseNEO):
         `n_clusters - 1`.
     outliers : float in [0, 1), default=0.0
         Maximum fraction of points in no cluster.
-    overlap_model : {"repeat", "share", "average", "sum", "auto"}, default="repeat"
+    overlap_model : {"repeat", "share", "average", "sum", "either", "auto"}, default="repeat"
         Cost of a point with several memberships. `"repeat"`, as in the paper: the sum of its
         distances to its clusters. `"share"`: the mean of these distances. `"average"`: the distance
         to the mean of the prototypes of its clusters. `"sum"`: the distance to their sum; subtract
-        the mean of the data first. `"auto"` compares the costs of `"average"` and `"sum"` in short
-        runs.
+        the mean of the data first. `"either"`: in each feature the distance to the nearest of
+        them; which one that is takes 4 bytes per entry of X, so X may have up to 2^30 entries.
+        `"auto"` compares the costs of `"average"` and `"sum"` in short runs.
     max_memberships : int, default=None
         Maximum number of memberships of a point. None means no limit for `"repeat"` and otherwise
         4, or more if the overlap requires about as many on average.
@@ -104,7 +108,10 @@ class NEOKMeans(RedundancyMixin, ClusterMixin, BaseNEO):
         Points that belong to no cluster.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Mean of the members of each cluster; for `"average"` and `"sum"`, the prototypes that fit
-        all points jointly.
+        all points jointly, and for `"either"` the means of the points that follow the cluster in
+        the feature.
+    followed_ : ndarray of int, shape (n_points, n_features), or None
+        For `"either"`: the cluster that each point follows in each feature; -1 for an outlier.
     overlap_choice_ : OverlapChoice or None
         The overlap model that `"auto"` chose, with the reasons; None if a model was given.
     objective_ : float
@@ -217,6 +224,7 @@ class NEOKMeans(RedundancyMixin, ClusterMixin, BaseNEO):
         with self._keeping_earlier_fit():
             matrix = read_matrix(self, X, reset=True)
             model = self._make_model(KMEANS.name)
+            check_cells(model, matrix.shape, self.engine, self.kernel)
             bounds = (model.most, self.min_cluster_size)
             asked = (self.n_clusters, self.overlap, self.outliers, *bounds)
             counts = make_counts("", matrix.shape[0], *asked)
@@ -241,4 +249,7 @@ class NEOKMeans(RedundancyMixin, ClusterMixin, BaseNEO):
         self.membership_ = self._row_members
         self.outliers_ = solution.U.outliers
         centers = mean_rows(solution.features, solution.U)
+        follows = problem.overlap_model.needs_sums
+        shape = engine.shape[1]
+        self.followed_ = followed_clusters(solution.U, shape).astype(np.int32) if follows else None
         self.cluster_centers_ = engine.effects.restore(centers, solution.U, None)

@@ -114,8 +114,9 @@ def objective_value(
             matrix = matrix.without(mean + effects[0], effects[1])
         engine = make_engine(matrix, "auto", workers).centred(problem.centring)
         found.check(engine)
-        rows, columns = fixed_pair(engine, problem, rows, columns)
-        features = make_features(engine, problem, (rows, columns))
-        value = found.value(features, rows, columns)
+        U, V = fixed_pair(engine, problem, rows, columns)
+        assert U is not None and V is not None
+        features = make_features(engine, problem, (U, V))
+        value = found.value(features, U, V)
         value = value if found.background else max(value, 0.0)
-        return checked_value(engine, found, value, features, rows, columns)[0]
+        return checked_value(engine, found, value, features, U, V)[0]

@@ -261,6 +261,10 @@ def _check_members(state: Any) -> None:
         for weights in (members.scale, members.item_weights):
             if weights is not None and (weights.shape != (n,) or weights.dtype != np.float64):
                 raise Undecodable("it holds weights that do not fit their memberships")
+        if (pieces := members.pieces) is not None:
+            fits = pieces.ndim == 2 and pieces.dtype.kind == "i" and len(pieces) == n
+            if not fits or not pieces.size or pieces.min() < -1 or pieces.max() >= k:
+                raise Undecodable("it holds pieces of items that do not fit their memberships")
         virtual = members.virtual
         lengths = (len(members.extra_clusters), n if virtual is None else virtual.n_items)
         if (len(members.extra_items), n) != lengths:

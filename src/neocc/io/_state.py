@@ -157,7 +157,9 @@ def check_state(estimator: str, parameters: dict[str, Any], attributes: dict[str
     for name, (kind, letters) in _ARRAYS.items():
         is_open = name in _OPEN and attributes.get(name) is None
         if name in attributes and not is_open:
-            sizes.check(name, attributes[name], kind, letters)
+            # Without column clusters, what rows follow differs from column to column.
+            shape = letters if "_column_members" in attributes else letters.replace("l", "m")
+            sizes.check(name, attributes[name], kind, shape)
     sizes.check_types(attributes["_row_model"].terms.single)
     _check_column_model(attributes)
     _check_followed(attributes)

@@ -213,7 +213,9 @@ class Parts(NamedTuple):
 
     with S the `sums` of the items and N the weights of their cells there: `counts`, a line for each
     item, or one array if they are the same for all. `slope` and `curve` have shape (other clusters,
-    own clusters). `magnitude` is that of the terms, infinite for an empty cluster.
+    own clusters). `magnitude` is that of the terms, infinite for an empty cluster. Where the other
+    side has no clusters, the items are `whole`: each of their cells is a part, and `sums` are the
+    items themselves, or what makes lines of them when it is indexed.
     """
 
     sums: FloatArray
@@ -221,6 +223,15 @@ class Parts(NamedTuple):
     slope: FloatArray
     curve: FloatArray
     magnitude: FloatArray
+    whole: bool = False
+
+    @classmethod
+    def of_whole(cls, items: Any, terms: Terms) -> Parts:
+        """Return the parts of squared distances from centres, one for each cell."""
+        assert terms.table is not None and terms.scale is not None
+        slope = terms.table * terms.scale
+        ones = np.ones(len(slope))
+        return cls(items, ones, slope, np.square(slope / 2.0), terms.magnitude, whole=True)
 
     @classmethod
     def of(

@@ -73,11 +73,20 @@ def gather_sparse(
     slots = np.empty(4 * sums.shape[1] + 4)
     for p in range(len(indptr) - 1):
         slots[:] = 0.0
-        start, stop = np.uint64(indptr[p]), np.uint64(indptr[p + 1])
+        start, stop, n_found = np.uint64(indptr[p]), np.uint64(indptr[p + 1]), np.uint64(0)
         if len(scale):
+            # Entries are looked at once: to look for each of these three takes as long as to add.
+            total = 0.0
             for e in range(start, stop):
-                t = indices[e]
-                slots[np.uint64(first[t] + 1)] += data[e] * scale[t]
+                t, x = indices[e], np.float64(data[e])
+                slots[np.uint64(first[t] + 1)] += x * scale[t]
+                if len(squares):
+                    total += weights[t] * x * x
+                if len(extra_clusters):
+                    found[n_found] = e
+                    n_found += np.uint64(has_extra[t])
+            if len(squares):
+                squares[p] = total
         else:
             at = start
             while at + np.uint64(3) < stop:
@@ -86,17 +95,17 @@ def gather_sparse(
                 at += np.uint64(4)
             for rest in range(at, stop):
                 slots[np.uint64(first[indices[rest]] + 1)] += data[rest]
-        if len(squares):
+        if len(squares) and not len(scale):
             total = 0.0
             for e in range(start, stop):
                 x = np.float64(data[e])
                 total += weights[indices[e]] * x * x
             squares[p] = total
         if len(extra_clusters):
-            n_found = np.uint64(0)
-            for e in range(start, stop):
-                found[n_found] = e
-                n_found += np.uint64(has_extra[indices[e]])
+            if not len(scale):
+                for e in range(start, stop):
+                    found[n_found] = e
+                    n_found += np.uint64(has_extra[indices[e]])
             for i in range(n_found):
                 e = found[i]
                 t = indices[e]
@@ -200,14 +209,21 @@ def scatter_sparse(
     a = 0
     for p in range(len(indptr) - 1):
         start, stop = np.uint64(indptr[p]), np.uint64(indptr[p + 1])
-        if len(squares) and weights[p] != 0.0:
+        weight, square = scale[p] if len(scale) else 1.0, weights[p] if len(squares) else 0.0
+        both = len(first) > 0 and first[p] >= 0 and square != 0.0
+        if both:
+            cluster = np.uint64(first[p])
+            for e in range(start, stop):
+                t, x = np.uint64(indices[e]), np.float64(data[e])
+                squares[t] += square * x * x
+                table[t * n_clusters + cluster] += weight * x
+        elif square != 0.0:
             for e in range(start, stop):
                 x = np.float64(data[e])
-                squares[indices[e]] += weights[p] * x * x
+                squares[indices[e]] += square * x * x
         if len(first) == 0:
             continue
-        weight = scale[p] if len(scale) else 1.0
-        if first[p] >= 0:
+        if first[p] >= 0 and not both:
             cluster = np.uint64(first[p])
             for e in range(start, stop):
                 table[np.uint64(indices[e]) * n_clusters + cluster] += weight * data[e]

@@ -16,12 +16,13 @@ import numpy as np
 
 from neocc._typing import BoolArray, FloatArray, IntArray, LabelArray
 from neocc.kernels.inverses import inverse, inverse_gram
+from neocc.kernels.pieces import joined_pieces
 
 # A line of zeros comes last; `np.eye` would show, so often are memberships in few clusters made.
 _LINES: list[FloatArray] = [np.eye(k + 1, k) for k in range(33)]
 
 
-# Nobody changes them; freezing would cost more than the rest of making them, in every half-step.
+# Nobody changes them; freezing would cost more than making them, in every half-step.
 @dataclass
 class Memberships:
     """Memberships of `n_items` items in `n_clusters` clusters.
@@ -29,24 +30,25 @@ class Memberships:
     Parameters
     ----------
     first : int32 array of shape (n_items,)
-        One cluster of each item, -1 for an item whose memberships (if any) are all in the extra
-        list.
+        One cluster of each item, -1 if its memberships (if any) are all in the extra list.
     extra_items, extra_clusters : arrays of equal length
-        The further memberships, ordered by item. No pair occurs twice, in `first` or here.
+        The further memberships, ordered by item. No membership occurs twice.
     n_clusters : int
         Number of clusters, empty ones included.
     scale : array of shape (n_items,) or None
         Weight of each membership of an item, where memberships do not all count once.
     mixed : bool
-        Whether an item is a combination of its clusters, so that these are fitted together, and its
-        squares count once however many they are.
+        Whether an item is a combination of its clusters, fitted together; its squares count once.
     virtual : Memberships or None
         Memberships of the same items in virtual clusters, over which data are summed instead.
     stands_for : int32 array of shape (n_clusters, other clusters) or None
-        Of virtual clusters: which cluster each of them stands for within each cluster of the other
-        side, -1 for none. None if each stands for the cluster of its number everywhere.
+        Which cluster each virtual one stands for within each cluster of the other side, -1 for
+        none. None if each stands for the cluster of its number everywhere.
     item_weights : array of shape (n_items,) or None
         How many items each counts as, where not all count as one; part of `scale`.
+    pieces : array of shape (n_items, n_columns) or None
+        Of virtual memberships, where columns have no clusters: the one in which each column of an
+        item of several counts; -1 for other items.
     """
 
     first: LabelArray
@@ -58,12 +60,12 @@ class Memberships:
     virtual: Memberships | None = None
     stands_for: LabelArray | None = None
     item_weights: FloatArray | None = None
+    pieces: LabelArray | None = None
 
     @classmethod
     def from_dense(cls, matrix: BoolArray) -> Memberships:
         """Read a boolean matrix of shape (n_items, n_clusters)."""
-        matrix = np.asarray(matrix, dtype=bool)
-        covered = matrix.any(axis=1)
+        covered = (matrix := np.asarray(matrix, dtype=bool)).any(axis=1)
         first = np.where(covered, matrix.argmax(axis=1), -1).astype(np.int32)
         rest, at = matrix.copy(), np.flatnonzero(covered)
         rest[at, first[at]] = False
@@ -81,9 +83,8 @@ class Memberships:
         members = cls(labels, _NO_ITEMS, _NO_LABELS, n_clusters)
         counts = np.bincount(labels, minlength=n_clusters)
         sizes, has_empty = counts.astype(np.float64), 0 in counts.tolist()
-        members.__dict__.update(is_partition=True, sizes=sizes, has_empty=has_empty)
-        if not has_empty:
-            members.__dict__["inverse_sizes"] = np.reciprocal(sizes)
+        known = {} if has_empty else {"inverse_sizes": np.reciprocal(sizes)}
+        members.__dict__.update(is_partition=True, sizes=sizes, has_empty=has_empty, **known)
         return members
 
     @classmethod
@@ -107,6 +108,7 @@ class Memberships:
             cls.joined([part.summed for part in parts]) if any(p.virtual for p in parts) else None,
             widest.stands_for,
             np.concatenate(weights) if weights else None,
+            joined_pieces([(part.pieces, part.n_items) for part in parts]),
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -134,8 +136,7 @@ class Memberships:
     def dense(self) -> BoolArray:
         """The boolean membership matrix of shape (n_items, n_clusters)."""
         matrix = np.zeros((self.n_items, self.n_clusters), dtype=bool)
-        at = np.flatnonzero(self.first >= 0)
-        matrix[at, self.first[at]] = True
+        matrix[at := np.flatnonzero(self.first >= 0), self.first[at]] = True
         matrix[self.extra_items, self.extra_clusters] = True
         return matrix
 
@@ -187,8 +188,7 @@ class Memberships:
     def numbers(self) -> IntArray:
         """Number of memberships of each item."""
         counts: IntArray = (self.first >= 0).astype(np.intp)
-        if len(self.extra_items):
-            counts += np.bincount(self.extra_items, minlength=self.n_items)
+        counts += np.bincount(self.extra_items, minlength=self.n_items)
         return counts
 
     @cached_property
@@ -290,10 +290,10 @@ class Memberships:
         return self._part(items, at[kept], self.extra_clusters[kept], virtual)
 
     def _part(self, at: Any, items: Any, clusters: Any, virtual: Any) -> Memberships:
-        lines = (self.scale, self.item_weights)
-        scale, weights = (None if line is None else line[at] for line in lines)
+        lines = (self.scale, self.item_weights, self.pieces)
+        scale, weights, pieces = (None if line is None else line[at] for line in lines)
         some = (self.first[at], items, clusters, self.n_clusters, scale)
-        return Memberships(*some, self.mixed, virtual, self.stands_for, weights)
+        return Memberships(*some, self.mixed, virtual, self.stands_for, weights, pieces)
 
 
 _NO_ITEMS: IntArray = np.empty(0, dtype=np.intp)

@@ -13,7 +13,7 @@ from instances import Instance, make_data, make_engine, make_membership, members
 from scipy import sparse
 from sides import Setting, check_half_steps, check_run, watched
 
-from neocc import NEOCC, NEOKMeans, objective_value
+from neocc import NEOCC, objective_value
 from neocc.core.assign import Applied, is_feasible, settled
 from neocc.core.initialise import random_pair
 from neocc.core.objectives import OBJECTIVES, block_means
@@ -300,8 +300,10 @@ def random_problem(seed):
     X = make_data(kind, rng, n, m)
     k, l = int(rng.integers(2, 5)), int(rng.integers(1, 4))  # noqa: E741
     out, lost = int(rng.integers(0, 3)), int(rng.integers(0, 3)) if seed % 4 == 0 else 0
-    min_size = 1 + int(seed % 7 == 0)
-    rows = Counts(n, k, n + int(rng.integers(-out, n // 2 + 1)), out, min_size)
+    n_memberships = n + int(rng.integers(-out, n // 2 + 1))
+    # Clusters of two, where there are enough memberships for them.
+    min_size = 2 if seed % 7 == 0 and n_memberships >= 2 * k else 1
+    rows = Counts(n, k, n_memberships, out, min_size)
     columns = Counts(m, l, m - lost, lost)
     problem = Problem(OBJECTIVES["mean"], rows, columns, 30, 0.0, EITHER(int(rng.integers(2, 4))))
     return X, problem, rng
@@ -480,6 +482,24 @@ def test_values_of_given_memberships_are_fixed_points_near_the_lowest():
     assert np.median(above) < 1.05
 
 
+@pytest.mark.parametrize("refine", [False, True])
+def test_a_fit_from_given_memberships_ends_no_higher_than_their_value(refine):
+    """Rows that are given several clusters begin with the best of what they may follow."""
+    n_lower = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X, U, V, _ = planted(seed, n=24, m=12)
+        X = X + rng.normal(size=X.shape)
+        value = objective_value(X, U, V, overlap_model="either")
+        options = {"overlap_model": "either", "row_overlap": U.sum() / 24 - 1, "refine": refine}
+        model = NEOCC(4, 3, **options, init=(U, V), max_iter=1, n_init=1, random_state=0).fit(X)
+        assert model.objective_ <= value * (1 + 1e-9)
+        first = np.repeat(U.argmax(axis=1)[:, None], 3, axis=1)
+        n_lower += value < oracle.followed_objective(X, first, V, 4) * (1 - 1e-9)
+        assert model.history_[0] <= oracle.followed_objective(X, first, V, 4) * (1 + 1e-9)
+    assert n_lower > 5
+
+
 def test_what_it_cannot_do_is_refused():
     X = planted(0)[0]
     with pytest.raises(ValueError, match="columns of one cluster each"):
@@ -490,8 +510,6 @@ def test_what_it_cannot_do_is_refused():
         objective_value(X, np.ones((120, 2)), np.ones((40, 2)), overlap_model="either")
     with pytest.raises(ValueError, match="makes no sense for objective='residue'"):
         NEOCC(3, 3, objective="residue", overlap_model="either").fit(X)
-    with pytest.raises(ValueError, match="makes no sense without column clusters"):
-        NEOKMeans(3, overlap_model="either").fit(X)
 
 
 def test_columns_may_be_left_out():

@@ -13,6 +13,7 @@ import numpy as np
 
 from neocc._typing import FloatArray
 from neocc.core.objectives.base import Centring, Features, Objective, Pair, Side, Terms, bound
+from neocc.core.objectives.virtual import followed_means
 from neocc.kernels import Memberships
 
 __all__ = [
@@ -29,6 +30,8 @@ __all__ = [
 def mean_rows(features: Features, U: Memberships) -> FloatArray:
     """Return C, of shape (row clusters, n_columns); 0 for an empty cluster."""
     assert features.sums is not None
+    if U.virtual is not None:
+        return followed_means(features.sums.T, U, None)
     return U.fitted(features.sums.T)
 
 

@@ -10,9 +10,10 @@ import numpy as np
 
 from neocc._typing import FloatArray
 from neocc.kernels import Memberships, inverse
+from neocc.kernels.pieces import weights_of_pieces
 
 __all__ = ["by_sums", "followed_lines", "followed_means", "followers", "gathered"]
-__all__ += ["gathered_lines", "gathered_within"]
+__all__ += ["gathered_lines", "gathered_within", "lines_of"]
 
 
 def by_sums(M: FloatArray, U: Memberships) -> FloatArray:
@@ -27,20 +28,34 @@ def by_sums(M: FloatArray, U: Memberships) -> FloatArray:
     return np.take_along_axis(found, virtual.stands_for, axis=0)
 
 
+def lines_of(M: FloatArray, U: Memberships) -> FloatArray:
+    """Return the block values of each row, 0 for a row in no cluster."""
+    lines: FloatArray = U.summed.shares @ by_sums(M, U)
+    if (pieces := U.summed.pieces) is not None:
+        some = np.flatnonzero(pieces[:, 0] >= 0)
+        lines[some] = np.take_along_axis(M, pieces[some].astype(np.intp), axis=0)
+    return lines
+
+
 def followers(U: Memberships, n_other: int) -> FloatArray:
     """Return the number of rows that each block is made of."""
+    if (pieces := U.summed.pieces) is not None:
+        by_column = weights_of_pieces(pieces, U.item_weights, U.n_clusters)
+        return np.asarray(U.summed.sizes[:, None] + by_column)
     sizes = np.broadcast_to(U.summed.sizes[:, None], (U.summed.n_clusters, n_other))
     return gathered(sizes, U)
 
 
-def followed_means(blocks: FloatArray, U: Memberships, V: Memberships) -> FloatArray:
+def followed_means(blocks: FloatArray, U: Memberships, V: Memberships | None) -> FloatArray:
     """Return M from the sums over virtual clusters of rows and clusters of columns.
 
-    Where nobody follows a cluster, the mean of all rows takes its place; 0 for an empty cluster.
+    Without clusters of columns, each column is one. Where nobody follows a cluster, the mean of all
+    rows takes its place; 0 for an empty cluster.
     """
-    sums, numbers = gathered(blocks, U), followers(U, V.n_clusters)
-    means = sums * inverse(numbers) * V.inverse_sizes
-    overall = sums.sum(axis=0) * inverse(numbers.sum(axis=0)) * V.inverse_sizes
+    sums, numbers = gathered(blocks, U), followers(U, blocks.shape[1])
+    inverse_sizes = 1.0 if V is None else V.inverse_sizes
+    means = sums * inverse(numbers) * inverse_sizes
+    overall = sums.sum(axis=0) * inverse(numbers.sum(axis=0)) * inverse_sizes
     return np.where((numbers == 0) & (U.sizes[:, None] > 0), overall, means)
 
 

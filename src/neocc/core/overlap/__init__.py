@@ -9,7 +9,7 @@ from numbers import Real
 from neocc._counts import Counts
 from neocc.core.overlap.average import Average
 from neocc.core.overlap.blend import Blend, BlendedSum
-from neocc.core.overlap.either import Either, followed_clusters, following
+from neocc.core.overlap.either import Either, followed_clusters, following, in_pieces
 from neocc.core.overlap.model import OverlapModel
 from neocc.core.overlap.repeat import REPEAT, Repeat
 from neocc.core.overlap.scores import Scores, nearest_among
@@ -27,6 +27,7 @@ __all__ = [
     "compared_models",
     "followed_clusters",
     "following",
+    "in_pieces",
     "make_overlap_model",
     "nearest_among",
 ]
@@ -45,7 +46,7 @@ STORED_MODELS: dict[str, type[OverlapModel]] = {
 _USUAL_BOUND = 4
 _COMPARED = ("average", "sum", "either")
 # Whose costs would be the lowest in any case.
-_TOO_FREE = ("observed", "either")
+_TOO_FREE = (("observed", "either"), ("kmeans", "either"))
 # Objectives of counts without blends.
 _RATED = ("diagonal", "modularity")
 # Where pairs of clusters have costs of their own.
@@ -63,8 +64,6 @@ _BLENDED_RATES = _RATES.format("poisson", "'average', ", "")
 _SENSELESS = {
     ("residue", "sum"): _OFFSETS,
     ("residue", "either"): _OFFSETS,
-    ("kmeans", "either"): "without column clusters, in each of which a row could follow another "
-    "of its clusters: take 'average', 'share', 'sum' or 'repeat', or NEOCC.",
     ("poisson", "sum"): _BLENDED_RATES,
     ("poisson", "either"): _BLENDED_RATES,
     **{
@@ -79,12 +78,13 @@ def compared_models(objective: str, columns: Counts | None = None) -> list[str]:
     """Return the names of the models whose costs can be compared with each other.
 
     An item pays once in all of them; "share" costs at least what "average" does. Of few observed
-    cells a row that follows what fits them best explains more, whether or not it follows anything.
+    cells a row that follows what fits them best explains more, whether or not it follows anything;
+    and so does a row that may follow another cluster in each column.
     """
     found = [
         name
         for name in _COMPARED
-        if (objective, name) not in (*_SENSELESS, _TOO_FREE)
+        if (objective, name) not in (*_SENSELESS, *_TOO_FREE)
         and (OVERLAP_MODELS[name].both_sides or columns is None or columns.n_extra <= 0)
     ]
     return found or ["share"]
@@ -120,7 +120,6 @@ def make_overlap_model(name: str, most: int | None, objective: str) -> OverlapMo
     """Return a model by name, bounded to so many memberships of an item.
 
     Row and column effects, which residues leave out, can be shared and averaged, but not added up.
-    To follow one cluster or another takes column clusters.
     """
     if name not in OVERLAP_MODELS:
         listed = ", ".join(repr(each) for each in OVERLAP_MODELS)

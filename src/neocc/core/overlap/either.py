@@ -6,7 +6,8 @@ with S_j the sum of the row over column cluster j of m_j columns, so that a sing
 distance; where only observed cells count, m_j is the weight of the row's cells there. Columns have
 one cluster each. A row of one cluster i counts in virtual cluster i; a row of several counts for
 each j in virtual cluster k + i l + j, where i is the cluster that it follows in j. Memberships of
-which nothing is known yet follow the first of their clusters.
+which nothing is known yet follow the first of their clusters. Where columns have no clusters each
+of them is one, S is the row itself, and a row of several clusters counts in pieces.
 """
 
 from __future__ import annotations
@@ -26,13 +27,14 @@ from neocc.core.overlap.repeat import REPEAT, Repeat
 from neocc.core.overlap.scores import Scores, Spread, at_once
 from neocc.core.sizes import Cut, Moves, Wanted, offer_moves
 from neocc.core.thresholds import Ask
-from neocc.kernels import Kernels, Memberships, SetCosts
+from neocc.kernels import Kernels, Memberships, Parts, SetCosts
 from neocc.kernels.inputs import NOISE_SCALE, TIE_SCALE
+from neocc.kernels.pieces import table_of_pieces
 
-__all__ = ["Either", "followed_clusters", "following", "stands_for"]
+__all__ = ["Either", "followed_clusters", "following", "in_pieces", "stands_for"]
 
-# Items whose parts are compared at a time.
-_CHUNK = 1 << 14
+# Items whose parts are compared at a time, and of whole items so many parts.
+_CHUNK, _PARTS = 1 << 14, 1 << 20
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,12 @@ class Either(OverlapModel):
         """Return the memberships of a block with what each item follows."""
         assert scores.parts is not None
         some = np.flatnonzero(members.numbers > 1)
+        if scores.parts.whole:
+            shape = (members.n_items, scores.parts.sums.shape[1])
+            pieces = table_of_pieces(*shape, members.n_clusters)
+            for each in _followed(members, some, scores, fresh):
+                pieces[some[each.at]] = each.clusters
+            return in_pieces(members, pieces)
         followed = np.empty((len(some), scores.parts.sums.shape[1]), dtype=np.int32)
         for each in _followed(members, some, scores, fresh):
             followed[each.at] = each.clusters
@@ -97,8 +105,11 @@ class Either(OverlapModel):
     ) -> None:
         """Write the best sets of some items."""
         assert scores.parts is not None and scores.squares is not None
-        parts = scores.parts.take(at)
-        kernels.least_sets(parts, scores.squares[at], _anchors(scores, at), curves[at], sets[at])
+        start, stop, _ = at.indices(len(curves))
+        for some in _chunks(scores.parts, stop - start):
+            here = slice(start + some.start, min(start + some.stop, stop))
+            given = (scores.parts.take(here), scores.squares[here], _anchors(scores, here))
+            kernels.least_sets(*given, curves[here], sets[here])
 
     def present(self, scores: Scores, members: Memberships) -> FloatArray:
         """Return the least cost of the set of each item, 0 for an item in no cluster."""
@@ -125,8 +136,8 @@ class Either(OverlapModel):
         assert scores.squares is not None
         some, total = np.flatnonzero(members.numbers > 1), 0.0
         columns = np.arange(parts.sums.shape[1])
-        for start in range(0, len(some), _CHUNK):
-            at = some[start : start + _CHUNK]
+        for chunk in _chunks(parts, len(some)):
+            at = some[chunk]
             every, here = parts.table(at), members.take(at)
             followed = followed_clusters(here, len(columns))
             now = every[np.arange(len(at))[:, None], followed, columns].sum(axis=1)
@@ -147,8 +158,8 @@ class Either(OverlapModel):
 
         def changes(items: IntArray, source: int, target: int) -> FloatArray:
             found = np.empty(len(items))
-            for start in range(0, len(items), _CHUNK):
-                at = items[start : start + _CHUNK]
+            for chunk in _chunks(parts, len(items)):
+                at = items[chunk]
                 every = parts.table(at)
                 inside = members.take(at).dense.copy()
                 before = np.where(inside[:, :, None], every, np.inf).min(axis=1).sum(axis=1)
@@ -156,7 +167,7 @@ class Either(OverlapModel):
                 after = np.where(inside[:, :, None], every, np.inf).min(axis=1).sum(axis=1)
                 if np.isinf(parts.magnitude[target]):
                     after = -squares[at]
-                found[start : start + _CHUNK] = after - before
+                found[chunk] = after - before
             return found
 
         return offer_moves(scores.d, members, wanted, changes=changes)
@@ -182,8 +193,8 @@ def _followed(
     parts, first = scores.parts, np.isinf(scores.parts.magnitude)
     first[list(fresh)] = True
     slope, curve = (np.ascontiguousarray(table.T) for table in (parts.slope, parts.curve))
-    for start in range(0, len(items), _CHUNK):
-        at = items[start : start + _CHUNK]
+    for chunk in _chunks(parts, len(items)):
+        at = items[chunk]
         here, anchors, sets = parts.take(at), _anchors(scores, at)[:, None], _sets(members.take(at))
         sums, counts = here.sums, np.broadcast_to(here.counts, here.sums.shape)
         least = np.empty(sums.shape)
@@ -198,7 +209,14 @@ def _followed(
             line, j = np.nonzero(rounded < compared[some])
             compared[some[line], j], least[some[line], j] = rounded[line, j], part[line, j]
             clusters[some[line], j] = cluster[line]
-        yield _Followed(slice(start, start + len(at)), clusters, least)
+        yield _Followed(chunk, clusters, least)
+
+
+def _chunks(parts: Parts, n_items: int) -> Iterator[slice]:
+    """Cut so many items into those whose parts are compared at a time."""
+    step = max(1, min(_CHUNK, _PARTS // parts.slope.size)) if parts.whole else _CHUNK
+    for start in range(0, n_items, step):
+        yield slice(start, min(start + step, n_items))
 
 
 def _sets(members: Memberships) -> LabelArray:
@@ -230,6 +248,15 @@ def following(members: Memberships, some: IntArray, followed: LabelArray) -> Mem
     return _in_virtual(members, virtual)
 
 
+def in_pieces(members: Memberships, pieces: LabelArray) -> Memberships:
+    """Return memberships in which items of several clusters follow some of them, cell by cell."""
+    if not len(members.extra_items):
+        return replace(members, scale=members.item_weights, mixed=False, virtual=None)
+    first = np.where(members.numbers == 1, _first_clusters(members), np.int32(-1))
+    virtual = Memberships.from_labels(first, members.n_clusters)
+    return _in_virtual(members, replace(virtual, pieces=pieces))
+
+
 def _in_virtual(members: Memberships, virtual: Memberships) -> Memberships:
     weights = members.item_weights
     return replace(members, scale=weights, mixed=True, virtual=virtual.weighing(weights))
@@ -253,6 +280,8 @@ def stands_for(k: int, l: int) -> LabelArray:  # noqa: E741
 def followed_clusters(members: Memberships, n_other: int) -> LabelArray:
     """Return the cluster that each item follows in each cluster of the other side, -1 for none."""
     virtual = members.summed
+    if virtual.pieces is not None:
+        return np.maximum(virtual.first[:, None], virtual.pieces)
     table = virtual.stands_for
     if table is None:
         return np.repeat(virtual.first[:, None], n_other, axis=1)

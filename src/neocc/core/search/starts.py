@@ -15,7 +15,7 @@ from neocc.core.problem import Problem
 from neocc.core.projections import modularity_start, sketched_start, spectral_start
 from neocc.core.samples import SAMPLING, Sampling, draw_sample, sampled_start
 from neocc.core.solve import Report, Solution, solve
-from neocc.core.steps import Pair
+from neocc.core.steps import Pair, given_pair
 
 __all__ = ["COSTLY_SHARE", "Begin", "Init", "Start", "make_start", "run_starts"]
 
@@ -89,7 +89,7 @@ def make_start(
     One-way starts are made on a sample where `sampling` says so.
     """
     if isinstance(init, tuple):
-        return init
+        return given_pair(data, problem, init)
     start = init if callable(init) else _STARTS.get(init)
     if init == "neo-kmeans":
         start = _STARTS.get(problem.objective.usual_start)
