@@ -15,7 +15,7 @@ OVERLAP_MODELS = {
     "share": "whoever is in several groups pays the mean of what they cost",
     "average": "whoever is in several groups is the mean of them",
     "sum": "whoever is in several groups is the sum of them",
-    "either": "whoever is in several groups follows one of them in each group of columns",
+    "either": "whoever is in several groups follows one of them here and another there",
 }
 """What several memberships mean, by overlap model."""
 
