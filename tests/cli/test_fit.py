@@ -277,7 +277,7 @@ def test_groups_that_nearly_coincide_are_named_as_the_page_counts_them(run, tmp_
     assert ran.code == 0, ran.err
     said = (
         "Note: groups 1 and 2 of rows have nearly the same members: ask for fewer groups (--rows) "
-        "or for less overlap (--row-overlap)."
+        "or for less overlap (--row-overlap), or for --overlap-model average."
     )
     assert ran.err.split() == said.split()
     page = (tmp_path / "m-coclusters" / "report.html").read_text(encoding="utf-8")

@@ -130,6 +130,14 @@ def test_advice_that_was_taken_is_not_given_again():
     assert "overlap_model" not in str(told[0].message)
 
 
+def test_advice_that_would_be_refused_is_not_given():
+    """Rates of counts of diagonal blocks cannot be averaged."""
+    X = np.random.default_rng(0).poisson(1.0, size=(12, 8))
+    options = {"objective": "diagonal", "row_overlap": 0.9, "n_init": 2, "refine": False}
+    with pytest.warns(RedundancyWarning, match="or for less overlap; redundancy_ has"):
+        NEOCC(2, 2, **options, random_state=0).fit(X)
+
+
 def test_a_warning_that_is_an_error_leaves_a_whole_fit():
     model, X = redundant()
     with warnings.catch_warnings():

@@ -18,6 +18,7 @@ from neocc.cli._load import Seen, draw_to_choose, look
 from neocc.cli._settings import LABELS, FitSettings
 from neocc.cli._story import before_steps, tell_story
 from neocc.cli._terminal import FitProgress, Tick
+from neocc.estimators._fitted import can_average
 from neocc.estimators._redundancy import alike_groups
 from neocc.io import Matrix, make_record
 from neocc.io._saved import keep_steps
@@ -146,9 +147,10 @@ def _remarks(model: Any, settings: FitSettings) -> Iterator[str]:
                 f"(--{side}-overlap)."
             )
         for clusters in alike_groups(alike.sides[f"{side}s"]):
+            other = ", or for --overlap-model average" if can_average(model) else ""
             yield (
                 f"{in_words(clusters)} of {noun} have nearly the same members: ask for fewer "
-                f"groups (--{side}s) or for less overlap (--{side}-overlap)."
+                f"groups (--{side}s) or for less overlap (--{side}-overlap){other}."
             )
 
 

@@ -10,11 +10,18 @@ from neocc._typing import BoolArray, FloatArray
 from neocc.core.objectives import KMEANS, Objective, Side, make_objective
 from neocc.core.objectives.blends import is_blended
 from neocc.core.objectives.virtual import lines_of
-from neocc.core.overlap import REPEAT, STORED_MODELS, OverlapModel, following, in_pieces
+from neocc.core.overlap import (
+    REPEAT,
+    STORED_MODELS,
+    OverlapModel,
+    compared_models,
+    following,
+    in_pieces,
+)
 from neocc.kernels import Memberships
 
-__all__ = ["asked_objective", "fitted_values", "last_step", "memberships", "used_overlap_model"]
-__all__ += ["weigh", "weights_of"]
+__all__ = ["asked_objective", "can_average", "fitted_values", "last_step", "memberships"]
+__all__ += ["used_overlap_model", "weigh", "weights_of"]
 
 
 def last_step(model: Any) -> str:
@@ -54,6 +61,13 @@ def asked_objective(model: Any) -> Objective:
         repeats = model.overlap_model == REPEAT.name and overlaps
         given["outlier_cost"] = "zero" if repeats and not left_out else "background"
     return make_objective(getattr(model, "objective", KMEANS.name), **given)
+
+
+def can_average(model: Any) -> bool:
+    """Whether a fit could have been one of means of clusters, and is not."""
+    if not hasattr(model, "overlap_model") or used_overlap_model(model).name == "average":
+        return False
+    return "average" in compared_models(asked_objective(model).kind)
 
 
 def weights_of(model: Any) -> tuple[FloatArray | None, FloatArray | None]:

@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.utils.validation import check_is_fitted
 
 from neocc._typing import BoolArray, FloatArray
+from neocc.estimators._fitted import can_average
 
 __all__ = [
     "ALIKE",
@@ -153,10 +154,7 @@ class RedundancyMixin:
         members = [self._row_members, getattr(self, "_column_members", self._row_members[:0])]
         if sum(map(np.count_nonzero, members)) == sum(np.count_nonzero(at >= 0) for at in labels):
             return  # each item is in one cluster at most
-        # Estimators without other models cannot be advised to take one.
-        others = "overlap_model" in self.get_params(deep=False)  # type: ignore[attr-defined]
-        used = self._row_model.overlap_model  # type: ignore[attr-defined]
-        _warn(self.redundancy_, others and used != "average")
+        _warn(self.redundancy_, can_average(self))
 
 
 def _warn(found: Redundancy, advise_averages: bool) -> None:

@@ -10,9 +10,9 @@ import numpy as np
 
 from neocc._counts import round_half_away
 from neocc._typing import BoolArray, FloatArray, IntArray
-from neocc.core.overlap import REPEAT, OverlapModel, compared_models
+from neocc.core.overlap import REPEAT, OverlapModel
 from neocc.engines import RowSource
-from neocc.estimators._fitted import asked_objective, used_overlap_model
+from neocc.estimators._fitted import asked_objective, can_average, used_overlap_model
 from neocc.io import Matrix, column_distances
 from neocc.io._labels import read_labels
 from neocc.plot._measure import Measure, is_observed
@@ -60,9 +60,7 @@ class Result:
     @property
     def can_average(self) -> bool:
         """Whether the fit could have been one of means of groups, and is not."""
-        if getattr(self.model, "overlap_model", "average") == "average":
-            return False
-        return "average" in compared_models(asked_objective(self.model).kind)
+        return can_average(self.model)
 
     @property
     def combines(self) -> bool:

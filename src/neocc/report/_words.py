@@ -15,7 +15,7 @@ OVERLAP_MODELS = {
     "share": "members of several groups pay the mean of the costs",
     "average": "members of several groups are compared with the mean of these",
     "sum": "members of several groups are compared with the sum of these",
-    "either": "members of several groups follow one of them in each group of columns",
+    "either": "members of several groups follow one of them here and another there",
 }
 """What several memberships mean, by overlap model."""
 
