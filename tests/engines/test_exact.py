@@ -191,7 +191,7 @@ def test_rows_of_observed_cells_have_the_bits_of_all_entries(
     for n_changed in (0, 3, 0, 19, 150, 5, 20, 21):
         V = changed(V, rng, n_changed, overlapping)
         features = plain.column_features(U, None, model.base, True)
-        terms = model.terms("rows", features, U, V)
+        terms = model.terms("rows", features, (U, V))
         updates.clear()
         found, wanted = (each.score(U, terms, V, True) for each in (shard, plain))
         for name in ("d", "labels", "minima", "objective"):
@@ -202,7 +202,7 @@ def test_rows_of_observed_cells_have_the_bits_of_all_entries(
         [False, True, True, True, False, True, True, False] if kind == "whole" else [False] * 8
     )
     # Sums without counts, and with them again: neither is taken for the other.
-    all_cells = OBJECTIVES["mean"].terms("rows", plain.column_features(U, None), U, V)
+    all_cells = OBJECTIVES["mean"].terms("rows", plain.column_features(U, None), (U, V))
     anew = shard.twin()
     for asked in (all_cells, terms, all_cells):
         found, wanted = (each.score(U, asked, V) for each in (anew, plain))

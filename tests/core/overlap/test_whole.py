@@ -264,7 +264,7 @@ def test_rows_are_read_as_they_are_asked_for():
     U = Memberships.from_labels(np.arange(20) % 3, 3)
     for form in FORMS:
         engine = make_engine(form(X))
-        terms = KMEANS.terms("rows", engine.column_features(U, None), U, None)
+        terms = KMEANS.terms("rows", engine.column_features(U, None), (U, None))
         parts = engine.row_scores(terms, None, sums=True).parts
         assert parts.whole
         for found, rows in ((parts.sums[2:9], slice(2, 9)), (parts.sums[np.array([3, 5])], [3, 5])):
