@@ -43,8 +43,9 @@ def test_labels_that_are_numbers(labels, cells, numbers, tmp_path):
     lines = "".join(f"{i},{cell}\n" for i, cell in enumerate(cells.split()))
     matrix = read(tmp_path, f"a numeric\nb {labels}", lines)
     np.testing.assert_array_equal(matrix.data, np.transpose([[0, 1, 2], numbers]))
-    words = not any(sign.isdigit() for sign in labels)
-    assert any("Read as numbers" in note and "'b'" in note for note in matrix.notes) == words
+    (note,) = (note for note in matrix.notes if "Read as numbers" in note)
+    assert "'b'" in note
+    assert ("every value is a number" in note) == any(sign.isdigit() for sign in labels)
 
 
 def test_blanks_around_labels(tmp_path):

@@ -115,6 +115,15 @@ def test_planted_numbers_of_counts_are_found():
     assert found.rows.explained > 0
 
 
+def test_numbers_of_counts_too_few_to_tell_clusters_are_unclear():
+    """Five clusters of which parts that share most counts find three, each other ones."""
+    X, _, _ = make_count_coclusters((600, 300), 5, 5, fill=0.05, random_state=0)
+    found = suggest_n_clusters(X, objective="poisson", n_init=2, random_state=0)
+    assert found.rows.number != 5
+    assert not found.rows.is_clear
+    assert "unclear: parts disagree" in found.rows.reason
+
+
 @pytest.mark.parametrize("objective", ["diagonal", "modularity"])
 def test_paired_clusters_have_one_number(objective):
     X, _, _ = make_count_coclusters((60, 24), 3, 3, fill=0.9, random_state=1)

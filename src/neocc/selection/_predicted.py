@@ -15,7 +15,8 @@ __all__ = ["SAME", "PredictedClusters", "SidePrediction"]
 
 SAME = 0.9
 """Parts of the data that agree so well have found the same clusters."""
-_UNSURE = 0.5
+# Parts that agree less leave doubt: halves of the items, and those that share them and most cells.
+_UNSURE, _UNSURE_OF_CELLS = 0.5, 0.75
 _CLEARLY = 3.0
 
 
@@ -54,6 +55,9 @@ class SidePrediction:
         other side, show clusters.
     of_cuts : tuple of int
         What each cut of the data says by itself.
+    of_halves : bool
+        Whether parts of the data that are compared have different items; else they share these, and
+        most cells.
     """
 
     number: int
@@ -69,6 +73,7 @@ class SidePrediction:
     paired: bool = False
     other_model: bool = False
     of_cuts: tuple[int, ...] = ()
+    of_halves: bool = True
 
     @property
     def is_agreed(self) -> bool:
@@ -114,7 +119,8 @@ class SidePrediction:
         """Whether no other number is plausible and parts agree to some extent."""
         if self.number == 1:
             return int(self.errors.argmin()) == 0 and not self.other_model
-        return len(self.plausible) == 1 and self.agreement >= _UNSURE and not self.other_model
+        least = _UNSURE if self.of_halves else _UNSURE_OF_CELLS
+        return len(self.plausible) == 1 and self.agreement >= least and not self.other_model
 
     @property
     def summary(self) -> dict[str, Any]:

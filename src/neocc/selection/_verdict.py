@@ -33,7 +33,7 @@ _LARGEST = 32
 # Clusters found in a half of the items must be large enough to be found again.
 _ITEMS_PER_CLUSTER, _FEW_ITEMS = 4, 20
 _ITEMS_PER_PATTERN = 8
-_NEARLY, _VETO = 0.95, 0.25
+_NEARLY, _VETO = 0.98, 0.25
 _GIVEN_BACK = 0.2
 
 
@@ -83,6 +83,7 @@ def judged(curve: Curve, side: Side, tried: Tried) -> SidePrediction:
         stability=curve.stability,
         within_error=within + 1,
         at_limit=2 * (within + 1) > n_numbers and n_numbers < tried.limit,
+        of_halves=curve.of_halves,
     )
     allowed = np.arange(1, n_numbers + 1)
     if tried.numbers is not None:

@@ -122,7 +122,7 @@ def read_arff(source: Source, options: ReadOptions) -> Contents:
     _check_are_numbers(source, plan, attributes, is_sparse=is_sparse)
     codes = {at: one.codes or {} for at, one in attributes.items() if one.is_nominal}
     words = {at: one for at, one in codes.items() if not all(map(is_number, one))}
-    plan = replace(plan, codes=words, notes=(*plan.notes, *_told(plan, words)))
+    plan = replace(plan, codes=words, notes=(*plan.notes, *_told(plan, codes)))
     if is_sparse:
         return _read_sparse(source, plan, options)
     written = {at: _written(one) for at, one in words.items()}
@@ -134,6 +134,8 @@ def _told(plan: Plan, codes: Mapping[int, Mapping[str, float]]) -> list[str]:
     alike: dict[str, list[str]] = {}
     for place, words in codes.items():
         said = ", ".join(f"{word} is {number:g}" for word, number in words.items())
+        if all(map(is_number, words)):
+            said = "nominal, but every value is a number"
         alike.setdefault(said, []).append(plan.labels[place])
     return [
         f"Read as numbers ({said}): column {', '.join(names[:_MOST_TOLD])}"
