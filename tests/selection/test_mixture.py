@@ -16,6 +16,7 @@ from neocc.selection._data import opened, read
 from neocc.selection._mixture import Mixture, Sets, fitted
 from neocc.selection._outlying import farthest, outlying
 from neocc.selection._places import Place
+from neocc.selection._predict import choose_numbers
 from neocc.selection._sharing import shared
 from neocc.selection._space import hull
 from neocc.selection._together import Asked, estimate_sides
@@ -354,6 +355,33 @@ def test_groups_that_were_left_out_are_no_outliers():
         rng = np.random.default_rng(0)
         found = estimate_sides(engine, OBJECTIVES["mean"], (Asked(2), Asked(3)), rng)
     assert found["rows"].outliers == 0.0
+
+
+def test_scrambled_rows_ask_for_no_group_of_their_own():
+    X, _, _ = make_coclusters((400, 80), 4, 3, noise=0.5, random_state=0)
+    X[:20] = np.random.default_rng(0).permuted(X[:20], axis=1)
+    model = NEOCC(random_state=0, **AUTO).fit(X)
+    assert model.numbers_choice_.best == (4, 3)
+    assert model.numbers_choice_.is_clear
+    assert model.numbers_choice_.notes == ("numbers were chosen without 20 rows: outliers.",)
+    np.testing.assert_array_equal(np.flatnonzero(model.row_outliers_), np.arange(20))
+
+
+def test_an_interrupt_of_the_second_choice_leaves_the_first(monkeypatch):
+    calls = []
+
+    def choose(*args, **options):
+        calls.append(args)
+        if len(calls) > 1:
+            raise KeyboardInterrupt
+        return choose_numbers(*args, **options)
+
+    monkeypatch.setattr("neocc.estimators._fractions.choose_numbers", choose)
+    X, _, _ = make_coclusters((200, 60), 3, 3, row_overlap=-0.05, row_outliers=0.05, random_state=0)
+    model = NEOCC(random_state=0, n_init=1, refine=False, **AUTO).fit(X)
+    assert len(calls) == 2
+    assert model.numbers_choice_.best == (3, 3)
+    assert model.row_outliers_.sum() == 10
 
 
 def test_what_outliers_leave_free_is_no_overlap():

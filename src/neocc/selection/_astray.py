@@ -1,9 +1,10 @@
-"""Items that follow no clusters: their values are like any of the table, in random places.
+"""Items that follow no clusters: their values are like those of others, in random places.
 
 Such an item need not be far from everything: it lies near the centre, where means of clusters are,
 too. Where the law of the others is known, all values of an item have a density: that of the mixture
-in the hull, with noise outside it, or that of values which vary around the mean of all as much as
-all values do. The share of the second kind is that of largest likelihood; nothing else is adapted.
+in the hull, with noise outside it, or that of values which vary around one mean as much as all
+values of some cluster do, or of the table. The share of the second kind is that of largest
+likelihood; nothing else is adapted.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ import numpy as np
 from scipy.special import expit
 
 from neocc._counts import round_half_away
-from neocc._typing import BoolArray, FloatArray, IntArray
-from neocc.selection._mixture import Mixture, Sets, log_sums
-from neocc.selection._places import Place
+from neocc._typing import BoolArray, IntArray
+from neocc.selection._mixture import Mixture, log_sums
+from neocc.selection._places import Place, Values
 
 __all__ = ["without_strays"]
 
@@ -28,9 +29,9 @@ _STEPS = 50
 def without_strays(place: Place, mixture: Mixture) -> Place:
     """Return a place in which items that follow no cluster of a mixture are outliers, too."""
     kept = np.flatnonzero(~place.outlying.items)
-    if not place.outlying.known or place.level is None or place.noise <= 0 or len(kept) < 2:
+    if not place.outlying.known or place.values is None or place.noise <= 0 or len(kept) < 2:
         return place
-    found = _strays(place, mixture, place.level[None], kept)
+    found = _strays(place, place.values.of(kept), mixture, kept)
     if not found.any():
         return place
     items = place.outlying.items.copy()
@@ -38,22 +39,16 @@ def without_strays(place: Place, mixture: Mixture) -> Place:
     return replace(place, outlying=replace(place.outlying, items=items))
 
 
-def _strays(place: Place, mixture: Mixture, centre: FloatArray, kept: IntArray) -> BoolArray:
+def _strays(place: Place, values: Values, mixture: Mixture, kept: IntArray) -> BoolArray:
     """Return which of the items kept are such."""
-    items, outside = place.items(kept), place.outside[kept]
-    room = np.broadcast_to(place.room, len(place.Y))[kept]
-    total = outside + place.squares(items, centre)[:, 0]
-    variance = float(total.sum() / (room.sum() + np.count_nonzero(place.Y[kept])))
-    if variance <= place.noise:
+    table = place.densities(kept, mixture)
+    inside = log_sums(table)
+    parts = np.exp(table - inside[:, None]) @ mixture.sets.weights
+    means, variances = values.laws(np.column_stack([parts, np.ones(len(kept))]))
+    if variances[-1] <= place.noise:
         return np.zeros(len(kept), dtype=bool)
-    anywhere = place.mixture(Sets(np.eye(1), np.ones(1, dtype=np.intp)), centre, variance)
-
-    def density(of: Mixture, noise: float) -> FloatArray:
-        table = of.densities(items) + np.log(of.shares[of.sets.numbers - 1] + 1e-300)
-        around = outside / noise + room * np.log(noise)
-        return np.asarray(log_sums(table) - 0.5 * around)
-
-    odds = density(anywhere, variance) - density(mixture, place.noise)
+    anywhere = values.densities(means, np.maximum(variances, place.noise))
+    odds = log_sums(anywhere) - np.log(len(means)) - inside
     share = 0.05
     for _ in range(_STEPS):
         stray = expit(odds + np.log(share) - np.log1p(-share))

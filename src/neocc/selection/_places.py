@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from neocc.core.problem import Counts
 from neocc.selection._mixture import Mixture, Sets
 from neocc.selection._outlying import Outlying, farthest, outlying
 
-__all__ = ["SIDES", "Asked", "Place", "judged"]
+__all__ = ["SIDES", "Asked", "Place", "Values", "judged"]
 
 SIDES: tuple[Side, Side] = ("rows", "columns")
 # Left out while prototypes are found.
@@ -59,6 +59,30 @@ class Asked:
         return Counts(n_items, self.n_generous(n_items), n_items - n_out, n_out)
 
 
+class Values(NamedTuple):
+    """How many values each item has, their sums, and the sums of their squares."""
+
+    numbers: FloatArray
+    sums: FloatArray
+    squares: FloatArray
+
+    def of(self, items: Any) -> Values:
+        """Return those of some items."""
+        return Values(*(each[items] for each in self))
+
+    def laws(self, parts: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance of all values of groups, given the parts of items in these."""
+        numbers, sums, squares = (each @ parts for each in self)
+        means = sums / np.maximum(numbers, 1.0)
+        return means, np.maximum(squares / np.maximum(numbers, 1.0) - np.square(means), 0.0)
+
+    def densities(self, means: FloatArray, variances: FloatArray) -> FloatArray:
+        """Return the log-density of items whose values are normal and independent."""
+        n, sums, squares = (each[:, None] for each in self)
+        left = np.maximum(squares - 2.0 * means * sums + n * means * means, 0.0)
+        return np.asarray(-0.5 * (left / variances + n * np.log(2.0 * np.pi * variances)))
+
+
 @dataclass(frozen=True)
 class Place:
     """The items of a side, seen from prototypes.
@@ -80,8 +104,8 @@ class Place:
         Number of values of an item, less what tells where it is in the hull.
     outlying : Outlying
         Which items are outliers, and why.
-    level : array of shape (n_dimensions,) or None
-        Where an item would be all whose values are the mean of all; None if there is no such place.
+    values : Values or None
+        All values of each item; None if items are the same up to offsets.
     """
 
     Y: FloatArray
@@ -91,7 +115,7 @@ class Place:
     left: FloatArray
     room: float | FloatArray
     outlying: Outlying
-    level: FloatArray | None
+    values: Values | None
 
     def items(self, which: Any = slice(None)) -> Any:
         """Return some of the items, for mixtures."""
@@ -108,6 +132,13 @@ class Place:
     def to(self, points: FloatArray) -> FloatArray:
         """Return the distance of every item to points of the hull."""
         return np.asarray(np.sqrt(self.outside[:, None] + self.squares(self.items(), points)))
+
+    def densities(self, which: IntArray, mixture: Mixture) -> FloatArray:
+        """Return the log-density of all values of items in each set of clusters."""
+        room = np.broadcast_to(self.room, len(self.Y))[which]
+        around = self.outside[which] / self.noise + room * np.log(2.0 * np.pi * self.noise)
+        shares = np.log(mixture.shares[mixture.sets.numbers - 1] + 1e-300)
+        return np.asarray(mixture.densities(self.items(which)) + shares - 0.5 * around[:, None])
 
     @property
     def noise(self) -> float:

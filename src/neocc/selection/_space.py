@@ -25,9 +25,9 @@ from neocc.core.overlap import OVERLAP_MODELS
 from neocc.core.problem import Problem
 from neocc.core.search import run_starts
 from neocc.core.steps import Pair, distances, make_features, make_terms, with_side
-from neocc.kernels import Features, Memberships, Terms
+from neocc.kernels import Memberships, Terms
 from neocc.selection._outlying import farthest
-from neocc.selection._places import SIDES, Asked, Place, judged
+from neocc.selection._places import SIDES, Asked, Place, Values, judged
 from neocc.selection._stored import stored_place
 
 __all__ = ["find_places"]
@@ -65,6 +65,10 @@ def find_places(
             pair = with_side(pair, side, members)
         if before and all(_same_outliers(before[side], places[side]) for side in SIDES):
             break
+    if not (objective.needs_counts or problem.needs_products):
+        places = {
+            side: replace(each, values=_values(data, side, pair)) for side, each in places.items()
+        }
     return places
 
 
@@ -82,18 +86,14 @@ def _place(
     terms = make_terms(problem, side, features, pair)
     d = np.maximum(distances(data, problem, side, pair, features), 0.0)
     assert terms.gram is not None
-    level = _to_level(terms, features, pair, other)
-    Y, prototypes, outside = hull(np.vstack([d, level]), terms.gram)
-    # Up to offsets, values that are all alike are no place.
-    at_level = None if problem.needs_products else Y[-1]
-    Y, outside = Y[:-1], outside[:-1]
+    Y, prototypes, outside = hull(d, terms.gram)
     room = max(int(np.count_nonzero(other.weights)) - Y.shape[1], 0)
     noise = float(np.median(outside)) / max(room, 1)
     first, second = _nearest(Y, prototypes, noise)
     norms = np.square(Y).sum(axis=1)
     largest = np.square(prototypes).sum(axis=1).max()
     left = outside + np.square(np.maximum(np.sqrt(norms) - np.sqrt(largest), 0.0))
-    place = Place(Y, prototypes, own.sizes, outside, left, room, farthest(left, 0.0), at_level)
+    place = Place(Y, prototypes, own.sizes, outside, left, room, farthest(left, 0.0), None)
     place = judged(place, norms, first, asked, least)
     out = place.outlying.items
     labels = np.where(out, -1, first).astype(np.int32)
@@ -103,17 +103,20 @@ def _place(
     return place, own if members.has_empty else problem.overlap_model.weighted(members)
 
 
-def _to_level(terms: Terms, features: Features, pair: Pair, other: Memberships) -> FloatArray:
-    """Return squared distances to the prototypes of an item all whose values are the mean of all.
-
-    A prototype z has the inner product with it that the slope tells, times -2.
-    """
-    U, V = pair
-    assert U is not None and V is not None and terms.gram is not None
-    length = np.count_nonzero(other.weights)
-    mean = features.blocks(V).sum() / max(U.indicator.sum() * V.indicator.sum(), 1.0)
-    inner = -0.5 * mean * (other.indicator.sum(axis=0) @ terms.slope)
-    return np.asarray(length * mean**2 - 2.0 * inner + np.diag(terms.gram))
+def _values(data: Engine, side: Side, pair: Pair) -> Values:
+    """Return what all values of items are, in those of the other side that are no outliers."""
+    other = pair[1] if side == "rows" else pair[0]
+    assert other is not None
+    everyone = Memberships.from_labels(np.minimum(other.first, 0).astype(np.int32), 1)
+    if side == "rows":
+        zero = np.zeros(1)
+        terms = Terms(zero, np.ones((1, 1)), None, None, zero, rate=zero, base="plain")
+        sums, squares = data.row_distances(terms, everyone), data.row_squares(everyone.weights)
+    else:
+        features = data.column_features(everyone, None)
+        assert features.sums is not None
+        sums, squares = features.sums, features.squares
+    return Values(np.full(len(sums), float(everyone.sizes[0])), sums[:, 0], squares)
 
 
 def hull(d: FloatArray, gram: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from neocc._typing import FloatArray
+from neocc._typing import FloatArray, IntArray
 from neocc.core.engine import Engine
 from neocc.core.objectives import Objective, Side, over_observed
 from neocc.core.problem import Counts, Problem
 from neocc.core.search import run_starts
 from neocc.core.steps import Pair, make_features
 from neocc.kernels import Memberships, inverse
-from neocc.selection._mixture import Sets
+from neocc.selection._mixture import Mixture, Sets
 from neocc.selection._outlying import farthest
-from neocc.selection._places import Asked, Place, judged
+from neocc.selection._places import Asked, Place, Values, judged
 from neocc.selection._scattered import Cells, Scattered
 
 __all__ = ["StoredPlace", "seen_by", "stored_place"]
@@ -94,6 +94,11 @@ class StoredPlace(Place):
         """Return the squared distance of items to points, over stored cells."""
         return items.squares(points)
 
+    def densities(self, which: IntArray, mixture: Mixture) -> FloatArray:
+        """Return the log-density of all cells of items: means of n are roots of n less wide."""
+        wide = 0.5 * np.log(np.maximum(self.numbers[which], 1.0)).sum(axis=1)
+        return np.asarray(super().densities(which, mixture) - wide[:, None])
+
     def mixture(self, sets: Sets, prototypes: FloatArray, width: float) -> Scattered:
         """Return a mixture to begin with."""
         return Scattered.start(sets, prototypes, np.full(prototypes.shape[1], width))
@@ -122,10 +127,10 @@ def stored_place(
     largest = (cells.numbers @ np.square(prototypes - middle).T).max(axis=1)
     left = outside + np.square(np.maximum(np.sqrt(norms) - np.sqrt(largest), 0.0))
     room = np.maximum(cells.numbers.sum(axis=1) - np.count_nonzero(cells.numbers, axis=1), 0.0)
-    nobody, mean = farthest(left, 0.0), features.sums.sum() / max(cells.numbers.sum(), 1.0)
-    level = np.full(other.n_clusters, mean)
+    values = Values(features.counts.sum(axis=1), features.sums.sum(axis=1), features.squares)
+    nobody = farthest(left, 0.0)
     place: Place = StoredPlace(
-        cells.means, prototypes, own.sizes, outside, left, room, nobody, level, cells.numbers
+        cells.means, prototypes, own.sizes, outside, left, room, nobody, values, cells.numbers
     )
     place = judged(place, norms, first, asked, least)
     labels = np.where(place.outlying.items, -1, first).astype(np.int32)
