@@ -7,7 +7,7 @@ random table, which keeps distances between rows in expectation (Johnson and Lin
 counts the spectral view is that of correspondence analysis: roots of margins scale them, the first
 vectors are the margins themselves and are left out, and only directions count.
 
-A search makes many starts from one *thin* view: the leading singular vectors of X as it is, of
+Several starts are made from one *thin* view: the leading singular vectors of X as it is, of
 which one-way clusters cost hardly more than those of X (Drineas et al. 2004), for a small part of
 the time.
 """

@@ -3,16 +3,12 @@
 The plain starts are those of a fit without a search, so that it does not end above them. What
 follows costs little more than they do: short runs from random starts, then rounds that perturb one
 of the best solutions and run the alternation again. These end earlier if another one is not
-expected to gain, from how long gains have taken on these data. On large matrices all of that is
-done with a sample. Work is counted in what is asked of the engine (`Reads.asked`), never in
-seconds: the same seed gives the same result anywhere.
+expected to gain, from how long gains have taken on these data. Work is counted in what is asked of
+the engine (`Reads.asked`), never in seconds: the same seed gives the same result anywhere.
 
-Some plain starts are spared. The others are not made if the first few end alike. Data that are not
-small begin with short runs from a view that all share (`neocc.core.projections`), the best of which
-are carried on: on sparse data, seeds that are compared with all items would take most of the time,
-and tell little where rows share few columns. Where iterations are quick, starts are recombined
-(`neocc.core.search.pieces`) in place of rounds; where they are costly, the plain starts are made
-too. The starts of large matrices are short runs as well.
+Less is done where that pays. Further starts are not made if the first few end alike. Few rounds
+follow starts from a view, which are good ones. The starts of large matrices are short runs, the
+best of which are carried on, and rounds are made with a sample.
 """
 
 from __future__ import annotations
