@@ -61,7 +61,9 @@ def test_shards_that_update_sums_end_where_others_do(set_pass_options, tmp_path,
     X = counts(200, 30)
     options = {**OPTIONS, "overlap_model": model, "objective": name, "max_iter": 30}
     here = NEOCC(3, 3, n_jobs=1, **options).fit(X)
-    set_pass_options(**MANY_BLOCKS, least_followed=0, max_changed=0.9, entries_per_sum=0)
+    set_pass_options(
+        **MANY_BLOCKS, least_followed=0, least_updated=0, max_changed=0.9, entries_per_sum=0
+    )
     there = NEOCC(3, 3, n_jobs=2, **options).fit(write_store(tmp_path / "s", X, rows_per_block=50))
     assert there.n_passes_ < here.n_passes_
     assert (there.row_membership_ == here.row_membership_).all()

@@ -24,7 +24,7 @@ OPTIONS = PassOptions(
     column_block=300,
     smallest_block=100,
     entries_per_cell=1,
-    least_followed=0,
+    least_updated=0,
     entries_per_sum=0,
 )
 NONE = sparse.csr_array((N_ROWS, N_COLUMNS))
@@ -300,7 +300,7 @@ def test_fits_have_the_same_bits_and_fewer_passes(set_pass_options, options, ove
     options = options | {"row_overlap": overlap, "column_overlap": overlap, "refine": False}
     found = []
     for least, n_jobs in ((0, 1), (0, 2), (1 << 19, 1)):
-        set_pass_options(least_followed=least, entries_per_sum=0, smallest_block=1000)
+        set_pass_options(least_updated=least, entries_per_sum=0, smallest_block=1000)
         model = NEOCC(K, L, kernel="numba", n_init=2, random_state=0, n_jobs=n_jobs, **options)
         found.append(model.fit(X))
     other = found.pop()

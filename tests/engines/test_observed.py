@@ -105,7 +105,13 @@ def test_a_shard_that_follows_changes_gives_nearly_the_same(X, store):
     here = run(read_observed(X), **MANY_BLOCKS)
     follows = run(
         open_observed(store, 2),
-        **{**MANY_BLOCKS, "least_followed": 0, "entries_per_sum": 0, "max_changed": 0.9},
+        **{
+            **MANY_BLOCKS,
+            "least_followed": 0,
+            "least_updated": 0,
+            "entries_per_sum": 0,
+            "max_changed": 0.9,
+        },
     )
     np.testing.assert_allclose(follows[1].history, here[1].history, rtol=1e-12)
     for mine, others in zip(follows[1].pair, here[1].pair, strict=True):
@@ -115,7 +121,7 @@ def test_a_shard_that_follows_changes_gives_nearly_the_same(X, store):
 def test_a_shard_that_follows_changes_counts_when_asked(store):
     U = Memberships.from_labels(np.zeros(160, dtype=np.int32), 2)
     with Workers(1) as workers:
-        options = PassOptions(least_followed=0)
+        options = PassOptions(least_followed=0, least_updated=0)
         kernels = get_kernels("numpy", 0)
         engine = open_engine(open_observed(store, 2), kernels, workers, options=options)
         assert engine.column_features(U, None).counts is None

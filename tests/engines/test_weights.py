@@ -24,7 +24,7 @@ from neocc.kernels import get_kernels
 N, M = 96, 30
 OPTIONS = {"row_overlap": 0.2, "row_outliers": 0.05, "random_state": 0}
 OPTIONS |= {"n_init": 1, "refine": False, "max_iter": 10}
-FOLLOWS = {"least_followed": 0, "entries_per_sum": 0, "max_changed": 0.9}
+FOLLOWS = {"least_followed": 0, "least_updated": 0, "entries_per_sum": 0, "max_changed": 0.9}
 CASES = ["mean", "residue", "poisson", "observed"]
 
 

@@ -19,7 +19,7 @@ from stores import flip, planted
 
 from neocc import NEOCC, NEOKMeans
 from neocc.core.samples import Sampling
-from neocc.core.search import budget
+from neocc.core.search import starts
 from neocc.io import (
     Checkpoint,
     CheckpointError,
@@ -95,14 +95,15 @@ def test_a_fit_in_pieces_has_the_bits_of_one_in_one_go(tmp_path, objective, refi
     assert not (tmp_path / "kept").exists()
 
 
-def test_starts_from_a_view_survive(tmp_path, monkeypatch):
-    monkeypatch.setattr(budget, "_LEAST", (20, 20))
+@pytest.mark.parametrize("refine", [True, False])
+def test_starts_from_a_view_survive(tmp_path, monkeypatch, refine):
+    monkeypatch.setattr(starts, "_LEAST", 20)
     X = sparse.random_array(
         (40, 30), density=0.2, random_state=np.random.default_rng(0), format="csr"
     )
 
     def make(**more):
-        return NEOCC(3, 2, n_init=4, random_state=0, **more)
+        return NEOCC(3, 2, n_init=4, refine=refine, random_state=0, **more)
 
     found, n_fits = fit_in_pieces(make, X, tmp_path / "kept", 1)
     assert n_fits > 2

@@ -491,6 +491,8 @@ def same_fit(X, problem, start):
 @pytest.mark.parametrize("name", OVERLAP_MODELS)
 @pytest.mark.parametrize("dense", [False, True])
 def test_fits(objective, name, dense):
+    if (name, objective) == ("either", "kmeans"):
+        pytest.skip("refused on a GPU")
     rng = np.random.default_rng(1)
     X = make_sparse(rng, (2000, 150), np.float64)
     X = X.toarray() + 3.0 if dense else X

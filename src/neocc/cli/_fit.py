@@ -147,11 +147,10 @@ def _remarks(model: Any, settings: FitSettings) -> Iterator[str]:
                 f"(--{side}-overlap)."
             )
         for clusters in alike_groups(alike.sides[f"{side}s"]):
-            other = ", or for --overlap-model average" if can_average(model) else ""
             yield (
                 f"{in_words(clusters)} of {noun} have nearly the same members: ask for fewer "
-                f"groups (--{side}s) or for less overlap (--{side}-overlap){other}."
-            )
+                f"groups (--{side}s) or for less overlap (--{side}-overlap)"
+            ) + (", or for --overlap-model average." if can_average(model) else ".")
 
 
 def _fitted(

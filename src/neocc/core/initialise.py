@@ -124,7 +124,11 @@ def seeded_start(
     """Start a one-way problem from its k-means++ seeds; rows may be at hand as a `table`."""
     (side,) = problem.sides
     counts, weights = problem.counts(side), problem.weights(side)
-    norms = None if table is None else np.einsum("pt,pt->p", table, table)
+    if table is not None:
+        # Lines whose products are squared distances.
+        norms, ones = np.einsum("pt,pt->p", table, table)[:, None], np.ones((len(table), 1))
+        these = np.concatenate([-2.0 * table, norms, ones], axis=1)
+        those = np.concatenate([table, ones, norms], axis=1).T
 
     def around(seeds: IntArray) -> tuple[Terms, Features | None]:
         """Return the terms of clusters of one item each, and the features of columns."""
@@ -137,10 +141,8 @@ def seeded_start(
         return make_terms(problem, side, features, (None, V)), features
 
     def distances_to(seeds: IntArray) -> FloatArray:
-        if table is not None and norms is not None:
-            d = (-2.0 * table[seeds]) @ table.T
-            d += norms
-            d += norms[seeds, None]
+        if table is not None:
+            d: FloatArray = these[seeds] @ those
             engine.reads.asked += 1.0
         else:
             terms, features = around(seeds)
@@ -169,13 +171,15 @@ def plus_plus(
     closest = distances_to(np.array(seeds))[0]
     while len(seeds) < counts.n_clusters:
         candidates = _draw_far(closest, seeds, counts, rng)
-        left = np.minimum(closest, distances_to(candidates))
+        left = distances_to(candidates)
+        np.minimum(closest, left, out=left)
         kept = left
         if counts.max_outliers > 0:
             kept = np.partition(left, counts.n_covered - 1, axis=1)[:, : counts.n_covered]
-        sums = kept.sum(axis=1)
+        sums = kept.sum(axis=1).tolist()
         # Of sums that differ by rounding alone the first is taken, for dense and sparse data alike.
-        best = int(np.argmax(sums <= sums.min() + _SAME_SUM * sums.max()))
+        most = min(sums) + _SAME_SUM * max(sums)
+        best = next(i for i, each in enumerate(sums) if each <= most)
         seeds.append(int(candidates[best]))
         closest = left[best]
     return np.array(seeds)
@@ -194,4 +198,4 @@ def _draw_far(
         return rng.choice(np.delete(np.arange(counts.n_items), seeds), size=1)
     draws = rng.random(2 + int(np.log(counts.n_clusters))) * cumulative[-1]
     draws = np.minimum(draws, np.nextafter(cumulative[-1], 0.0))
-    return np.unique(np.searchsorted(cumulative, draws, side="right"))
+    return np.array(sorted(set(np.searchsorted(cumulative, draws, side="right").tolist())))

@@ -7,7 +7,7 @@ random table, which keeps distances between rows in expectation (Johnson and Lin
 counts the spectral view is that of correspondence analysis: roots of margins scale them, the first
 vectors are the margins themselves and are left out, and only directions count.
 
-A search makes many starts from one *thin* view: the leading singular vectors of X as it is, of
+Several starts are made from one *thin* view: the leading singular vectors of X as it is, of
 which one-way clusters cost hardly more than those of X (Drineas et al. 2004), for a small part of
 the time.
 """
@@ -28,7 +28,7 @@ from neocc.core.overlap.share import Share
 from neocc.core.problem import Problem
 from neocc.core.solve import solve
 from neocc.core.steps import Pair, with_side
-from neocc.kernels import Memberships
+from neocc.kernels import Memberships, Terms
 
 __all__ = [
     "View",
@@ -59,8 +59,6 @@ _WAYS = (
     (False, ("view", "sums", "sums")),
     (True, ("seeds", "sums", "sums")),
     (False, ("seeds", "sums", "sums")),
-    (True, ("view", "sums")),
-    (True, ("seeds", "sums")),
     (False, ("view", "sums", "sums", "sums")),
 )
 
@@ -102,7 +100,8 @@ def thin_start(
         if way == "seeds":
             one_way = problem.one_way(side, _FEW_ITERATIONS)
             own = engine.centred(one_way.centring)
-            members = seeded_start(own, one_way, rng)[side == "columns"]
+            index = int(side == "columns")
+            members = seeded_start(own, one_way, rng, view[index])[index]
         else:
             points = _sums(data, side, pair) if way == "sums" else view[side == "columns"]
             members = _one_way(data, problem, side, points, rng, short=True)
@@ -115,8 +114,14 @@ def _sums(data: Engine, side: Side, pair: Pair) -> FloatArray:
     """Return sums over the clusters of the other side, at the scale of distances."""
     other = pair[side == "rows"]
     assert other is not None
-    scaled = other.indicator / np.sqrt(np.maximum(other.sizes, 1.0))
-    return data.multiply(scaled) if side == "rows" else data.multiply_transposed(scaled)
+    scale = 1.0 / np.sqrt(np.maximum(other.sizes, 1.0))
+    if side == "rows":
+        zeros = np.zeros(len(scale))
+        terms = Terms(zeros, np.diag(scale), None, None, zeros, rate=zeros, base="plain")
+        return data.row_distances(terms, other)
+    sums = data.column_features(other, None, base=None).here.sums
+    assert sums is not None
+    return sums * scale
 
 
 def _leading(

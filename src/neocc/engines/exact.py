@@ -169,13 +169,15 @@ class ExactShard(Shard):
     def _moved(self, old: Memberships, new: Memberships) -> BoolArray | None:
         """Return which items changed clusters; None if they are too many for an update."""
         most = self.options.max_changed * new.n_items
-        if old.n_clusters != new.n_clusters or np.count_nonzero(old.first != new.first) > most:
+        if old.n_clusters != new.n_clusters:
             return None
-        items = changed_items(old, new)
-        if len(items) > most:
+        moved: BoolArray = old.first != new.first
+        if np.count_nonzero(moved) > most:
             return None
-        moved = np.zeros(new.n_items, dtype=bool)
-        moved[items] = True
+        if not (old.is_partition and new.is_partition):
+            moved[changed_items(old, new)] = True
+            if np.count_nonzero(moved) > most:
+                return None
         return moved
 
 

@@ -36,11 +36,10 @@ def open_engine(
 ) -> Engine:
     """Put a matrix, in memory or on disk, into an engine of this process."""
     kind = Shard
-    if matrix.n_stored >= options.least_followed:
-        if source_of(matrix) is not None:
-            kind = FollowingShard
-        elif is_updated(matrix):
-            kind = ExactShard
+    if source_of(matrix) is not None:
+        kind = FollowingShard if matrix.n_stored >= options.least_followed else kind
+    elif matrix.n_stored >= options.least_updated and is_updated(matrix):
+        kind = ExactShard
     return Engine(LocalShards(kind(matrix, kernels, workers, space, options=options)))
 
 

@@ -49,9 +49,10 @@ class PassOptions:
     cached: int = 1 << 20
     # Blocks of rows that are copied have this many entries.
     copied: int = 1 << 19
-    # Stores, and whole numbers in memory, from this size on update sums from what changed: reading
-    # fewer entries costs no more than finding it.
+    # Stores from this size on update sums from what changed: reading fewer entries costs no more
+    # than finding it. The same, for whole numbers in memory.
     least_followed: int = 1 << 19
+    least_updated: int = 1 << 16
     # Updates before sums are computed from all rows again, which stops rounding from adding up.
     max_updates: int = 20
     # Above this share of changed rows or columns, all are summed: changed ones are read twice.

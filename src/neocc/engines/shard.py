@@ -172,7 +172,7 @@ class Shard(RowSums):
         """Return the base of all rows; None where it depends on V."""
         if terms.base == "margins":
             return self.margins("rows")
-        if terms.base == "plain" or V is None or _count_once(V):
+        if terms.base == "plain" or V is None or V.is_partition or _count_once(V):
             return self.row_squares() if self._row_squares is None else self._row_squares
         return None
 
@@ -215,18 +215,14 @@ class Shard(RowSums):
         same = not plain and U is not None and _count_once(U)
         once = self._squares_once.get(widths) if same else None
         found = self._passes.down_columns(widths, add)
-        known = self._column_base(U, base) if plain else once
-        if known is not None:
-            found.squares[:] = known
+        if plain and base is not None:
+            items = None if U is None else U.item_weights
+            once = self.margins("columns") if base == "margins" else self.column_squares(items)
+        if once is not None:
+            found.squares[:] = once
         elif same:
             self._squares_once[widths] = found.squares.copy()
         return found
-
-    def _column_base(self, U: Memberships | None, base: Base | None) -> FloatArray | None:
-        """Return the base of all columns where it does not depend on clusters."""
-        if base is None or base == "margins":
-            return None if base is None else self.margins("columns")
-        return self.column_squares(None if U is None else U.item_weights)
 
     def _add_pieces(self, start: int, members: Memberships, sums: FloatArray) -> None:
         """Add the rows from `start` on that count in pieces."""
@@ -246,7 +242,5 @@ class Shard(RowSums):
 
 
 def _count_once(members: Memberships) -> bool:
-    """Whether the squares of every item count once."""
-    if members.is_partition:
-        return True
+    """Whether the squares of every item count once, of a combination of clusters."""
     return members.mixed and members.item_weights is None and bool(members.numbers.min() > 0)

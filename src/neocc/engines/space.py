@@ -17,7 +17,6 @@ import numpy as np
 from neocc._sizes import as_bytes, in_words
 from neocc._typing import FloatArray
 from neocc.core.problem import Problem
-from neocc.core.search.pieces import can_recombine, n_pieces
 from neocc.engines.matrix import sampled_rows
 from neocc.engines.passes import DEFAULTS
 from neocc.engines.stored import CACHED_BYTES, COPIED_BYTES, RowSource, block_bytes, is_full
@@ -99,9 +98,6 @@ def plan_space(
     if projected:
         # Six tables, with a few dimensions more than clusters; they are not put on disk.
         least += 6 * 8 * sum(source.shape) * (max(k, width) + 8)
-        if can_recombine(problem):
-            # Sums over pieces, one for each thread and two to spare.
-            least += (n_jobs + 2) * 8 * source.shape[1] * n_pieces(problem)[0]
     given = as_bytes(limit, "memory_limit")
     if given < least:
         raise MemoryLimitError(

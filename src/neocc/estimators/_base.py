@@ -161,7 +161,7 @@ class BaseNEO(
             # Given memberships leave nothing to chance: one start tells all.
             n_starts = 1 if isinstance(init, tuple) else self.n_init
             progress = Progress(self, "start", n_starts, problem.max_iter, self.verbose)
-            options |= {"begin": progress.begin}
+            options |= {"begin": progress.begin, "from_view": True}
             first, rngs = self._first_problem(problem), rng.spawn(n_starts)
             starts = run_starts(engine, first, init, rngs, progress.report, **options)
             data = engine.centred(problem.centring)

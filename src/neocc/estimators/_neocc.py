@@ -78,15 +78,15 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
     init : str or pair of membership matrices, default="neo-kmeans"
         Initialisation, `"neo-kmeans"`, `"random"`, `"spectral"`, `"sketch"`, `"sdp"`,
         `"modularity"` or (U, V): one-way NEO-K-Means of the rows and of the columns from k-means++
-        seeds (on a sample of large data), random feasible memberships, clusters of the leading
-        singular vectors of the scaled matrix (the default for counts) or of random projections,
-        semidefinite relaxations (:class:`LowRankNEOKMeans`), a short run of that objective, or
-        given memberships that satisfy the counts above. A search adds random starts.
+        seeds (on a sample of large data, on leading singular vectors if several starts share them),
+        random memberships, clusters of the leading singular vectors of the scaled matrix (the
+        default for counts) or of random projections, semidefinite relaxations
+        (:class:`LowRankNEOKMeans`), a short run of that objective, or memberships that are given.
     n_init : int, default=10
         Number of starts; the one with the lowest objective is kept.
     refine : bool or "thorough", default=True
         How hard to search. False runs every start once, as in the paper. True continues from there
-        (from short runs, unless the data are small) with perturbations and exact moves, until they
+        (from short runs, if the data are large) with perturbations and exact moves, until they
         have brought no improvement for some time or have cost twice as much as the starts.
         "thorough" finds the lowest objectives, in about four times the time of the starts.
     max_iter : int, default=100

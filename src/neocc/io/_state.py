@@ -140,8 +140,7 @@ class _Sizes:
 
 def check_state(estimator: str, parameters: dict[str, Any], attributes: dict[str, Any]) -> None:
     """Raise Undecodable if attributes are missing, of wrong types, or do not fit each other."""
-    needed = (*_NEEDED, *_NEEDED_BY[estimator])
-    absent = [name for name in needed if name not in attributes]
+    absent = [each for each in (*_NEEDED, *_NEEDED_BY[estimator]) if each not in attributes]
     if absent:
         raise Undecodable(f"its {absent[0]!r} is missing")
     n_columns = attributes["n_features_in_"]
@@ -154,12 +153,11 @@ def check_state(estimator: str, parameters: dict[str, Any], attributes: dict[str
         raise Undecodable("its 'n_iter_' is not a number of iterations")
     sizes = _Sizes(n_columns)
     _check_row_model(attributes["_row_model"], sizes)
+    # Without column clusters, what rows follow differs from column to column.
+    l = "l" if "_column_members" in attributes else "m"  # noqa: E741
     for name, (kind, letters) in _ARRAYS.items():
-        is_open = name in _OPEN and attributes.get(name) is None
-        if name in attributes and not is_open:
-            # Without column clusters, what rows follow differs from column to column.
-            shape = letters if "_column_members" in attributes else letters.replace("l", "m")
-            sizes.check(name, attributes[name], kind, shape)
+        if name in attributes and not (name in _OPEN and attributes[name] is None):
+            sizes.check(name, attributes[name], kind, letters.replace("l", l))
     sizes.check_types(attributes["_row_model"].terms.single)
     _check_column_model(attributes)
     _check_followed(attributes)

@@ -17,6 +17,7 @@ from neocc.kernels import (
     observed_loops,
     score_loops,
     set_loops,
+    update_loops,
 )
 from neocc.kernels.inputs import Block, Features, Parts, SetCosts, SparseBlock, Terms
 from neocc.kernels.memberships import Memberships
@@ -91,7 +92,7 @@ def regather(
     if not isinstance(block, SparseBlock):
         numpy_.regather(block, before, columns, changed, sums, squares)
         return
-    loops.regather_sparse(
+    update_loops.regather_sparse(
         *_entries(block),
         changed,
         *_clusters(before),

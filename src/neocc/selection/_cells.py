@@ -26,6 +26,7 @@ from neocc.core.problem import Problem
 from neocc.core.search import run_starts
 from neocc.core.steps import make_features, make_terms
 from neocc.engines import Matrix
+from neocc.engines.matrix import SparseMatrix, packed
 from neocc.engines.observed import ObservedMatrix
 from neocc.engines.reading import as_matrix
 from neocc.kernels import Features, numpy_
@@ -102,13 +103,10 @@ def _costs(problem: Problem, features: Features, new: Features, pair: Any) -> Fl
 
 def _in_memory(matrix: Matrix) -> Any:
     """Return the cells as CSR; the imaginary part of those that have weights is the weight."""
-    block = matrix.block(0, matrix.shape[0])
-    if isinstance(block, np.ndarray):
-        return sparse.csr_array(block)
-    data = block.data[block.stored()].astype(np.float64)
-    if block.weights is None:
-        return block.matrix(data)
-    return block.matrix(data + 1j * block.weights[block.stored()])
+    if not isinstance(matrix, SparseMatrix):
+        return sparse.csr_array(matrix.block(0, matrix.shape[0]))
+    cells = packed(matrix.values[:], matrix.weights)
+    return cells.astype(np.result_type(cells.dtype, np.float64))
 
 
 def _cut(

@@ -10,7 +10,6 @@ from neocc.core.engine import Engine
 from neocc.core.problem import Problem
 from neocc.core.samples import Sample
 from neocc.core.search.local import SAME_BASIN, attempt
-from neocc.core.search.pieces import recombined
 from neocc.core.search.pool import SHORT_TOL, Pool, ranked
 from neocc.core.solve import Solution, continued, improved, solve
 from neocc.core.steps import assigned, with_side
@@ -31,11 +30,9 @@ class Ends(Pool):
     """The state of a search: where its starts ended, and the rounds that followed."""
 
     n_starts: int = 0  # starts made
-    n_plain: int = 0  # plain ones beside those from a view
     n_alike: int = 0  # that ended where the best did
     is_settled: bool = False  # no further one is needed
     is_ready: bool = False  # the best of short runs have converged
-    is_recombined: bool = False  # in place of rounds
     work: float = 0.0  # that all of it took
     starts: list[Solution] = field(default_factory=list)  # where they ended, ranked
 
@@ -54,30 +51,12 @@ class Ends(Pool):
         self.n_alike = sum(each.objective <= near for each in self.starts)
         self.is_settled = self.n_starts == self.n_alike == ENOUGH_ALIKE
 
-    def carry_on(self, data: Engine, problem: Problem, number: int) -> list[Solution]:
-        """Let the best of short runs converge, and the next ones if they may end lower.
-
-        The others are returned as they are.
-        """
-        asked, (best, *others), rest = data.reads.asked, self.starts[:number], self.starts[number:]
+    def carry_on(self, data: Engine, problem: Problem, number: int) -> None:
+        """Let the best of short runs converge, and the next ones if they may end lower."""
+        asked, (best, *others) = data.reads.asked, self.starts[:number]
         best = continued(data, problem, best)
         ends = [improved(each, attempt(data, problem, each.pair, best)) for each in others]
         self.starts, self.is_ready = ranked([best, *ends]), True
-        self.work += data.reads.asked - asked
-        return rest
-
-    def recombine(
-        self,
-        data: Engine,
-        problem: Problem,
-        rest: list[Solution],
-        n_entries: int,
-        rng: np.random.Generator,
-    ) -> None:
-        """Make one solution of the starts and the rest, in place of rounds."""
-        asked = data.reads.asked
-        self.starts = [recombined(data, problem, [*self.starts, *rest], n_entries, rng)]
-        self.is_over = self.is_recombined = True
         self.work += data.reads.asked - asked
 
     def make_rounds(
@@ -88,8 +67,7 @@ class Ends(Pool):
             asked = where.data.reads.asked
             self.pool = self.starts if where.items is None else self._on_sample(where)
             # Starts that agree are rounds that gained nothing.
-            few = self.is_settled or self.is_ready
-            self.waited = (self.n_alike - 1) * (_ALL_AGREED if few else _AGREED)
+            self.waited = (self.n_alike - 1) * (_ALL_AGREED if self.is_settled else _AGREED)
             self.spent = where.data.reads.asked - asked
         super().make_rounds(where, limit, rng, n_new)
         if where.items is None:

@@ -113,8 +113,8 @@ class SparseCard(SparseMatrix):
         ptr = self.indptr[start : stop + 1]
         at = slice(int(ptr[0]), int(ptr[-1]))
         X, weights = self.values, None if self.weights is None else self.weights[at].get()
-        arrays = (X.indices[at].get(), self.data[at].get())
-        return SparseBlock(ptr - ptr[0], *arrays, self.shape[1], weights)
+        data = X.data[at].get() if weights is None else X.data[at].get() * np.sqrt(weights)
+        return SparseBlock(ptr - ptr[0], X.indices[at].get(), data, self.shape[1], weights)
 
     def take(self, rows: IntArray) -> Self:
         """Return a copy of some rows, on the card."""
