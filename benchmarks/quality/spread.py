@@ -20,6 +20,8 @@ from benchmarks.quality.search import cases
 # The last commit before a search had a sense of time.
 BEFORE = "bc8c7aa"
 _ROOT = Path(__file__).parents[2]
+# A spread below this, in percent, is none.
+_NONE = 1e-5
 _RUN = """
 import json, sys, time, warnings
 import numpy as np
@@ -64,7 +66,7 @@ def lines(n_seeds: int, console: Console) -> Iterator[Line]:
             lowest = min(now + before)
             above = [100 * (np.array(each) / lowest - 1) for each in (now, before)]
             spreads = [float(np.ptp(each)) for each in above]
-            ratio = f"{spreads[0] / spreads[1]:.2f}" if spreads[1] > 0 else ""
+            ratio = f"{spreads[0] / spreads[1]:.2f}" if spreads[1] > _NONE else ""
             line = [case.name, *(f"{each:.3f} %" for each in spreads), ratio]
             line += [*(f"{each.mean():.3f} %" for each in above), f"{took / earlier:.2f}"]
             console.print(" | ".join(line))
