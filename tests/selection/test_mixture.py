@@ -367,6 +367,14 @@ def test_scrambled_rows_ask_for_no_group_of_their_own():
     np.testing.assert_array_equal(np.flatnonzero(model.row_outliers_), np.arange(20))
 
 
+def test_more_groups_than_rows_that_are_no_outliers_can_be_given():
+    X = np.random.default_rng(0).normal(size=(12, 30))
+    X[:2] *= 100.0
+    model = NEOCC(11, "auto", **QUICK, row_outliers="auto").fit(X)
+    assert model.row_membership_.shape == (12, 11)
+    assert np.count_nonzero(model.row_outliers_) == 2
+
+
 def test_an_interrupt_of_the_second_choice_leaves_the_first(monkeypatch):
     calls = []
 

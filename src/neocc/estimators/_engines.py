@@ -91,6 +91,6 @@ def planned_space(
         and (
             callable(start)
             or start in ("spectral", "sketch", "modularity")
-            or (may_see_all(matrix.n_stored, problem, init, estimator.n_init))
+            or may_see_all(matrix.n_stored, problem, init, estimator.n_init)
         ),
     )

@@ -92,14 +92,17 @@ def choose_sides(
     """Choose the numbers of clusters that are "auto", then, for these, overlap and outliers.
 
     Outliers that the mixture finds may have asked for clusters of their own: numbers are chosen
-    again without them. An interrupt ends the choice, with what is known by then. `callback` is that
-    of `choose_numbers`; `estimate` takes the place of the mixture.
+    again without them, unless there are more clusters than other items. An interrupt ends the
+    choice, with what is known by then. `callback` is that of `choose_numbers`; `estimate` takes the
+    place of the mixture.
     """
     numbers = _numbers(model, matrix, callback)
     chosen = _with_fractions(model, matrix, rule, numbers, estimate)
     kept = _kept(model, matrix, chosen)
     left_out = [n - len(each) for n, each in zip(matrix.shape, kept, strict=True)]
     if numbers is None or estimate is not None or not any(left_out):
+        return chosen
+    if any(chosen.sides[s].n_clusters > len(each) for s, each in zip(SIDES, kept, strict=True)):
         return chosen
     try:
         again = _numbers(model, matrix.take(kept[0]).take_columns(kept[1]), callback, found=0.0)

@@ -249,7 +249,7 @@ class NEOKMeans(RedundancyMixin, ClusterMixin, BaseNEO):
         self.membership_ = self._row_members
         self.outliers_ = solution.U.outliers
         centers = mean_rows(solution.features, solution.U)
-        follows = problem.overlap_model.needs_sums
-        shape = engine.shape[1]
-        self.followed_ = followed_clusters(solution.U, shape).astype(np.int32) if follows else None
+        self.followed_ = None
+        if problem.overlap_model.needs_sums:
+            self.followed_ = followed_clusters(solution.U, engine.shape[1]).astype(np.int32)
         self.cluster_centers_ = engine.effects.restore(centers, solution.U, None)

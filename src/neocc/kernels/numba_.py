@@ -90,7 +90,7 @@ def regather(
 ) -> None:
     """Update the sums of each row, and its weighted squares, from the columns that changed."""
     if not isinstance(block, SparseBlock):
-        numpy_.regather(block, before, columns, changed, sums, squares)
+        numpy_.regather(block, before, columns, changed, sums, squares, counts)
         return
     update_loops.regather_sparse(
         *_entries(block),
