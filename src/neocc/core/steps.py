@@ -143,14 +143,19 @@ def assigned(engine: Engine, problem: Problem, side: Side, pair: Pair) -> Pair:
     return with_side(pair, side, step.members)
 
 
+def _weighted(problem: Problem, pair: Pair) -> Pair:
+    """Return a pair as its memberships count."""
+    U, V = pair
+    rows = None if U is None else problem.weighted("rows", U)
+    return rows, None if V is None else problem.weighted("columns", V)
+
+
 def counted(engine: Engine, problem: Problem, pair: Pair) -> Pair:
     """Return a pair as its memberships count, of items that say nothing one at most.
 
     Others of their side are assigned again if some have more.
     """
-    U, V = pair
-    rows = None if U is None else problem.weighted("rows", U)
-    pair = rows, None if V is None else problem.weighted("columns", V)
+    pair = _weighted(problem, pair)
     for side in problem.sides:
         members, silent = pair[int(side == "columns")], problem.silent(side)
         if silent is not None and members is not None and members.numbers[silent].max() > 1:
@@ -171,8 +176,7 @@ def given_pair(engine: Engine, problem: Problem, pair: Pair) -> Pair:
     def value(pair: Pair) -> float:
         return problem.objective.value(make_features(engine, problem, pair), *pair)
 
-    first = problem.weighted("rows", U), V and problem.weighted("columns", V)
-    return min(first, fixed_pair(engine, problem, U, V), key=value)
+    return min(_weighted(problem, pair), fixed_pair(engine, problem, U, V), key=value)
 
 
 def fixed_pair(engine: Engine, problem: Problem, U: Memberships, V: Memberships | None) -> Pair:
@@ -182,7 +186,7 @@ def fixed_pair(engine: Engine, problem: Problem, U: Memberships, V: Memberships 
     of rows in one cluster, if each cluster has any, and go on until nothing changes.
     """
     model = problem.overlap_model
-    U, V = problem.weighted("rows", U), V and problem.weighted("columns", V)
+    U, V = problem.weighted("rows", U), _weighted(problem, (None, V))[1]
     if U.virtual is None or not model.needs_sums:
         return U, V
     alone = Memberships.from_labels(np.where(U.numbers == 1, U.summed.first, -1), U.n_clusters)
