@@ -44,8 +44,8 @@ def observed(rng, kind="whole"):
     X.data += 0.0 if kind == "whole" else rng.normal(size=X.nnz)
     kept = (np.arange(N_ROWS) != 5)[:, None] & (np.arange(N_COLUMNS) != 7)
     at = sparse.coo_array(X)
-    some = kept[at.coords]
-    cells = (X.data[some], tuple(each[some] for each in at.coords))
+    some = kept[at.row, at.col]
+    cells = (X.data[some], (at.row[some], at.col[some]))
     return read_observed(sparse.csr_array(cells, shape=X.shape))
 
 
