@@ -416,6 +416,28 @@ def test_items_without_names_are_called_by_their_numbers(make):
     assert set(rows["group"]) == set(top_features(disjoint))
 
 
+@pytest.mark.parametrize("objective", ["mean", "residue"])
+def test_columns_of_coclusters_have_the_errors_that_decided_them(objective):
+    pytest.importorskip("pandas")
+    X = np.random.default_rng(0).normal(size=(60, 40))
+    X[:20, :25] += 3.0
+    X[15:40, 20:35] -= 3.0
+    model = ROCC(n_coclusters=2, objective=objective, random_state=0).fit(X)
+    table, members = model.column_table(X), model.column_membership_
+    nearest = table.dropna().sort_values("distance").drop_duplicates("column").sort_values("column")
+    assert nearest.column.tolist() == np.flatnonzero(members.any(axis=1)).tolist()
+    assert nearest.group.tolist() == [
+        f"C{label + 1}" for label in model.column_labels_ if label >= 0
+    ]
+    for k, group in enumerate(("C1", "C2")):
+        block = X[np.ix_(*model.get_indices(k))]
+        centre = block.mean()
+        if objective == "residue":
+            centre = block.mean(axis=1, keepdims=True) + block.mean(axis=0) - centre
+        d = table[table.group == group].distance
+        np.testing.assert_allclose(d, np.square(block - centre).mean(axis=0))
+
+
 def test_tables_take_what_fits_take():
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame(make_data({}))

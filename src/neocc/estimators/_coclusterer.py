@@ -20,7 +20,7 @@ from neocc.engines.validation import check_feasible, read_memberships
 from neocc.estimators._base import BaseNEO
 from neocc.estimators._columns import ColumnsMixin, column_side
 from neocc.estimators._labels import BiclusterLabelsMixin, only_labels, row_labels
-from neocc.estimators._tables import ColumnTableMixin
+from neocc.estimators._tables import GridTableMixin
 from neocc.kernels import Memberships
 
 INIT_NAMES = {"neo-kmeans", "random", "spectral", "sketch", "sdp", "modularity"}
@@ -62,7 +62,7 @@ def _per_weight(members: Memberships, weights: FloatArray | None) -> FloatArray:
     return np.asarray(members.sizes * members.weighing(weights).inverse_sizes)
 
 
-class BaseCoclusterer(BiclusterLabelsMixin, ColumnTableMixin, ColumnsMixin, BaseNEO):
+class BaseCoclusterer(BiclusterLabelsMixin, GridTableMixin, ColumnsMixin, BaseNEO):
     """Base of the two-sided estimators."""
 
     _column_members: BoolArray

@@ -25,8 +25,8 @@ from neocc.estimators._fitted import (
 )
 from neocc.kernels import Memberships, numpy_
 
-__all__ = ["ColumnTableMixin", "RowTableMixin", "column_distances", "fitted_features"]
-__all__ += ["member_lines", "weighed_members"]
+__all__ = ["ColumnTableMixin", "GridTableMixin", "RowTableMixin", "column_distances"]
+__all__ += ["fitted_features", "member_lines", "weighed_members"]
 
 
 class MemberLines(NamedTuple):
@@ -43,7 +43,8 @@ def member_lines(members: BoolArray, distances: FloatArray) -> MemberLines:
     outliers = np.flatnonzero(~members.any(axis=1))
     at = np.concatenate([items, outliers])
     order = np.argsort(at, kind="stable")
-    lengths = np.concatenate([distances[items, clusters], distances[outliers].min(axis=1)])
+    nearest = distances[outliers].min(axis=1, initial=np.inf)
+    lengths = np.concatenate([distances[items, clusters], nearest])
     numbers = np.concatenate([clusters, np.full(len(outliers), -1)])
     return MemberLines(at[order], numbers[order], lengths[order])
 
@@ -133,17 +134,56 @@ class RowTableMixin:
         >>> table[table.group.isna()].row.tolist()
         [5]
         """
+        X = self._data_of_fit(X)
+        return _frame("row", self._row_members, self.transform(X), getattr(X, "index", None))
+
+    def _data_of_fit(self, X: Any) -> Any:
+        """Return X in memory; refuse data of another shape than the fit's."""
         check_is_fitted(self)
         X = in_memory(X)
-        n_rows = _refuse_other_data(X, (len(self._row_members), self.n_features_in_))
-        names = getattr(X, "index", None)
-        return _frame("row", self._row_members, self.transform(X), names, n_rows)
+        shape = len(self._row_members), self.n_features_in_
+        found = tuple(getattr(X, "shape", None) or np.shape(X))
+        if found != shape:
+            raise ValueError(
+                f"The table needs the data of the fit, of shape {shape}; X has shape {found}. "
+                "predict_membership and transform take new rows."
+            )
+        return X
 
 
 class ColumnTableMixin(RowTableMixin):
     """Columns of a fit as a table, too."""
 
     _column_members: BoolArray
+    _column_distances: Any
+
+    def column_table(self, X: Any) -> Any:
+        """Return the members of the column groups as a data frame, one line per membership.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_columns)
+            The data of the fit.
+
+        Returns
+        -------
+        table : pandas.DataFrame
+            `column`, `name` (from `feature_names_in_`, or "column 1" for the first), `group`
+            ("C1" has the columns that belong to the rows of "R1") and `distance`: what
+            `transform` is for rows.
+        """
+        return self._column_table(X)
+
+    def _column_table(self, X: Any, **options: Any) -> Any:
+        X = self._data_of_fit(X)
+        names = getattr(self, "feature_names_in_", None)
+        return _frame("column", self._column_members, self._column_distances(X, **options), names)
+
+
+class GridTableMixin(ColumnTableMixin):
+    """Column clusters that form a grid with the row clusters."""
+
+    _column_distances = column_distances
 
     def column_table(self, X: Any, *, cell_weight: Any = None) -> Any:
         """Return the members of the column clusters as a data frame, one line per membership.
@@ -161,33 +201,17 @@ class ColumnTableMixin(RowTableMixin):
             `column`, `name` (from `feature_names_in_`, or "column 1" for the first), `group`
             ("C1" for the first) and `distance`, as in `row_table`.
         """
-        check_is_fitted(self)
-        X = in_memory(X)
-        _refuse_other_data(X, (len(self._row_members), self.n_features_in_))
-        names = getattr(self, "feature_names_in_", None)
-        d = column_distances(self, X, cell_weight)
-        return _frame("column", self._column_members, d, names, self.n_features_in_)
+        return self._column_table(X, cell_weight=cell_weight)
 
 
-def _refuse_other_data(X: Any, shape: tuple[int, int]) -> int:
-    """Refuse data of another shape than the fit's; return the number of rows."""
-    found = tuple(getattr(X, "shape", None) or np.shape(X))
-    if found != shape:
-        raise ValueError(
-            f"The table needs the data of the fit, of shape {shape}; X has shape {found}. "
-            "predict_membership and transform take new rows."
-        )
-    return shape[0]
-
-
-def _frame(side: str, members: BoolArray, d: FloatArray, names: Any, n_items: int) -> Any:
+def _frame(side: str, members: BoolArray, d: FloatArray, names: Any) -> Any:
     try:
         import pandas as pd  # type: ignore[import-untyped]
     except ImportError as error:
         raise ImportError(f"{side}_table returns a data frame: pip install pandas") from error
     lines = member_lines(members, d)
     if names is None or callable(names):
-        names = [item_name(f"{side}s", item) for item in range(n_items)]
+        names = [item_name(f"{side}s", item) for item in range(len(members))]
     # The last one is that of items in none.
     groups = [*(cluster_name(f"{side}s", cluster) for cluster in range(members.shape[1])), None]
     return pd.DataFrame(

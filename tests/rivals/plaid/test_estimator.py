@@ -84,6 +84,61 @@ def test_labels_name_the_submatrix_that_alone_explains_most(X, missing):
     np.testing.assert_array_equal(model.column_labels_, literal(X.T, V, U))
 
 
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_rows_get_the_memberships_of_highest_density(X, missing):
+    model = InfinitePlaid(**QUICK).fit(X)
+    rng = np.random.default_rng(2)
+    new = np.vstack([X + rng.normal(size=X.shape), rng.normal(1.0, 1.0, size=(5, 20))])
+    new[rng.random(new.shape) < missing] = np.nan
+    new[0] = np.nan
+    # Rows that tell next to nothing, so that the prior decides.
+    halves = model.effects_ * model.column_membership_
+    new[1:3] = model.background_ + 0.5005 * halves.T
+    U, V, tau0 = model.row_membership_, model.column_membership_, model.noise_precision_
+    odds = U.sum(axis=0) / (31 - U.sum(axis=0))
+    sets = np.array([[False, False], [True, False], [False, True], [True, True]])
+    errors = np.array([(new - model.background_ - V @ (model.effects_ * s)) ** 2 for s in sets])
+    densities = -tau0 / 2 * np.nansum(errors, axis=2) + (sets @ np.log(odds))[:, None]
+    best = densities.argmax(axis=0)
+    assert set(best) == {0, 1, 2, 3}
+    assert (best[:3] == 0).all()
+    np.testing.assert_array_equal(model.predict_membership(new), sets[best])
+    left = np.take_along_axis(errors, best[None, :, None], axis=0)
+    log_likelihood = np.log(tau0 / (2 * np.pi)) / 2 - tau0 / 2 * np.nanmean(left)
+    assert model.score(new) == pytest.approx(log_likelihood)
+    np.testing.assert_allclose(model.transform(new), np.nansum(errors[1:3], axis=2).T)
+    np.testing.assert_array_equal(model.predict(X), model.row_labels_)
+    np.testing.assert_array_equal(model.predict(new) == -1, best == 0)
+
+
+def test_tables_of_both_sides(X, members):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, index=[f"r{i}" for i in range(30)]).add_prefix("c")
+    model = InfinitePlaid(**QUICK).fit(frame)
+    rows, columns = model.row_table(frame), model.column_table(frame)
+    for table, side, letter, inside in ((rows, "r", "R", 0), (columns, "c", "C", 1)):
+        for k in range(2):
+            found = table.name[table.group == f"{letter}{k + 1}"]
+            assert found.tolist() == [f"{side}{i}" for i in np.flatnonzero(members[inside][:, k])]
+        assert table.group.isna().sum() == (~members[inside].any(axis=1)).sum()
+    assert rows.distance[0] == pytest.approx(model.transform(frame)[0, 1])  # row 0 is in R2 alone
+    error = X[:, 0] - model.background_ - model.effects_[1] * members[0][:, 1]
+    assert columns.distance[0] == pytest.approx((error**2).sum())
+    with pytest.raises(ValueError, match="needs the data of the fit"):
+        model.column_table(frame[:3])
+
+
+def test_rows_where_nothing_was_found():
+    pytest.importorskip("pandas")
+    X = np.random.default_rng(0).normal(size=(12, 8))
+    model = InfinitePlaid(**QUICK).fit(X)
+    assert model.n_submatrices_ == 0
+    assert model.transform(X).shape == model.predict_membership(X).shape == (12, 0)
+    assert (model.predict(X) == -1).all()
+    assert model.row_table(X).group.isna().all()
+    assert np.isfinite(model.score(X))
+
+
 def test_scikit_learns_view(X, members):
     model = InfinitePlaid(**QUICK).fit(X)
     np.testing.assert_array_equal(model.rows_, members[0].T)

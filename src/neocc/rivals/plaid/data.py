@@ -14,21 +14,22 @@ from neocc.engines.reading import READ_OPTIONS, check_values, readable
 
 
 def read_dense(
-    estimator: Any, X: Any, mask: Any, dense_limit: int
+    estimator: Any, X: Any, mask: Any, dense_limit: int, *, reset: bool = True
 ) -> tuple[FloatArray, FloatArray | None]:
     """Check X and copy it into a dense float64 array, 0 where nothing was observed.
 
-    The second array is 1 where an entry was observed and else 0; None if all were.
+    The second array is 1 where an entry was observed and else 0; None if all were. Without `reset`
+    these are rows for a fitted estimator, of which none need be observed.
     """
     X = readable(X)
-    X = validate_data(estimator, X, reset=True, **READ_OPTIONS)
+    X = validate_data(estimator, X, reset=reset, **READ_OPTIONS)
     if sparse.issparse(X):
         X = _densified(X, dense_limit)
     values: FloatArray = np.array(X, dtype=np.float64, order="C")
     missing = np.isnan(values)
     if mask is not None:
         missing |= _read_mask(mask, values.shape)
-    if missing.all():
+    if reset and missing.all():
         raise ValueError(
             f"X has no observed entry: all {values.size:,} are NaN or masked. There is nothing to "
             "learn from."

@@ -128,7 +128,8 @@ class InfinitePlaid(PlaidResults, CallbackSupportMixin, BaseEstimator):
     Notes
     -----
     NaN marks entries that were not observed; they take no part in the likelihood. Entries of a
-    sparse X that are not stored are zeros, and observed.
+    sparse X that are not stored are zeros, and observed. Methods that take rows have no `mask`:
+    there, NaN alone marks entries as not observed.
 
     References
     ----------

@@ -89,6 +89,13 @@ class Field:
         else:
             self.values[place] += amount * self.observed[place]
 
+    def minus(self, mean: FloatArray | float) -> Field:
+        """Subtract the mean of every entry from those observed, in a copy."""
+        values = self.values - mean
+        if self.observed is not None:
+            values *= self.observed
+        return Field(values, self.observed)
+
     def totals(self, sets: Sets) -> tuple[FloatArray, FloatArray]:
         """Return the number and the sum of the observed entries of each of K sub-matrices."""
         rows = sets[0].astype(float)
@@ -182,10 +189,7 @@ class State:
 
     def refresh(self) -> None:
         """Compute the residual from scratch, which also ends the growth of rounding errors."""
-        values = self.data.values - self.mean()
-        if self.data.observed is not None:
-            values *= self.data.observed
-        self.residual = Field(values, self.data.observed)
+        self.residual = self.data.minus(self.mean())
 
     def add(self, sets: Sets, theta: float) -> None:
         """Add a sub-matrix."""

@@ -241,21 +241,18 @@ class ROCC(CoclusterResults):
         """
         with self._keeping_earlier_fit():
             matrix = read_matrix(self, X, reset=True)
-            rows, columns = grid_counts(
-                matrix.shape,
-                self.n_coclusters,
-                (self.n_row_clusters, self.n_column_clusters),
-                (self.row_outliers, self.column_outliers),
-            )
-            problem = Problem(
-                OBJECTIVES[self.objective],
-                rows,
-                columns,
-                self.max_iter,
-                self.tol,
-            )
+            problem = self._grid_problem(matrix.shape)
             self._solve(matrix, problem, self.init)  # type: ignore[arg-type]
         return self
+
+    def _grid_problem(self, shape: tuple[int, int]) -> Problem:
+        rows, columns = grid_counts(
+            shape,
+            self.n_coclusters,
+            (self.n_row_clusters, self.n_column_clusters),
+            (self.row_outliers, self.column_outliers),
+        )
+        return Problem(OBJECTIVES[self.objective], rows, columns, self.max_iter, self.tol)
 
     def _first_problem(self, problem: Problem) -> Problem:
         return exhaustive(problem)

@@ -16,6 +16,7 @@ from neocc.core.solve import Solution
 from neocc.estimators._base import BaseNEO
 from neocc.estimators._labels import BiclusterLabelsMixin, only_labels
 from neocc.estimators._progress import logger
+from neocc.estimators._tables import ColumnTableMixin
 from neocc.rivals.rocc.grid import Grid
 from neocc.rivals.rocc.members import Fitted, without_nested
 from neocc.rivals.rocc.merging import Merged, find_coclusters
@@ -25,11 +26,12 @@ class FewerCoclustersWarning(UserWarning):
     """Fewer co-clusters were found than asked for."""
 
 
-class CoclusterResults(BiclusterLabelsMixin, BaseNEO):
+class CoclusterResults(BiclusterLabelsMixin, ColumnTableMixin, BaseNEO):
     """Co-clusters with rows and columns of their own, and no grid."""
 
     _fitted: list[Fitted]
     _row_limits: FloatArray
+    _grid_problem: Any
 
     def _publish(self, engine: Engine, problem: Problem, solution: Solution) -> None:
         """Turn the grid into co-clusters."""
@@ -75,7 +77,7 @@ class CoclusterResults(BiclusterLabelsMixin, BaseNEO):
         self._fitted = fitted
         margin = 0.0 if self.expand is None else self.expand
         self._row_limits = np.array([each.row_limit(margin) for each in fitted])
-        self._row_members = self.row_membership_
+        self._row_members, self._column_members = self.row_membership_, self.column_membership_
 
     def _publish_grid(self, merged: Merged, solution: Solution) -> None:
         """Set the attributes of the first step."""
@@ -134,6 +136,14 @@ class CoclusterResults(BiclusterLabelsMixin, BaseNEO):
         """
         with self._engine_of(X) as engine:
             return np.column_stack([each.row_errors(engine) for each in self._fitted])
+
+    def _column_distances(self, X: Any) -> FloatArray:
+        with self._engine_of(X) as engine:
+            problem = self._grid_problem(engine.shape)
+            errors = [
+                each.cocluster.column_errors(engine, problem, each.noise) for each in self._fitted
+            ]
+        return np.column_stack(errors)
 
     def predict_membership(self, X: Any) -> BoolArray:
         """Return which co-clusters rows, seen or new, belong to.
