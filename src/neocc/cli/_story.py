@@ -67,10 +67,10 @@ def _sure(seen: Seen, model: Any, choices: Sequence[Choice]) -> Iterator[str]:
     if unclear:
         yield (
             f"How many groups of {' and of '.join(unclear)} there are is unclear: other numbers "
-            "are as plausible. Look at two or three of them, and trust what stays."
+            "are as plausible. Try two or three of them, and trust what they agree on."
         )
     if model.block_means_.size == 1 and not seen.is_stored:
-        yield "Everything is in one group: nothing was told apart."
+        yield "Everything is in one group: no groups could be told apart."
     elif not seen.is_stored:
         result = read_result(model, seen.matrix.data, None, None, seen.settings.nouns)
         if (share := explained_share(result)) is not None:

@@ -74,7 +74,7 @@ def find_duplicate(source: Source, plan: Plan, row: str, column: str) -> ReadErr
     if not plan.guessed:
         return fault
     told = f'If the file is a table, pass layout="table". {fault.remedy}'
-    return _like(fault, f"{fault.problem} So these may be no triplets.", told)
+    return _like(fault, f"{fault.problem} So these may not be triplets.", told)
 
 
 def find_entry(
