@@ -119,7 +119,7 @@ class RowTableMixin:
         -------
         table : pandas.DataFrame
             `row`, its index in X; `name`, from the index of a data frame, otherwise "row 1" for the
-            first; `group`, named as in plots, reports and `top_features` ("R1" is
+            first; `group`, named as in plots and `top_features` ("R1", group 1 of a report, is
             ``row_membership_[:, 0]``), missing for a row in none; and `distance`, as in
             `transform`; for a row in no group, that to the nearest. Requires pandas.
 

@@ -218,7 +218,7 @@ def _check_count(source: Source, header: _Header, n_found: int) -> None:
     if n_found != header.n_entries:
         raise FormatError(
             source.path,
-            f"{header.n_entries} entries are declared, {n_found} were found.",
+            f"Entries declared: {header.n_entries}; entries found: {n_found}.",
             "Is the file truncated? Copy it again, or correct the line.",
             line=header.n_lines,
         )
