@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -66,7 +67,7 @@ class Thresholds:
     price: float = -np.inf
     changes: tuple[tuple[int, int], ...] = ()
 
-    @property
+    @cached_property
     def pair(self) -> tuple[float, float]:
         """Both thresholds."""
         return self.nearest, self.extra
