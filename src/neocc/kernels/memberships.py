@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from neocc._typing import BoolArray, FloatArray, IntArray, LabelArray
-from neocc.kernels.inverses import inverse, inverse_gram
+from neocc.kernels.inputs import inverse, inverse_gram
 from neocc.kernels.pieces import joined_pieces
 
 # A line of zeros comes last; `np.eye` would show, so often are memberships in few clusters made.
