@@ -111,12 +111,12 @@ class Engine:
 
     def row_margins(self) -> FloatArray:
         """Return the sum of every row."""
-        return self._stacked("margins", "rows")
+        return self._stacked("base_of", "rows", "margins")
 
     def column_margins(self) -> FloatArray:
         """Return the sum of every column."""
         shards = self.shards
-        margins: FloatArray = shards.total("margins", shards.each, common=("columns",))
+        margins: FloatArray = shards.total("base_of", shards.each, common=("columns", "margins"))
         return margins
 
     def n_nonzero(self) -> int:

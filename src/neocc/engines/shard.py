@@ -170,10 +170,10 @@ class Shard(RowSums):
 
     def _norms(self, terms: Terms, V: Memberships | None) -> FloatArray | None:
         """Return the base of all rows; None where it depends on V."""
-        if terms.base == "margins":
-            return self.margins("rows")
-        if terms.base == "plain" or V is None or V.is_partition or _count_once(V):
-            return self.row_squares() if self._row_squares is None else self._row_squares
+        if terms.base != "weighted":
+            return self.base_of("rows", terms.base)
+        if V is None or V.is_partition or _count_once(V):
+            return self.base_of("rows", "plain")
         return None
 
     def column_features(
@@ -217,7 +217,9 @@ class Shard(RowSums):
         found = self._passes.down_columns(widths, add)
         if plain and base is not None:
             items = None if U is None else U.item_weights
-            once = self.margins("columns") if base == "margins" else self.column_squares(items)
+            known: Base = "margins" if base == "margins" else "plain"
+            weighed = known == "plain" and items is not None
+            once = self.column_squares(items) if weighed else self.base_of("columns", known)
         if once is not None:
             found.squares[:] = once
         elif same:
