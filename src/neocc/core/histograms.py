@@ -218,8 +218,7 @@ def _smallest(values: FloatArray, rank: int) -> float:
     return float(np.partition(inside, within - 1)[within - 1])
 
 
-@dataclass(frozen=True)
-class BlockCounts:
+class BlockCounts(NamedTuple):
     """Of one block: its smallest distances in the first window; these and all in the second.
 
     Where the query says which items are covered, at a price, `n_below` and `n_equal` are the
@@ -227,9 +226,9 @@ class BlockCounts:
     only block tells them, or the value of a rank, with the rank among those that equal it.
     """
 
-    nearest: Histogram
-    extra_nearest: Histogram
-    extra_all: Histogram
+    nearest: Histogram = Histogram()
+    extra_nearest: Histogram = Histogram()
+    extra_all: Histogram = Histogram()
     n_below: int = 0
     n_equal: int = 0
     found: Any = None

@@ -14,7 +14,7 @@ from neocc.core.engine import Engine
 from neocc.core.objectives import Pair, Side
 from neocc.core.objectives.blends import in_types
 from neocc.core.overlap import Scores, followed_clusters
-from neocc.core.problem import Counts, Problem
+from neocc.core.problem import Problem
 from neocc.kernels import Features, Kernels, Memberships, Terms, numpy_
 
 __all__ = [
@@ -95,7 +95,7 @@ def join(
     if features.place is not None:
         choices = features.place.choices(terms, before, model, counts.needs_distances)
         return assign(choices, counts, model, members)
-    scores = score(kernels, features, terms, before, counts)
+    scores = score(kernels, features, terms, before, distances=counts.needs_distances)
     return assign(model.choices(scores, kernels), counts, model, members)
 
 
@@ -104,19 +104,22 @@ def score(
     features: Features,
     terms: Terms,
     members: Memberships | None,
-    counts: Counts | None = None,
+    *,
+    distances: bool = True,
 ) -> Scores:
-    """Return comparable distances of items, without a table of them if counts need none."""
-    n = len(features.squares)
-    is_needed = counts is None or counts.needs_distances
-    d = np.empty((n, len(terms.offset))) if is_needed else None
-    labels, minima = np.empty(n, dtype=np.int32), np.empty(n)
-    compared = in_types(members, len(terms.offset)) if terms.single else members
+    """Return comparable distances of items, where their features are; without `distances` no table.
+
+    The nearest clusters are known in any case.
+    """
+    squares, k = features.squares, len(terms.offset)
+    d = np.empty((len(squares), k), like=squares) if distances else None
+    labels, minima = np.empty_like(squares, dtype=np.int32), np.empty_like(squares)
+    compared = in_types(members, k) if terms.single else members
     objective = kernels.score(features, terms, compared, d, labels, minima)
-    squares, gram = features.squares if terms.rate is None else None, terms.gram
-    k = terms.single or len(terms.offset)
-    silent = features.squares == 0.0 if terms.silent else None
-    return Scores(d, labels, minima, k, objective, members, squares, gram, silent=silent)
+    silent = squares == 0.0 if terms.silent else None
+    counted = squares if terms.rate is None else np.zeros_like(squares)
+    known = (d, labels, minima, terms.single or k, objective, members, counted, terms.gram)
+    return Scores(*known, silent=silent)
 
 
 def distances(

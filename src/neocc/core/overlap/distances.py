@@ -12,7 +12,7 @@ import numpy as np
 
 from neocc._typing import FloatArray
 from neocc.core.assign import Applied
-from neocc.core.histograms import BlockCounts, Query
+from neocc.core.histograms import BlockCounts, Histogram, Query, Window
 from neocc.core.overlap.scores import Scores
 from neocc.core.sizes import Moves, Wanted, offer_moves
 from neocc.core.thresholds import ANY, Thresholds, taken
@@ -29,7 +29,10 @@ class DistanceChoices:
 
     def count(self, query: Query) -> BlockCounts:
         """Count distances by bin."""
-        return BlockCounts.of(self._offered, self.scores.minima, query)
+        return BlockCounts.of(self._offered, self.scores.minima, query, self._histogram)
+
+    def _histogram(self, values: FloatArray, window: Window, query: Query) -> Histogram:
+        return Histogram.of(values, window, query)
 
     @cached_property
     def _offered(self) -> FloatArray:
