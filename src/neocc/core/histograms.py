@@ -208,9 +208,10 @@ def _smallest(values: FloatArray, rank: int) -> float:
     sample = values[::_STRIDE]
     n, slack = len(sample), 2.0 * np.sqrt(len(sample))
     low, high = int((rank - 1) / _STRIDE - slack), int(rank / _STRIDE + slack) + 1
-    if n < _SORTED / _STRIDE or low < 0 or high >= n:
+    if n < _SORTED / _STRIDE:
         return float(np.partition(values, rank - 1)[rank - 1])
-    least, most = np.partition(sample, (low, high))[[low, high]]
+    ordered = np.partition(sample, (max(low, 0), min(high, n - 1)))
+    least, most = ordered[low] if low >= 0 else -np.inf, ordered[high] if high < n else np.inf
     inside = values[(values >= least) & (values <= most)]
     within = rank - int(np.count_nonzero(values < least))
     if not 1 <= within <= len(inside):

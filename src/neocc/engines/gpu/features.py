@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from neocc._counts import Counts
 from neocc._typing import FloatArray
 from neocc.core.assign import Applied, Choices
-from neocc.core.histograms import BlockCounts, Histogram, Query, Window
+from neocc.core.histograms import Histogram, Query, Window
 from neocc.core.overlap import OverlapModel, Scores
 from neocc.core.overlap.distances import DistanceChoices
 from neocc.core.overlap.scores import Spread, at_once
@@ -156,26 +155,10 @@ class HeldChoices(DistanceChoices):
 
     device: Device
 
-    def count(self, query: Query) -> BlockCounts:
-        """Count distances by bin; the only block selects thresholds."""
-        if query.alone is not None:
-            return BlockCounts(found=self._selected(query.alone))
-        return super().count(query)
+    most_selected: ClassVar[float] = np.inf
 
     def _histogram(self, values: FloatArray, window: Window, query: Query) -> Histogram:
         return histogram_of(self.device, values, window, query)
-
-    def _selected(self, counts: Counts) -> Thresholds:
-        """Return the thresholds that give the items here their memberships."""
-        found = Thresholds()
-        if counts.n_covered < counts.n_items:
-            value, ties = self._at_rank(self.scores.minima, counts.n_covered, None)
-            found = Thresholds(nearest=value, n_nearest_ties=ties)
-        if counts.n_extra > 0:
-            # First memberships are taken already.
-            value, ties = self._at_rank(self._offered, counts.n_extra, self._first(found))
-            found = Thresholds(found.nearest, value, found.n_nearest_ties, ties)
-        return found
 
     def _at_rank(self, values: Any, rank: int, first: Any) -> tuple[float, int]:
         """Return the value of a rank, and how many that equal it are taken."""
