@@ -69,7 +69,7 @@ class Engine:
     def centred(self, centring: Centring, column_effects: FloatArray | None = None) -> Engine:
         """Return an engine over X with effects subtracted on the fly.
 
-        That of each kind is made once. `column_effects` replaces those of the data: new rows are
+        Each kind is made once. `column_effects` replaces those of the data: new rows are
         compared with clusters of old ones.
         """
         if column_effects is not None:
@@ -165,7 +165,7 @@ class Engine:
         return found
 
     def row_distances(self, terms: Terms, V: Memberships | None) -> FloatArray:
-        """Return the distance of every row to every row cluster, as it comes."""
+        """Return the distance of every row to every row cluster, not rounded."""
         self.reads.asked += 1
         return self._stacked("row_distances", terms, V)
 
@@ -189,7 +189,7 @@ class Engine:
     def followed_rows(
         self, model: OverlapModel, terms: Terms, U: Memberships, V: Memberships | None
     ) -> Memberships:
-        """Return row memberships as they count, by what fits rows best."""
+        """Return row memberships in which each row follows the clusters that fit it best."""
         return Memberships.joined(self._asked("followed", U, terms, V, model))
 
     def nearest_rows(self, terms: Terms, U: Memberships, V: Memberships | None) -> IntArray:

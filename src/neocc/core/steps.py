@@ -81,7 +81,7 @@ def join(
     other: Memberships | None,
     features: Features | None = None,
 ) -> Step:
-    """Let all items of a side join the clusters that terms tell of.
+    """Assign all items of a side to the clusters that terms describe.
 
     `members` are their memberships before, for the objective; `other` those of the other side.
     Columns are scored from their features.
@@ -125,7 +125,7 @@ def score(
 def distances(
     engine: Engine, problem: Problem, side: Side, pair: Pair, features: Features | None = None
 ) -> FloatArray:
-    """Return the distance of every item of a side to every cluster, as it comes."""
+    """Return the distance of every item of a side to every cluster, not rounded."""
     features = make_features(engine, problem, pair) if features is None else features
     terms = make_terms(problem, side, features, pair)
     if side == "rows":
@@ -147,16 +147,16 @@ def assigned(engine: Engine, problem: Problem, side: Side, pair: Pair) -> Pair:
 
 
 def _weighted(problem: Problem, pair: Pair) -> Pair:
-    """Return a pair as its memberships count."""
+    """Return a pair with its memberships weighted as they count in sums."""
     U, V = pair
     rows = None if U is None else problem.weighted("rows", U)
     return rows, None if V is None else problem.weighted("columns", V)
 
 
 def counted(engine: Engine, problem: Problem, pair: Pair) -> Pair:
-    """Return a pair as its memberships count, of items that say nothing one at most.
+    """Return a pair with its memberships weighted, and at most one for each silent item.
 
-    Others of their side are assigned again if some have more.
+    If some have more, their side is assigned again.
     """
     pair = _weighted(problem, pair)
     for side in problem.sides:

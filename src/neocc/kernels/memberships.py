@@ -1,4 +1,4 @@
-"""Who belongs where: the matrices U and V of the paper, stored as short lists.
+"""Memberships: the matrices U and V of the paper, stored as short lists.
 
 Nearly every item has exactly one membership, so a membership matrix is kept as the first cluster of
 each item plus a list of the few further ones. Kernels read these flat arrays; `dense` gives the

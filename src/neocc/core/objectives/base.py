@@ -1,4 +1,4 @@
-"""What an objective says, and the parts that all of them are made of.
+"""The interface of objectives, and the parts that all of them share.
 
 For fixed memberships of the other side, the distance of item p to cluster q (what the membership
 adds to the objective) is linear in a few features of the item,

@@ -1,4 +1,4 @@
-"""What overlap models say.
+"""The interface of overlap models.
 
 The cost of the set A of s clusters for an item is made of its distances to them,
 

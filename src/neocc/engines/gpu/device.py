@@ -61,7 +61,7 @@ class Device:
         return found
 
     def memberships(self, lists: Lists) -> Memberships:
-        """Return memberships that stay on the card until somebody looks at them."""
+        """Return memberships that stay on the card until they are accessed."""
         members = HeldMemberships.of(lists, self.kernels)
         self._held[id(members)] = members
         return members

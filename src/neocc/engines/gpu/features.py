@@ -26,7 +26,7 @@ __all__ = ["HeldFeatures", "scored_choices"]
 
 
 class HeldFeatures(Features):
-    """Features on a card; tables are fetched when somebody looks at them."""
+    """Features on a card; tables are fetched on first access."""
 
     __slots__ = ("__weakref__", "device", "held", "kernels")
 

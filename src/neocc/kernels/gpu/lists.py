@@ -61,7 +61,7 @@ class Lists(Memberships):
 
 
 class HeldMemberships(Memberships):
-    """Memberships whose lists are on a device; they are fetched when somebody looks at them."""
+    """Memberships whose lists are on a device; they are fetched on first access."""
 
     held: Any
     kernels: Any
