@@ -3,7 +3,8 @@
 Prices are found by counting. Blocks of items are asked how many of their costs fall into which bin,
 and the bins are narrowed around a threshold until they hold single numbers. Then every block is
 told the thresholds, and how many of the costs that equal one it may take: blocks are in the order
-of their items, so the lowest come first. Data in memory are one block.
+of their items, so the lowest come first. Data in memory are one block, which may select the
+thresholds among its costs.
 """
 
 from __future__ import annotations

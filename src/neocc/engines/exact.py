@@ -18,7 +18,7 @@ from scipy import sparse
 
 from neocc._typing import BoolArray, FloatArray
 from neocc.core.assign import Applied
-from neocc.engines.following import changed_items
+from neocc.engines.following import few_changed
 from neocc.engines.matrix import Matrix, SparseMatrix
 from neocc.engines.passes import Rows
 from neocc.engines.shard import Shard
@@ -168,16 +168,11 @@ class ExactShard(Shard):
 
     def _moved(self, old: Memberships, new: Memberships) -> BoolArray | None:
         """Return which items changed clusters; None if they are too many for an update."""
-        most = self.options.max_changed * new.n_items
-        if old.n_clusters != new.n_clusters:
+        changed = few_changed(old, new, self.options.max_changed)
+        if changed is None:
             return None
-        moved: BoolArray = old.first != new.first
-        if np.count_nonzero(moved) > most:
-            return None
-        if not (old.is_partition and new.is_partition):
-            moved[changed_items(old, new)] = True
-            if np.count_nonzero(moved) > most:
-                return None
+        moved = np.zeros(new.n_items, dtype=bool)
+        moved[changed] = True
         return moved
 
 
