@@ -78,11 +78,6 @@ class GpuShard(Shard):
         shared = (self.kernels, self.workers)
         return GpuShard(matrix, *shared, options=self.options, device=self.device)
 
-    @property
-    def held(self) -> Any:
-        """The rows on the card, where all of them are."""
-        return self._rows.whole
-
     def _by_rows(self, call: Call, table: FloatArray | None, shape: tuple[int, ...]) -> FloatArray:
         device = self.device.kernels
         found, there = device.xp.empty((self.shape[0], *shape)), device.put(table)
