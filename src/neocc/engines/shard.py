@@ -172,7 +172,7 @@ class Shard(RowSums):
         """Return the base of all rows; None where it depends on V."""
         if terms.base != "weighted":
             return self.base_of("rows", terms.base)
-        if V is None or V.is_partition or _count_once(V):
+        if V is None or V.is_partition or _squares_count_once(V):
             return self.base_of("rows", "plain")
         return None
 
@@ -212,7 +212,7 @@ class Shard(RowSums):
         widths = (k, 0 if V is None else V.n_clusters, k if counts else 0)
         # Squares that all count once are the same for all clusters; the order in which they are
         # added up depends on the widths.
-        same = not plain and U is not None and _count_once(U)
+        same = not plain and U is not None and _squares_count_once(U)
         once = self._squares_once.get(widths) if same else None
         found = self._passes.down_columns(widths, add)
         if plain and base is not None:
@@ -243,6 +243,6 @@ class Shard(RowSums):
         return False
 
 
-def _count_once(members: Memberships) -> bool:
+def _squares_count_once(members: Memberships) -> bool:
     """Whether the squares of every item count once, of a combination of clusters."""
     return members.mixed and members.item_weights is None and bool(members.numbers.min() > 0)
