@@ -17,6 +17,7 @@ from instances import make_counts, make_membership, members
 
 from neocc.core.assign import assign, fill_empty
 from neocc.core.overlap import OVERLAP_MODELS, REPEAT, Scores
+from neocc.core.overlap.distances import DistanceChoices
 from neocc.core.prices import find_thresholds
 from neocc.core.problem import Counts
 from neocc.core.thresholds import FEW, Guess, Thresholds, first_query
@@ -231,6 +232,18 @@ def draw_blocks(rng, kind, largest=40):
 @given(seed=st.integers(0, 2**32 - 1), few=st.sampled_from([0, 3, 1 << 15]))
 def test_blocks_give_the_answer_of_one_block(kind, seed, few):
     assert_same(*draw_blocks(np.random.default_rng(seed), kind), few=few)
+
+
+@each_kind
+def test_one_block_selects_the_thresholds_that_it_would_count(kind, monkeypatch):
+    rng = np.random.default_rng(0)
+    drawn = [draw_blocks(rng, kind) for _ in range(20)]
+    selected = [run(d, counts) for d, _, counts in drawn]
+    monkeypatch.setattr(DistanceChoices, "most_selected", 0)
+    for (d, _, counts), found in zip(drawn, selected, strict=True):
+        counted = run(d, counts)
+        assert counted.thresholds == found.thresholds
+        np.testing.assert_array_equal(counted.members.dense, found.members.dense)
 
 
 @each_kind

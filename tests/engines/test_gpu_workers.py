@@ -17,7 +17,7 @@ from neocc.core.overlap import make_overlap_model
 from neocc.core.problem import Counts, Problem
 from neocc.core.solve import solve
 from neocc.engines import Workers, on_cluster
-from neocc.engines.gpu import worker
+from neocc.engines.gpu import WorkerShard, device
 from neocc.engines.reading import as_matrix
 from neocc.io import write_store
 
@@ -40,12 +40,12 @@ def client():
 
 @pytest.fixture
 def card(monkeypatch):
-    worker.card_of_worker.cache_clear()
-    monkeypatch.setattr(worker, "open_card", lambda: DEVICE)
+    device.card_of_worker.cache_clear()
+    monkeypatch.setattr(device, "open_card", lambda: DEVICE)
     DEVICE.kernels.crossed.clear()
     yield DEVICE
     assert DEVICE.kernels.crossed
-    worker.card_of_worker.cache_clear()
+    device.card_of_worker.cache_clear()
 
 
 def data():
@@ -89,7 +89,7 @@ def test_an_estimator_with_a_store(client, card, tmp_path):
 
 def test_what_workers_hold_travels(card):
     X, rng = data(), np.random.default_rng(1)
-    shard = worker.on_worker(as_matrix(X), make_engine(X).kernels)
+    shard = WorkerShard(as_matrix(X), make_engine(X).kernels, Workers(1))
     V = random_pair_of(20, rng)
     features = shard.column_features(random_pair_of(90, rng), None)
     assert not isinstance(features.sums, CardArray)

@@ -18,7 +18,6 @@ import neocc.core.engine as engines
 from neocc.core.initialise import random_start
 from neocc.core.objectives import KMEANS, OBJECTIVES
 from neocc.core.overlap import OVERLAP_MODELS
-from neocc.core.overlap.present import present_costs
 from neocc.core.overlap.sets import SetChoices
 from neocc.core.problem import Counts
 from neocc.core.steps import make_features, make_terms, score
@@ -253,9 +252,7 @@ def spoil_assignment(monkeypatch, side):
         if len(self.curves) != counts.n_items:
             return found
         members = self.model.weighted(random_start(counts, rng, MOST))
-        sizes = np.arange(1.0, self.scores.n_clusters + 1)
-        costs = self.model.costs(sizes, self.scores.gram)
-        gain = self.present.sum() - present_costs(self.scores, costs, members).sum()
+        gain = self.present.sum() - self.model.present(self.scores, members).sum()
         return found._replace(members=members, gain=float(gain))
 
     monkeypatch.setattr(SetChoices, "apply", at_random)

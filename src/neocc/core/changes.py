@@ -9,6 +9,7 @@ make is a small knapsack problem, solved exactly.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -105,12 +106,8 @@ def _by_item(changes: Changes) -> dict[int, list[_Change]]:
         left_out = (after == 0) - (before == 0)
         found.setdefault(item, []).append(_Change(after, after - before, left_out, cost, paid))
     for each in found.values():
-        each.sort(key=_at_price)
+        each.sort(key=attrgetter("paid"))
     return dict(sorted(found.items(), key=lambda pair: (pair[1][0].paid, pair[0])))
-
-
-def _at_price(change: _Change) -> float:
-    return change.paid
 
 
 def _cheapest_end(ways: dict[tuple[int, int], _Way], n_spare: int) -> _Way:

@@ -69,7 +69,7 @@ class Engine:
     def centred(self, centring: Centring, column_effects: FloatArray | None = None) -> Engine:
         """Return an engine over X with effects subtracted on the fly.
 
-        That of each kind is made once. `column_effects` replaces those of the data: new rows are
+        Each kind is made once. `column_effects` replaces those of the data: new rows are
         compared with clusters of old ones.
         """
         if column_effects is not None:
@@ -111,30 +111,29 @@ class Engine:
 
     def row_margins(self) -> FloatArray:
         """Return the sum of every row."""
-        return self._stacked("margins", "rows")
+        return self._stacked("base_of", "rows", "margins")
 
     def column_margins(self) -> FloatArray:
         """Return the sum of every column."""
         shards = self.shards
-        margins: FloatArray = shards.total("margins", shards.each, common=("columns",))
+        margins: FloatArray = shards.total("base_of", shards.each, common=("columns", "margins"))
         return margins
 
     def n_nonzero(self) -> int:
         """Return how many entries are not zero."""
-        return int(sum(self.shards.gather(self.shards.call("n_nonzero", self.shards.each))))
+        return int(sum(self._each("n_nonzero")))
 
     def first_negative(self) -> tuple[int, int, float] | None:
         """Return row, column and value of the first negative entry; None if there is none."""
-        shards = self.shards
-        found = shards.gather(shards.call("first_negative", shards.each))
-        for each, start in zip(found, shards.edges.tolist(), strict=False):
+        found = self._each("first_negative")
+        for each, start in zip(found, self.shards.edges.tolist(), strict=False):
             if each is not None:
                 return each[0] + start, each[1], each[2]
         return None
 
     def value_range(self) -> tuple[float, float]:
         """Return the least and the largest value of observed cells."""
-        found = self.shards.gather(self.shards.call("value_range", self.shards.each))
+        found = self._each("value_range")
         return min(low for low, _ in found), max(high for _, high in found)
 
     def multiply(self, table: FloatArray) -> FloatArray:
@@ -166,7 +165,7 @@ class Engine:
         return found
 
     def row_distances(self, terms: Terms, V: Memberships | None) -> FloatArray:
-        """Return the distance of every row to every row cluster, as it comes."""
+        """Return the distance of every row to every row cluster, not rounded."""
         self.reads.asked += 1
         return self._stacked("row_distances", terms, V)
 
@@ -185,26 +184,17 @@ class Engine:
 
         With `sums` also the parts of distances, by column clusters.
         """
-        self.reads.asked += 1
-        common = (terms, V, sums)
-        parts = self.shards.call("score", self.shards.each, self._cut(None), common=common)
-        return Scores.joined(self.shards.gather(parts))
+        return Scores.joined(self._asked("score", None, terms, V, sums))
 
     def followed_rows(
         self, model: OverlapModel, terms: Terms, U: Memberships, V: Memberships | None
     ) -> Memberships:
-        """Return row memberships as they count, by what fits rows best."""
-        self.reads.asked += 1
-        common = (terms, V, model)
-        parts = self.shards.call("followed", self.shards.each, self._cut(U), common=common)
-        return Memberships.joined(self.shards.gather(parts))
+        """Return row memberships in which each row follows the clusters that fit it best."""
+        return Memberships.joined(self._asked("followed", U, terms, V, model))
 
     def nearest_rows(self, terms: Terms, U: Memberships, V: Memberships | None) -> IntArray:
         """Return the nearest cluster of every row among its own, -1 for a row in none."""
-        self.reads.asked += 1
-        shards = self.shards
-        parts = shards.gather(shards.call("nearest", shards.each, self._cut(U), common=(terms, V)))
-        return np.concatenate(parts)
+        return np.concatenate(self._asked("nearest", U, terms, V))
 
     def assign_rows(
         self, problem: Problem, terms: Terms, U: Memberships | None, V: Memberships | None
@@ -242,9 +232,7 @@ class Engine:
 
     def sum_blocks(self, function: Callable[..., float], U: Memberships, *common: Any) -> float:
         """Return the sum of a function of blocks of rows, their memberships and what is common."""
-        each, parts = self.shards.each, self._cut(U)
-        found = self.shards.call("sum_blocks", each, parts, common=(function, *common))
-        return float(sum(self.shards.gather(found)))
+        return float(sum(self._each("sum_blocks", self._cut(U), common=(function, *common))))
 
     def refresh(self) -> bool:
         """Drop what was kept to spare passes; whether features may have rounded differently."""
@@ -267,9 +255,18 @@ class Engine:
             return [of_rows.slice(*rows) for rows in pairwise(edges)]
         return [of_rows[slice(*rows)].copy() for rows in pairwise(edges)]
 
+    def _each(self, method: str, *parts: Any, common: Sequence[Any] = ()) -> list[Any]:
+        """Return the results of all shards."""
+        return self.shards.gather(self.shards.call(method, self.shards.each, *parts, common=common))
+
+    def _asked(self, method: str, of_rows: Any, *common: Any) -> list[Any]:
+        """Do the same in a pass, given what has a line per row."""
+        self.reads.asked += 1
+        return self._each(method, self._cut(of_rows), common=common)
+
     def _stacked(self, method: str, *common: Any) -> FloatArray:
         """Return the results of all shards, one below the other."""
-        parts = self.shards.gather(self.shards.call(method, self.shards.each, common=common))
+        parts = self._each(method, common=common)
         table: FloatArray = parts[0] if len(parts) == 1 else np.concatenate(parts)
         return table
 

@@ -35,8 +35,8 @@ _INTEGER, _FLOAT = Struct("=q"), Struct("=d")
 _NO_KEYS: Keys = np.empty(0, dtype=np.int64)
 # Values that are counted at a time.
 _PART = 1 << 20
-# So few are sorted, whatever bins they lie in.
-_SORTED = 1 << 10
+# Among so few values one is selected directly.
+_FEW = 1 << 10
 # Every so many values are a sample: a prime, for values may come from tables.
 _STRIDE = 23
 
@@ -141,27 +141,20 @@ class Histogram(NamedTuple):
         if keys.size == 0:
             return cls(below=below)
         bins = keys >> shift
-        if keys.size > _SORTED:
-            low, high = int(bins.min()), int(bins.max())
-            if high - low <= max(1 << 16, keys.size):
-                bins -= low
-                counts = np.bincount(bins)
-                some = counts.nonzero()[0]
-                return cls(some + low, counts[some], below)
-            if low < 0 <= high:
-                # Between values of both signs lie the bins of all tiny numbers.
-                negative = keys < 0
-                first = cls._of_part(keys[negative], EVERYTHING, shift)
-                second = cls._of_part(keys[~negative], EVERYTHING, shift)
-                bins = np.concatenate([first.bins, second.bins])
-                return cls(bins, np.concatenate([first.counts, second.counts]), below)
-        # What `np.unique` does, which takes twice the time for few keys.
-        bins.sort()
-        begins = np.empty(len(bins) + 1, dtype=bool)
-        begins[0] = begins[-1] = True
-        np.not_equal(bins[1:], bins[:-1], out=begins[1:-1])
-        edges = begins.nonzero()[0]
-        return cls(bins[edges[:-1]], edges[1:] - edges[:-1], below)
+        low, high = int(bins.min()), int(bins.max())
+        if high - low <= max(1 << 16, keys.size):
+            counts = np.bincount(bins - low)
+            some = counts.nonzero()[0]
+            return cls(some + low, counts[some], below)
+        if low < 0 <= high:
+            # Between values of both signs lie the bins of all tiny numbers.
+            negative = keys < 0
+            first = cls._of_part(keys[negative], EVERYTHING, shift)
+            second = cls._of_part(keys[~negative], EVERYTHING, shift)
+            bins = np.concatenate([first.bins, second.bins])
+            return cls(bins, np.concatenate([first.counts, second.counts]), below)
+        bins, counts = np.unique(bins, return_counts=True)
+        return cls(bins, counts, below)
 
     @classmethod
     def merged(cls, parts: list[Histogram]) -> Histogram:
@@ -208,9 +201,10 @@ def _smallest(values: FloatArray, rank: int) -> float:
     sample = values[::_STRIDE]
     n, slack = len(sample), 2.0 * np.sqrt(len(sample))
     low, high = int((rank - 1) / _STRIDE - slack), int(rank / _STRIDE + slack) + 1
-    if n < _SORTED / _STRIDE or low < 0 or high >= n:
+    if n < _FEW / _STRIDE:
         return float(np.partition(values, rank - 1)[rank - 1])
-    least, most = np.partition(sample, (low, high))[[low, high]]
+    ordered = np.partition(sample, (max(low, 0), min(high, n - 1)))
+    least, most = ordered[low] if low >= 0 else -np.inf, ordered[high] if high < n else np.inf
     inside = values[(values >= least) & (values <= most)]
     within = rank - int(np.count_nonzero(values < least))
     if not 1 <= within <= len(inside):
@@ -218,8 +212,7 @@ def _smallest(values: FloatArray, rank: int) -> float:
     return float(np.partition(inside, within - 1)[within - 1])
 
 
-@dataclass(frozen=True)
-class BlockCounts:
+class BlockCounts(NamedTuple):
     """Of one block: its smallest distances in the first window; these and all in the second.
 
     Where the query says which items are covered, at a price, `n_below` and `n_equal` are the
@@ -227,9 +220,9 @@ class BlockCounts:
     only block tells them, or the value of a rank, with the rank among those that equal it.
     """
 
-    nearest: Histogram
-    extra_nearest: Histogram
-    extra_all: Histogram
+    nearest: Histogram = Histogram()
+    extra_nearest: Histogram = Histogram()
+    extra_all: Histogram = Histogram()
     n_below: int = 0
     n_equal: int = 0
     found: Any = None

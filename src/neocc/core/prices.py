@@ -18,12 +18,12 @@ from neocc.core.thresholds import (
     ANY,
     CONTRADICTION,
     FEW,
+    FIRST_SHIFT,
     MOST_QUERIES,
     NARROWING,
     Ask,
     Guess,
     Thresholds,
-    first_shift,
     share_out,
     two_stage_thresholds,
 )
@@ -113,7 +113,7 @@ class _PriceSearch:
         Then how many that equal it each block may take. Where items are covered at a price that
         gives the rank, it is that price.
         """
-        window, shift = EVERYTHING, first_shift(self.counts)
+        window, shift = EVERYTHING, FIRST_SHIFT
         alone = rank if self.n_blocks == 1 else 0
         for _ in range(MOST_QUERIES):
             queries = [_query(name, window, shift, each, alone) for each in given]

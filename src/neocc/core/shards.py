@@ -1,4 +1,4 @@
-"""Shards: where rows live, and who runs a question on all of them.
+"""Shards: where rows live, and the scheduler that calls methods of all of them.
 
 A shard holds rows, in memory, on disk or on another machine, and answers a few questions about
 them: score these rows, count at these thresholds, apply these thresholds, sum columns
@@ -99,8 +99,8 @@ class Shards(Protocol):
     def call(self, method: str, objects: Any, *each: Any, common: Sequence[Any] = ()) -> Any:
         """Call a method of every shard, or of what an earlier call returned for it.
 
-        Arguments have a part for each shard; those that all have in common come last. Returns what
-        stands for the results.
+        Arguments have a part for each shard; those that all have in common come last. Returns a
+        handle to the results.
         """
 
     def total(self, method: str, objects: Any, *each: Any, common: Sequence[Any] = ()) -> Any:

@@ -75,7 +75,7 @@ class Solution:
         return self.U, self.V
 
     def fetch(self) -> None:
-        """Know here what is on a card, which may be lost."""
+        """Copy to this process what is on a GPU, which may be lost."""
         for members in self.pair:
             if members is not None and hasattr(members, "fetch"):
                 members.fetch()
@@ -142,7 +142,7 @@ def solve(
         np.array(history),
         iteration,
         converged,
-        # Where they come from does not matter then: a checkpoint, or a card.
+        # In this process, also after a checkpoint or on a GPU.
         features.here,
         _noise(features, pair),
         step.thresholds,
@@ -150,7 +150,7 @@ def solve(
 
 
 def _noise(features: Features, pair: Pair) -> float:
-    """Return how accurate the objective is: a difference of sums of squares, no more than these."""
+    """Return how accurate the objective is: it is a difference of sums of squares."""
     V = pair[1]
     if V is None:
         return 0.0

@@ -14,7 +14,7 @@ from neocc.core.engine import Engine
 from neocc.core.objectives import Pair, Side
 from neocc.core.objectives.blends import in_types
 from neocc.core.overlap import Scores, followed_clusters
-from neocc.core.problem import Counts, Problem
+from neocc.core.problem import Problem
 from neocc.kernels import Features, Kernels, Memberships, Terms, numpy_
 
 __all__ = [
@@ -81,7 +81,7 @@ def join(
     other: Memberships | None,
     features: Features | None = None,
 ) -> Step:
-    """Let all items of a side join the clusters that terms tell of.
+    """Assign all items of a side to the clusters that terms describe.
 
     `members` are their memberships before, for the objective; `other` those of the other side.
     Columns are scored from their features.
@@ -95,7 +95,7 @@ def join(
     if features.place is not None:
         choices = features.place.choices(terms, before, model, counts.needs_distances)
         return assign(choices, counts, model, members)
-    scores = score(kernels, features, terms, before, counts)
+    scores = score(kernels, features, terms, before, distances=counts.needs_distances)
     return assign(model.choices(scores, kernels), counts, model, members)
 
 
@@ -104,25 +104,28 @@ def score(
     features: Features,
     terms: Terms,
     members: Memberships | None,
-    counts: Counts | None = None,
+    *,
+    distances: bool = True,
 ) -> Scores:
-    """Return comparable distances of items, without a table of them if counts need none."""
-    n = len(features.squares)
-    is_needed = counts is None or counts.needs_distances
-    d = np.empty((n, len(terms.offset))) if is_needed else None
-    labels, minima = np.empty(n, dtype=np.int32), np.empty(n)
-    compared = in_types(members, len(terms.offset)) if terms.single else members
+    """Return comparable distances of items, where their features are; without `distances` no table.
+
+    The nearest clusters are known in any case.
+    """
+    squares, k = features.squares, len(terms.offset)
+    d = np.empty((len(squares), k), like=squares) if distances else None
+    labels, minima = np.empty_like(squares, dtype=np.int32), np.empty_like(squares)
+    compared = in_types(members, k) if terms.single else members
     objective = kernels.score(features, terms, compared, d, labels, minima)
-    squares, gram = features.squares if terms.rate is None else None, terms.gram
-    k = terms.single or len(terms.offset)
-    silent = features.squares == 0.0 if terms.silent else None
-    return Scores(d, labels, minima, k, objective, members, squares, gram, silent=silent)
+    silent = squares == 0.0 if terms.silent else None
+    counted = squares if terms.rate is None else np.zeros_like(squares)
+    known = (d, labels, minima, terms.single or k, objective, members, counted, terms.gram)
+    return Scores(*known, silent=silent)
 
 
 def distances(
     engine: Engine, problem: Problem, side: Side, pair: Pair, features: Features | None = None
 ) -> FloatArray:
-    """Return the distance of every item of a side to every cluster, as it comes."""
+    """Return the distance of every item of a side to every cluster, not rounded."""
     features = make_features(engine, problem, pair) if features is None else features
     terms = make_terms(problem, side, features, pair)
     if side == "rows":
@@ -144,16 +147,16 @@ def assigned(engine: Engine, problem: Problem, side: Side, pair: Pair) -> Pair:
 
 
 def _weighted(problem: Problem, pair: Pair) -> Pair:
-    """Return a pair as its memberships count."""
+    """Return a pair with its memberships weighted as they count in sums."""
     U, V = pair
     rows = None if U is None else problem.weighted("rows", U)
     return rows, None if V is None else problem.weighted("columns", V)
 
 
 def counted(engine: Engine, problem: Problem, pair: Pair) -> Pair:
-    """Return a pair as its memberships count, of items that say nothing one at most.
+    """Return a pair with its memberships weighted, and at most one for each silent item.
 
-    Others of their side are assigned again if some have more.
+    If some have more, their side is assigned again.
     """
     pair = _weighted(problem, pair)
     for side in problem.sides:

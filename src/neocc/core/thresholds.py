@@ -3,13 +3,15 @@
 Prices are found by counting. Blocks of items are asked how many of their costs fall into which bin,
 and the bins are narrowed around a threshold until they hold single numbers. Then every block is
 told the thresholds, and how many of the costs that equal one it may take: blocks are in the order
-of their items, so the lowest come first. Data in memory are one block.
+of their items, so the lowest come first. Data in memory are one block, which may select the
+thresholds among its costs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,12 +32,10 @@ __all__ = ["ANY", "Ask", "Guess", "Thresholds", "taken", "two_stage_thresholds"]
 
 # Bits of a key that the first bins leave open: of a float64, sign, exponent and 8 bits of the
 # fraction number the bin.
-_FIRST_SHIFT = 44
+FIRST_SHIFT = 44
 NARROWING = 20
 # So few distances are told apart at once.
 FEW = 1 << 15
-# Of so few all are: sorting them takes less time than another query.
-_SORTED = 1 << 10
 # A guess that fails, bins of 2**44 keys, and of 2**20 times fewer until they are single keys.
 MOST_QUERIES = 8
 # Of a threshold, the shares by which it may move from one step to the next.
@@ -66,7 +66,7 @@ class Thresholds:
     price: float = -np.inf
     changes: tuple[tuple[int, int], ...] = ()
 
-    @property
+    @cached_property
     def pair(self) -> tuple[float, float]:
         """Both thresholds."""
         return self.nearest, self.extra
@@ -133,11 +133,7 @@ def first_query(counts: Counts, guess: Guess | None = None, few: int = FEW) -> Q
             near = [Window.around(value, guess.share) if yes else None for value, yes in pairs]
             return Query(near[0], near[1], 0, few)
     nearest, extra = (EVERYTHING if yes else None for yes in asked)
-    return Query(nearest, extra, first_shift(counts))
-
-
-def first_shift(counts: Counts) -> int:
-    return 0 if counts.n_items * counts.n_clusters <= _SORTED else _FIRST_SHIFT
+    return Query(nearest, extra, FIRST_SHIFT)
 
 
 class _Search:
@@ -192,9 +188,6 @@ class _Search:
         first, further = self.nearest_bin, self.extra_bin
         nearest = np.inf if first is None else value_of(first)
         extra = -np.inf if further is None else value_of(further)
-        if n_blocks == 1:
-            ties = EVERY if first is None else self.nearest_within
-            return [Thresholds(nearest, extra, ties, self.extra_within)]
         nearest_ties, extra_ties = np.full(n_blocks, EVERY), np.zeros(n_blocks, dtype=np.int64)
         if first is not None:
             available = np.array([each.nearest.at(np.array([first]))[0] for each in answers])

@@ -62,8 +62,4 @@ _MODULES = {
 
 
 # Import what needs NumPy on first use.
-__getattr__ = importing_later("neocc.datasets", _MODULES)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = importing_later("neocc.datasets", _MODULES, __all__)

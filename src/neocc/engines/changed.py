@@ -142,7 +142,7 @@ class ChangedSource:
 
     @property
     def digest(self) -> str:
-        """What tells these data from others; effects follow from them."""
+        """Identifies the data; effects follow from them."""
         known = getattr(self.source, "digest", None) or [self.n_stored, self.edges.tolist()]
         if not self._weighs:
             return str(known)

@@ -1,4 +1,4 @@
-"""Data of neighbours: brought into memory where that is plain, else refused with the way to do it.
+"""Data of other libraries: brought into memory where that is easy, else refused with advice.
 
 Containers are known by the package that their type comes from; none of these is imported here.
 """

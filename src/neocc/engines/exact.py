@@ -18,7 +18,7 @@ from scipy import sparse
 
 from neocc._typing import BoolArray, FloatArray
 from neocc.core.assign import Applied
-from neocc.engines.following import changed_items
+from neocc.engines.following import few_changed
 from neocc.engines.matrix import Matrix, SparseMatrix
 from neocc.engines.passes import Rows
 from neocc.engines.shard import Shard
@@ -93,7 +93,7 @@ class ExactShard(Shard):
         """Return the features of all columns, updated from the last ones if few rows changed."""
         U = U.members if isinstance(U, Applied) else U
         last, self._of_columns = self._of_columns, None
-        if U is None or V is not None or not (self.exact or counts) or not _counts_once(U):
+        if U is None or V is not None or not (self.exact or counts) or not _is_unweighted(U):
             return super().column_features(U, V, base, counts)
         moved = None
         if last is not None and last.base == base and counts == (last.features.counts is not None):
@@ -129,7 +129,7 @@ class ExactShard(Shard):
         """Call a function of each block of rows and its features, from updated sums if possible."""
         n, updates = self.shape[0], self.exact and terms.table is None
         last, self._of_rows = self._of_rows, None  # what is half updated is not used again
-        if V is None or not updates or not _counts_once(V) or not self._keeps(n * V.n_clusters):
+        if V is None or not updates or not _is_unweighted(V) or not self._keeps(n * V.n_clusters):
             return super()._over_features(terms, V, function)
         norms, moved = self._norms(terms, V), None
         with_squares, with_counts = norms is None, terms.curve is not None
@@ -168,20 +168,15 @@ class ExactShard(Shard):
 
     def _moved(self, old: Memberships, new: Memberships) -> BoolArray | None:
         """Return which items changed clusters; None if they are too many for an update."""
-        most = self.options.max_changed * new.n_items
-        if old.n_clusters != new.n_clusters:
+        changed = few_changed(old, new, self.options.max_changed)
+        if changed is None:
             return None
-        moved: BoolArray = old.first != new.first
-        if np.count_nonzero(moved) > most:
-            return None
-        if not (old.is_partition and new.is_partition):
-            moved[changed_items(old, new)] = True
-            if np.count_nonzero(moved) > most:
-                return None
+        moved = np.zeros(new.n_items, dtype=bool)
+        moved[changed] = True
         return moved
 
 
-def _counts_once(members: Memberships) -> bool:
+def _is_unweighted(members: Memberships) -> bool:
     """Whether items count once in each of their own clusters, so that sums are exact."""
     return members.scale is None and members.virtual is None
 

@@ -21,7 +21,7 @@ from neocc.engines.passes import Rows
 from neocc.engines.shard import Shard
 from neocc.kernels import Base, Features, Memberships, Terms
 
-__all__ = ["FollowingShard", "changed_items"]
+__all__ = ["FollowingShard", "changed_items", "few_changed"]
 
 Result = TypeVar("Result")
 
@@ -85,17 +85,10 @@ class FollowingShard(Shard):
         self, last: _Last, U: Memberships, V: Memberships | None, base: Base | None
     ) -> IntArray | None:
         """Return the rows whose memberships changed; None if all rows should be summed."""
-        most = self.options.max_changed * U.n_items
-        if (
-            self._n_updates >= self.options.max_updates
-            or last.base != base
-            or not _same(last.V, V)
-            or last.U.summed.n_clusters != U.summed.n_clusters
-            or np.count_nonzero(last.U.first != U.first) > most
-        ):
+        too_often = self._n_updates >= self.options.max_updates
+        if too_often or last.base != base or not _same(last.V, V):
             return None
-        changed = changed_items(last.U, U)
-        return changed if len(changed) <= most else None
+        return few_changed(last.U, U, self.options.max_changed)
 
     def _over_features(
         self, terms: Terms, V: Memberships | None, function: Callable[[Rows, Features], Result]
@@ -151,6 +144,17 @@ def _same(one: Memberships | None, other: Memberships | None) -> bool:
         return one is other
     same_width = one.summed.n_clusters == other.summed.n_clusters
     return same_width and not len(changed_items(one, other))
+
+
+def few_changed(one: Memberships, other: Memberships, share: float) -> IntArray | None:
+    """Return the items that differ; None if they are more than a share of all, or clusters do."""
+    most = share * other.n_items
+    if one.summed.n_clusters != other.summed.n_clusters:
+        return None
+    if np.count_nonzero(one.first != other.first) > most:
+        return None
+    changed = changed_items(one, other)
+    return changed if len(changed) <= most else None
 
 
 def changed_items(one: Memberships, other: Memberships) -> IntArray:

@@ -19,8 +19,9 @@ from neocc.engines.passes import DEFAULTS, PassOptions
 from neocc.engines.shard import Shard
 from neocc.engines.space import EVERYTHING, TableSpace
 from neocc.engines.stored import source_of
+from neocc.engines.sums import RowLines
 from neocc.engines.workers import Workers
-from neocc.kernels import Kernels, SparseBlock
+from neocc.kernels import Kernels
 
 __all__ = ["LocalShards", "open_engine"]
 
@@ -88,9 +89,7 @@ class LocalShards:
     def dense_rows(self, rows: IntArray) -> FloatArray:
         """Return a few rows, centred, as a dense table."""
         self.reads.passes += len(rows) / max(1, self.edges[-1])
-        block = self.shard.matrix.take(rows).block(0, len(rows))
-        dense = block.matrix().toarray() if isinstance(block, SparseBlock) else block
-        return np.asarray(dense, dtype=np.float64)
+        return RowLines(self.shard.matrix)[rows]
 
     def over(self, matrix: Matrix) -> LocalShards:
         """Return other rows, in memory, with the same kernels and threads."""

@@ -29,7 +29,7 @@ _LEFT_OUT = '; NEOCC and suggest_n_clusters leave them out with missing="ignore"
 
 
 def readable(X: Any) -> Any:
-    """Return data for `check_array`, brought into memory if they are a neighbour's.
+    """Return data for `check_array`, brought into memory if they are another library's.
 
     Text, complex numbers and dates are refused, naming the first such column or cell: messages of
     `check_array` do not say where.

@@ -170,10 +170,10 @@ class Shard(RowSums):
 
     def _norms(self, terms: Terms, V: Memberships | None) -> FloatArray | None:
         """Return the base of all rows; None where it depends on V."""
-        if terms.base == "margins":
-            return self.margins("rows")
-        if terms.base == "plain" or V is None or V.is_partition or _count_once(V):
-            return self.row_squares() if self._row_squares is None else self._row_squares
+        if terms.base != "weighted":
+            return self.base_of("rows", terms.base)
+        if V is None or V.is_partition or _squares_count_once(V):
+            return self.base_of("rows", "plain")
         return None
 
     def column_features(
@@ -212,12 +212,14 @@ class Shard(RowSums):
         widths = (k, 0 if V is None else V.n_clusters, k if counts else 0)
         # Squares that all count once are the same for all clusters; the order in which they are
         # added up depends on the widths.
-        same = not plain and U is not None and _count_once(U)
+        same = not plain and U is not None and _squares_count_once(U)
         once = self._squares_once.get(widths) if same else None
         found = self._passes.down_columns(widths, add)
         if plain and base is not None:
             items = None if U is None else U.item_weights
-            once = self.margins("columns") if base == "margins" else self.column_squares(items)
+            known: Base = "margins" if base == "margins" else "plain"
+            weighed = known == "plain" and items is not None
+            once = self.column_squares(items) if weighed else self.base_of("columns", known)
         if once is not None:
             found.squares[:] = once
         elif same:
@@ -241,6 +243,6 @@ class Shard(RowSums):
         return False
 
 
-def _count_once(members: Memberships) -> bool:
+def _squares_count_once(members: Memberships) -> bool:
     """Whether the squares of every item count once, of a combination of clusters."""
     return members.mixed and members.item_weights is None and bool(members.numbers.min() > 0)

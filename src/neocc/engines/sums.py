@@ -20,7 +20,7 @@ from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix
 from neocc.engines.passes import DEFAULTS, Passes, PassOptions, Rows
 from neocc.engines.space import EVERYTHING, TableSpace
 from neocc.engines.workers import Workers
-from neocc.kernels import Block, Features, Kernels, Memberships, SparseBlock
+from neocc.kernels import Base, Block, Features, Kernels, Memberships, SparseBlock
 
 __all__ = ["Call", "RowSums", "add_squares"]
 
@@ -49,7 +49,8 @@ class RowLines:
             block = self.matrix.block(*rows.indices(self.shape[0])[:2])
         else:
             block = self.matrix.take(rows).block(0, len(rows))
-        return dense_block(block)
+        table = block.matrix().toarray() if isinstance(block, SparseBlock) else block
+        return np.ascontiguousarray(table, dtype=np.float64)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> FloatArray:
         """Return all of them, as `numpy.concatenate` asks for."""
@@ -82,11 +83,9 @@ class RowSums:
         least, most = options.own_runs
         is_alone = are_views and least <= matrix.n_stored <= most
         self.n_runs = workers.n_jobs if is_alone else 1
-        self._row_squares: FloatArray | None = None
-        self._column_squares: FloatArray | None = None
-        # The same where rows overlap, by the widths of the tables that were summed beside.
+        self._bases: dict[tuple[Side, Base], FloatArray] = {}
+        # Squares of columns where rows overlap, by the widths of the tables summed beside them.
         self._squares_once: dict[tuple[int, int, int], FloatArray] = {}
-        self._margins: dict[Side, FloatArray] = {}
 
     def twin(self) -> Self:
         """Return the same rows for a run of another thread, with counts of its own."""
@@ -96,28 +95,29 @@ class RowSums:
         return twin
 
     def row_squares(self, weights: FloatArray | None = None) -> FloatArray:
-        """Return the squared norm of every row, with a weight for each column.
-
-        Without weights they are computed once.
-        """
-        if weights is None and self._row_squares is not None:
-            return self._row_squares
-        found = self._by_rows(write_squares, weights, ())
+        """Return the squared norm of every row, with a weight for each column."""
         if weights is None:
-            self._row_squares = found
-        return found
+            return self.base_of("rows", "plain")
+        return self._by_rows(write_squares, weights, ())
 
     def column_squares(self, weights: FloatArray | None = None) -> FloatArray:
-        """Return the squared norm of every column over these rows, with a weight for each row.
-
-        Without weights they are computed once.
-        """
-        if weights is None and self._column_squares is not None:
-            return self._column_squares
-        found = self._down_columns(add_squares, weights, 0)
+        """Return the squared norm of every column over these rows, with a weight for each row."""
         if weights is None:
-            self._column_squares = found
-        return found
+            return self.base_of("columns", "plain")
+        return self._down_columns(add_squares, weights, 0)
+
+    def base_of(self, side: Side, base: Base) -> FloatArray:
+        """Return the squares, or the margins, of all rows or columns, computed once."""
+        if (side, base) not in self._bases:
+            if base == "margins":
+                times = self.multiply if side == "rows" else self.multiply_transposed
+                found = times(np.ones((self.shape[side == "rows"], 1)))[:, 0]
+            elif side == "rows":
+                found = self._by_rows(write_squares, None, ())
+            else:
+                found = self._down_columns(add_squares, None, 0)
+            self._bases[side, base] = found
+        return self._bases[side, base]
 
     def multiply(self, table: FloatArray) -> FloatArray:
         """Return X times a thin table."""
@@ -151,14 +151,6 @@ class RowSums:
 
         found = self._passes.down_columns((0, width, 0), add)
         return found.squares if found.products is None else found.products
-
-    def margins(self, side: Side) -> FloatArray:
-        """Return the sums of all rows, or of all columns over these rows, computed once."""
-        if side not in self._margins:
-            times = self.multiply if side == "rows" else self.multiply_transposed
-            ones = np.ones((self.shape[1 if side == "rows" else 0], 1))
-            self._margins[side] = times(ones)[:, 0]
-        return self._margins[side]
 
     def first_negative(self) -> tuple[int, int, float] | None:
         """Return row, column and value of the first negative entry; None if there is none."""
@@ -204,12 +196,6 @@ class RowSums:
         """Return the medians of all rows minus column effects."""
         assert isinstance(self.matrix, DenseMatrix)
         return self.matrix.row_medians(columns)
-
-
-def dense_block(block: Block) -> FloatArray:
-    """Return rows as a table of float64."""
-    table = block.matrix().toarray() if isinstance(block, SparseBlock) else block
-    return np.ascontiguousarray(table, dtype=np.float64)
 
 
 def first_negative(block: Block, start: int = 0) -> tuple[int, int, float] | None:

@@ -64,7 +64,7 @@ def read_matrix(
         if engine != "gpu":
             raise ValueError('X is on the GPU: pass X.get(), or use engine="gpu".')
         _count_columns(estimator, X, reset=reset)
-        found: Matrix = read_card(X, None, cell_weight, observed=observed)
+        found: Matrix = read_card(X, cell_weight, observed=observed)
         return found
     X = readable(X)
     if estimator is None:

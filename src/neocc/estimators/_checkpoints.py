@@ -26,7 +26,7 @@ _READ = 1 << 22
 
 
 def open_journal(estimator: Any, matrix: Matrix, engine: Engine, problem: Problem) -> Journal:
-    """Return what an earlier attempt at the same fit has reached, and keeps what this one does."""
+    """Return the journal of a fit: what an earlier attempt reached, and where this one is noted."""
     checkpoint: Any = getattr(estimator, "checkpoint", None)
     if checkpoint is None:
         return NO_JOURNAL

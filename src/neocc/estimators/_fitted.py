@@ -1,4 +1,4 @@
-"""What a fitted model makes of several memberships: one place for all who explain a cell by it."""
+"""How a fitted model combines several memberships: one place for all that explain cells by it."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class Progress:
 
     @property
     def report(self) -> Report | None:
-        """What to call after each iteration; None if nobody hears of it."""
+        """What to call after each iteration; None if nobody listens."""
         return self.iteration if self._is_heard or self.verbose > 1 else None
 
     def iteration(self, iteration: int, objective: float) -> bool:

@@ -83,10 +83,6 @@ _LATER = {
 }
 
 
-__getattr__ = importing_later(
-    "neocc.io", {name: module for module, names in _LATER.items() for name in names}
+__getattr__, __dir__ = importing_later(
+    "neocc.io", {name: module for module, names in _LATER.items() for name in names}, __all__
 )
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

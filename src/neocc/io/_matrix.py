@@ -113,11 +113,6 @@ class Matrix:
         """
         if self.column_names == tuple(names):
             return self
-        if self.column_names is None:
-            raise ValueError(
-                f"{self._label} has no names of columns, so its {self.shape[1]} columns cannot be "
-                f"matched with the {len(names)} named ones. Give it a header."
-            )
         places = self._match(self.column_names, names, "columns", all_wanted=not self.is_sparse)
         return replace(
             self, data=_with_columns(self.data, places, len(names)), column_names=tuple(names)
@@ -146,18 +141,20 @@ class Matrix:
         """
         if self.row_names == tuple(names):
             return self
-        if self.row_names is None:
-            raise ValueError(
-                f"{self._label} has no names of rows, so its {self.shape[0]} rows cannot be "
-                f"matched with the {len(names)} named ones. Give it names."
-            )
         places = self._match(self.row_names, names, "rows", all_wanted=True)
         return replace(self, data=self.data[np.argsort(places)], row_names=tuple(names))
 
     def _match(
-        self, own: Sequence[str], names: Sequence[str], side: str, *, all_wanted: bool
+        self, own: Sequence[str] | None, names: Sequence[str], side: str, *, all_wanted: bool
     ) -> AnyArray:
         """Return the place among `names` of each own name, or say why there is none."""
+        if own is None:
+            (n, m), rows = self.shape, side == "rows"
+            raise ValueError(
+                f"{self._label} has no names of {side}, so its {n if rows else m} {side} cannot be "
+                f"matched with the {len(names)} named ones. Give it "
+                f"{'names' if rows else 'a header'}."
+            )
         if not (self.is_sparse or isinstance(self.data, np.ndarray)):
             raise ValueError(
                 f"{self._label}: The {side} are not the expected ones in the same order, and those "

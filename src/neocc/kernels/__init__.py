@@ -12,8 +12,16 @@ from importlib import import_module
 from typing import Protocol, TypeAlias
 
 from neocc._typing import AnyArray, BoolArray, FloatArray, LabelArray
-from neocc.kernels.inputs import Base, Block, Features, Parts, SetCosts, SparseBlock, Terms
-from neocc.kernels.inverses import inverse
+from neocc.kernels.inputs import (
+    Base,
+    Block,
+    Features,
+    Parts,
+    SetCosts,
+    SparseBlock,
+    Terms,
+    inverse,
+)
 from neocc.kernels.memberships import Memberships
 
 __all__ = [

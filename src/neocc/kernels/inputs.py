@@ -1,4 +1,7 @@
-"""What kernels read besides memberships: blocks of rows, features of items, terms of distances."""
+"""What kernels read besides memberships: blocks of rows, features of items, terms of distances.
+
+And inverses where something may be zero: sizes of clusters, and their Gram matrices.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,29 @@ import numpy as np
 from scipy import sparse
 
 from neocc._typing import AnyArray, FloatArray, IntArray
-from neocc.kernels.inverses import inverse
 
 # A distance is rounded to 2**-40 of itself, and to no less than 2**-46 of the terms it is made of.
 TIE_SCALE = 2.0**12
 NOISE_SCALE = 2.0**6
+# Of a largest eigenvalue, the share below which another counts as zero.
+_SINGULAR = 1e-10
+
+
+def inverse(sizes: FloatArray) -> FloatArray:
+    """1 / size, and 0 for an empty cluster: its sums are 0 and so shall be its means."""
+    return np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+
+
+def inverse_gram(gram: FloatArray) -> FloatArray:
+    """Return the inverse of a Gram matrix, or its pseudo-inverse if it is singular."""
+    try:
+        least = np.square(np.diag(np.linalg.cholesky(gram))).min(initial=np.inf)
+    except np.linalg.LinAlgError:
+        least = 0.0
+    if least > _SINGULAR * np.diag(gram).max(initial=0.0):
+        return np.asarray(np.linalg.inv(gram), dtype=np.float64)
+    inverse = np.linalg.pinv(gram, rcond=_SINGULAR, hermitian=True)
+    return np.asarray(inverse, dtype=np.float64)
 
 
 class SparseBlock(NamedTuple):

@@ -1,4 +1,4 @@
-"""Who belongs where: the matrices U and V of the paper, stored as short lists.
+"""Memberships: the matrices U and V of the paper, stored as short lists.
 
 Nearly every item has exactly one membership, so a membership matrix is kept as the first cluster of
 each item plus a list of the few further ones. Kernels read these flat arrays; `dense` gives the
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from neocc._typing import BoolArray, FloatArray, IntArray, LabelArray
-from neocc.kernels.inverses import inverse, inverse_gram
+from neocc.kernels.inputs import inverse, inverse_gram
 from neocc.kernels.pieces import joined_pieces
 
 # A line of zeros comes last; `np.eye` would show, so often are memberships in few clusters made.

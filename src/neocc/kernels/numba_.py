@@ -32,6 +32,8 @@ _NO_LINE = np.empty(0)
 _NO_TABLE = np.empty((0, 0))
 _NOBODY = Memberships.from_labels(np.empty(0, dtype=np.int32), 0)
 
+hull_steps = set_loops.hull_steps
+
 
 def gather(
     block: Block,
@@ -55,11 +57,12 @@ def gather(
     if columns is None or (sums is None and squares is None):
         return
     sums = np.empty((block.n_rows, columns.n_clusters)) if sums is None else sums
-    first, ptr, clusters = _clusters(columns)
+    first, clusters = columns.first, columns.extra_clusters
     scale = _NO_LINE if columns.scale is None else columns.scale
-    some_extra = len(clusters) > 0
-    longest = int(np.diff(block.indptr).max(initial=0)) + 1 if some_extra else 0
-    has_extra: BoolArray = columns.has_extra if some_extra else np.empty(0, dtype=bool)
+    ptr, has_extra, longest = columns.extra_items, np.empty(0, dtype=bool), 0
+    if len(clusters):
+        ptr, has_extra = columns.extra_ptr, columns.has_extra
+        longest = int(np.diff(block.indptr).max(initial=0)) + 1
     found = np.empty(longest, dtype=np.uintp)
     if counts is not None:
         cells = _cells(block)
@@ -250,8 +253,3 @@ def least_sets(
     counts, empty = np.atleast_2d(parts.counts), np.isinf(parts.magnitude)
     given = (parts.sums, counts, slope, curve, empty, squares, anchors)
     least_loops.least_sets(*given, curves, sets)
-
-
-def hull_steps(curves: FloatArray, steps: FloatArray) -> None:
-    """Write the slopes of the lower convex hull of each curve, step by step."""
-    set_loops.hull_steps(curves, steps)

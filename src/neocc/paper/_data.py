@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -133,40 +133,26 @@ def _loaded(load: Callable[[], tuple[Any, BoolArray]]) -> tuple[Any, BoolArray]:
     return load()
 
 
-def _load_movielens(name: str) -> tuple[Any, BoolArray]:
-    movies = datasets.load_movielens_subset(name)
-    return movies.data, movies.column_membership
+_ROWS, _COLUMNS = "row_membership", "column_membership"
 
 
-def _load_yeast() -> tuple[Any, BoolArray]:
-    yeast = datasets.fetch_yeast()
-    return yeast.data, yeast.row_membership
+@dataclass(frozen=True)
+class _Loader:
+    """Calls a function of `neocc.datasets` by its name; `truth` names the known clusters."""
 
+    function: str
+    truth: str
+    given: tuple[str, ...] = ()
 
-def _load_women() -> tuple[Any, BoolArray]:
-    women = datasets.load_southern_women()
-    return women.data, women.cliques
-
-
-def _load_wine() -> tuple[Any, BoolArray]:
-    wine = datasets.load_wine()
-    return wine.data, wine.row_membership
-
-
-def _load_digits() -> tuple[Any, BoolArray]:
-    digits = datasets.load_digits()
-    return digits.data, digits.row_membership
-
-
-def _load_leukemia() -> tuple[Any, BoolArray]:
-    leukemia = datasets.load_leukemia()
-    return leukemia.data, leukemia.column_membership
+    def __call__(self) -> tuple[Any, BoolArray]:
+        found = getattr(datasets, self.function)(*self.given)
+        return found["data"], found[self.truth]
 
 
 def _movielens(name: str, n_genres: int, printed: str) -> DataSet:
     return DataSet(
         name=name,
-        load=partial(_load_movielens, name),
+        load=_Loader("load_movielens_subset", _COLUMNS, (name,)),
         side="columns",
         n_row_clusters=N_USER_GROUPS,
         n_column_clusters=n_genres,
@@ -186,7 +172,7 @@ MOVIELENS = (
 
 _YEAST = DataSet(
     name="yeast",
-    load=_load_yeast,
+    load=_Loader("fetch_yeast", _ROWS),
     side="rows",
     n_row_clusters=14,
     n_column_clusters=3,
@@ -197,10 +183,17 @@ _YEAST = DataSet(
 )
 
 _OTHERS = (
-    DataSet("women", _load_women, "rows", 2, 3),
-    DataSet("wine", _load_wine, "rows", 3, 2, ("column-standardize",)),
-    DataSet("digits", _load_digits, "rows", 10, 8),
-    DataSet("leukemia", _load_leukemia, "columns", 10, 3, ("log1p+row-standardize",)),
+    DataSet("women", _Loader("load_southern_women", "cliques"), "rows", 2, 3),
+    DataSet("wine", _Loader("load_wine", _ROWS), "rows", 3, 2, ("column-standardize",)),
+    DataSet("digits", _Loader("load_digits", _ROWS), "rows", 10, 8),
+    DataSet(
+        name="leukemia",
+        load=_Loader("load_leukemia", _COLUMNS),
+        side="columns",
+        n_row_clusters=10,
+        n_column_clusters=3,
+        treatments=("log1p+row-standardize",),
+    ),
 )
 
 DATA_SETS: Mapping[str, DataSet] = {data.name: data for data in (_YEAST, *MOVIELENS, *_OTHERS)}

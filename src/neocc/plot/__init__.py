@@ -44,8 +44,4 @@ _MODULES = {
 
 
 # Import functions on first use: those who only want an order need not load them.
-__getattr__ = importing_later("neocc.plot", _MODULES)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = importing_later("neocc.plot", _MODULES, __all__)

@@ -73,8 +73,4 @@ _MODULES = {
 
 
 # Import scikit-learn only when a name that needs it is used.
-__getattr__ = importing_later("neocc.preprocessing", _MODULES)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = importing_later("neocc.preprocessing", _MODULES, __all__)

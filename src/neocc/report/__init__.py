@@ -17,8 +17,4 @@ __all__ = ["render_report", "write_report"]
 
 
 # On first use: the estimators come along.
-__getattr__ = importing_later("neocc.report", dict.fromkeys(__all__, "_page"))
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = importing_later("neocc.report", dict.fromkeys(__all__, "_page"), __all__)

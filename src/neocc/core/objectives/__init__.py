@@ -61,13 +61,10 @@ COCLUSTERING = tuple(name for name in OBJECTIVES if name != KMEANS.name and name
 
 OUTLIER_COSTS = ("zero", "background", "auto")
 
-_OF_OBSERVED: dict[str, type[Observed]] = {Observed.name: Observed}
-
 
 def over_observed(objective: Objective) -> Objective | None:
     """Return what compares observed cells as an objective does all cells; None if nothing does."""
-    kind = _OF_OBSERVED.get(objective.name)
-    return None if kind is None else kind()
+    return Observed() if objective.name == Observed.name else None
 
 
 def make_objective(
@@ -89,13 +86,12 @@ def make_objective(
         raise ValueError(f"outlier_cost must be one of {listed}; got {outlier_cost!r}.")
     found = OBJECTIVES[name]
     if missing != "zero":
-        if name not in _OF_OBSERVED:
-            listed = " or ".join(repr(each) for each in _OF_OBSERVED)
+        if name != Observed.name:
             raise ValueError(
-                f"missing={missing!r} is known for objective={listed} only; got {name!r}. Fill the "
-                "missing cells, or use that objective."
+                f"missing={missing!r} is known for objective={Observed.name!r} only; got {name!r}. "
+                "Fill the missing cells, or use that objective."
             )
-        observed = _OF_OBSERVED[name](shrinkage=shrinkage)
+        observed = Observed(shrinkage=shrinkage)
         return observed if outlier_cost == "zero" else observed.against_background()
     if isinstance(found, CountObjective):
         if outlier_cost == "zero":

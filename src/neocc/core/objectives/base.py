@@ -1,4 +1,4 @@
-"""What an objective says, and the parts that all of them are made of.
+"""The interface of objectives, and the parts that all of them share.
 
 For fixed memberships of the other side, the distance of item p to cluster q (what the membership
 adds to the objective) is linear in a few features of the item,
@@ -238,12 +238,7 @@ def block_means(features: Features, U: Memberships, V: Memberships) -> FloatArra
     Where items are combinations of clusters, it is the table of least squares; where rows count in
     virtual clusters, the means of what these stand for.
     """
-    blocks: FloatArray
-    if features.place is not None:
-        blocks = features.place.blocks(V, "sums")
-    else:
-        assert features.sums is not None
-        blocks = features.sums.T.dot(V.indicator)
+    blocks = features.blocks(V)
     if U.virtual is not None:
         return followed_means(blocks, U, V)
     if U.mixed or V.mixed:

@@ -18,10 +18,10 @@ from neocc.core.assign import Choices
 from neocc.core.objectives.blends import pairs_of, types_of
 from neocc.core.overlap.average import Average
 from neocc.core.overlap.model import OverlapModel
-from neocc.core.overlap.repeat import REPEAT, Repeat
+from neocc.core.overlap.repeat import Repeat
 from neocc.core.overlap.scores import Scores, Spread, at_once
 from neocc.core.overlap.sum import Sum
-from neocc.kernels import Kernels, Memberships, SetCosts
+from neocc.kernels import Kernels, Memberships
 
 __all__ = ["Blend", "BlendedSum"]
 
@@ -36,10 +36,6 @@ class Blend(OverlapModel):
     divides: ClassVar[bool] = True
     blends: ClassVar[bool] = True
     pair_share: ClassVar[float] = 0.5
-
-    def costs(self, sizes: FloatArray, gram: FloatArray | None) -> SetCosts:
-        """Return the cost of one cluster; pairs have their own."""
-        return REPEAT.costs(sizes, gram)
 
     @property
     def one_way(self) -> OverlapModel:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
-from neocc._typing import FloatArray
+from neocc._counts import Counts
+from neocc._typing import FloatArray, LabelArray
 from neocc.core.assign import Applied
-from neocc.core.histograms import BlockCounts, Query
+from neocc.core.histograms import BlockCounts, Histogram, Query, Window, at_rank
 from neocc.core.overlap.scores import Scores
 from neocc.core.sizes import Moves, Wanted, offer_moves
 from neocc.core.thresholds import ANY, Thresholds, taken
@@ -27,9 +29,51 @@ class DistanceChoices:
 
     scores: Scores
 
+    # Thresholds of so many distances are selected among all of them, which takes masks of these.
+    most_selected: ClassVar[float] = 1 << 20
+
     def count(self, query: Query) -> BlockCounts:
-        """Count distances by bin."""
-        return BlockCounts.of(self._offered, self.scores.minima, query)
+        """Count distances by bin; the only block selects thresholds, unless it is large."""
+        if query.alone is not None and self._offered.size <= self.most_selected:
+            return BlockCounts(found=self._selected(query.alone))
+        return BlockCounts.of(self._offered, self.scores.minima, query, self._histogram)
+
+    def _histogram(self, values: FloatArray, window: Window, query: Query) -> Histogram:
+        return Histogram.of(values, window, query)
+
+    def _selected(self, counts: Counts) -> Thresholds:
+        """Return the thresholds that give the items here their memberships."""
+        found = ANY
+        if counts.n_covered < counts.n_items:
+            value, ties = self._at_rank(self.scores.minima, counts.n_covered, None)
+            found = Thresholds(nearest=value, n_nearest_ties=ties)
+        if counts.n_extra > 0:
+            # First memberships are taken already.
+            value, ties = self._at_rank(self._offered, counts.n_extra, self._first(found))
+            found = Thresholds(found.nearest, value, found.n_nearest_ties, ties)
+        return found
+
+    def _at_rank(
+        self, values: FloatArray, rank: int, first: LabelArray | None
+    ) -> tuple[float, int]:
+        """Return the value of a rank, and how many that equal it are taken.
+
+        In a table of distances those of `first` memberships are left out, if these are given.
+        """
+        if first is None:
+            return at_rank(values, rank)
+        flat, items = values.reshape(-1), (first >= 0).nonzero()[0]
+        places = items * values.shape[1] + first[items]
+        given = flat[places]
+        flat[places] = np.inf
+        found = at_rank(flat, rank)
+        flat[places] = given
+        return found
+
+    def _first(self, thresholds: Thresholds) -> LabelArray:
+        """Return the first membership of each item, -1 for none."""
+        kept = taken(self.scores.minima, thresholds.nearest, thresholds.n_nearest_ties)
+        return np.where(kept, self.scores.labels, np.int32(-1))
 
     @cached_property
     def _offered(self) -> FloatArray:
@@ -41,21 +85,20 @@ class DistanceChoices:
         An item joins its nearest cluster if it is within the threshold of first memberships, and
         every other one within that of extra memberships.
         """
-        labels, minima, k = self.scores.labels, self.scores.minima, self.scores.n_clusters
+        labels, k = self.scores.labels, self.scores.n_clusters
         if thresholds is ANY or thresholds == ANY:
             members = Memberships.partition(labels, k)
             before = self.scores.members
             if before is not None and before.item_weights is not None:
                 members = members.weighing(before.item_weights)
             return Applied(members, self.scores.objective)
-        kept = taken(minima, thresholds.nearest, thresholds.n_nearest_ties)
-        first = np.where(kept, labels, np.int32(-1))
+        first = self._first(thresholds)
         extra = np.empty(0, dtype=np.intp)
         if thresholds.extra > -np.inf:
             flat = self._offered.reshape(-1)
             near = (flat <= thresholds.extra).nonzero()[0]
             items = near // k
-            near = near[(near - items * k != labels[items]) | ~kept[items]]
+            near = near[near - items * k != first[items]]
             extra = near[taken(flat[near], thresholds.extra, thresholds.n_extra_ties)]
         items = extra // k
         members = Memberships(first, items, (extra - items * k).astype(np.int32), k)

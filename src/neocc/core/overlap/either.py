@@ -23,11 +23,11 @@ from neocc._typing import FloatArray, IntArray, LabelArray
 from neocc.core.assign import Choices
 from neocc.core.overlap.average import Average
 from neocc.core.overlap.model import OverlapModel
-from neocc.core.overlap.repeat import REPEAT, Repeat
+from neocc.core.overlap.repeat import Repeat
 from neocc.core.overlap.scores import Scores, Spread, at_once
 from neocc.core.sizes import Cut, Moves, Wanted, offer_moves
 from neocc.core.thresholds import Ask
-from neocc.kernels import Kernels, Memberships, Parts, SetCosts
+from neocc.kernels import Kernels, Memberships, Parts
 from neocc.kernels.inputs import NOISE_SCALE, TIE_SCALE
 from neocc.kernels.pieces import table_of_pieces
 
@@ -50,10 +50,6 @@ class Either(OverlapModel):
     def one_way(self) -> OverlapModel:
         """The model of starts without column clusters: a row lies between those it follows."""
         return Average(self.most)
-
-    def costs(self, sizes: FloatArray, gram: FloatArray | None) -> SetCosts:
-        """Return the cost of one cluster; that of several has other parts."""
-        return REPEAT.costs(sizes, gram)
 
     def choices(self, scores: Scores, kernels: Kernels, spread: Spread = at_once) -> Choices:
         """Return what items can choose from; columns have one cluster at most."""

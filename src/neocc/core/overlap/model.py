@@ -1,4 +1,4 @@
-"""What overlap models say.
+"""The interface of overlap models.
 
 The cost of the set A of s clusters for an item is made of its distances to them,
 
@@ -10,7 +10,6 @@ whose costs have other parts overrides what is made of these.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -20,18 +19,17 @@ import numpy as np
 from neocc._typing import FloatArray, IntArray, LabelArray
 from neocc.core.assign import Choices
 from neocc.core.overlap.distances import DistanceChoices
-from neocc.core.overlap.present import beyond_distances, joint_part, present_costs
 from neocc.core.overlap.scores import Scores, Spread, at_once
 from neocc.core.overlap.sets import SetChoices
 from neocc.core.sizes import Cut, Moves, Wanted, finite, offer_moves
 from neocc.core.thresholds import Ask
-from neocc.kernels import Kernels, Memberships, SetCosts
+from neocc.kernels import Kernels, Memberships, SetCosts, numpy_sets
 
 __all__ = ["OverlapModel"]
 
 
 @dataclass(frozen=True)
-class OverlapModel(ABC):
+class OverlapModel:
     """What a set of clusters costs an item, and how memberships count in sums over clusters.
 
     Attributes
@@ -78,9 +76,10 @@ class OverlapModel(ABC):
     keeps_shifts: ClassVar[bool] = True
     prices_first: ClassVar[bool] = True
 
-    @abstractmethod
-    def costs(self, sizes: FloatArray, gram: FloatArray | None) -> SetCosts:
-        """Return the parts of the cost of sets, by size."""
+    def costs(self, sizes: FloatArray, gram: FloatArray | None) -> SetCosts:  # noqa: ARG002
+        """Return the parts of the cost of sets, by size: by default distances, or their mean."""
+        nothing = np.zeros_like(sizes)
+        return SetCosts(1.0 / sizes if self.divides else nothing + 1.0, nothing, nothing, None)
 
     def weighted(self, members: Memberships) -> Memberships:
         """Return memberships, each a part of its item if the model divides an item among them."""
@@ -141,9 +140,9 @@ class OverlapModel(ABC):
         if members is None:
             return 0.0, None
         costs = self._costs(scores)
-        joint = joint_part(members, costs)
-        beside = beyond_distances(scores, costs, joint)
-        return beside, None if scores.d is None else present_costs(scores, costs, members, joint)
+        joint = _joint_part(members, costs)
+        beside = _beyond_distances(scores, costs, joint)
+        return beside, None if scores.d is None else _present_costs(scores, costs, members, joint)
 
     def find_sets(
         self,
@@ -161,7 +160,7 @@ class OverlapModel(ABC):
     def present(self, scores: Scores, members: Memberships) -> FloatArray:
         """Return the cost of sets that items are to have."""
         costs = self._costs(scores)
-        return present_costs(scores, costs, members, joint_part(members, costs))
+        return _present_costs(scores, costs, members, _joint_part(members, costs))
 
     def offers(self, scores: Scores, members: Memberships, wanted: Wanted) -> Moves:
         """Offer the cheapest moves of memberships to clusters that are too small."""
@@ -182,3 +181,49 @@ class OverlapModel(ABC):
     def _costs(self, scores: Scores) -> SetCosts:
         known = scores.costs
         return known or self.costs(np.arange(1.0, scores.n_clusters + 1), scores.gram)
+
+
+def _joint_part(members: Memberships, costs: SetCosts) -> FloatArray:
+    """Return the part of the cost of each item's clusters that is of pairs."""
+    joint = np.zeros(members.n_items)
+    if costs.pairs is not None and len(members.extra_items):
+        some, of_these = members.overlapping
+        A = (of_these.indicator > 0.0).astype(np.float64)
+        of_pairs = np.einsum("pi,pi->p", A @ costs.pairs, A) / 2.0
+        joint[some] = costs.joint[members.numbers[some] - 1] * of_pairs
+    return joint
+
+
+def _beyond_distances(scores: Scores, costs: SetCosts, joint: FloatArray) -> float:
+    """Return what the objective has beside the distances of present memberships."""
+    members = scores.members
+    if members is None or not len(members.extra_items):
+        return 0.0
+    some, of_these = members.overlapping
+    weights = of_these.item_weights
+    total = float(joint[some].sum() if weights is None else weights @ joint[some])
+    if scores.squares is not None:
+        squares = scores.squares[some] if weights is None else weights * scores.squares[some]
+        total += float(costs.fixed[members.numbers[some] - 1] @ squares)
+    return total
+
+
+def _present_costs(
+    scores: Scores, costs: SetCosts, members: Memberships, joint: FloatArray
+) -> FloatArray:
+    """Return the cost of the set of each item, given its joint part; 0 for an item in no cluster.
+
+    It is rounded as the costs of best sets are: a set that is one of these costs the same.
+    """
+    d, sizes, extra = scores.d, members.numbers, members.extra_items
+    assert d is not None
+    at = np.maximum(sizes - 1, 0)
+    # A line of `d` begins every so often; -1 is no cluster.
+    flat, begin = d.reshape(-1), np.arange(0, d.size, d.shape[1])
+    own = flat.take(begin + members.first, mode="clip")
+    own[members.first < 0] = 0.0
+    own += np.bincount(extra, flat.take(begin[extra] + members.extra_clusters), minlength=len(d))
+    fixed = np.zeros(len(own)) if scores.squares is None else costs.fixed[at] * scores.squares
+    found = numpy_sets.rounded(costs.own[at] * own, fixed, joint)
+    found[sizes == 0] = 0.0
+    return found

@@ -8,14 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from neocc._typing import FloatArray
 from neocc.core.assign import Choices
 from neocc.core.overlap.distances import DistanceChoices
 from neocc.core.overlap.model import OverlapModel
 from neocc.core.overlap.scores import Scores, Spread, at_once
-from neocc.kernels import Kernels, Memberships, SetCosts
+from neocc.kernels import Kernels, Memberships
 
 __all__ = ["REPEAT", "Repeat"]
 
@@ -29,10 +26,6 @@ class Repeat(OverlapModel):
     def __post_init__(self) -> None:
         # Without a bound each membership has a price of its own.
         object.__setattr__(self, "prices_first", self.most is not None)
-
-    def costs(self, sizes: FloatArray, gram: FloatArray | None) -> SetCosts:  # noqa: ARG002
-        """Return the parts of the cost of sets, by size."""
-        return SetCosts(np.ones_like(sizes), np.zeros_like(sizes), np.zeros_like(sizes), None)
 
     def weighted(self, members: Memberships) -> Memberships:
         """Return memberships as they are."""

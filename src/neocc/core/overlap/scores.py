@@ -1,4 +1,4 @@
-"""What overlap models are given: the scores of a block of items."""
+"""The scores of a block of items, from which overlap models choose."""
 
 from __future__ import annotations
 

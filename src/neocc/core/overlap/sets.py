@@ -142,7 +142,6 @@ class SetChoices:
 
     def count(self, query: Query) -> BlockCounts:
         """Count values, or the costs of extra memberships, by bin; or find the one of a rank."""
-        nothing = Histogram()
         if query.nearest is not None:
             values, window = self.values(query.price), query.nearest
         else:
@@ -151,19 +150,17 @@ class SetChoices:
         below = equal = 0
         if query.covered is not None and query.covered != ANY:
             price = query.covered.price
-            below, equal = (
-                int(np.count_nonzero(values < price)),
-                int(np.count_nonzero(values == price)),
-            )
+            below = int(np.count_nonzero(values < price))
+            equal = int(np.count_nonzero(values == price))
         if 0 < query.rank <= values.size:
             # Nothing else is asked for; where the price has the rank, not even that.
             met = below <= query.rank <= below + equal
             found = None if met else self.at_rank(values, query.rank)
-            return BlockCounts(nothing, nothing, nothing, below, equal, found)
+            return BlockCounts(n_below=below, n_equal=equal, found=found)
         counted = self.histogram(values, window, query)
         if query.nearest is not None:
-            return BlockCounts(counted, nothing, nothing)
-        return BlockCounts(nothing, nothing, counted, below, equal)
+            return BlockCounts(counted)
+        return BlockCounts(extra_all=counted, n_below=below, n_equal=equal)
 
     def apply(self, thresholds: Thresholds) -> Applied:
         """Return the memberships that thresholds allow, and what they gain."""

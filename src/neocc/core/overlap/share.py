@@ -7,11 +7,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
-from neocc._typing import FloatArray
 from neocc.core.overlap.model import OverlapModel
-from neocc.kernels import SetCosts
 
 __all__ = ["Share"]
 
@@ -21,7 +17,3 @@ class Share(OverlapModel):
 
     name: ClassVar[str] = "share"
     divides: ClassVar[bool] = True
-
-    def costs(self, sizes: FloatArray, gram: FloatArray | None) -> SetCosts:  # noqa: ARG002
-        """Return the parts of the cost of sets, by size."""
-        return SetCosts(1.0 / sizes, np.zeros_like(sizes), np.zeros_like(sizes), None)

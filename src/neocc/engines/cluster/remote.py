@@ -14,7 +14,7 @@ from typing import Any
 from scipy import sparse
 
 from neocc._typing import FloatArray
-from neocc.engines.gpu import clear_errors, on_worker
+from neocc.engines.gpu import WorkerShard, clear_errors
 from neocc.engines.matrix import Matrix
 from neocc.engines.shard import Shard
 from neocc.engines.stored import RowSource
@@ -46,10 +46,8 @@ class HeldShard:
     @cached_property
     def shard(self) -> Shard:
         """The shard, on one thread."""
-        kernels = get_kernels(self.kernel, 0)
-        if self.kernel == GPU:
-            return on_worker(self.matrix, kernels)
-        return Shard(self.matrix, kernels, Workers(1))
+        kind = WorkerShard if self.kernel == GPU else Shard
+        return kind(self.matrix, get_kernels(self.kernel, 0), Workers(1))
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: self.__dict__[name] for name in self.__dataclass_fields__}

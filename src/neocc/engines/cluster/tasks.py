@@ -75,7 +75,8 @@ class Remote:
         self._tasks = tasks
 
     def __del__(self) -> None:
-        self._tasks.give_up(self.keys)
+        # Futures are released with the next message.
+        self._tasks.given_up.append(self.keys)
 
 
 class Tasks:
@@ -85,7 +86,7 @@ class Tasks:
         self.client = client
         self._graph: dict[Any, Any] = {}
         self._wanted: WeakSet[Remote] = WeakSet()
-        self._given_up: list[Any] = []
+        self.given_up: list[Any] = []
         self._serial = count()
         self._token = uuid.uuid4().hex[:8]
         with self.translated():
@@ -156,14 +157,10 @@ class Tasks:
             futures = self.client.get(graph, keys, sync=False)
         self._wanted.clear()
         # Released now: a message of their own would have delayed this one.
-        self._given_up.clear()
+        self.given_up.clear()
         of_key = dict(zip(keys, futures, strict=True))
         for each in wanted:
             each.keys = [of_key[key] for key in each.keys]
-
-    def give_up(self, keys: list[Any]) -> None:
-        """Release futures with the next message."""
-        self._given_up.append(keys)
 
     def gather(self, results: Remote) -> list[Any]:
         """Wait for results and fetch them."""

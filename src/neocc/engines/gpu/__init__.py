@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from neocc.engines.gpu.device import GpuError, GpuMemoryError, clear_errors, open_card
-from neocc.engines.gpu.shard import GpuShard, on_gpu
-from neocc.engines.gpu.worker import on_worker
+from neocc.engines.gpu.shard import GpuShard, WorkerShard, on_gpu
 
 __all__ = [
     "GpuError",
     "GpuMemoryError",
     "GpuShard",
+    "WorkerShard",
     "clear_errors",
     "on_gpu",
-    "on_worker",
     "open_card",
 ]

@@ -12,7 +12,7 @@ from neocc._sizes import in_words
 from neocc.kernels import Memberships
 from neocc.kernels.gpu import CudaKernels, HeldMemberships, Lists
 
-__all__ = ["Device", "GpuError", "GpuMemoryError", "clear_errors", "open_card"]
+__all__ = ["Device", "GpuError", "GpuMemoryError", "card_of_worker", "clear_errors", "open_card"]
 
 _ON_CPU = 'engine="auto" fits the data on the CPU.'
 
@@ -61,7 +61,7 @@ class Device:
         return found
 
     def memberships(self, lists: Lists) -> Memberships:
-        """Return memberships that stay on the card until somebody looks at them."""
+        """Return memberships that stay on the card until they are accessed."""
         members = HeldMemberships.of(lists, self.kernels)
         self._held[id(members)] = members
         return members
@@ -168,6 +168,15 @@ def open_card() -> Device:
 
     with clear_errors():
         return Device(_kernels_of(cupy.cuda.Device().id), free)
+
+
+@cache
+def card_of_worker() -> Device:
+    """Return the card of this process, which shards and results of a worker share."""
+    device = open_card()
+    # What Dask moves to another worker is on the card of that one.
+    device.found_by = card_of_worker
+    return device
 
 
 @cache

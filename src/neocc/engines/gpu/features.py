@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
-from neocc._counts import Counts
 from neocc._typing import FloatArray
 from neocc.core.assign import Applied, Choices
-from neocc.core.histograms import BlockCounts, Histogram, Query
+from neocc.core.histograms import Histogram, Query, Window
 from neocc.core.overlap import OverlapModel, Scores
 from neocc.core.overlap.distances import DistanceChoices
 from neocc.core.overlap.scores import Spread, at_once
 from neocc.core.sizes import Moves, Wanted
+from neocc.core.steps import score
 from neocc.core.thresholds import ANY, EVERY, Thresholds, taken
 from neocc.engines.gpu.device import Device
 from neocc.engines.gpu.sets import fetched, histogram_of, set_choices
@@ -27,7 +26,7 @@ __all__ = ["HeldFeatures", "scored_choices"]
 
 
 class HeldFeatures(Features):
-    """Features on a card; tables are fetched when somebody looks at them."""
+    """Features on a card; tables are fetched on first access."""
 
     __slots__ = ("__weakref__", "device", "held", "kernels")
 
@@ -126,7 +125,7 @@ def scored_choices(
     several = lists is not None and lists.n_extra > 0
     if not model.prices_first or not (distances or several):
         weights = None if lists is None else lists.item_weights
-        return HeldChoices(device, scores.weighed(weights))
+        return HeldChoices(scores.weighed(weights), device)
     if model.needs_sums and other is not None:
         assert features.sums is not None
         parts = Parts.of(features.sums, features.counts, terms, other.sizes)
@@ -145,50 +144,21 @@ def scored(
     distances: bool,
 ) -> Scores:
     """Return scores whose tables are on the card."""
-    xp, n, k = device.kernels.xp, len(features.squares), terms.n_clusters
-    labels, minima = xp.empty(n, dtype=xp.int32), xp.empty(n)
-    d = xp.empty((n, k)) if distances else None
-    of_types = members is not None and terms.single and members.virtual is not None
-    lists = device.lists(members.virtual if of_types and members is not None else members)
-    if lists is not None and lists.n_clusters < k:
-        lists = replace(lists, n_clusters=k)
-    total = device.kernels.score(features, terms, lists, d, labels, minima)
-    squares = features.squares if terms.rate is None else xp.zeros(n)
-    silent, single = features.squares == 0.0 if terms.silent else None, terms.single or k
-    known = (d, labels, minima, single, total, members, squares)
-    return Scores(*known, gram=terms.gram, silent=silent)
+    kernels: Any = device.kernels
+    scores = score(kernels, features, terms, device.lists(members), distances=distances)
+    return scores._replace(members=members)
 
 
 @dataclass(frozen=True)
-class HeldChoices:
-    """The distances of items on a card; see `DistanceChoices`."""
+class HeldChoices(DistanceChoices):
+    """The distances of items on a card."""
 
     device: Device
-    scores: Scores
 
-    def count(self, query: Query) -> BlockCounts:
-        """Count distances by bin; the only block selects thresholds."""
-        if query.alone is not None:
-            nothing = Histogram()
-            return BlockCounts(nothing, nothing, nothing, found=self._selected(query.alone))
-        d: Any = self._offered
-        return BlockCounts.of(d, self.scores.minima, query, partial(histogram_of, self.device))
+    most_selected: ClassVar[float] = np.inf
 
-    def _selected(self, counts: Counts) -> Thresholds:
-        """Return the thresholds that give the items here their memberships."""
-        found = Thresholds()
-        if counts.n_covered < counts.n_items:
-            value, ties = self._at_rank(self.scores.minima, counts.n_covered, None)
-            found = Thresholds(nearest=value, n_nearest_ties=ties)
-        if counts.n_extra > 0:
-            # First memberships are taken already.
-            value, ties = self._at_rank(self._offered, counts.n_extra, self._first(found))
-            found = Thresholds(found.nearest, value, found.n_nearest_ties, ties)
-        return found
-
-    @cached_property
-    def _offered(self) -> Any:
-        return self.scores.offered()
+    def _histogram(self, values: FloatArray, window: Window, query: Query) -> Histogram:
+        return histogram_of(self.device, values, window, query)
 
     def _at_rank(self, values: Any, rank: int, first: Any) -> tuple[float, int]:
         """Return the value of a rank, and how many that equal it are taken."""

@@ -25,7 +25,7 @@ def is_on_card(X: Any) -> bool:
     return type(X).__module__.split(".")[0] in ("cupy", "cupyx")
 
 
-def read_card(X: Any, names: Any = None, cell_weight: Any = None, *, observed: bool = False) -> Any:
+def read_card(X: Any, cell_weight: Any, *, observed: bool) -> Any:
     """Wrap X without copying, but for one conversion of sparse formats other than CSR.
 
     `observed` are the stored cells alone, or those of an array that are not NaN.
@@ -37,9 +37,8 @@ def read_card(X: Any, names: Any = None, cell_weight: Any = None, *, observed: b
     _check_card(X.data if hasattr(X, "nnz") else X)
     if not hasattr(X, "nnz"):
         if observed:
-            here = read_observed(X.get(), names, fetched(cell_weight))
-            return ObservedCard.of(here)
-        _check(X, X, names)
+            return ObservedCard.of(read_observed(X.get(), weights=fetched(cell_weight)))
+        _check(X, X)
         return DenseCard(X)
     if X.format != "csr" or not X.has_canonical_format:
         given, X = X, X.tocsr()
@@ -48,10 +47,9 @@ def read_card(X: Any, names: Any = None, cell_weight: Any = None, *, observed: b
     if X.dtype.name not in ("float32", "float64"):
         X = X.astype("float64")
     if observed and (cell_weight is not None or bool((X.data != X.data).any())):
-        return ObservedCard.of(
-            read_observed(sparse.csr_array(X.get()), names, fetched(cell_weight))
-        )
-    _check(X.data, X, names)
+        here = read_observed(sparse.csr_array(X.get()), weights=fetched(cell_weight))
+        return ObservedCard.of(here)
+    _check(X.data, X)
     return ObservedCard.from_cupy(X) if observed else SparseCard.from_cupy(X)
 
 
@@ -79,14 +77,14 @@ def _check_card(values: Any) -> None:
         )
 
 
-def _check(values: Any, X: Any, names: Any) -> None:
+def _check(values: Any, X: Any) -> None:
     """Refuse what is not finite or too large; only then look where it is."""
     if values.size and values.dtype.kind == "f":
         ends = np.array([float(values.min()), float(values.max())])
         if not np.isfinite(ends).all() or np.abs(ends).max() > 1e100:
             here = X.get()
             at = here if sparse.issparse(here) else None
-            check_values(here if at is None else at.data, X.shape, names, at)
+            check_values(here if at is None else at.data, X.shape, None, at)
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,12 +52,6 @@ class HeldRows:
         yield from self._resident()
         yield from map(self._put, self._passing)
 
-    @property
-    def whole(self) -> Any:
-        """All rows, where they stay in one piece."""
-        ((_, held),) = self._resident()
-        return held
-
     def _resident(self) -> list[tuple[slice, Any]]:
         if self._kept is None:
             ranges, n_kept = self._planned()

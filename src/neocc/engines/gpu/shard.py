@@ -1,4 +1,4 @@
-"""A shard whose rows are on a card."""
+"""A shard whose rows are on a card, of this machine or of a worker of a cluster."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from neocc.core.engine import Engine
 from neocc.core.objectives import Side
 from neocc.core.overlap import OverlapModel, Scores
 from neocc.core.problem import Problem
-from neocc.engines.gpu.device import Device, open_card
+from neocc.engines.gpu.device import Device, card_of_worker, open_card
 from neocc.engines.gpu.features import HeldFeatures, scored, scored_choices
 from neocc.engines.gpu.matrix import DenseCard, SparseCard
 from neocc.engines.gpu.rows import HeldRows, bytes_of_tables
@@ -25,7 +25,7 @@ from neocc.engines.sums import Call, add_squares
 from neocc.engines.workers import Workers
 from neocc.kernels import Base, Features, Kernels, Memberships, Parts, Terms, numpy_
 
-__all__ = ["GpuShard", "on_gpu"]
+__all__ = ["GpuShard", "WorkerShard", "on_gpu"]
 
 
 def on_gpu(
@@ -57,8 +57,8 @@ class GpuShard(Shard):
         self.device, self.n_runs = device, 1
         self._own = {"device": device, "tables": tables}
         self._rows = HeldRows(self.matrix, device, tables)
-        # Of rows and of columns, by what the base of items is.
-        self._bases: dict[tuple[Side, Base], Any] = {}
+        # Bases of items, on the card.
+        self._there: dict[tuple[Side, Base], Any] = {}
         # Column clusters and the sums of rows over them, where the columns need these again.
         self._summed: tuple[Memberships | None, Any] = (None, None)
         device.holds(self)
@@ -66,7 +66,7 @@ class GpuShard(Shard):
     def let_go(self) -> None:
         """Forget what is on the card; data are put there again when they are read."""
         self._rows.clear()
-        self._bases.clear()
+        self._there.clear()
         self._summed = (None, None)
 
     def over(self, matrix: Matrix) -> Shard:
@@ -77,11 +77,6 @@ class GpuShard(Shard):
             return super().over(matrix)
         shared = (self.kernels, self.workers)
         return GpuShard(matrix, *shared, options=self.options, device=self.device)
-
-    @property
-    def held(self) -> Any:
-        """The rows on the card, where all of them are."""
-        return self._rows.whole
 
     def _by_rows(self, call: Call, table: FloatArray | None, shape: tuple[int, ...]) -> FloatArray:
         device = self.device.kernels
@@ -108,13 +103,9 @@ class GpuShard(Shard):
 
     def _base(self, side: Side, base: Base) -> Any:
         """Return the base of items, where it depends on the data alone; it is put there once."""
-        if (side, base) not in self._bases:
-            if base == "margins":
-                found = self.margins(side)
-            else:
-                found = self.row_squares() if side == "rows" else self.column_squares()
-            self._bases[side, base] = self.device.kernels.put(found)
-        return self._bases[side, base]
+        if (side, base) not in self._there:
+            self._there[side, base] = self.device.kernels.put(self.base_of(side, base))
+        return self._there[side, base]
 
     def first_negative(self) -> tuple[int, int, float] | None:
         """Return row, column and value of the first negative entry; None if there is none."""
@@ -125,9 +116,9 @@ class GpuShard(Shard):
 
     def _known_squares(self, terms: Terms, V: Memberships | None) -> Any:
         """Return the base of rows, where it depends on the data alone."""
-        if terms.base in ("margins", "plain") or V is None or V.is_partition:
-            return self._base("rows", "margins" if terms.base == "margins" else "plain")
-        return None
+        if terms.base != "weighted":
+            return self._base("rows", terms.base)
+        return self._base("rows", "plain") if V is None or V.is_partition else None
 
     def _row_features(self, terms: Terms, V: Memberships | None) -> Features:
         """Return the features of all rows, on the card."""
@@ -275,5 +266,16 @@ class GpuShard(Shard):
         found.squares = self._base("columns", known)
         features = HeldFeatures(self.device, found, self.kernels)
         # These are known here already.
-        features.squares = self.margins("columns") if known == "margins" else self.column_squares()
+        features.squares = self.base_of("columns", known)
         return features
+
+
+class WorkerShard(GpuShard):
+    """Rows on the card of a cluster's worker: what travels from there are features of columns."""
+
+    def __init__(self, matrix: Matrix, kernels: Kernels, workers: Workers) -> None:
+        super().__init__(matrix, kernels, workers, device=card_of_worker())
+
+    def column_features(self, *wanted: Any) -> Features:
+        """Return the features of all columns over these rows."""
+        return super().column_features(*wanted).here

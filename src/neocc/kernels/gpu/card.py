@@ -61,7 +61,8 @@ class Card:
         return array.copy() if array.data.ptr % 16 else array
 
     def _load(self, source: str, name: str, *options: str) -> Any:
-        code = files(__package__).joinpath(source).read_text(encoding="utf-8")
+        sources = (files(__package__).joinpath(each) for each in ("common.cu", source))
+        code = "".join(each.read_text(encoding="utf-8") for each in sources)
         found = self.xp.RawKernel(code, name, options=("--std=c++14", *options))
         found.max_dynamic_shared_size_bytes = self.shared - found.shared_size_bytes
         return found

@@ -1,10 +1,6 @@
 // Sets of clusters of which an item follows one in each cluster of the other side, the one that
 // fits best; see `least_sets` of neocc.kernels.numpy_sets. Compiled without fused operations.
 
-typedef long long Long;
-
-#define INFINITE __longlong_as_double(0x7ff0000000000000LL)
-
 // Parts of the cost of one item: slope[j * k + q] * S[j] + curve[j * k + q] * N[j] in other cluster
 // j; without N, its counts, tables are those of all items.
 struct Item {
@@ -71,7 +67,6 @@ extern "C" __global__ void least_sets(
     double *__restrict__ partial)
 {
     extern __shared__ double tile[];
-    __shared__ double totals[64];
     const Long at = (Long)blockIdx.x * blockDim.x + threadIdx.x;
     // Of each thread: its sums, the least parts, and those of the set so far.
     double *S = tile + threadIdx.x * (3 * l | 1), *floor = S + l, *least = floor + l;
@@ -166,13 +161,7 @@ extern "C" __global__ void least_sets(
         }
         for (int s = 0; s < largest; s++) line[s] *= weight;
     }
-    totals[threadIdx.x] = beyond;
-    __syncthreads();
-    for (int half = blockDim.x / 2; half; half /= 2) {
-        if (threadIdx.x < half) totals[threadIdx.x] += totals[threadIdx.x + half];
-        __syncthreads();
-    }
-    if (threadIdx.x == 0) partial[blockIdx.x] = totals[0];
+    add_block<64>(beyond, partial + blockIdx.x);
 }
 
 // What some items follow in each other cluster.

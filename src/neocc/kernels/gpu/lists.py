@@ -61,17 +61,21 @@ class Lists(Memberships):
 
 
 class HeldMemberships(Memberships):
-    """Memberships whose lists are on a device; they are fetched when somebody looks at them."""
+    """Memberships whose lists are on a device; they are fetched on first access."""
 
     held: Any
     kernels: Any
+
+    def __new__(cls, *lists: Any, **named: Any) -> Any:
+        """Return plain memberships where lists are given, as `dataclasses.replace` does."""
+        return Memberships(*lists, **named) if lists or named else super().__new__(cls)
 
     @classmethod
     def of(cls, lists: Lists, kernels: Any) -> Memberships:
         """Wrap lists; the sizes of clusters are counted at once."""
         sizes: FloatArray = kernels.sizes(lists)
         whole = lists.scale is None and not lists.n_extra
-        members = cls.__new__(cls)
+        members: Memberships = cls.__new__(cls)
         members.__dict__.update(
             held=lists,
             kernels=kernels,
@@ -88,7 +92,7 @@ class HeldMemberships(Memberships):
         return members
 
     def __getattr__(self, name: str) -> Any:
-        if name in _FETCHED and "kernels" in self.__dict__:
+        if name in _FETCHED:
             found = self.__dict__[name] = self.kernels.fetch(getattr(self.held, name))
             return found
         raise AttributeError(name)
@@ -106,19 +110,17 @@ class HeldMemberships(Memberships):
     @cached_property
     def gram(self) -> FloatArray:
         """U'U of the weighted memberships."""
-        if "kernels" not in self.__dict__:
-            return Memberships.gram.func(self)  # type: ignore[attr-defined,no-any-return]
         found: FloatArray = self.kernels.gram(self.held)
         return found
 
     @property
     def is_scaled(self) -> bool:
         """Whether memberships have weights."""
-        return (self.held if "held" in self.__dict__ else self).scale is not None
+        return self.held.scale is not None
 
     def sums_of(self, values: FloatArray | None) -> FloatArray:
         """Return the sum of a number per item (1 for None) over the members of each cluster."""
-        if values is None and "kernels" in self.__dict__:
+        if values is None:
             found: FloatArray = self.kernels.numbers(self.held)
             return found
         return super().sums_of(values)
@@ -145,7 +147,7 @@ class HeldMemberships(Memberships):
     @property
     def n_items(self) -> int:
         """Number of items."""
-        return self.held.n_items if "held" in self.__dict__ else len(self.first)
+        return len(self.held.first)
 
 
 # What has a number for each item, or each membership.

@@ -1,7 +1,5 @@
 // Products of items with thin tables; compiled with VALUE and INDEX as `sums.cu` is.
 
-typedef long long Long;
-
 // Lines of a table that a thread has asked for.
 #define LINES 5
 

@@ -1,12 +1,5 @@
 // Distances and nearest clusters of items, memberships as codes, and where entries lie.
 
-typedef long long Long;
-typedef unsigned long long Count;
-
-#define NONE 255
-#define MORE 254
-#define ALL 253
-
 // Which of `n_bins` clusters from `low` on each item is in, as a byte: the number of one, of a pair
 // (from `n_bins` on), 253 for all, 254 for more, 255 for none; where items may be in several, also
 // as bits.
@@ -72,7 +65,6 @@ extern "C" __global__ void __launch_bounds__(128, 8) score(
     const double *__restrict__ weights, double *__restrict__ d, int *__restrict__ labels,
     double *__restrict__ minima, double *__restrict__ partial)
 {
-    __shared__ double totals[128];
     const Long begin = (Long)blockIdx.x * blockDim.x, item = begin + threadIdx.x;
 #ifdef TILED
     extern __shared__ double tile[];
@@ -174,28 +166,15 @@ extern "C" __global__ void __launch_bounds__(128, 8) score(
         labels[item] = nearest;
         minima[item] = least;
     }
-    totals[threadIdx.x] = total;
-    __syncthreads();
-    for (int half = blockDim.x / 2; half; half /= 2) {
-        if (threadIdx.x < half) totals[threadIdx.x] += totals[threadIdx.x + half];
-        __syncthreads();
-    }
-    if (threadIdx.x == 0) partial[blockIdx.x] = totals[0];
+    add_block<128>(total, partial + blockIdx.x);
 }
 
 // The sum of some numbers, in an order that depends on how many they are; one block of 1024.
 extern "C" __global__ void add_up(Long n, const double *numbers, double *sum)
 {
-    __shared__ double totals[1024];
     double total = 0.0;
     for (Long i = threadIdx.x; i < n; i += 1024) total += numbers[i];
-    totals[threadIdx.x] = total;
-    __syncthreads();
-    for (int half = 512; half; half /= 2) {
-        if (threadIdx.x < half) totals[threadIdx.x] += totals[threadIdx.x + half];
-        __syncthreads();
-    }
-    if (threadIdx.x == 0) *sum = totals[0];
+    add_block<1024>(total, sum);
 }
 
 // Sums of the lines of a table over clusters, for every 512 items: lanes share the columns of the

@@ -1,9 +1,6 @@
 // Thresholds and what is within them: counts of distances by bin, the distance of a rank, and the
 // memberships that a threshold allows.
 
-typedef long long Long;
-typedef unsigned long long Count;
-
 #define ALL_BUT_SIGN 0x7fffffffffffffffLL
 
 __device__ __forceinline__ Long key_of(double value)

@@ -3,9 +3,6 @@
 //
 // Compiled without fused operations, so that costs have the bits of the reference.
 
-typedef long long Long;
-
-#define INFINITE __longlong_as_double(0x7ff0000000000000LL)
 // By so small a share present sets must cost less than those found.
 #define ROUNDING 1e-12
 
@@ -87,19 +84,6 @@ struct Item {
         return least;
     }
 };
-
-// Sums of pairs of a block of 128 threads, in a fixed order.
-__device__ __forceinline__ void add_block(double total, double *partial)
-{
-    __shared__ double totals[128];
-    totals[threadIdx.x] = total;
-    __syncthreads();
-    for (int half = blockDim.x / 2; half; half /= 2) {
-        if (threadIdx.x < half) totals[threadIdx.x] += totals[threadIdx.x + half];
-        __syncthreads();
-    }
-    if (threadIdx.x == 0) *partial = totals[0];
-}
 
 // Slopes of the lower convex hull of a curve.
 __device__ __forceinline__ void hull(const double *curve, int largest, double *steps)
@@ -211,7 +195,7 @@ extern "C" __global__ void set_curves(
         for (int s = 0; s < largest; s++) curve[s] *= weight;
         hull(curve, largest, steps + at * (largest - 1));
     }
-    add_block(beyond, partial + blockIdx.x);
+    add_block<128>(beyond, partial + blockIdx.x);
 }
 
 // Slopes of the hulls of curves.

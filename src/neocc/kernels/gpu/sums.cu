@@ -8,11 +8,6 @@
 // memberships, NEARBY copies the codes of a band into shared memory. WEIGHING says how squares
 // count: 0 not at all, 1 once, 2 as often as the other item has memberships here, 3 by `weights`.
 
-typedef long long Long;
-
-#define NONE 255
-#define MORE 254
-#define ALL 253
 #ifndef WEIGHING
 #define WEIGHING 0
 #endif

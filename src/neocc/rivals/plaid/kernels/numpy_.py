@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from neocc._typing import BoolArray, FloatArray, IntArray
 
 
@@ -63,16 +65,13 @@ def visit_items(
             if m == 0:
                 continue
             others = other_items[other_starts[k] : other_starts[k + 1]]
-            n_seen = len(others) if observed is None else float(observed[item, others].sum())
+            seen = np.ones(len(others)) if observed is None else observed[item, others]
+            n_seen = float(seen.sum())
             effect = float(theta[k])
             total = float(line[others].sum()) + was * effect * n_seen
             odds = math.log(m / (n_items - m)) + tau0 * effect * (total - effect * n_seen / 2)
-            now = odds > thresholds[visit, k]
+            now = bool(odds > thresholds[visit, k])
             if now != was:
                 members[k, item] = now
-                sizes[k] += 1 if now else -1
-                change = -effect if now else effect
-                if observed is None:
-                    line[others] += change
-                else:
-                    line[others] += change * observed[item, others]
+                sizes[k] += now - was
+                line[others] += (was - now) * effect * seen
