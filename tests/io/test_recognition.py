@@ -186,6 +186,8 @@ class TestTripletsOrTable:
             ("ann,x,5\nbob,y,3\n", "triplets"),  # text in two columns is no table
             ("ann,1,5\nann,2,3\n", "triplets"),
             ("gene,c1,c2\ng1,1,5\ng2,2,3\n", "table"),  # names that never repeat, then numbers
+            ("1,2,3\n4,5,6\n7,8,10\n", "table"),  # as triplets, one entry in each row
+            ("customer_id,age,income\n11,20,30\n12,30,40\n13,40,60\n", "table"),
             ("x,y,z\n1.5,2.5,1\n0.5,1.5,2\n", "table"),  # ids are no fractions
             ("x,y,z\n0,1,5\n1,0,2\n0,1,4\n", "table"),  # pairs that repeat are no ids
             (",b,c\n1,2,3\n2,3,4\n", "table"),
@@ -232,7 +234,7 @@ class TestIds:
     """Ids are text; whole numbers are put in numerical order."""
 
     def test_whole_numbers_in_numerical_order(self, tmp_path):
-        matrix = read(tmp_path, "10,-1,1\n9,200,2\n100,30,3\n")
+        matrix = read(tmp_path, "10,-1,1\n9,200,2\n100,30,3\n9,-1,4\n")
         assert matrix.row_names == ("9", "10", "100")
         assert matrix.column_names == ("-1", "30", "200")
 

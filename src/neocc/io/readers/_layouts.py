@@ -27,7 +27,7 @@ _EARLIEST_TIME = 10**8
 _ROW_NAMES = tuple(heading for heading in NAME_HEADINGS if heading not in ("id", "row"))
 # The share of names that may repeat in a table, and of pairs of ids that may in triplets.
 _FEW = 0.1
-# So many whole numbers that never repeat are no row ids of triplets.
+# So many texts that never repeat name rows; so many whole numbers show whether they are in order.
 _MANY = 10
 # Headings as short as i, j and x1 say nothing.
 _SHORT = 2
@@ -93,7 +93,7 @@ def _holds_triplets(sample: Sample) -> bool:
     if kinds[0] == "text":
         return _repeated(first) >= _FEW
     # A matrix with a single entry in each row is none.
-    has_own_row = len(first) >= _MANY and _repeated(first) == 0
+    has_own_row = _repeated(first) == 0
     pairs = list(zip(first, sample.column(1), strict=False))
     return not has_own_row and _repeated(pairs) <= _FEW and not _holds_measurements(sample)
 

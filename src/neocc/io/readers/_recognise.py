@@ -22,8 +22,8 @@ The rules, each of which an option overrides:
   beside them; if nearly every line has a text of its own in the first column, and a number
   in the second, these are the names of the rows of a table; and whole numbers of which more than
   a tenth of the pairs occur again are cells of a table, and so are whole numbers that never
-  repeat in the first column, ten at least, or that are in no order below headings that are
-  words for other things than ids.
+  repeat in the first column, or that are in no order below headings that are words for other
+  things than ids.
   Where nothing but this says that whole numbers are ids, a cell that is given twice is refused:
   the file may be a table.
 * **Pairs**: two columns of text of which the first repeats; or two whose headings name what rows
