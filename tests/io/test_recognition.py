@@ -41,6 +41,24 @@ def test_headers_and_row_names_of_tables(content, rows, columns, tmp_path):
     assert matrix.data.flags.writeable
 
 
+@pytest.mark.parametrize("end", [",", ""])
+@pytest.mark.parametrize("missing", ["error", "zero"])
+def test_lines_that_end_in_a_delimiter(end, missing, tmp_path):
+    matrix = read(tmp_path, f"gene,a,b{end}\nx,1,2,\ny,3,4,\n", missing=missing)
+    np.testing.assert_array_equal(matrix.data, [[1, 2], [3, 4]])
+    assert (matrix.row_names, matrix.column_names) == (("x", "y"), ("a", "b"))
+    assert "Left out: column 4, which has neither a heading nor values." in matrix.notes
+    late = "gene,a,b\n" + 300 * "x,1,2,\n" + "y,3,4,5\n"
+    for options in ({}, {"thousands": " "}):
+        with pytest.raises(ReadError, match="line 302, column 4: '5' stands in a column without"):
+            read(tmp_path, late, missing=missing, **options)
+
+
+def test_a_last_column_of_missing_values_stays(tmp_path):
+    assert read(tmp_path, "1,2,\n3,4,\n", missing="ignore").shape == (2, 3)
+    assert read(tmp_path, "x,a,b\n1,2,\n3,4,\n", missing="ignore").shape == (2, 3)
+
+
 @pytest.mark.parametrize(
     ("content", "name"),
     [

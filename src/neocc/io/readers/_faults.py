@@ -154,6 +154,15 @@ def _ragged(source: Source, plan: Plan, record: Record) -> ReadError:
             line=record.line,
         )
     n_cells = len(record.cells)
+    if n_cells == plan.width:
+        place = next(place for place in plan.blank if record.cells[place])
+        return FormatError(
+            source.path,
+            f"{record.cells[place][:40]!r} stands in a column without heading, blank elsewhere.",
+            "Give the column a heading, or delete the cell.",
+            line=record.line,
+            column=plan.labels[place],
+        )
     remedy = "Complete the line, or name the delimiter if it is not "
     remedy += f"{plan.dialect.delimiter!r}."
     if record.last_line > record.line:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from neocc.io._options import Layout, ReadOptions
@@ -47,6 +47,25 @@ class Sample:
         """The number of cells that most records have."""
         widths = [len(record.cells) for record in self.data]
         return max(set(widths), key=lambda width: (widths.count(width), width))
+
+    @property
+    def ends_blank(self) -> bool:
+        """Whether other columns have headings, and the last has neither one nor values."""
+        if self.header is None or self.width < 2:
+            return False
+        heading = self.header.cells[self.width - 1 :]
+        return not any(cell.strip() for cell in heading) and not any(self.column(self.width - 1))
+
+    @property
+    def without_end(self) -> tuple[Record | None, list[Record]]:
+        """The heading and the data without the last column."""
+        width = self.width
+
+        def cut(record: Record) -> Record:
+            cells = record.cells
+            return replace(record, cells=cells[:-1]) if len(cells) == width else record
+
+        return None if self.header is None else cut(self.header), [cut(one) for one in self.data]
 
     def column(self, place: int) -> list[str]:
         """Cells of one column."""

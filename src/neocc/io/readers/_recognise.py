@@ -8,6 +8,7 @@ The rules, each of which an option overrides:
   suggests. Where commas do not separate, they may be decimal. Where none of these separates
   anything, and blanks do and leave numbers, these are it.
 * **Comments**: lines at the beginning that begin with #, if they have another number of cells.
+* **Blank end**: below a header, a last column without heading and values is left out.
 * **Header**: the first line is one if it has text above a column that is mostly numbers; if its
   first cell is blank or one of `NAME_HEADINGS`; or if it is one cell shorter than all other lines
   (as R writes tables with row names). A line of one text and then numbers, above names, is one if
@@ -103,7 +104,11 @@ def recognise_lines(
             "Was the file written completely? If the line holds data, pass header=False.",
             line=found[0].line,
         )
-    plan = recognise_records(path, dialect, header, data, options)
+    sample = Sample(dialect, header, data)
+    if sample.ends_blank:
+        plan = _with_blank_end(recognise_records(path, dialect, *sample.without_end, options))
+    else:
+        plan = recognise_records(path, dialect, header, data, options)
     if n_comments:
         note = f"Left out: {n_comments} lines at the beginning that begin with '#'."
         plan = replace(plan, skip_lines=max(plan.skip_lines, n_comments), notes=(*plan.notes, note))
@@ -133,6 +138,19 @@ def recognise_records(
             guessed = not said and sample.kind(0) == sample.kind(1) == "whole numbers"
             plan = replace(plan, guessed=guessed, notes=(*plan.notes, *_left_out(plan)))
     return _with_truths(plan, sample)
+
+
+def _with_blank_end(plan: Plan) -> Plan:
+    """Add a last column that must stay blank: every line ends in a delimiter."""
+    headings = None if plan.headings is None else [*plan.headings, ""]
+    note = f"Left out: column {plan.width + 1}, which has neither a heading nor values."
+    return replace(
+        plan,
+        width=plan.width + 1,
+        headings=headings,
+        blank=(plan.width,),
+        notes=(*plan.notes, note),
+    )
 
 
 def _with_truths(plan: Plan, sample: Sample) -> Plan:
