@@ -61,6 +61,11 @@ def test_planted_rows_are_found_though_half_of_the_cells_are_missing():
     assert fit.score(X) == pytest.approx(-fit.objective_ / np.isfinite(X).sum(), rel=1e-9)
 
 
+def test_new_columns_where_every_row_has_one_cluster(data):
+    fit = NEOCC(3, 3, **{**OPTIONS, "row_overlap": 0.0}).fit(data)
+    assert (fit.predict_membership(data, axis="columns") == fit.column_membership_).all()
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_objective_and_the_blocks_of_a_fit_are_the_literal_ones(data, weighted):
     W = np.where(np.isnan(data), 0.0, np.random.default_rng(1).uniform(0.5, 2.0, data.shape))
