@@ -15,7 +15,7 @@ from neocc.io.readers._contents import Contents
 from neocc.io.readers._faults import find_duplicate, find_fault
 from neocc.io.readers._plan import Plan
 from neocc.io.readers._recognise import recognise
-from neocc.io.readers._text import MISSING, Dialect, grouped_number
+from neocc.io.readers._text import MISSING, Dialect, grouped_number, separators
 from neocc.io.readers._triplets import with_ones
 
 __all__ = ["batches", "read_csv", "read_planned", "read_tsv"]
@@ -136,7 +136,7 @@ def _as_numbers(text: Any, dialect: Dialect, codes: Mapping[str, float] | None) 
         return pa.array(list(codes.values()), pa.float64()).take(words)
     if dialect.thousands:
         grouped = pc.match_substring_regex(present, grouped_number(dialect))
-        joined = pc.replace_substring(present, dialect.thousands, "")
+        joined = pc.replace_substring_regex(present, separators(dialect.thousands), "")
         present = pc.if_else(grouped, joined, present)
     if dialect.decimal != ".":
         present = pc.replace_substring(present, dialect.decimal, ".")
