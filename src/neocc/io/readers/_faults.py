@@ -244,7 +244,7 @@ def _survey(plan: Plan, data: Iterable[Record]) -> tuple[dict[int, str], dict[in
     """Return the first text of each column that has any, and how many cells have no value."""
     words: dict[int, str] = {}
     blank: dict[int, int] = {}
-    n_cells, numbers, decimal, codes = 0, set(plan.numbers), plan.dialect.decimal, plan.codes.get
+    n_cells, numbers, decimal, code = 0, set(plan.numbers), plan.dialect.decimal, plan.codes.get
     with suppress(ReadError):  # a record that cannot be read: not what this is about
         for record in data:
             for place, cell in enumerate(map(str.strip, record.cells)):
@@ -252,7 +252,7 @@ def _survey(plan: Plan, data: Iterable[Record]) -> tuple[dict[int, str], dict[in
                     continue
                 if is_missing(cell):
                     blank[place] = blank.get(place, 0) + 1
-                elif not (is_number(cell, decimal) or is_infinite(cell) or cell in codes(place, ())):
+                elif not (is_number(cell, decimal) or is_infinite(cell) or cell in code(place, ())):
                     words.setdefault(place, cell)
             n_cells += len(record.cells)
             if n_cells > _MOST_CELLS:
