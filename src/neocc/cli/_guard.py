@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import traceback
@@ -19,6 +20,7 @@ __all__ = ["FAULT", "INTERRUPTED", "MISTAKE", "Mistake", "as_options", "blaming_
 __all__ += ["collected_warnings", "complain", "guarded", "message_of", "printable"]
 
 FAULT, MISTAKE, INTERRUPTED = 1, 2, 130
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 # What the library says about its arguments, and what that is on the command line, in this order.
 _REWRITTEN = {
@@ -127,6 +129,9 @@ def guarded(
             raise typer.Exit(MISTAKE) from error
         if isinstance(error, MemoryError):
             say("There is not enough memory. Keep fewer rows or columns, or leave them sparse.")
+        elif isinstance(error, OSError) and error.errno in _FULL:
+            # Perhaps it is standard output that takes no more.
+            complain(f"The output could not be written ({error.strerror}). Make room, and try again.")
         else:
             if not show_traceback:
                 complain(traceback.format_exc().rstrip(), mark="")
