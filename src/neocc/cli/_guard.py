@@ -8,7 +8,7 @@ import re
 import traceback
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import typer
@@ -111,7 +111,8 @@ def guarded(
     def say(message: str) -> None:
         complain(message)
         if as_json:
-            typer.echo(json.dumps({"error": message}))
+            with suppress(OSError):  # it may be standard output that takes no more
+                typer.echo(json.dumps({"error": message}))
 
     try:
         yield
@@ -127,16 +128,21 @@ def guarded(
         if mistake is not None:
             say(mistake)
             raise typer.Exit(MISTAKE) from error
-        if isinstance(error, MemoryError):
-            say("There is not enough memory. Keep fewer rows or columns, or leave them sparse.")
-        elif isinstance(error, OSError) and error.errno in _FULL:
-            # Perhaps it is standard output that takes no more.
-            complain(f"The output could not be written ({error.strerror}). Make room, and try again.")
-        else:
-            if not show_traceback:
-                complain(traceback.format_exc().rstrip(), mark="")
-            say("This is a bug in neocc, not your mistake. Please report it with the lines above.")
+        full = _full(error)
+        if full is None and not show_traceback:
+            complain(traceback.format_exc().rstrip(), mark="")
+        bug = "This is a bug in neocc, not your mistake. Please report it with the lines above."
+        say(full or bug)
         raise typer.Exit(FAULT) from error
+
+
+def _full(error: Exception) -> str | None:
+    """Return what to say about a machine that has no room, in memory or on disk."""
+    if isinstance(error, MemoryError):
+        return "There is not enough memory. Keep fewer rows or columns, or leave them sparse."
+    if isinstance(error, OSError) and error.errno in _FULL:
+        return f"The output could not be written ({error.strerror}). Make room, and try again."
+    return None
 
 
 def as_options(message: str) -> str:
