@@ -54,6 +54,23 @@ def test_lines_that_end_in_a_delimiter(end, missing, tmp_path):
             read(tmp_path, late, missing=missing, **options)
 
 
+@pytest.mark.parametrize("sign", [";", ",", "\t"])
+def test_a_first_line_that_says_what_the_delimiter_is(sign, tmp_path):
+    table = f"sep={sign}\r\ngene,a\r\nx,1\r\ny,3\r\nz,5\r\n".replace(",", sign)
+    matrix = read(tmp_path, table)
+    np.testing.assert_array_equal(matrix.data, [[1], [3], [5]])
+    assert (matrix.row_names, matrix.column_names) == (("x", "y", "z"), ("a",))
+    with pytest.raises(ReadError, match="line 4, column 2"):
+        read(tmp_path, table.replace("3", "three"))
+
+
+@pytest.mark.parametrize("stray", ["gene,a,b\n", "unit,kg,m\n"])
+def test_columns_are_not_dropped_for_a_stray_line(stray, tmp_path):
+    with pytest.raises(ReadError, match=r"line 3, .* header again, delete it") as caught:
+        read(tmp_path, f"gene,a,b\nx,1,2\n{stray}y,3,4\nz,5,6\n")
+    assert "drop=" not in str(caught.value)
+
+
 def test_a_last_column_of_missing_values_stays(tmp_path):
     assert read(tmp_path, "1,2,\n3,4,\n", missing="ignore").shape == (2, 3)
     assert read(tmp_path, "x,a,b\n1,2,\n3,4,\n", missing="ignore").shape == (2, 3)

@@ -233,7 +233,9 @@ def _bad_columns(
     said = f"{fault.problem} Of {len(plan.numbers)} columns, {len(words)} "
     said += f"{'holds' if len(words) == 1 else 'hold'} text ({'; '.join(told)}{dots})."
     remedy = f"Leave {'them' if len(words) > 1 else 'it'} out with {drop_option(plan, words)}"
-    if not plan.ids:
+    if len(words) == len(plan.numbers) > 1:  # then nothing would be left
+        remedy = "If the line holds a title, units or a header again, delete it"
+    elif not plan.ids:
         remedy += "; if one names the rows, pass row_names='...'"
     if n_blank:
         remedy += f". {n_blank} cells have no value; {_MISSING_TOO}"
@@ -266,10 +268,9 @@ def drop_option(plan: Plan, places: Iterable[int]) -> str:
 
 
 def _in(places: Collection[int], plan: Plan) -> str:
-    n_places = len(places)
-    if n_places == 1:
+    if len(places) == 1:
         return f"in column {plan.labels[next(iter(places))]}"
-    return f"in {n_places} of {len(plan.numbers)} columns"
+    return f"in {len(places)} of {len(plan.numbers)} columns"
 
 
 def _like(fault: ReadError, problem: str, remedy: str) -> ReadError:
