@@ -158,8 +158,8 @@ def _ragged(source: Source, plan: Plan, record: Record) -> ReadError:
         place = next(place for place in plan.blank if record.cells[place])
         problem = f"{record.cells[place][:40]!r} stands in a column without heading, blank above."
         remedy = "Give the column a heading, or delete the cell."
-        where = {"line": record.line, "column": plan.labels[place]}
-        return FormatError(source.path, problem, remedy, **where)
+        line, column = record.line, plan.labels[place]
+        return FormatError(source.path, problem, remedy, line=line, column=column)
     remedy = "Complete the line, or name the delimiter if it is not "
     remedy += f"{plan.dialect.delimiter!r}."
     if record.last_line > record.line:
