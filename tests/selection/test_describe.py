@@ -153,6 +153,11 @@ def test_missing_cells_are_no_zeros():
     assert "of the cells are missing" in str(found)
 
 
+def test_lines_of_one_cell_are_not_called_constant():
+    column = describe_data(np.arange(1.0, 7.0)[:, None])
+    assert "throughout" not in str(column)
+
+
 @pytest.mark.parametrize(
     ("name", "values"),
     [
