@@ -220,6 +220,16 @@ def test_what_is_no_data_is_refused():
         describe_data(np.ones((3, 3)), max_cells=0)
 
 
+def test_means_of_a_few_ratings_are_no_levels():
+    """As a list is read that has some pairs twice."""
+    X = drawn("ratings")
+    at = np.argwhere(X > 0)[::20]
+    X[tuple(at.T)] = np.where(np.arange(len(at)) % 2, 3.5, 10 / 3)
+    assert describe_data(X).kind == "ratings"
+    X[X == 4.0] = 4.25
+    assert describe_data(X).kind != "ratings"
+
+
 def test_few_cells_are_no_ratings():
     assert describe_data([[1.0, 2.0], [3.0, 4.0]]).kind != "ratings"
 
