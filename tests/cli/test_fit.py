@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import os
 import subprocess
@@ -374,14 +375,21 @@ def test_a_package_that_is_missing_is_named(run, women, monkeypatch, package, fi
     assert ran.err.endswith(f'{files} need {package}: pip install "neocc[{extra}]"\n')
 
 
-def test_too_little_memory_is_no_traceback(run, women, monkeypatch):
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MemoryError(), "not enough memory"),
+        (OSError(errno.ENOSPC, "No space left"), "not be written (No space left). Make room"),
+    ],
+)
+def test_a_full_machine_is_no_traceback(run, women, monkeypatch, error, said):
     def full(*_, **__):
-        raise MemoryError
+        raise error
 
     monkeypatch.setattr("neocc.cli._fit.choose", full)
     ran = run("fit", women)
     assert ran.code == 1
-    assert "not enough memory" in ran.err
+    assert said in ran.err
     assert "Traceback" not in ran.err
 
 

@@ -47,7 +47,7 @@ def test_zeros_that_are_given_are_kept_and_missing_cells_stay_missing(tmp_path, 
     table = read_matrix(as_table(tmp_path / "table.csv", ratings), missing="ignore")
     assert np.isnan(table.data).sum() == 600 - matrix.data.nnz
     assert np.nansum(table.data) == matrix.data.sum()
-    assert any("missing values are left out" in note for note in table.notes)
+    assert any("missing values were left out" in note for note in table.notes)
     path = tmp_path / "blank.csv"
     path.write_text(ratings.read_text() + "u00,f19,\nu77,f00,NaN\n")
     with_blanks = read_matrix(path, missing="ignore")

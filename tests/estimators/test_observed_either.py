@@ -61,6 +61,11 @@ def test_planted_rows_are_found_though_half_of_the_cells_are_missing():
     assert fit.score(X) == pytest.approx(-fit.objective_ / np.isfinite(X).sum(), rel=1e-9)
 
 
+def test_new_columns_where_every_row_has_one_cluster(data):
+    fit = NEOCC(3, 3, **{**OPTIONS, "row_overlap": 0.0}).fit(data)
+    assert (fit.predict_membership(data, axis="columns") == fit.column_membership_).all()
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_objective_and_the_blocks_of_a_fit_are_the_literal_ones(data, weighted):
     W = np.where(np.isnan(data), 0.0, np.random.default_rng(1).uniform(0.5, 2.0, data.shape))
@@ -217,12 +222,22 @@ def test_with_all_cells_observed_a_fit_is_the_plain_one():
         np.testing.assert_allclose(found.block_means_, plain.block_means_, rtol=1e-9)
 
 
-@pytest.mark.parametrize("model", ["repeat", "share", "average", "sum", "either"])
-def test_the_objective_of_a_fit_is_that_of_its_memberships(model):
+@pytest.mark.parametrize(
+    ("model", "cost"),
+    [
+        ("repeat", "background"),
+        ("repeat", "auto"),  # "zero", for nobody is left out
+        ("share", "auto"),
+        ("average", "auto"),
+        ("sum", "auto"),
+        ("either", "auto"),
+    ],
+)
+def test_the_objective_of_a_fit_is_that_of_its_memberships(model, cost):
     """Rows of one cluster each tell what others follow, if the fit has found what was planted."""
     data = planted(2)[0]
     options = {"missing": "ignore", "remove_effects": True, "shrinkage": 2.0}
-    settings = {"overlap_model": model, "outlier_cost": "background"}
+    settings = {"overlap_model": model, "outlier_cost": cost}
     W = np.random.default_rng(1).uniform(0.5, 2.0, data.shape)
     weights = {"cell_weight": W, "row_weight": np.repeat([1.0, 2.0], 45)}
     fit = NEOCC(3, 3, row_overlap=0.2, random_state=0, n_init=3, **options, **settings)

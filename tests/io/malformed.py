@@ -580,9 +580,9 @@ CASES = [
         kind="model",
     ),
     Case("model, cut off", cut(good_model), ("truncated",), kind="model"),
-    Case("model, text", text("model.neocc", "hello\n"), ("damaged",), kind="model"),
-    Case("model, pickle", text("model.neocc", pickle.dumps({})), ("damaged",), kind="model"),
-    Case("model, a table", text("model.neocc", "1,2\n3,4\n"), ("damaged",), kind="model"),
+    Case("model, text", text("model.neocc", "hello\n"), ("not a model file",), kind="model"),
+    Case("model, pickle", text("model.neocc", pickle.dumps({})), ("not a model",), kind="model"),
+    Case("model, a table", text("model.neocc", "1,2\n3,4\n"), ("not a model",), kind="model"),
     Case("model, another archive", other_zip, ("missing",), kind="model"),
     Case(
         "model, path traversal",

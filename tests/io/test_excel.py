@@ -43,7 +43,7 @@ class TestWorkbooks:
         assert matrix.row_names == ("x", "y")
         assert matrix.column_names == ("a", "b", "ok")
         np.testing.assert_array_equal(matrix.data, [[1, 2.5, 1], [3, 4e-5, 0]])
-        assert "Read is the sheet 'Data'; others: 'Other'." in matrix.notes
+        assert "Sheet: 'Data'; others: 'Other'." in matrix.notes
 
     def test_sheets_by_name(self, book):
         path = book(Empty=[], Notes=[["hello"]], Data=GENES)

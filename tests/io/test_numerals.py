@@ -51,6 +51,8 @@ def test_decimal_commas_are_not(content, tmp_path):
         ("n;a;b\nx;2.000;1\ny;137;1.234.567,5\n", ".", [[2000, 1], [137, 1234567.5]]),
         ("n;a;b\nx;2 000;1\ny;137;-1 234.5\n", " ", [[2000, 1], [137, -1234.5]]),
         ("n;a;b\nx;2'000;1\ny;137;12\n", "'", [[2000, 1], [137, 12]]),
+        ("n;a;b\nx;2\u202f000;1\ny;137;1\xa0234,5\n", " ", [[2000, 1], [137, 1234.5]]),
+        ("n;a;b\nx;2\u2019000;1\ny;137;12\n", "'", [[2000, 1], [137, 12]]),
     ],
 )
 def test_thousands(content, thousands, expected, tmp_path):
@@ -67,6 +69,23 @@ def test_columns_of_separated_thousands_are_not_to_be_dropped(tmp_path):
     assert "--drop" not in message
     with pytest.raises(ReadError, match="2 hold text"):
         read(tmp_path, content.replace('"1,855"', "red"))
+
+
+@pytest.mark.parametrize(
+    ("cell", "remedy"),
+    [
+        ("1.234,5", 'thousands="."'),
+        ("1 234,5", 'thousands=" "'),
+        ("1\u202f234,5", 'thousands=" "'),
+        ("1'234.5", 'thousands="\'"'),
+    ],
+)
+def test_columns_of_thousands_are_no_ids_of_triplets(cell, remedy, tmp_path):
+    content = "".join(f"x{i};{cell};{i}\n" for i in range(12))
+    with pytest.raises(ReadError) as caught:
+        read(tmp_path, f"city;sales;staff\n{content}")
+    assert remedy in str(caught.value)
+    assert "drop" not in str(caught.value)
 
 
 def test_only_groups_of_three_digits(tmp_path):

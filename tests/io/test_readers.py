@@ -335,11 +335,11 @@ class TestMatrix:
     @pytest.mark.parametrize(
         ("own", "wanted", "words"),
         [
-            (("a", "x"), ["a", "b"], "1 rows of the matrix are not expected.*'x'"),
+            (("a", "x"), ["a", "b"], "Row 'x' of the matrix is not expected; it has 2"),
             (
                 ("a", "b"),
                 ["a", "b", "c"],
-                "expected but missing.*'c'; it has 2 rows, expected are 3",
+                "Row 'c' .* is expected but missing; it has 2 rows, expected are 3",
             ),
             (("a", "a"), ["a", "b"], "Rows cannot be matched.*same name"),
             (None, ["a", "b"], "no names of rows"),
@@ -352,8 +352,8 @@ class TestMatrix:
     @pytest.mark.parametrize(
         ("own", "wanted", "words"),
         [
-            (("a", "x"), ["a", "b"], "not expected, the first: 'x'"),
-            (("a", "b"), ["a", "b", "c"], "expected but missing, the first: 'c'"),
+            (("a", "x"), ["a", "b"], "Column 'x' of the matrix is not expected"),
+            (("a", "b"), ["a", "b", "c", "d"], "expected but missing, the first: 'c'"),
             (("a", "a"), ["a", "b"], "same name"),
             (None, ["a", "b"], "header"),
         ],

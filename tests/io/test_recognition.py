@@ -41,6 +41,41 @@ def test_headers_and_row_names_of_tables(content, rows, columns, tmp_path):
     assert matrix.data.flags.writeable
 
 
+@pytest.mark.parametrize("end", [",", ""])
+@pytest.mark.parametrize("missing", ["error", "zero"])
+def test_lines_that_end_in_a_delimiter(end, missing, tmp_path):
+    matrix = read(tmp_path, f"gene,a,b{end}\nx,1,2,\ny,3,4,\n", missing=missing)
+    np.testing.assert_array_equal(matrix.data, [[1, 2], [3, 4]])
+    assert (matrix.row_names, matrix.column_names) == (("x", "y"), ("a", "b"))
+    assert "Left out: column 4, which has neither a heading nor values." in matrix.notes
+    late = "gene,a,b\n" + 300 * "x,1,2,\n" + "y,3,4,5\n"
+    for options in ({}, {"thousands": " "}):
+        with pytest.raises(ReadError, match="line 302, column 4: '5' stands in a column without"):
+            read(tmp_path, late, missing=missing, **options)
+
+
+@pytest.mark.parametrize("sign", [";", ",", "\t"])
+def test_a_first_line_that_says_what_the_delimiter_is(sign, tmp_path):
+    table = f"sep={sign}\r\ngene,a\r\nx,1\r\ny,3\r\nz,5\r\n".replace(",", sign)
+    matrix = read(tmp_path, table)
+    np.testing.assert_array_equal(matrix.data, [[1], [3], [5]])
+    assert (matrix.row_names, matrix.column_names) == (("x", "y", "z"), ("a",))
+    with pytest.raises(ReadError, match="line 4, column 2"):
+        read(tmp_path, table.replace("3", "three"))
+
+
+@pytest.mark.parametrize("stray", ["gene,a,b\n", "unit,kg,m\n"])
+def test_columns_are_not_dropped_for_a_stray_line(stray, tmp_path):
+    with pytest.raises(ReadError, match=r"line 3, .* header again, delete it") as caught:
+        read(tmp_path, f"gene,a,b\nx,1,2\n{stray}y,3,4\nz,5,6\n")
+    assert "drop=" not in str(caught.value)
+
+
+def test_a_last_column_of_missing_values_stays(tmp_path):
+    assert read(tmp_path, "1,2,\n3,4,\n", missing="ignore").shape == (2, 3)
+    assert read(tmp_path, "x,a,b\n1,2,\n3,4,\n", missing="ignore").shape == (2, 3)
+
+
 @pytest.mark.parametrize(
     ("content", "name"),
     [
@@ -186,6 +221,8 @@ class TestTripletsOrTable:
             ("ann,x,5\nbob,y,3\n", "triplets"),  # text in two columns is no table
             ("ann,1,5\nann,2,3\n", "triplets"),
             ("gene,c1,c2\ng1,1,5\ng2,2,3\n", "table"),  # names that never repeat, then numbers
+            ("1,2,3\n4,5,6\n7,8,10\n", "table"),  # as triplets, one entry in each row
+            ("customer_id,age,income\n11,20,30\n12,30,40\n13,40,60\n", "table"),
             ("x,y,z\n1.5,2.5,1\n0.5,1.5,2\n", "table"),  # ids are no fractions
             ("x,y,z\n0,1,5\n1,0,2\n0,1,4\n", "table"),  # pairs that repeat are no ids
             (",b,c\n1,2,3\n2,3,4\n", "table"),
@@ -232,7 +269,7 @@ class TestIds:
     """Ids are text; whole numbers are put in numerical order."""
 
     def test_whole_numbers_in_numerical_order(self, tmp_path):
-        matrix = read(tmp_path, "10,-1,1\n9,200,2\n100,30,3\n")
+        matrix = read(tmp_path, "10,-1,1\n9,200,2\n100,30,3\n9,-1,4\n")
         assert matrix.row_names == ("9", "10", "100")
         assert matrix.column_names == ("-1", "30", "200")
 

@@ -153,6 +153,11 @@ def test_missing_cells_are_no_zeros():
     assert "of the cells are missing" in str(found)
 
 
+def test_lines_of_one_cell_are_not_called_constant():
+    column = describe_data(np.arange(1.0, 7.0)[:, None])
+    assert "throughout" not in str(column)
+
+
 @pytest.mark.parametrize(
     ("name", "values"),
     [
@@ -213,6 +218,16 @@ def test_what_is_no_data_is_refused():
         describe_data(pd.DataFrame({"a": ["x", "y"]}))
     with pytest.raises(ValueError, match="max_cells must be"):
         describe_data(np.ones((3, 3)), max_cells=0)
+
+
+def test_means_of_a_few_ratings_are_no_levels():
+    """As a list is read that has some pairs twice."""
+    X = drawn("ratings")
+    at = np.argwhere(X > 0)[::20]
+    X[tuple(at.T)] = np.where(np.arange(len(at)) % 2, 3.5, 10 / 3)
+    assert describe_data(X).kind == "ratings"
+    X[X == 4.0] = 4.25
+    assert describe_data(X).kind != "ratings"
 
 
 def test_few_cells_are_no_ratings():

@@ -175,7 +175,7 @@ def test_long_matrices_are_represented_by_some_of_their_items():
     for data, side in ((X, "rows"), (X.T, "columns")):
         found = suggest_n_clusters(data, n_init=1, random_state=0)
         assert getattr(found, side).number == 3
-        note = f"computed from a random sample of 20000 of the 30000 {side}."
+        note = f"numbers of clusters suit a random sample of 20,000 of the 30,000 {side}."
         assert found.notes == (note,)
     whole = suggest_n_clusters(X, n_init=1, random_state=0, max_entries=None)
     assert (whole.rows.number, whole.notes) == (3, ())

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import traceback
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import typer
@@ -19,6 +20,7 @@ __all__ = ["FAULT", "INTERRUPTED", "MISTAKE", "Mistake", "as_options", "blaming_
 __all__ += ["collected_warnings", "complain", "guarded", "message_of", "printable"]
 
 FAULT, MISTAKE, INTERRUPTED = 1, 2, 130
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 # What the library says about its arguments, and what that is on the command line, in this order.
 _REWRITTEN = {
@@ -109,7 +111,8 @@ def guarded(
     def say(message: str) -> None:
         complain(message)
         if as_json:
-            typer.echo(json.dumps({"error": message}))
+            with suppress(OSError):  # it may be standard output that takes no more
+                typer.echo(json.dumps({"error": message}))
 
     try:
         yield
@@ -125,13 +128,21 @@ def guarded(
         if mistake is not None:
             say(mistake)
             raise typer.Exit(MISTAKE) from error
-        if isinstance(error, MemoryError):
-            say("There is not enough memory. Keep fewer rows or columns, or leave them sparse.")
-        else:
-            if not show_traceback:
-                complain(traceback.format_exc().rstrip(), mark="")
-            say("This is a bug in neocc, not your mistake. Please report it with the lines above.")
+        full = _full(error)
+        if full is None and not show_traceback:
+            complain(traceback.format_exc().rstrip(), mark="")
+        bug = "This is a bug in neocc, not your mistake. Please report it with the lines above."
+        say(full or bug)
         raise typer.Exit(FAULT) from error
+
+
+def _full(error: Exception) -> str | None:
+    """Return what to say about a machine that has no room, in memory or on disk."""
+    if isinstance(error, MemoryError):
+        return "There is not enough memory. Keep fewer rows or columns, or leave them sparse."
+    if isinstance(error, OSError) and error.errno in _FULL:
+        return f"The output could not be written ({error.strerror}). Make room, and try again."
+    return None
 
 
 def as_options(message: str) -> str:

@@ -127,6 +127,7 @@ def convert(
     than memory; files in other formats are read as a whole.
     """
     from neocc.io import write_store
+    from neocc.plot._words import plural
 
     with run.terminal.progress("Converting"), blaming_the_user():
         written = write_store(
@@ -142,7 +143,7 @@ def convert(
     notes = list(written.manifest.notes)
     summary = (
         f"{store}: {n_rows:,} rows, {n_columns:,} columns, {written.n_stored:,} entries "
-        f"({written.dtype}) in {written.n_blocks:,} blocks"
+        f"({written.dtype}) in {plural(written.n_blocks, 'block')}"
     )
     told = {
         "path": str(store),

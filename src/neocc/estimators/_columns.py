@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.core.engine import Engine
 from neocc.core.objectives import Features, Terms
-from neocc.core.overlap import nearest_among
+from neocc.core.overlap import following, nearest_among
 from neocc.core.problem import Problem
 from neocc.core.solve import Solution
 from neocc.core.steps import half_step, make_features, make_terms, score
@@ -174,6 +174,10 @@ class ColumnsMixin(RowsMixin):
     def _features_of_columns(self, engine: Engine, model: ColumnModel) -> Features:
         """Return the features of new columns, over the row clusters of the fit."""
         objective, U = asked_objective(self), weigh(self, self._row_members, "rows")
+        followed = getattr(self, "followed_", None)
+        if followed is not None and objective.needs_counts and U.virtual is None:
+            # Over observed cells also rows of one cluster each are summed over virtual clusters.
+            U = following(U, np.empty(0, dtype=np.intp), followed[:0])
         features = engine.column_features(
             U, None, base=objective.base, counts=objective.needs_counts
         )

@@ -54,13 +54,22 @@ def asked_objective(model: Any) -> Objective:
     names = ("outlier_cost", "prior", "missing", "shrinkage")
     given = {name: getattr(model, name) for name in names if hasattr(model, name)}
     if given.get("missing") == "ignore" and given["outlier_cost"] == "auto":
-        # Where nobody is left out every membership that is repeated pays in full, as elsewhere; an
-        # item that pays once does so either way.
         left_out = (model.row_outliers, model.column_outliers) != (0.0, 0.0)
         overlaps = (model.row_overlap, model.column_overlap) != (0.0, 0.0)
-        repeats = model.overlap_model == REPEAT.name and overlaps
-        given["outlier_cost"] = "zero" if repeats and not left_out else "background"
+        given["outlier_cost"] = cost_of_outliers(
+            model.overlap_model, overlaps=overlaps, left_out=left_out
+        )
     return make_objective(getattr(model, "objective", KMEANS.name), **given)
+
+
+def cost_of_outliers(overlap_model: str, *, overlaps: bool, left_out: bool) -> str:
+    """Return what "auto" means for observed cells.
+
+    Where nobody is left out every membership that is repeated pays in full, as elsewhere; an item
+    that pays once does so either way.
+    """
+    repeats = overlap_model == REPEAT.name and overlaps
+    return "zero" if repeats and not left_out else "background"
 
 
 def can_average(model: Any) -> bool:

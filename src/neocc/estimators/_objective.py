@@ -14,6 +14,7 @@ from neocc.engines.observed import ObservedMatrix
 from neocc.engines.validation import check_paired, read_matrix, read_memberships
 from neocc.engines.weighing import read_weights_of_sides, weighed
 from neocc.estimators._engines import make_engine
+from neocc.estimators._fitted import cost_of_outliers
 from neocc.estimators._observed import effects_of
 
 
@@ -51,7 +52,7 @@ def objective_value(
         means of the rows in one cluster only. A lower value may exist.
     outlier_cost : {"zero", "background", "auto"}, default="auto"
         Cost of rows and columns in no cluster, see :class:`NEOCC`; for observed cells `"auto"`
-        means "background".
+        means "background", but "zero" if memberships are repeated and nobody is left out.
     prior : float, default=1.0
         Pseudocount for the rates of `"poisson"` and `"diagonal"`, see :class:`NEOCC`.
     missing : {"zero", "ignore"}, default="zero"
@@ -86,13 +87,17 @@ def objective_value(
     observed = missing == "ignore"
     if not observed and (remove_effects or cell_weight is not None):
         raise ValueError('remove_effects and cell_weight are for missing="ignore".')
+    matrix = read_matrix(None, X, reset=True, cell_weight=cell_weight, observed=observed)
+    rows = read_memberships(U, "U", matrix.shape[0], None)
+    columns = read_memberships(V, "V", matrix.shape[1], None)
+    if observed and outlier_cost == "auto":
+        overlaps = len(rows.extra_items) + len(columns.extra_items) > 0
+        left_out = bool(rows.outliers.any() or columns.outliers.any())
+        outlier_cost = cost_of_outliers(overlap_model, overlaps=overlaps, left_out=left_out)
     found = make_objective(
         objective, outlier_cost, prior=prior, missing=missing, shrinkage=shrinkage
     )
     model = make_overlap_model(overlap_model, None, found.kind)
-    matrix = read_matrix(None, X, reset=True, cell_weight=cell_weight, observed=observed)
-    rows = read_memberships(U, "U", matrix.shape[0], None)
-    columns = read_memberships(V, "V", matrix.shape[1], None)
     check_columns(model, len(columns.extra_items) > 0)
     most = max(int(each.numbers.max(initial=0)) for each in (rows, columns))
     if model.most is not None and most > model.most:

@@ -171,10 +171,11 @@ class Matrix:
         absent = [name for name in names if name not in known] if all_wanted else []
         for found, what in ((unknown, "not expected"), (absent, "expected but missing")):
             if found:
+                many = f"{len(found)} {side} of {self._label} are {what}, the first: {found[0]!r}"
+                one = f"{side[:-1].capitalize()} {found[0]!r} of {self._label} is {what}"
                 raise ValueError(
-                    f"{len(found)} {side} of {self._label} are {what}, the first: {found[0]!r}; it "
-                    f"has {len(own)} {side}, expected are {len(names)}. Use a file with the same "
-                    f"{side}."
+                    f"{many if len(found) > 1 else one}; it has {len(own)} {side}, expected are "
+                    f"{len(names)}. Use a file with the same {side}."
                 )
         return np.array([at[name] for name in own], dtype=np.intp)
 

@@ -28,6 +28,7 @@ _SAVED = ("NEOCC", "NEOKMeans", "MSSR", "LowRankNEOKMeans")
 _FORMAT = "neocc model"
 _VERSION = 2
 _READABLE = (1, 2)
+_ARCHIVE = b"PK"
 _HEADER = "model.json"
 _ATTRIBUTE = re.compile(r"_?[a-zA-Z][a-zA-Z0-9_]*")
 # scikit-learn's callbacks are not part of a fit.
@@ -155,7 +156,11 @@ def read_model(path: str | PathLike[str]) -> SavedModel:
         The estimator, the names of rows and columns, and the version that wrote them.
     """
     path = Path(path)
-    with _explaining(path), open_archive(Source.at(path).path, stored=True) as archive:
+    with _explaining(path):
+        source = Source.at(path)
+        if not source.head.startswith(_ARCHIVE):
+            raise _no_model(path)
+    with _explaining(path), open_archive(source.path, stored=True) as archive:
         header = _read_header(archive)
         kind = _estimators().get(header["estimator"])
         if kind is None:
@@ -204,12 +209,15 @@ def _explaining(path: Path) -> Iterator[None]:
         raise ModelFileError(path, "The model does not fit into memory.", remedy) from error
 
 
+def _no_model(path: Path) -> ModelFileError:
+    remedy = "Name the folder of a result, or a file that save_model wrote."
+    return ModelFileError(path, "This is not a model file.", remedy)
+
+
 def _read_header(archive: Archive) -> dict[str, Any]:
     header = json.loads(archive.text(_HEADER))
     if not isinstance(header, dict) or header.get("format") != _FORMAT:
-        raise ModelFileError(
-            archive.path, "This is not a model file.", "Name one that neocc wrote."
-        )
+        raise _no_model(archive.path)
     if header.get("version") not in _READABLE:
         raise ModelFileError(
             archive.path,

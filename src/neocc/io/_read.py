@@ -94,7 +94,7 @@ def read_matrix(
     layer : str, default=None
         Layer of an AnnData file to read instead of X.
     thousands : {",", ".", " ", "'"}, default=None
-        Thousands separator, if any.
+        Thousands separator, if any; a space stands for non-breaking ones as well.
     sheet : str, default=None
         Sheet of an Excel workbook; by default the first that is not blank.
 

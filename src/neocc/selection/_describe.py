@@ -125,12 +125,12 @@ def _remarks(facts: Facts) -> list[str]:
             f"Values up to {max(facts.high, -facts.low):.2g} are too large to be squared: rescale "
             "the data."
         )
-    for side in ("rows", "columns"):
+    for side, n_cells in zip(("rows", "columns"), facts.shape[::-1], strict=True):
         empty, constant, twice = (
             getattr(facts, f"{what}_{side}") for what in ("empty", "constant", "duplicate")
         )
         parts = [f"{empty:,} without any value"] * bool(empty)
-        parts += [f"{constant:,} with the same value throughout"] * bool(constant)
+        parts += [f"{constant:,} with the same value throughout"] * bool(constant and n_cells > 1)
         parts += [f"{twice:,} that repeat an earlier one"] * bool(twice)
         if parts:
             found.append(f"{side.capitalize()}: {_and(parts)}.")

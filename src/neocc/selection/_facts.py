@@ -20,6 +20,8 @@ from neocc.selection._lines import Lines, are_mixed, id_columns, is_list, n_dupl
 __all__ = ["MANY_LEVELS", "Facts", "look_at"]
 
 MANY_LEVELS = 64
+# So few fractions between whole levels are means of several ratings of one cell.
+_FEW_MEANS = 0.1
 """More distinct values than this are not counted."""
 _SKEW_DIGITS = 3
 
@@ -44,7 +46,8 @@ class Facts:
     is_whole : bool
         Whether all values are integers.
     levels : tuple of float
-        Distinct values other than zero, at most `MANY_LEVELS`; empty if there are more.
+        Distinct values other than zero, at most `MANY_LEVELS`; empty if there are more. A few
+        means of whole levels are left out.
     lowest_is_mode : bool
         Whether the lowest of these is the commonest.
     negative : float
@@ -178,6 +181,9 @@ def _levels(values: FloatArray) -> tuple[tuple[float, ...], bool]:
     levels, counts = np.unique(values, return_counts=True)
     if len(levels) > MANY_LEVELS:
         return (), False
+    between = levels % 1 != 0
+    if not (between[0] or between[-1]) and counts[between].sum() <= _FEW_MEANS * values.size:
+        levels, counts = levels[~between], counts[~between]
     return tuple(levels.tolist()), bool(counts.argmax() == 0)
 
 

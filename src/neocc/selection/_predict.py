@@ -238,7 +238,7 @@ def _some_of(
     size = min(n, max(int(n * share), _ITEMS_PER_CLUSTER * n_clusters))
     items = np.sort(rng.choice(n, size=size, replace=False))
     some = matrix.take(items) if side == "rows" else matrix.take_columns(items)
-    return some, [f"computed from a random sample of {size} of the {n} {side}."]
+    return some, [f"numbers of clusters suit a random sample of {size:,} of the {n:,} {side}."]
 
 
 @dataclass(frozen=True)

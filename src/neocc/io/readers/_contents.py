@@ -115,8 +115,9 @@ def without_missing(data: Any) -> Any:
 
 def missing_note(n_missing: int, missing: Missing) -> str:
     """Say what became of missing values."""
-    made = "are left out" if missing == "ignore" else "were read as 0"
-    return f"{n_missing} missing values {made}."
+    one = n_missing == 1
+    made = "left out" if missing == "ignore" else "read as 0"
+    return f"{n_missing:,} missing value{'' if one else 's'} {'was' if one else 'were'} {made}."
 
 
 def _bad_cell(path: Path, value: float, row: int, column: int, contents: Contents) -> ReadError:

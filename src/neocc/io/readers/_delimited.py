@@ -15,7 +15,7 @@ from neocc.io.readers._contents import Contents
 from neocc.io.readers._faults import find_duplicate, find_fault
 from neocc.io.readers._plan import Plan
 from neocc.io.readers._recognise import recognise
-from neocc.io.readers._text import MISSING, Dialect, grouped_number
+from neocc.io.readers._text import MISSING, Dialect, grouped_number, separators
 from neocc.io.readers._triplets import with_ones
 
 __all__ = ["batches", "read_csv", "read_planned", "read_tsv"]
@@ -71,9 +71,7 @@ def batches(
         try:
             for batch in _open(file, source, plan):
                 n_records += batch.num_rows
-                wanted = len(plan.ids) + len(plan.integers) + len(plan.numbers)
-                if not all(_is_blank(one) for one in batch.columns[wanted:]):
-                    raise find_fault(source, plan, missing, "unknown separators")
+                wanted = _checked_width(batch, source, plan, missing)
                 batch = batch.select(list(range(wanted)))  # noqa: PLW2901
                 yield with_ones(batch) if plan.layout == "pairs" else batch
         # Bytes that are no text in the encoding asked for come as Python's own error.
@@ -89,6 +87,14 @@ def batches(
     yield from _from_text(source, plan, missing, n_records)
 
 
+def _checked_width(batch: Any, source: Source, plan: Plan, missing: Missing) -> int:
+    """Return the number of columns wanted; those after them must be blank."""
+    wanted = len(plan.ids) + len(plan.integers) + len(plan.numbers)
+    if not all(_is_blank(one) for one in batch.columns[wanted:]):
+        raise find_fault(source, plan, missing, "unknown separators")
+    return wanted
+
+
 def _from_text(source: Source, plan: Plan, missing: Missing, n_done: int) -> Iterator[Any]:
     """Yield what follows the first records of a file that the parser cannot read as numbers.
 
@@ -101,6 +107,7 @@ def _from_text(source: Source, plan: Plan, missing: Missing, n_done: int) -> Ite
     try:
         with source.open() as file:
             for batch in _open(file, source, plan, numbers_as_text=True):
+                _checked_width(batch, source, plan, missing)
                 rest = batch.slice(min(n_done, batch.num_rows))
                 n_done -= batch.num_rows - rest.num_rows
                 columns = list(rest.columns)
@@ -129,7 +136,7 @@ def _as_numbers(text: Any, dialect: Dialect, codes: Mapping[str, float] | None) 
         return pa.array(list(codes.values()), pa.float64()).take(words)
     if dialect.thousands:
         grouped = pc.match_substring_regex(present, grouped_number(dialect))
-        joined = pc.replace_substring(present, dialect.thousands, "")
+        joined = pc.replace_substring_regex(present, separators(dialect.thousands), "")
         present = pc.if_else(grouped, joined, present)
     if dialect.decimal != ".":
         present = pc.replace_substring(present, dialect.decimal, ".")

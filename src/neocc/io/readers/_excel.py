@@ -60,7 +60,7 @@ def read_excel(source: Source, options: ReadOptions, builders: Builders = IN_MEM
         ) from error
     text = _Text(source.path, len(lines), False, lines[: 1 << 16], lines)
     found = read_csv(text, replace(options, delimiter=",", encoding="utf-8"), builders)
-    note = f"Read is the sheet {name!r}"
+    note = f"Sheet: {name!r}"
     note += f"; others: {', '.join(map(repr, others))}." if others else "."
     return replace(found, notes=(note, *found.notes))
 

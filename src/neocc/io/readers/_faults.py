@@ -21,7 +21,7 @@ from neocc.io._errors import (
 from neocc.io._options import Missing
 from neocc.io._source import Source
 from neocc.io.readers._contents import MISSING_REMEDY
-from neocc.io.readers._numerals import is_grouped
+from neocc.io.readers._numerals import grouping, remedy_for_thousands
 from neocc.io.readers._plan import Plan
 from neocc.io.readers._text import (
     TRUTH,
@@ -154,6 +154,12 @@ def _ragged(source: Source, plan: Plan, record: Record) -> ReadError:
             line=record.line,
         )
     n_cells = len(record.cells)
+    if n_cells == plan.width:
+        place = next(place for place in plan.blank if record.cells[place])
+        problem = f"{record.cells[place][:40]!r} stands in a column without heading, blank above."
+        remedy = "Give the column a heading, or delete the cell."
+        line, column = record.line, plan.labels[place]
+        return FormatError(source.path, problem, remedy, line=line, column=column)
     remedy = "Complete the line, or name the delimiter if it is not "
     remedy += f"{plan.dialect.delimiter!r}."
     if record.last_line > record.line:
@@ -218,8 +224,8 @@ def _bad_columns(
     if is_blank and n_blank > 1 and not words:
         said = f"{fault.problem} {n_blank} cells {_in(blank, plan)} have no value."
         return _like(fault, said, fault.remedy)
-    # Thousands that commas separate are no text: the fault says how to read them.
-    grouped = plan.dialect.decimal == "." and all(map(is_grouped, words.values()))
+    # Thousands that are separated are no text: the fault says how to read them.
+    grouped = all(map(grouping, words.values()))
     if not words or (not is_blank and (grouped or (len(words) == 1 and not n_blank))):
         return fault
     told = [f"{plan.labels[p]}: {word[:20]!r}" for p, word in list(words.items())[:_MOST_TOLD]]
@@ -227,7 +233,9 @@ def _bad_columns(
     said = f"{fault.problem} Of {len(plan.numbers)} columns, {len(words)} "
     said += f"{'holds' if len(words) == 1 else 'hold'} text ({'; '.join(told)}{dots})."
     remedy = f"Leave {'them' if len(words) > 1 else 'it'} out with {drop_option(plan, words)}"
-    if not plan.ids:
+    if len(words) == len(plan.numbers) > 1:  # then nothing would be left
+        remedy = "If the line holds a title, units or a header again, delete it"
+    elif not plan.ids:
         remedy += "; if one names the rows, pass row_names='...'"
     if n_blank:
         remedy += f". {n_blank} cells have no value; {_MISSING_TOO}"
@@ -238,7 +246,7 @@ def _survey(plan: Plan, data: Iterable[Record]) -> tuple[dict[int, str], dict[in
     """Return the first text of each column that has any, and how many cells have no value."""
     words: dict[int, str] = {}
     blank: dict[int, int] = {}
-    n_cells, numbers = 0, set(plan.numbers)
+    n_cells, numbers, decimal, code = 0, set(plan.numbers), plan.dialect.decimal, plan.codes.get
     with suppress(ReadError):  # a record that cannot be read: not what this is about
         for record in data:
             for place, cell in enumerate(map(str.strip, record.cells)):
@@ -246,11 +254,7 @@ def _survey(plan: Plan, data: Iterable[Record]) -> tuple[dict[int, str], dict[in
                     continue
                 if is_missing(cell):
                     blank[place] = blank.get(place, 0) + 1
-                elif not (
-                    is_number(cell, plan.dialect.decimal)
-                    or is_infinite(cell)
-                    or cell in plan.codes.get(place, ())
-                ):
+                elif not (is_number(cell, decimal) or is_infinite(cell) or cell in code(place, ())):
                     words.setdefault(place, cell)
             n_cells += len(record.cells)
             if n_cells > _MOST_CELLS:
@@ -264,10 +268,9 @@ def drop_option(plan: Plan, places: Iterable[int]) -> str:
 
 
 def _in(places: Collection[int], plan: Plan) -> str:
-    n_places = len(places)
-    if n_places == 1:
+    if len(places) == 1:
         return f"in column {plan.labels[next(iter(places))]}"
-    return f"in {n_places} of {len(plan.numbers)} columns"
+    return f"in {len(places)} of {len(plan.numbers)} columns"
 
 
 def _like(fault: ReadError, problem: str, remedy: str) -> ReadError:
@@ -278,11 +281,8 @@ def _remedy_for_text(plan: Plan, cell: str, place: int) -> str:
     others = [sign for sign in ",;\t| " if sign != plan.dialect.delimiter and sign in cell.strip()]
     if plan.width == 1 and others:
         return f"Is the delimiter {others[0]!r}? Then pass delimiter={others[0]!r}."
-    if is_grouped(cell.strip()) and plan.dialect.decimal == ".":
-        remedy = 'If commas separate thousands, pass thousands=","'
-        return remedy + (
-            "." if plan.dialect.delimiter == "," else '; if they are decimal signs, decimal=",".'
-        )
+    if (remedy := remedy_for_thousands(cell.strip(), plan.dialect)) is not None:
+        return remedy
     if plan.dialect.decimal == "." and is_number(cell, ","):
         return 'If commas are decimal signs, pass decimal=",".'
     if plan.layout == "triplets":

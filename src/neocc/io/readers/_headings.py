@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
-from neocc.io.readers._numerals import is_grouped
+from neocc.io.readers._numerals import grouping
 from neocc.io.readers._text import Dialect, Record, are_truths, is_infinite, is_missing, is_number
 
 __all__ = ["NAME_HEADINGS", "Kind", "has_header", "is_rating", "is_thing", "is_time", "is_value"]
@@ -52,7 +52,7 @@ def kind_of(cells: Sequence[str], decimal: str) -> Kind:
     numbers = [
         one
         for one in present
-        if is_number(one.strip(), decimal) or is_infinite(one) or is_grouped(one.strip())
+        if is_number(one.strip(), decimal) or is_infinite(one) or grouping(one.strip())
     ]
     if 2 * len(numbers) <= len(present):
         return "whole numbers" if are_truths(present) else "text"

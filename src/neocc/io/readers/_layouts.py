@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from neocc.io._options import Layout, ReadOptions
@@ -27,7 +27,7 @@ _EARLIEST_TIME = 10**8
 _ROW_NAMES = tuple(heading for heading in NAME_HEADINGS if heading not in ("id", "row"))
 # The share of names that may repeat in a table, and of pairs of ids that may in triplets.
 _FEW = 0.1
-# So many whole numbers that never repeat are no row ids of triplets.
+# So many texts that never repeat name rows; so many whole numbers show whether they are in order.
 _MANY = 10
 # Headings as short as i, j and x1 say nothing.
 _SHORT = 2
@@ -47,6 +47,25 @@ class Sample:
         """The number of cells that most records have."""
         widths = [len(record.cells) for record in self.data]
         return max(set(widths), key=lambda width: (widths.count(width), width))
+
+    @property
+    def ends_blank(self) -> bool:
+        """Whether other columns have headings, and the last has neither one nor values."""
+        if self.header is None or self.width < 2:
+            return False
+        heading = self.header.cells[self.width - 1 :]
+        return not any(cell.strip() for cell in heading) and not any(self.column(self.width - 1))
+
+    @property
+    def without_end(self) -> tuple[Record | None, list[Record]]:
+        """The heading and the data without the last column."""
+        width = self.width
+
+        def cut(record: Record) -> Record:
+            cells = record.cells
+            return replace(record, cells=cells[:-1]) if len(cells) == width else record
+
+        return None if self.header is None else cut(self.header), [cut(one) for one in self.data]
 
     def column(self, place: int) -> list[str]:
         """Cells of one column."""
@@ -93,7 +112,7 @@ def _holds_triplets(sample: Sample) -> bool:
     if kinds[0] == "text":
         return _repeated(first) >= _FEW
     # A matrix with a single entry in each row is none.
-    has_own_row = len(first) >= _MANY and _repeated(first) == 0
+    has_own_row = _repeated(first) == 0
     pairs = list(zip(first, sample.column(1), strict=False))
     return not has_own_row and _repeated(pairs) <= _FEW and not _holds_measurements(sample)
 

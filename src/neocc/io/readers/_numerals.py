@@ -8,19 +8,50 @@ from pathlib import Path
 from typing import NamedTuple
 
 from neocc.io._errors import FormatError
-from neocc.io.readers._text import Dialect, Record, is_number
+from neocc.io.readers._text import Dialect, Record, is_number, separators
 
-__all__ = ["ask_about_thousands", "is_grouped", "say_about_points"]
+__all__ = ["ask_about_thousands", "grouping", "remedy_for_thousands", "say_about_points"]
 
-_GROUPED = {sign: re.compile(rf"[+-]?[1-9]\d{{0,2}}({re.escape(sign)}\d{{3}})+") for sign in ",."}
+_WORDS = {",": "commas", ".": "points", " ": "spaces", "'": "apostrophes"}
+_HEAD = r"[+-]?[1-9]\d{0,2}"
+_GROUPED = {sign: re.compile(rf"{_HEAD}({re.escape(sign)}\d{{3}})+") for sign in ",."}
+# With a fraction, if it need be one: 1.234.567 may be a name.
+_GROUPINGS = {
+    ",": r"(,\d{3})+(\.\d+)?",
+    ".": r"(\.\d{3})+,\d+",
+    " ": rf"({separators(' ')}\d{{3}})+([.,]\d+)?",
+    "'": rf"({separators(chr(39))}\d{{3}})+([.,]\d+)?",
+}
 _SMALL = re.compile(r"[+-]?\d{1,3}")
 # So many numbers with exactly three decimals, beside others without any, are worth a remark.
 _ENOUGH = 3
 
 
-def is_grouped(cell: str) -> bool:
-    """Whether a cell holds a number whose thousands are separated by commas, perhaps."""
-    return _GROUPED[","].fullmatch(cell) is not None
+def grouping(cell: str) -> str | None:
+    """Return what separates thousands in a cell, perhaps; None if it holds no such number.
+
+    Examples
+    --------
+    >>> from neocc.io.readers._numerals import grouping
+    >>> [grouping(one) for one in ("2,000", "1.234,5", "1 234", "1'000.5", "1.234", "1,23")]
+    [',', '.', ' ', "'", None, None]
+    """
+    found = (sign for sign, rest in _GROUPINGS.items() if re.fullmatch(_HEAD + rest, cell))
+    return next(found, None)
+
+
+def remedy_for_thousands(cell: str, dialect: Dialect) -> str | None:
+    """Say how a cell is read in which thousands are separated, perhaps."""
+    sign = grouping(cell)
+    if sign is None:
+        return None
+    remedy = f'If {_WORDS[sign]} separate thousands, pass thousands="{sign}"'
+    points = {one for one in ",." if one in cell} - {sign, dialect.decimal}
+    if points:
+        return f'{remedy} and decimal="{points.pop()}".'
+    if sign == "," and "." not in cell and dialect.delimiter != ",":
+        return f'{remedy}; if they are decimal signs, decimal=",".'
+    return f"{remedy}."
 
 
 def ask_about_thousands(path: Path, found: Sequence[Record], dialect: Dialect) -> None:
@@ -33,7 +64,7 @@ def ask_about_thousands(path: Path, found: Sequence[Record], dialect: Dialect) -
     if doubtful is None or (sign == "." and not doubtful.fills):
         return
     cell = doubtful.cell
-    word = "commas" if sign == "," else "points"
+    word = _WORDS[sign]
     raise FormatError(
         path,
         f"{cell!r} stands in one column with {doubtful.plain!r}: {word} may be decimal signs, or "

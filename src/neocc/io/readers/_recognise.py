@@ -7,7 +7,9 @@ The rules, each of which an option overrides:
   leaves no other of these signs in a cell of every line; then the one that the name of the file
   suggests. Where commas do not separate, they may be decimal. Where none of these separates
   anything, and blanks do and leave numbers, these are it.
-* **Comments**: lines at the beginning that begin with #, if they have another number of cells.
+* **Comments**: lines at the beginning that begin with #, if they have another number of cells. A
+  first line such as `sep=;` says what the delimiter is.
+* **Blank end**: below a header, a last column without heading and values is left out.
 * **Header**: the first line is one if it has text above a column that is mostly numbers; if its
   first cell is blank or one of `NAME_HEADINGS`; or if it is one cell shorter than all other lines
   (as R writes tables with row names). A line of one text and then numbers, above names, is one if
@@ -22,8 +24,8 @@ The rules, each of which an option overrides:
   beside them; if nearly every line has a text of its own in the first column, and a number
   in the second, these are the names of the rows of a table; and whole numbers of which more than
   a tenth of the pairs occur again are cells of a table, and so are whole numbers that never
-  repeat in the first column, ten at least, or that are in no order below headings that are
-  words for other things than ids.
+  repeat in the first column, or that are in no order below headings that are words for other
+  things than ids.
   Where nothing but this says that whole numbers are ids, a cell that is given twice is refused:
   the file may be a table.
 * **Pairs**: two columns of text of which the first repeats; or two whose headings name what rows
@@ -40,6 +42,7 @@ The rules, each of which an option overrides:
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -65,6 +68,8 @@ from neocc.io.readers._text import (
 
 __all__ = ["recognise", "recognise_lines", "recognise_records"]
 
+# What spreadsheets write, and expect, before the table.
+_DECLARED = re.compile(r'"?sep=([,;|\t])"?')
 _LAYOUTS = {
     "table": "a table of numbers",
     "triplets": "triplets (row, column, value)",
@@ -83,9 +88,12 @@ def recognise_lines(
 ) -> Plan:
     """Plan the reading of a file from its first lines; `complete` if these are all."""
     n_comments = next((at for at, one in enumerate(lines) if not one.startswith("#")), 0)
+    declared = _DECLARED.fullmatch(lines[0].rstrip("\r\n")) if len(lines) > 1 else None
+    if declared is not None:
+        n_comments, options = 1, replace(options, delimiter=options.delimiter or declared[1])
     dialect = choose_dialect(lines[n_comments:], complete, options, preferred)
     found = sample_records(lines, complete, dialect)
-    if n_comments and len(found) > 1 and len(found[0].cells) != len(found[-1].cells):
+    if declared or (n_comments and len(found) > 1 and len(found[0].cells) != len(found[-1].cells)):
         blank = ["\n"] * n_comments
         found = sample_records(blank + lines[n_comments:], complete, dialect)
     else:
@@ -103,9 +111,14 @@ def recognise_lines(
             "Was the file written completely? If the line holds data, pass header=False.",
             line=found[0].line,
         )
-    plan = recognise_records(path, dialect, header, data, options)
+    sample = Sample(dialect, header, data)
+    if sample.ends_blank:
+        plan = _with_blank_end(recognise_records(path, dialect, *sample.without_end, options))
+    else:
+        plan = recognise_records(path, dialect, header, data, options)
     if n_comments:
-        note = f"Left out: {n_comments} lines at the beginning that begin with '#'."
+        lead = f"{n_comments} lines at the beginning that begin with '#'."
+        note = f"Left out: {lead if declared is None else f'line 1, {declared[0]!r}.'}"
         plan = replace(plan, skip_lines=max(plan.skip_lines, n_comments), notes=(*plan.notes, note))
     return plan
 
@@ -133,6 +146,19 @@ def recognise_records(
             guessed = not said and sample.kind(0) == sample.kind(1) == "whole numbers"
             plan = replace(plan, guessed=guessed, notes=(*plan.notes, *_left_out(plan)))
     return _with_truths(plan, sample)
+
+
+def _with_blank_end(plan: Plan) -> Plan:
+    """Add a last column that must stay blank: every line ends in a delimiter."""
+    headings = None if plan.headings is None else [*plan.headings, ""]
+    note = f"Left out: column {plan.width + 1}, which has neither a heading nor values."
+    return replace(
+        plan,
+        width=plan.width + 1,
+        headings=headings,
+        blank=(plan.width,),
+        notes=(*plan.notes, note),
+    )
 
 
 def _with_truths(plan: Plan, sample: Sample) -> Plan:

@@ -23,6 +23,7 @@ __all__ = [
     "not_text_error",
     "read_sample",
     "records",
+    "separators",
 ]
 
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NAN", "NULL", "null", "None", "?")
@@ -93,16 +94,21 @@ def is_number(cell: str, decimal: str = ".") -> bool:
     return _NUMBER.fullmatch(cell) is not None
 
 
+def separators(thousands: str) -> str:
+    """Return the regular expression of what separates thousands: any space, any apostrophe."""
+    return {" ": "[ \u00a0\u202f]", "'": "['\u2019]"}.get(thousands, re.escape(thousands))
+
+
 def grouped_number(dialect: Dialect) -> str:
     """Return the regular expression of a number whose thousands are separated."""
-    sign, point = re.escape(dialect.thousands), re.escape(dialect.decimal)
+    sign, point = separators(dialect.thousands), re.escape(dialect.decimal)
     return rf"^[+-]?[0-9]{{1,3}}({sign}[0-9]{{3}})+({point}[0-9]*)?$"
 
 
 def _joined(cell: str, dialect: Dialect) -> str:
     """Return a cell without its separators of thousands."""
     grouped = re.match(grouped_number(dialect), cell.strip())
-    return cell.replace(dialect.thousands, "") if grouped else cell
+    return re.sub(separators(dialect.thousands), "", cell.strip()) if grouped else cell
 
 
 def is_infinite(cell: str) -> bool:
