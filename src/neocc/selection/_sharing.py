@@ -81,10 +81,11 @@ def shared(place: Place, n_clusters: int, most: int, rng: np.random.Generator) -
     starts = _starts(place, n_clusters, rng)
     sets = Sets.of(n_clusters, min(2, most))
     enough = len(kept) >= _ITEMS_PER_CLUSTER * n_clusters
-    if sets is None or sets.most < 2 or place.Y.shape[1] == 0 or not enough:
+    if sets is None or place.Y.shape[1] == 0 or not enough:
         return _disjoint(place, starts[0], {}, 0.0, 0.0, np.zeros((2, 0)))
     sample = np.sort(rng.permutation(len(Y))[:_MOST_ITEMS])
-    return _Comparison(place, Y, Y[sample], starts, rng).decided(kept, sets, most)
+    compared = _Comparison(place, Y, Y[sample], starts, rng)
+    return compared.alone(sets) if sets.most < 2 else compared.decided(kept, sets, most)
 
 
 @dataclass
@@ -96,6 +97,12 @@ class _Comparison:
     some: Any
     starts: list[FloatArray]
     rng: np.random.Generator
+
+    def alone(self, sets: Sets) -> Sharing:
+        """Return disjoint clusters, which nothing is compared with."""
+        mixture = self._best(sets, self.starts, self._widths()[0])
+        found = _disjoint(self.place, mixture.prototypes, {}, 0.0, 0.0, np.zeros((2, 0)))
+        return replace(found, mixture=mixture)
 
     def decided(self, kept: IntArray, sets: Sets, most: int) -> Sharing:
         n, k = len(self.some), len(self.starts[0])
