@@ -13,7 +13,7 @@ from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.selection._mixture import Mixture, Sets, bic, fitted, log_sums
 from neocc.selection._places import Place
 
-__all__ = ["Sharing", "shared"]
+__all__ = ["Sharing", "followed", "shared"]
 
 # Overlap must gain so much over other explanations, in units of log-likelihood: more where clusters
 # vary more than noise makes them.
@@ -83,9 +83,18 @@ def shared(place: Place, n_clusters: int, most: int, rng: np.random.Generator) -
     enough = len(kept) >= _ITEMS_PER_CLUSTER * n_clusters
     if sets is None or place.Y.shape[1] == 0 or not enough:
         return _disjoint(place, starts[0], {}, 0.0, 0.0, np.zeros((2, 0)))
-    sample = np.sort(rng.permutation(len(Y))[:_MOST_ITEMS])
-    compared = _Comparison(place, Y, Y[sample], starts, rng)
-    return compared.alone(sets) if sets.most < 2 else compared.decided(kept, sets, most)
+    compared = _Comparison(place, Y, Y[_sample(len(Y), rng)], starts, rng)
+    return compared.alone() if sets.most < 2 else compared.decided(kept, sets, most)
+
+
+def followed(place: Place, mixture: Mixture, rng: np.random.Generator) -> Mixture:
+    """Return a mixture after a few further steps, without the outliers of a place."""
+    kept = np.flatnonzero(~place.outlying.items)
+    return fitted(place.items(kept[_sample(len(kept), rng)]), mixture, _SHORT)
+
+
+def _sample(n_items: int, rng: np.random.Generator) -> IntArray:
+    return np.sort(rng.permutation(n_items)[:_MOST_ITEMS])
 
 
 @dataclass
@@ -98,10 +107,12 @@ class _Comparison:
     starts: list[FloatArray]
     rng: np.random.Generator
 
-    def alone(self, sets: Sets) -> Sharing:
-        """Return disjoint clusters, which nothing is compared with."""
-        mixture = self._best(sets, self.starts, self._widths()[0])
-        found = _disjoint(self.place, mixture.prototypes, {}, 0.0, 0.0, np.zeros((2, 0)))
+    def alone(self) -> Sharing:
+        """Return disjoint clusters, and those of all prototypes as what items follow."""
+        P = self.place.prototypes
+        singles = Sets(np.eye(len(P)), np.ones(len(P), dtype=np.intp))
+        mixture = fitted(self.some, self.place.mixture(singles, P, self._widths()[0]), _SHORT)
+        found = _disjoint(self.place, self.starts[0], {}, 0.0, 0.0, np.zeros((2, 0)))
         return replace(found, mixture=mixture)
 
     def decided(self, kept: IntArray, sets: Sets, most: int) -> Sharing:

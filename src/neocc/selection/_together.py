@@ -12,7 +12,7 @@ from neocc.core.objectives import Objective, Side
 from neocc.selection._astray import without_strays
 from neocc.selection._overlap_estimate import OverlapEstimate
 from neocc.selection._places import SIDES, Asked, Place
-from neocc.selection._sharing import Sharing, shared
+from neocc.selection._sharing import Sharing, followed, shared
 from neocc.selection._space import find_places
 from neocc.selection._stored import seen_by
 
@@ -63,12 +63,15 @@ def _shared(
 ) -> tuple[Place, Sharing]:
     """Compare explanations, and again without items that follow none of them."""
     found, sharing = place, shared(place, asked.n_clusters, most, rng)
-    for _ in range(_ROUNDS if asked.outliers is None else 0):
-        if sharing.mixture is None:
+    mixture = sharing.mixture if asked.outliers is None else None
+    for _ in range(_ROUNDS):
+        if mixture is None:
             break
-        before, found = found, without_strays(place, sharing.mixture)
+        before, found = found, without_strays(place, mixture)
         if np.array_equal(before.outlying.items, found.outlying.items):
             break
+        mixture = followed(found, mixture, rng)
+    if found is not place:
         sharing = shared(found, asked.n_clusters, most, rng)
     return found, sharing
 
