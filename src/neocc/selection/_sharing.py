@@ -81,10 +81,20 @@ def shared(place: Place, n_clusters: int, most: int, rng: np.random.Generator) -
     starts = _starts(place, n_clusters, rng)
     sets = Sets.of(n_clusters, min(2, most))
     enough = len(kept) >= _ITEMS_PER_CLUSTER * n_clusters
-    if sets is None or place.Y.shape[1] == 0 or not enough:
+    if sets is None or sets.most < 2 or place.Y.shape[1] == 0 or not enough:
         return _disjoint(place, starts[0], {}, 0.0, 0.0, np.zeros((2, 0)))
-    compared = _Comparison(place, Y, Y[_sample(len(Y), rng)], starts, rng)
-    return compared.alone() if sets.most < 2 else compared.decided(kept, sets, most)
+    some = Y[_sample(len(Y), rng)]
+    return _Comparison(place, Y, some, starts, rng).decided(kept, sets, most)
+
+
+def all_prototypes(place: Place, rng: np.random.Generator) -> Mixture | None:
+    P = place.prototypes
+    kept = np.flatnonzero(~place.outlying.items)
+    if P.shape[1] == 0 or len(kept) < _ITEMS_PER_CLUSTER * len(P):
+        return None
+    singles = Sets(np.eye(len(P)), np.ones(len(P), dtype=np.intp))
+    width = widths(place, place.items(kept))[0]
+    return followed(place, place.mixture(singles, P, width), rng)
 
 
 def followed(place: Place, mixture: Mixture, rng: np.random.Generator) -> Mixture:
@@ -107,24 +117,16 @@ class _Comparison:
     starts: list[FloatArray]
     rng: np.random.Generator
 
-    def alone(self) -> Sharing:
-        """Return disjoint clusters, and those of all prototypes as what items follow."""
-        P = self.place.prototypes
-        singles = Sets(np.eye(len(P)), np.ones(len(P), dtype=np.intp))
-        mixture = fitted(self.some, self.place.mixture(singles, P, self._widths()[0]), _SHORT)
-        found = _disjoint(self.place, self.starts[0], {}, 0.0, 0.0, np.zeros((2, 0)))
-        return replace(found, mixture=mixture)
-
     def decided(self, kept: IntArray, sets: Sets, most: int) -> Sharing:
         n, k = len(self.some), len(self.starts[0])
-        widths = self._widths()
-        pairs = self._best(sets, self.starts, widths[0])
+        widths_ = widths(self.place, self.some)
+        pairs = self._best(sets, self.starts, widths_[0])
         singles = Sets(np.eye(k), np.ones(k, dtype=np.intp))
         if n * (1.0 - pairs.shares[0]) < _NOBODY:
             disjoint = fitted(self.some, pairs.like(singles, pairs))
             return self._apart(pairs, disjoint, {"disjoint": 0.0}, bic(pairs, n) - bic(disjoint, n))
-        pairs = max(pairs, self._best(sets, self.starts, widths[1]), key=_likelihood)
-        disjoint = self._best(singles, [*self.starts, pairs.prototypes], widths[0])
+        pairs = max(pairs, self._best(sets, self.starts, widths_[1]), key=_likelihood)
+        disjoint = self._best(singles, [*self.starts, pairs.prototypes], widths_[0])
         gradual = fitted(self.some, pairs.like(Sets.gradual(k), pairs))
         # Prototypes that serve another explanation better may serve this one better too.
         pairs = max(pairs, fitted(self.some, pairs.like(sets, gradual)), key=_likelihood)
@@ -133,7 +135,7 @@ class _Comparison:
         if len(self.place.prototypes) > k:
             more = Sets(np.eye(k + 1), np.ones(k + 1, dtype=np.intp))
             starts = _starts(self.place, k + 1, self.rng)
-            others["one more cluster"] = self._best(more, starts, widths[0])
+            others["one more cluster"] = self._best(more, starts, widths_[0])
         zero, margin = bic(disjoint, n), _MARGIN * self._unruly(pairs)
         references = {name: bic(each, n) - zero for name, each in others.items()}
         if references[_ANY_SHAPE] + margin >= bic(pairs, n) - zero:
@@ -182,14 +184,6 @@ class _Comparison:
         starts["gradual"] = best.like(others["gradual"].sets, best)
         return max(pairs, best, key=lambda each: bic(each, n)), starts
 
-    def _widths(self) -> list[float]:
-        """Return two variances to start from: that around the nearest prototype, and the noise."""
-        r, noise = self.place.Y.shape[1], self.place.noise
-        d = self.place.squares(self.some, self.place.prototypes).min(axis=1)
-        largest = float(self.place.squares(self.some, np.zeros((1, r))).mean()) / r
-        wide = max(float(np.median(d)) / r, noise, 1e-6 * largest)
-        return [wide, max(noise, 1e-6 * largest)]
-
     def _unruly(self, mixture: Mixture) -> float:
         """Return how much more items vary within clusters than noise makes them; at least 1."""
         noise = self.place.noise
@@ -223,6 +217,15 @@ class _Comparison:
         members[kept] = mixture.sets.weights[chosen] > 0
         path = _path(density, shares, gain)
         return Sharing(mixture.prototypes, members, references, gain, margin, path, mixture)
+
+
+def widths(place, some) -> list[float]:
+    """Return two variances to start from: that around the nearest prototype, and the noise."""
+    r, noise = place.Y.shape[1], place.noise
+    d = place.squares(some, place.prototypes).min(axis=1)
+    largest = float(place.squares(some, np.zeros((1, r))).mean()) / r
+    wide = max(float(np.median(d)) / r, noise, 1e-6 * largest)
+    return [wide, max(noise, 1e-6 * largest)]
 
 
 def _likelihood(mixture: Mixture) -> float:

@@ -20,9 +20,9 @@ import numpy as np
 
 from neocc._typing import FloatArray, IntArray
 from neocc.core.engine import Engine
-from neocc.core.objectives import Objective, Side
+from neocc.core.objectives import KMEANS, Objective, Side
 from neocc.core.overlap import OVERLAP_MODELS
-from neocc.core.problem import Problem
+from neocc.core.problem import Counts, Problem
 from neocc.core.search import run_starts
 from neocc.core.steps import Pair, distances, make_features, make_terms, with_side
 from neocc.kernels import Memberships, Terms
@@ -30,7 +30,10 @@ from neocc.selection._outlying import farthest
 from neocc.selection._places import SIDES, Asked, Place, Values, judged
 from neocc.selection._stored import stored_place
 
-__all__ = ["find_places"]
+__all__ = ["GROUP", "find_places", "with_groups"]
+
+GROUP = 3
+"""So many items make a group."""
 
 _ROUNDS = 3
 # Prototypes need not be the best there are: rounds follow.
@@ -47,11 +50,20 @@ def find_places(
     asked: tuple[Asked, Asked],
     rng: np.random.Generator,
     n_init: int,
+    start: tuple[Memberships, Memberships] | None = None,
 ) -> dict[Side, Place]:
-    """Co-cluster generously, then tell outliers from others; both sides help each other."""
+    """Co-cluster generously, then tell outliers from others; both sides help each other.
+
+    There are as many clusters as in a `start`, if it is given.
+    """
     rows, columns = (each.counts(n) for each, n in zip(asked, engine.shape, strict=True))
+    if start is not None:
+        rows, columns = (
+            replace(each, n_clusters=own.n_clusters)
+            for each, own in zip((rows, columns), start, strict=True)
+        )
     problem = Problem(objective, rows, columns, tol=_TOL)
-    runs = run_starts(engine, problem, "neo-kmeans", rng.spawn(n_init))
+    runs = run_starts(engine, problem, start or "neo-kmeans", rng.spawn(1 if start else n_init))
     found = min(runs, key=lambda run: run.objective)
     data, pair = engine.centred(problem.centring), found.pair
     place = stored_place
@@ -70,6 +82,23 @@ def find_places(
             side: replace(each, values=_values(data, side, pair)) for side, each in places.items()
         }
     return places
+
+
+def with_groups(
+    engine: Engine, side: Side, place: Place, most: int, rng: np.random.Generator
+) -> Memberships:
+    """Return the clusters of all items: outliers are in up to `most` clusters of their own."""
+    labels = place.to(place.prototypes).argmin(axis=1).astype(np.int32)
+    out = np.flatnonzero(place.outlying.items)
+    k, n_more = len(place.prototypes), min(most, len(out) // GROUP)
+    if n_more:
+        some, counts = engine.sample(side, out), Counts(len(out), n_more, len(out), 0)
+        both = (counts, None) if side == "rows" else (None, counts)
+        run = next(run_starts(some, Problem(KMEANS, *both, tol=_TOL), "neo-kmeans", rng.spawn(1)))
+        own = run.U if side == "rows" else run.V
+        assert own is not None
+        labels[out] = k + own.first
+    return Memberships.from_labels(labels, k + n_more)
 
 
 def _same_outliers(one: Place, other: Place) -> bool:

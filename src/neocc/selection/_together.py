@@ -12,16 +12,18 @@ from neocc.core.objectives import Objective, Side
 from neocc.selection._astray import without_strays
 from neocc.selection._overlap_estimate import OverlapEstimate
 from neocc.selection._places import SIDES, Asked, Place
-from neocc.selection._sharing import Sharing, followed, shared
-from neocc.selection._space import find_places
+from neocc.selection._sharing import Sharing, all_prototypes, followed, shared
+from neocc.selection._mixture import Mixture
+from neocc.selection._space import GROUP, find_places, with_groups
 from neocc.selection._stored import seen_by
 
 __all__ = ["Asked", "Taken", "completed", "estimate_sides", "is_estimated", "other_side"]
 
 _MOST_MEMBERSHIPS = 4
 _ROUNDS = 4
-# So many items make a group; outliers are none if so many of them are in groups.
-_GROUP, _MOST_IN_GROUPS, _USUAL = 3, 0.5, 0.9
+# Those left out may make so many times as many clusters as others; they are no outliers if so many
+# of them are in groups.
+_MORE, _MOST_IN_GROUPS, _USUAL = 2, 0.5, 0.9
 _OTHER_CLUSTERS = 8
 
 
@@ -61,19 +63,30 @@ def estimate_sides(
 def _shared(
     place: Place, asked: Asked, most: int, rng: np.random.Generator
 ) -> tuple[Place, Sharing]:
-    """Compare explanations, and again without items that follow none of them."""
-    found, sharing = place, shared(place, asked.n_clusters, most, rng)
-    mixture = sharing.mixture if asked.outliers is None else None
-    for _ in range(_ROUNDS):
-        if mixture is None:
-            break
+    """Compare explanations without items that follow no clusters."""
+    found = place
+    if asked.outliers is None:
+        found = _followers(place, all_prototypes(place, rng), rng)
+    sharing = shared(found, asked.n_clusters, most, rng)
+    if asked.outliers is None and sharing.mixture is not None:
+        other = without_strays(place, sharing.mixture)
+        import os
+        if os.environ.get("DBG"): print("     strays", len(place.Y), place.outlying.items.sum(), found.outlying.items.sum(), other.outlying.items.sum(), (found.outlying.items!=other.outlying.items).sum())
+        if not np.array_equal(other.outlying.items, found.outlying.items):
+            found = _followers(place, sharing.mixture, rng)
+            sharing = shared(found, asked.n_clusters, most, rng)
+    return found, sharing
+
+
+def _followers(place: Place, mixture: Mixture | None, rng: np.random.Generator) -> Place:
+    """Return a place in which items that follow no cluster of a mixture are outliers, too."""
+    found = place
+    for _ in range(_ROUNDS if mixture is not None else 0):
         before, found = found, without_strays(place, mixture)
         if np.array_equal(before.outlying.items, found.outlying.items):
             break
         mixture = followed(found, mixture, rng)
-    if found is not place:
-        sharing = shared(found, asked.n_clusters, most, rng)
-    return found, sharing
+    return found
 
 
 def _without_groups(
@@ -85,8 +98,8 @@ def _without_groups(
 ) -> dict[Side, Place]:
     """Find places; items left out that are groups of their own are no outliers.
 
-    The fit is made again with nobody left out on such a side, and room for more clusters; both are
-    compared.
+    The fit is made again with nobody left out on such a side: it begins with clusters of these in
+    addition to the others. Both are compared.
     """
     places = find_places(engine, objective, asked, rng, n_init)
     doubtful = {
@@ -95,12 +108,14 @@ def _without_groups(
     }
     if any(doubtful.values()):
         rows, columns = (
-            replace(wanted, n_clusters=min(n, 2 * wanted.n_generous(n)), outliers=0.0)
-            if doubtful[side]
-            else wanted
-            for side, wanted, n in zip(SIDES, asked, engine.shape, strict=True)
+            replace(wanted, outliers=0.0) if doubtful[side] else wanted
+            for side, wanted in zip(SIDES, asked, strict=True)
         )
-        again = find_places(engine, objective, (rows, columns), rng, n_init)
+        U, V = (
+            with_groups(engine, s, places[s], _MORE * wanted.n_generous(n) * doubtful[s], rng)
+            for s, wanted, n in zip(SIDES, asked, engine.shape, strict=True)
+        )
+        again = find_places(engine, objective, (rows, columns), rng, 1, (U, V))
         for side in SIDES:
             if doubtful[side] and _grouped(places[side], again[side]):
                 places[side] = again[side]
@@ -116,7 +131,7 @@ def _grouped(place: Place, again: Place) -> bool:
     home = again.to(again.prototypes).argmin(axis=1)
     sizes = np.bincount(home, minlength=len(again.prototypes))
     explained = again.left[out] <= np.quantile(again.left[~out], _USUAL)
-    return bool(np.mean(explained & (sizes[home[out]] >= _GROUP)) > _MOST_IN_GROUPS)
+    return bool(np.mean(explained & (sizes[home[out]] >= GROUP)) > _MOST_IN_GROUPS)
 
 
 def is_estimated(objective: Objective) -> bool:
