@@ -16,14 +16,44 @@ from scipy.special import expit
 
 from neocc._counts import round_half_away
 from neocc._typing import BoolArray, IntArray
-from neocc.selection._mixture import Mixture, log_sums
+from neocc.selection._mixture import Mixture, Sets, fitted, log_sums
 from neocc.selection._places import Place, Values
 
-__all__ = ["without_strays"]
+__all__ = ["followers", "without_strays"]
 
 # What they must gain, in units of log-likelihood, beyond what their share is worth.
 _MARGIN = 3.0
 _STEPS = 50
+# A mixture need not be the best there is: a few steps with some of the items will do.
+_ROUNDS, _SHORT, _SOME_ITEMS = 4, 12, 500
+# Prototypes of fewer items follow these.
+_ITEMS_PER_CLUSTER = 5
+
+
+def followers(place: Place, mixture: Mixture | None, rng: np.random.Generator) -> Place:
+    """Return a place in which items that follow no clusters are outliers, too.
+
+    Clusters are those of a mixture, or of all prototypes, and adapt to the items that follow them.
+    """
+    P, kept = place.prototypes, np.flatnonzero(~place.outlying.items)
+    if mixture is None:
+        if P.shape[1] == 0 or len(kept) < _ITEMS_PER_CLUSTER * len(P):
+            return place
+        single = Sets(np.eye(len(P)), np.ones(len(P), dtype=np.intp))
+        mixture = place.mixture(single, P, place.widths(place.items(kept))[0])
+        mixture = _adapted(place, mixture, rng)
+    found = place
+    for _ in range(_ROUNDS):
+        before, found = found, without_strays(place, mixture)
+        if np.array_equal(before.outlying.items, found.outlying.items):
+            break
+        mixture = _adapted(found, mixture, rng)
+    return found
+
+
+def _adapted(place: Place, mixture: Mixture, rng: np.random.Generator) -> Mixture:
+    kept = rng.permutation(np.flatnonzero(~place.outlying.items))
+    return fitted(place.items(np.sort(kept[:_SOME_ITEMS])), mixture, _SHORT)
 
 
 def without_strays(place: Place, mixture: Mixture) -> Place:

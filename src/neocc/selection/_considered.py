@@ -23,7 +23,7 @@ _MOST_VALUES = 20_000
 _ITEMS_PER_CLUSTER = 20
 # Outliers are far from all groups, however many there are: these many groups are asked first, of no
 # more than so many items, from so many starts.
-_SOME_CLUSTERS, _SOME_ITEMS, _SOME_STARTS = 8, 1000, 2
+_SOME_CLUSTERS, _SOME_ITEMS, _SOME_STARTS = 8, 2000, 2
 
 
 class Outliers(NamedTuple):

@@ -13,7 +13,7 @@ from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.selection._mixture import Mixture, Sets, bic, fitted, log_sums
 from neocc.selection._places import Place
 
-__all__ = ["Sharing", "followed", "shared"]
+__all__ = ["Sharing", "shared"]
 
 # Overlap must gain so much over other explanations, in units of log-likelihood: more where clusters
 # vary more than noise makes them.
@@ -83,28 +83,8 @@ def shared(place: Place, n_clusters: int, most: int, rng: np.random.Generator) -
     enough = len(kept) >= _ITEMS_PER_CLUSTER * n_clusters
     if sets is None or sets.most < 2 or place.Y.shape[1] == 0 or not enough:
         return _disjoint(place, starts[0], {}, 0.0, 0.0, np.zeros((2, 0)))
-    some = Y[_sample(len(Y), rng)]
-    return _Comparison(place, Y, some, starts, rng).decided(kept, sets, most)
-
-
-def all_prototypes(place: Place, rng: np.random.Generator) -> Mixture | None:
-    P = place.prototypes
-    kept = np.flatnonzero(~place.outlying.items)
-    if P.shape[1] == 0 or len(kept) < _ITEMS_PER_CLUSTER * len(P):
-        return None
-    singles = Sets(np.eye(len(P)), np.ones(len(P), dtype=np.intp))
-    width = widths(place, place.items(kept))[0]
-    return followed(place, place.mixture(singles, P, width), rng)
-
-
-def followed(place: Place, mixture: Mixture, rng: np.random.Generator) -> Mixture:
-    """Return a mixture after a few further steps, without the outliers of a place."""
-    kept = np.flatnonzero(~place.outlying.items)
-    return fitted(place.items(kept[_sample(len(kept), rng)]), mixture, _SHORT)
-
-
-def _sample(n_items: int, rng: np.random.Generator) -> IntArray:
-    return np.sort(rng.permutation(n_items)[:_MOST_ITEMS])
+    sample = np.sort(rng.permutation(len(Y))[:_MOST_ITEMS])
+    return _Comparison(place, Y, Y[sample], starts, rng).decided(kept, sets, most)
 
 
 @dataclass
@@ -119,14 +99,14 @@ class _Comparison:
 
     def decided(self, kept: IntArray, sets: Sets, most: int) -> Sharing:
         n, k = len(self.some), len(self.starts[0])
-        widths_ = widths(self.place, self.some)
-        pairs = self._best(sets, self.starts, widths_[0])
+        widths = self.place.widths(self.some)
+        pairs = self._best(sets, self.starts, widths[0])
         singles = Sets(np.eye(k), np.ones(k, dtype=np.intp))
         if n * (1.0 - pairs.shares[0]) < _NOBODY:
             disjoint = fitted(self.some, pairs.like(singles, pairs))
             return self._apart(pairs, disjoint, {"disjoint": 0.0}, bic(pairs, n) - bic(disjoint, n))
-        pairs = max(pairs, self._best(sets, self.starts, widths_[1]), key=_likelihood)
-        disjoint = self._best(singles, [*self.starts, pairs.prototypes], widths_[0])
+        pairs = max(pairs, self._best(sets, self.starts, widths[1]), key=_likelihood)
+        disjoint = self._best(singles, [*self.starts, pairs.prototypes], widths[0])
         gradual = fitted(self.some, pairs.like(Sets.gradual(k), pairs))
         # Prototypes that serve another explanation better may serve this one better too.
         pairs = max(pairs, fitted(self.some, pairs.like(sets, gradual)), key=_likelihood)
@@ -135,7 +115,7 @@ class _Comparison:
         if len(self.place.prototypes) > k:
             more = Sets(np.eye(k + 1), np.ones(k + 1, dtype=np.intp))
             starts = _starts(self.place, k + 1, self.rng)
-            others["one more cluster"] = self._best(more, starts, widths_[0])
+            others["one more cluster"] = self._best(more, starts, widths[0])
         zero, margin = bic(disjoint, n), _MARGIN * self._unruly(pairs)
         references = {name: bic(each, n) - zero for name, each in others.items()}
         if references[_ANY_SHAPE] + margin >= bic(pairs, n) - zero:
@@ -217,15 +197,6 @@ class _Comparison:
         members[kept] = mixture.sets.weights[chosen] > 0
         path = _path(density, shares, gain)
         return Sharing(mixture.prototypes, members, references, gain, margin, path, mixture)
-
-
-def widths(place, some) -> list[float]:
-    """Return two variances to start from: that around the nearest prototype, and the noise."""
-    r, noise = place.Y.shape[1], place.noise
-    d = place.squares(some, place.prototypes).min(axis=1)
-    largest = float(place.squares(some, np.zeros((1, r))).mean()) / r
-    wide = max(float(np.median(d)) / r, noise, 1e-6 * largest)
-    return [wide, max(noise, 1e-6 * largest)]
 
 
 def _likelihood(mixture: Mixture) -> float:

@@ -24,6 +24,7 @@ from neocc.core.objectives import KMEANS, Objective, Side
 from neocc.core.overlap import OVERLAP_MODELS
 from neocc.core.problem import Counts, Problem
 from neocc.core.search import run_starts
+from neocc.core.solve import solve
 from neocc.core.steps import Pair, distances, make_features, make_terms, with_side
 from neocc.kernels import Memberships, Terms
 from neocc.selection._outlying import farthest
@@ -42,6 +43,8 @@ _TOL = 1e-3
 # that are so many widths away stay out.
 _CLEARLY = 6.0
 _SAME_PLACE = 1e-9
+# Of more rows or columns, so many show them.
+_MANY = 5000
 
 
 def find_places(
@@ -54,18 +57,18 @@ def find_places(
 ) -> dict[Side, Place]:
     """Co-cluster generously, then tell outliers from others; both sides help each other.
 
-    There are as many clusters as in a `start`, if it is given.
+    Co-clusters are found from a `start`, if it is given.
     """
-    rows, columns = (each.counts(n) for each, n in zip(asked, engine.shape, strict=True))
-    if start is not None:
+    if start is None:
+        problem, pair = _coclustered(engine, objective, asked, rng, n_init)
+    else:
         rows, columns = (
-            replace(each, n_clusters=own.n_clusters)
-            for each, own in zip((rows, columns), start, strict=True)
+            replace(each.counts(n), n_clusters=own.n_clusters)
+            for each, n, own in zip(asked, engine.shape, start, strict=True)
         )
-    problem = Problem(objective, rows, columns, tol=_TOL)
-    runs = run_starts(engine, problem, start or "neo-kmeans", rng.spawn(1 if start else n_init))
-    found = min(runs, key=lambda run: run.objective)
-    data, pair = engine.centred(problem.centring), found.pair
+        problem = Problem(objective, rows, columns, tol=_TOL)
+        pair = solve(engine.centred(problem.centring), problem, start).pair
+    data = engine.centred(problem.centring)
     place = stored_place
     if not objective.needs_counts:
         place, problem = _place, replace(problem, overlap_model=OVERLAP_MODELS["average"](2))
@@ -82,6 +85,40 @@ def find_places(
             side: replace(each, values=_values(data, side, pair)) for side, each in places.items()
         }
     return places
+
+
+def _coclustered(
+    engine: Engine,
+    objective: Objective,
+    asked: tuple[Asked, Asked],
+    rng: np.random.Generator,
+    n_init: int,
+) -> tuple[Problem, Pair]:
+    """Return the problem of generous clusters, and those of a sample of many items."""
+    some, items = engine, list[IntArray]()
+    for side, n in zip(SIDES, engine.shape, strict=True):
+        items.append(np.arange(n))
+        if n > _MANY:
+            items[-1] = np.sort(rng.choice(n, _MANY, replace=False))
+            some = some.sample(side, items[-1])
+    rows, columns = (each.counts(n) for each, n in zip(asked, some.shape, strict=True))
+    problem = Problem(objective, rows, columns, tol=_TOL)
+    runs = run_starts(some, problem, "neo-kmeans", rng.spawn(n_init))
+    found = min(runs, key=lambda run: run.objective)
+    U, V = (
+        _of_all(own, each, n) for own, each, n in zip(found.pair, items, engine.shape, strict=True)
+    )
+    return problem, (U, V)
+
+
+def _of_all(members: Memberships | None, items: IntArray, n_items: int) -> Memberships:
+    """Return the memberships of some items as those of all: others have none."""
+    assert members is not None
+    if len(items) == n_items:
+        return members
+    labels = np.full(n_items, -1, dtype=np.int32)
+    labels[items] = members.first
+    return Memberships.from_labels(labels, members.n_clusters)
 
 
 def with_groups(

@@ -9,21 +9,18 @@ import numpy as np
 
 from neocc.core.engine import Engine
 from neocc.core.objectives import Objective, Side
-from neocc.selection._astray import without_strays
+from neocc.selection._astray import followers, without_strays
 from neocc.selection._overlap_estimate import OverlapEstimate
 from neocc.selection._places import SIDES, Asked, Place
-from neocc.selection._sharing import Sharing, all_prototypes, followed, shared
-from neocc.selection._mixture import Mixture
+from neocc.selection._sharing import Sharing, shared
 from neocc.selection._space import GROUP, find_places, with_groups
 from neocc.selection._stored import seen_by
 
 __all__ = ["Asked", "Taken", "completed", "estimate_sides", "is_estimated", "other_side"]
 
 _MOST_MEMBERSHIPS = 4
-_ROUNDS = 4
-# Those left out may make so many times as many clusters as others; they are no outliers if so many
-# of them are in groups.
-_MORE, _MOST_IN_GROUPS, _USUAL = 2, 0.5, 0.9
+# Those left out are no outliers if so many of them are in groups.
+_MOST_IN_GROUPS, _USUAL = 0.5, 0.9
 _OTHER_CLUSTERS = 8
 
 
@@ -64,29 +61,16 @@ def _shared(
     place: Place, asked: Asked, most: int, rng: np.random.Generator
 ) -> tuple[Place, Sharing]:
     """Compare explanations without items that follow no clusters."""
-    found = place
-    if asked.outliers is None:
-        found = _followers(place, all_prototypes(place, rng), rng)
+    found, is_open = place, asked.outliers is None
+    if is_open and (most == 1 or place.outlying.items.any()):
+        found = followers(place, None, rng)
     sharing = shared(found, asked.n_clusters, most, rng)
-    if asked.outliers is None and sharing.mixture is not None:
-        other = without_strays(place, sharing.mixture)
-        import os
-        if os.environ.get("DBG"): print("     strays", len(place.Y), place.outlying.items.sum(), found.outlying.items.sum(), other.outlying.items.sum(), (found.outlying.items!=other.outlying.items).sum())
-        if not np.array_equal(other.outlying.items, found.outlying.items):
-            found = _followers(place, sharing.mixture, rng)
+    if is_open and sharing.mixture is not None:
+        again = without_strays(place, sharing.mixture)
+        if not np.array_equal(again.outlying.items, found.outlying.items):
+            found = followers(place, sharing.mixture, rng)
             sharing = shared(found, asked.n_clusters, most, rng)
     return found, sharing
-
-
-def _followers(place: Place, mixture: Mixture | None, rng: np.random.Generator) -> Place:
-    """Return a place in which items that follow no cluster of a mixture are outliers, too."""
-    found = place
-    for _ in range(_ROUNDS if mixture is not None else 0):
-        before, found = found, without_strays(place, mixture)
-        if np.array_equal(before.outlying.items, found.outlying.items):
-            break
-        mixture = followed(found, mixture, rng)
-    return found
 
 
 def _without_groups(
@@ -112,7 +96,7 @@ def _without_groups(
             for side, wanted in zip(SIDES, asked, strict=True)
         )
         U, V = (
-            with_groups(engine, s, places[s], _MORE * wanted.n_generous(n) * doubtful[s], rng)
+            with_groups(engine, s, places[s], wanted.n_generous(n) * doubtful[s], rng)
             for s, wanted, n in zip(SIDES, asked, engine.shape, strict=True)
         )
         again = find_places(engine, objective, (rows, columns), rng, 1, (U, V))
