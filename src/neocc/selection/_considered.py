@@ -42,12 +42,9 @@ class Outliers(NamedTuple):
         enough = n_items - len(self.items) >= n_clusters
         return self if enough else Outliers(self.share, self.items[:0])
 
-    def said(self, side: Side) -> list[str]:
-        """Say what numbers are chosen without."""
-        if not self.share:
-            return []
-        some = f"{len(self.items)} {side}" if len(self.items) else f"{self.share:.1%} of the {side}"
-        return [f"numbers were chosen without {some}: outliers."]
+    def said(self, side: Side) -> str:
+        """Say how many there are."""
+        return f"{len(self.items)} {side}" if len(self.items) else f"{self.share:.1%} of the {side}"
 
 
 def known_outliers(

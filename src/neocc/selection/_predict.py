@@ -65,6 +65,12 @@ class Wanted:
         sides = zip(found, engine.shape, (self.rows, self.columns), strict=True)
         return [each.if_left(n, max(some or [1])) for each, n, some in sides]
 
+    def said(self, known: list[Outliers]) -> list[str]:
+        """Say what was found to be left out."""
+        sides = zip(SIDES, self.outliers, known, strict=True)
+        found = (out.said(side) for side, given, out in sides if given is None and out.share)
+        return [f"numbers were chosen without {some}: outliers." for some in found]
+
     def problem(self, shape: tuple[int, int], known: list[Outliers]) -> Problem:
         """Return the problem of one block, of which those of more clusters are made.
 
@@ -120,7 +126,7 @@ def choose_numbers(
         engine = open_(matrix)
         wanted.objective.check(engine)
         known = wanted.known(engine, rng)
-        notes += [note for out, side in zip(known, SIDES, strict=True) for note in out.said(side)]
+        notes += wanted.said(known)
         matrix = without_items(matrix, known)
         engine = open_(matrix)
         problem, tried = wanted.problem(matrix.shape, known), wanted.tried(matrix.shape)
