@@ -19,7 +19,7 @@ from neocc._typing import BoolArray, IntArray
 from neocc.selection._mixture import Mixture, Sets, fitted, log_sums
 from neocc.selection._places import Place, Values
 
-__all__ = ["followers", "without_strays"]
+__all__ = ["followers", "rough_mixture", "without_strays"]
 
 # What they must gain, in units of log-likelihood, beyond what their share is worth.
 _MARGIN = 3.0
@@ -30,18 +30,21 @@ _ROUNDS, _SHORT, _SOME_ITEMS = 4, 12, 500
 _ITEMS_PER_CLUSTER = 5
 
 
-def followers(place: Place, mixture: Mixture | None, rng: np.random.Generator) -> Place:
+def rough_mixture(place: Place, most: int, rng: np.random.Generator) -> Mixture | None:
+    """Return one of all prototypes, of which items share up to two; None if items are too few."""
+    P, kept = place.prototypes, np.flatnonzero(~place.outlying.items)
+    sets = Sets.of(len(P), min(2, most))
+    if sets is None or P.shape[1] == 0 or len(kept) < _ITEMS_PER_CLUSTER * len(P):
+        return None
+    width = place.widths(place.items(kept))[0]
+    return _adapted(place, place.mixture(sets, P, width), rng)
+
+
+def followers(place: Place, mixture: Mixture, rng: np.random.Generator) -> Place:
     """Return a place in which items that follow no clusters are outliers, too.
 
-    Clusters are those of a mixture, or of all prototypes, and adapt to the items that follow them.
+    Clusters are those of a mixture, and adapt to the items that follow them.
     """
-    P, kept = place.prototypes, np.flatnonzero(~place.outlying.items)
-    if mixture is None:
-        if P.shape[1] == 0 or len(kept) < _ITEMS_PER_CLUSTER * len(P):
-            return place
-        single = Sets(np.eye(len(P)), np.ones(len(P), dtype=np.intp))
-        mixture = place.mixture(single, P, place.widths(place.items(kept))[0])
-        mixture = _adapted(place, mixture, rng)
     found = place
     for _ in range(_ROUNDS):
         before, found = found, without_strays(place, mixture)

@@ -9,7 +9,7 @@ import numpy as np
 
 from neocc.core.engine import Engine
 from neocc.core.objectives import Objective, Side
-from neocc.selection._astray import followers, without_strays
+from neocc.selection._astray import followers, rough_mixture, without_strays
 from neocc.selection._overlap_estimate import OverlapEstimate
 from neocc.selection._places import SIDES, Asked, Place
 from neocc.selection._sharing import Sharing, shared
@@ -63,7 +63,8 @@ def _shared(
     """Compare explanations without items that follow no clusters."""
     found, is_open = place, asked.outliers is None
     if is_open and (most == 1 or place.outlying.items.any()):
-        found = followers(place, None, rng)
+        rough = rough_mixture(place, most, rng)
+        found = place if rough is None else followers(place, rough, rng)
     sharing = shared(found, asked.n_clusters, most, rng)
     if is_open and sharing.mixture is not None:
         again = without_strays(place, sharing.mixture)
