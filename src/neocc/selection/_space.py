@@ -131,7 +131,8 @@ def with_groups(
     if n_more:
         some, counts = engine.sample(side, out), Counts(len(out), n_more, len(out), 0)
         both = (counts, None) if side == "rows" else (None, counts)
-        run = next(run_starts(some, Problem(KMEANS, *both, tol=_TOL), "neo-kmeans", rng.spawn(1)))
+        problem = replace(Problem(KMEANS, *both), tol=_TOL)
+        run = next(run_starts(some, problem, "neo-kmeans", rng.spawn(1)))
         own = run.U if side == "rows" else run.V
         assert own is not None
         labels[out] = k + own.first

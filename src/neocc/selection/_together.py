@@ -9,6 +9,7 @@ import numpy as np
 
 from neocc.core.engine import Engine
 from neocc.core.objectives import Objective, Side
+from neocc.kernels import Memberships
 from neocc.selection._astray import followers, rough_mixture, without_strays
 from neocc.selection._overlap_estimate import OverlapEstimate
 from neocc.selection._places import SIDES, Asked, Place
@@ -45,8 +46,8 @@ def estimate_sides(
     """
     most = min(_MOST_MEMBERSHIPS, most or _MOST_MEMBERSHIPS)
     counts = [each.counts(n) for each, n in zip(asked, engine.shape, strict=True)]
-    objective = seen_by(engine, objective, (counts[0], counts[1]), rng)
-    places = _without_groups(engine, objective, asked, rng, n_init)
+    objective, start = seen_by(engine, objective, (counts[0], counts[1]), rng)
+    places = _without_groups(engine, objective, asked, rng, n_init, start)
     found = {}
     for side, wanted in zip(SIDES, asked, strict=True):
         n_most = most if wanted.overlap is None else 1
@@ -80,13 +81,14 @@ def _without_groups(
     asked: tuple[Asked, Asked],
     rng: np.random.Generator,
     n_init: int,
+    start: tuple[Memberships, Memberships] | None,
 ) -> dict[Side, Place]:
     """Find places; items left out that are groups of their own are no outliers.
 
     The fit is made again with nobody left out on such a side: it begins with clusters of these in
     addition to the others. Both are compared.
     """
-    places = find_places(engine, objective, asked, rng, n_init)
+    places = find_places(engine, objective, asked, rng, n_init, start)
     doubtful = {
         side: wanted.outliers is None and bool(places[side].outlying.items.any())
         for side, wanted in zip(SIDES, asked, strict=True)
