@@ -18,6 +18,7 @@ from neocc.selection._data import opened, read
 from neocc.selection._mixture import Mixture, Sets, fitted
 from neocc.selection._outlying import farthest, outlying
 from neocc.selection._places import Place
+from neocc.selection._predict import Wanted
 from neocc.selection._sharing import shared
 from neocc.selection._space import hull
 from neocc.selection._together import Asked, estimate_sides
@@ -377,14 +378,19 @@ def test_more_groups_than_rows_that_are_no_outliers_can_be_given():
 
 
 def test_outliers_of_many_rows_are_left_out_by_their_share(monkeypatch):
-    """A sample tells how many there may be, not which; far ones would ask for clusters."""
+    """A sample tells how many there may be, not which: fits have to leave them out."""
     monkeypatch.setattr("neocc.selection._considered._SOME_ITEMS", 150)
     X, _, _ = make_coclusters((300, 60), 3, 3, row_overlap=-0.1, row_outliers=0.1, random_state=0)
-    found = suggest_n_clusters(X, row_outliers="auto", random_state=0)
-    assert found.best == (3, 3)
-    (note,) = found.notes
-    share = re.fullmatch(r"numbers were chosen without (.*)% of the rows: outliers.", note)[1]
-    assert 10.0 <= float(share) < 20.0
+    wanted = Wanted(OBJECTIVES["mean"], outliers=(None, 0.0))
+    with opened(read(X), 1) as engine:
+        known = wanted.known(engine, np.random.default_rng(0))
+    problem = wanted.problem(X.shape, known)
+    assert 30 <= problem.rows.max_outliers < 60
+    assert problem.columns.max_outliers == 0
+    share = re.fullmatch(
+        r"numbers were chosen without (.*)% of the rows: outliers.", *wanted.said(known)
+    )
+    assert problem.rows.max_outliers == round(3 * float(share[1]))
 
 
 def test_outliers_that_are_given_are_left_out_without_a_word():
