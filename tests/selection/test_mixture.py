@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -11,12 +13,12 @@ from sklearn.preprocessing import scale
 from neocc import NEOCC
 from neocc.core.objectives import OBJECTIVES
 from neocc.datasets import make_coclusters
-from neocc.selection import estimate_overlap_and_outliers
+from neocc.selection import estimate_overlap_and_outliers, suggest_n_clusters
 from neocc.selection._data import opened, read
 from neocc.selection._mixture import Mixture, Sets, fitted
 from neocc.selection._outlying import farthest, outlying
 from neocc.selection._places import Place
-from neocc.selection._predict import choose_numbers
+from neocc.selection._predict import Wanted
 from neocc.selection._sharing import shared
 from neocc.selection._space import hull
 from neocc.selection._together import Asked, estimate_sides
@@ -363,7 +365,9 @@ def test_scrambled_rows_ask_for_no_group_of_their_own():
     model = NEOCC(random_state=0, **AUTO).fit(X)
     assert model.numbers_choice_.best == (4, 3)
     assert model.numbers_choice_.is_clear
-    assert model.numbers_choice_.notes == ("numbers were chosen without 20 rows: outliers.",)
+    assert model.numbers_choice_.notes == (
+        "numbers were chosen without 20 rows that look like outliers.",
+    )
     np.testing.assert_array_equal(np.flatnonzero(model.row_outliers_), np.arange(20))
 
 
@@ -375,21 +379,46 @@ def test_more_groups_than_rows_that_are_no_outliers_can_be_given():
     assert np.count_nonzero(model.row_outliers_) == 2
 
 
-def test_an_interrupt_of_the_second_choice_leaves_the_first(monkeypatch):
-    calls = []
+def test_outliers_of_many_rows_are_left_out_by_their_share(monkeypatch):
+    """A sample tells how many there may be, not which: fits have to leave them out."""
+    monkeypatch.setattr("neocc.selection._considered._SOME_ITEMS", 150)
+    X, _, _ = make_coclusters((300, 60), 3, 3, row_overlap=-0.1, row_outliers=0.1, random_state=0)
+    wanted = Wanted(OBJECTIVES["mean"], outliers=(None, 0.0))
+    with opened(read(X), 1) as engine:
+        known = wanted.known(engine, np.random.default_rng(0))
+    problem = wanted.problem(X.shape, known)
+    assert 30 <= problem.rows.max_outliers < 60
+    assert problem.columns.max_outliers == 0
+    (note,) = wanted.said(known)
+    share = re.search(r"without (.*)% of the rows that look like outliers", note)
+    assert problem.rows.max_outliers == round(3 * float(share[1]))
 
-    def choose(*args, **options):
-        calls.append(args)
-        if len(calls) > 1:
-            raise KeyboardInterrupt
-        return choose_numbers(*args, **options)
 
-    monkeypatch.setattr("neocc.estimators._fractions.choose_numbers", choose)
-    X, _, _ = make_coclusters((200, 60), 3, 3, row_overlap=-0.05, row_outliers=0.05, random_state=0)
-    model = NEOCC(random_state=0, n_init=1, refine=False, **AUTO).fit(X)
-    assert len(calls) == 2
-    assert model.numbers_choice_.best == (3, 3)
-    assert model.row_outliers_.sum() == 10
+def test_outliers_that_are_given_are_left_out_without_a_word():
+    X, _, _ = make_coclusters((200, 60), 3, 3, row_overlap=-0.1, row_outliers=0.1, random_state=0)
+    found = suggest_n_clusters(X, row_outliers=0.1, random_state=0)
+    assert (found.best, found.notes) == ((3, 3), ())
+
+
+def test_rows_that_follow_no_cluster_are_found_where_overlap_is_given():
+    """Most of them are no farther away than others are."""
+    X, _, _ = make_coclusters((400, 80), 4, 3, noise=0.5, random_state=0)
+    X[:20] = np.random.default_rng(0).permuted(X[:20], axis=1)
+    with opened(read(X), 1) as engine:
+        rng, asked = np.random.default_rng(0), (Asked(8, 0.0), Asked(8, 0.0))
+        found = estimate_sides(engine, OBJECTIVES["mean"], asked, rng)
+    np.testing.assert_array_equal(np.flatnonzero(found["rows"].item_pairs == 0), np.arange(20))
+    assert found["columns"].outliers == 0.0
+
+
+def test_places_of_many_rows_are_found_from_some(monkeypatch):
+    X, _, _ = make_coclusters((300, 60), 3, 3, row_overlap=-0.1, row_outliers=0.1, random_state=0)
+    model = NEOCC(3, 3, row_outliers="auto", random_state=0).fit(X)
+    for many in (40, 150):
+        monkeypatch.setattr("neocc.selection._space._MANY", many)
+        again = NEOCC(3, 3, row_outliers="auto", random_state=0).fit(X)
+        np.testing.assert_array_equal(again.row_outliers_, model.row_outliers_)
+        assert again.row_outliers_.sum() == 30
 
 
 def test_what_outliers_leave_free_is_no_overlap():

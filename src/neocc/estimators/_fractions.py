@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, TypeAlias
@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from neocc._sklearn import Interval, StrOptions
-from neocc._typing import IntArray
 from neocc.core.objectives import Objective, Side
 from neocc.core.overlap import OverlapModel
 from neocc.core.problem import Counts
@@ -91,41 +90,10 @@ def choose_sides(
 ) -> Chosen:
     """Choose the numbers of clusters that are "auto", then, for these, overlap and outliers.
 
-    Outliers that the mixture finds may have asked for clusters of their own: numbers are chosen
-    again without them, unless there are more clusters than other items. An interrupt ends the
-    choice, with what is known by then. `callback` is that of `choose_numbers`; `estimate` takes the
-    place of the mixture.
+    An interrupt ends the choice, with what is known by then. `callback` is that of
+    `choose_numbers`; `estimate` takes the place of the mixture.
     """
     numbers = _numbers(model, matrix, callback)
-    chosen = _with_fractions(model, matrix, rule, numbers, estimate)
-    kept = _kept(model, matrix, chosen)
-    left_out = [n - len(each) for n, each in zip(matrix.shape, kept, strict=True)]
-    if numbers is None or estimate is not None or not any(left_out):
-        return chosen
-    if any(chosen.sides[s].n_clusters > len(each) for s, each in zip(SIDES, kept, strict=True)):
-        return chosen
-    try:
-        again = _numbers(model, matrix.take(kept[0]).take_columns(kept[1]), callback, found=0.0)
-    except KeyboardInterrupt:
-        return chosen
-    assert again is not None
-    if not again.complete:
-        return chosen
-    said = " and ".join(f"{n} {side}" for n, side in zip(left_out, SIDES, strict=True) if n)
-    again = replace(again, notes=(*again.notes, f"numbers were chosen without {said}: outliers."))
-    if again.best == numbers.best:
-        return replace(chosen, numbers=again)
-    return _with_fractions(model, matrix, rule, again, estimate)
-
-
-def _with_fractions(
-    model: Any,
-    matrix: Matrix,
-    rule: OverlapModel,
-    numbers: PredictedClusters | None,
-    estimate: Callable[[dict[Side, Asked]], tuple[Estimates, Sides]] | None,
-) -> Chosen:
-    """Estimate what is open of overlap and outliers, given numbers of clusters."""
     asked = _asked(model, matrix, numbers)
     found, sides, why_not = dict[Side, OverlapEstimate](), taken(asked, {}, rule), ""
     if any(each.is_open for each in asked.values()):
@@ -136,17 +104,6 @@ def _with_fractions(
         except KeyboardInterrupt:
             why_not = _INTERRUPTED
     return Chosen(sides, numbers, found, why_not)
-
-
-def _kept(model: Any, matrix: Matrix, chosen: Chosen) -> tuple[IntArray, IntArray]:
-    """Return the rows and columns that are not found to be outliers."""
-    rows, columns = (
-        np.flatnonzero(chosen.estimates[side].item_pairs)
-        if side in chosen.estimates and _fraction(model, f"{side[:-1]}_outliers") is None
-        else np.arange(n)
-        for side, n in zip(SIDES, matrix.shape, strict=True)
-    )
-    return rows, columns
 
 
 def taken(asked: dict[Side, Asked], found: Estimates, rule: OverlapModel) -> Sides:
@@ -173,19 +130,13 @@ def _number(model: Any, matrix: Matrix, side: Side) -> int | None:
     return make_counts(side[:-1], n_items, k).n_clusters
 
 
-def _numbers(
-    model: Any, matrix: Matrix, callback: Any, *, found: float | None = None
-) -> PredictedClusters | None:
-    """Choose the numbers of clusters that are "auto", by prediction.
-
-    `found` is the share of outliers where it is "auto", None if it is not known yet.
-    """
+def _numbers(model: Any, matrix: Matrix, callback: Any) -> PredictedClusters | None:
+    """Choose the numbers of clusters that are "auto", by prediction."""
     given = [_number(model, matrix, side) for side in SIDES]
     if None not in given:
         return None
     rows, columns = (None if k is None else [k] for k in given)
-    given_out = (_fraction(model, f"{side[:-1]}_outliers") for side in SIDES)
-    row_out, column_out = (found if each is None else each for each in given_out)
+    row_out, column_out = (_fraction(model, f"{side[:-1]}_outliers") for side in SIDES)
     wanted = Wanted(asked_objective(model), rows, columns, (row_out, column_out))
     rng = make_rng(model.random_state)
     return choose_numbers(matrix, wanted, rng, model.n_jobs, callback=callback)

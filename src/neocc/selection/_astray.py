@@ -16,14 +16,47 @@ from scipy.special import expit
 
 from neocc._counts import round_half_away
 from neocc._typing import BoolArray, IntArray
-from neocc.selection._mixture import Mixture, log_sums
+from neocc.selection._mixture import Mixture, Sets, fitted, log_sums
 from neocc.selection._places import Place, Values
 
-__all__ = ["without_strays"]
+__all__ = ["followers", "rough_mixture", "without_strays"]
 
 # What they must gain, in units of log-likelihood, beyond what their share is worth.
 _MARGIN = 3.0
 _STEPS = 50
+# A mixture need not be the best there is: a few steps with some of the items will do.
+_ROUNDS, _SHORT, _SOME_ITEMS = 4, 12, 500
+# Prototypes of fewer items follow these.
+_ITEMS_PER_CLUSTER = 5
+
+
+def rough_mixture(place: Place, most: int, rng: np.random.Generator) -> Mixture | None:
+    """Return one of all prototypes, of which items share up to two; None if items are too few."""
+    P, kept = place.prototypes, np.flatnonzero(~place.outlying.items)
+    sets = Sets.of(len(P), min(2, most))
+    if sets is None or P.shape[1] == 0 or len(kept) < _ITEMS_PER_CLUSTER * len(P):
+        return None
+    width = place.widths(place.items(kept))[0]
+    return _adapted(place, place.mixture(sets, P, width), rng)
+
+
+def followers(place: Place, mixture: Mixture, rng: np.random.Generator) -> Place:
+    """Return a place in which items that follow no clusters are outliers, too.
+
+    Clusters are those of a mixture, and adapt to the items that follow them.
+    """
+    found = place
+    for _ in range(_ROUNDS):
+        before, found = found, without_strays(place, mixture)
+        if np.array_equal(before.outlying.items, found.outlying.items):
+            break
+        mixture = _adapted(found, mixture, rng)
+    return found
+
+
+def _adapted(place: Place, mixture: Mixture, rng: np.random.Generator) -> Mixture:
+    kept = rng.permutation(np.flatnonzero(~place.outlying.items))
+    return fitted(place.items(np.sort(kept[:_SOME_ITEMS])), mixture, _SHORT)
 
 
 def without_strays(place: Place, mixture: Mixture) -> Place:

@@ -34,6 +34,8 @@ _PURE = 1.25
 _BEGIN_KNOWN, _BEGIN = 2.5, 6.0
 _FREEDOMS = (1.0, 2.0, 3.0, 5.0, 8.0, 15.0, 30.0)
 _ROUNDS, _STEPS = 6, 40
+# Shares and widths that change no more than this stand.
+_STANDS = 1e-6
 _FEWEST = 5
 _TINY = 1e-300
 
@@ -124,17 +126,19 @@ def _mixed(
     beyond: FloatArray, width: float, begin: float, end: float, *, fixed: bool
 ) -> tuple[float, float]:
     """Return the likelihood of a uniform share of outliers beside the others, and that share."""
-    outside = np.where(beyond > begin, -np.log(end - begin + _TINY), -np.inf)
-    share = 0.05
+    far = beyond[beyond > begin]
+    outside, squares, share, before = -np.log(end - begin + _TINY), far * far, 0.05, 0.0
+    whole, n = float(beyond @ beyond), len(beyond)
     for _ in range(_STEPS):
-        inside = _half_normal(beyond, width)
-        odds = outside - inside + np.log(share) - np.log1p(-share)
-        out = expit(odds)
-        share = float(np.clip(out.mean(), 1e-9, 0.9))
+        if abs(share - before) <= _STANDS * share:
+            break
+        out = expit(outside - _half_normal(far, width) + np.log(share) - np.log1p(-share))
+        before, share = share, float(np.clip(out.sum() / n, 1e-9, 0.9))
         if not fixed:
-            width = float(np.sqrt(((1.0 - out) @ (beyond * beyond)) / (1.0 - out).sum()))
-    mixed = np.logaddexp(_half_normal(beyond, width) + np.log1p(-share), outside + np.log(share))
-    return float(mixed.sum()), share
+            width = float(np.sqrt((whole - out @ squares) / (n - out.sum())))
+    inside = _half_normal(beyond, width) + np.log1p(-share)
+    inside[beyond > begin] = np.logaddexp(inside[beyond > begin], outside + np.log(share))
+    return float(inside.sum()), share
 
 
 def _normally(beyond: FloatArray, width: float, begin: float) -> tuple[float, float]:
@@ -143,7 +147,9 @@ def _normally(beyond: FloatArray, width: float, begin: float) -> tuple[float, fl
     inside = _half_normal(beyond, width)
     share, mixed = 0.0, inside
     for _ in range(_STEPS):
-        share = float(np.clip(out.mean(), 1e-9, 0.9))
+        before, share = share, float(np.clip(out.mean(), 1e-9, 0.9))
+        if abs(share - before) <= _STANDS * share:
+            break
         mean = max(float(out @ beyond) / (out.sum() + _TINY), begin)
         own = max(float(np.sqrt(out @ np.square(beyond - mean) / (out.sum() + _TINY))), width)
         outside = _half_normal(beyond - mean, own) - np.log(2.0)
@@ -160,12 +166,14 @@ def _half_normal(values: FloatArray, width: float) -> FloatArray:
 
 def _half_student(values: FloatArray) -> float:
     """Return the largest log-likelihood of the upper half of Student's t."""
-    best = -np.inf
+    best, squares = -np.inf, np.square(values)
     for freedom in _FREEDOMS:
         width = float(np.median(values))
         for _ in range(_STEPS):
-            weights = (freedom + 1.0) / (freedom + np.square(values / width))
-            width = float(np.sqrt(np.mean(weights * values * values)))
+            weights = (freedom + 1.0) / (freedom + squares / width**2)
+            before, width = width, float(np.sqrt(weights @ squares / len(values)))
+            if abs(width - before) <= _STANDS * width:
+                break
         constant = gammaln((freedom + 1) / 2) - gammaln(freedom / 2) + np.log(2.0)
         constant -= 0.5 * np.log(freedom * np.pi) + np.log(width)
         tails = 0.5 * (freedom + 1) * np.log1p(np.square(values / width) / freedom)

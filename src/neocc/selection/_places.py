@@ -140,6 +140,14 @@ class Place:
         shares = np.log(mixture.shares[mixture.sets.numbers - 1] + 1e-300)
         return np.asarray(mixture.densities(self.items(which)) + shares - 0.5 * around[:, None])
 
+    def widths(self, items: Any) -> list[float]:
+        """Return variances to start from: that of items around the nearest prototype, and noise."""
+        r, noise = self.Y.shape[1], self.noise
+        d = self.squares(items, self.prototypes).min(axis=1)
+        largest = float(self.squares(items, np.zeros((1, r))).mean()) / r
+        wide = max(float(np.median(d)) / r, noise, 1e-6 * largest)
+        return [wide, max(noise, 1e-6 * largest)]
+
     @property
     def noise(self) -> float:
         """Variance of a value around the hull; 0 if there is no room outside it."""

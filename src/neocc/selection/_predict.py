@@ -3,41 +3,39 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
-from copy import deepcopy
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from neocc.core.engine import Engine
-from neocc.core.objectives import MEAN, POISSON, Objective, Side
+from neocc.core.objectives import MEAN, POISSON, Objective
 from neocc.core.overlap import REPEAT, OverlapModel
 from neocc.core.problem import Problem
 from neocc.engines import Matrix
 from neocc.engines.reading import as_matrix
 from neocc.engines.validation import make_counts
 from neocc.selection._cells import Cells
+from neocc.selection._considered import (
+    Outliers,
+    known_outliers,
+    sampled,
+    shortened,
+    without_items,
+)
 from neocc.selection._curves import SIDES, Curve, holds_out_cells, with_clusters
 from neocc.selection._data import Open, is_true, opener
 from neocc.selection._described import as_many, with_enough
 from neocc.selection._heldout import Blocks
 from neocc.selection._predicted import SAME, PredictedClusters, SidePrediction
-from neocc.selection._together import Asked, estimate_sides
 from neocc.selection._verdict import Tried, judged, judged_together
 
-__all__ = ["Wanted", "choose_numbers", "known_outliers", "sampled"]
+__all__ = ["Wanted", "choose_numbers"]
 
 logger = logging.getLogger("neocc")
 
 _MOST_ENTRIES = 5_000_000
-# Items of the other side with so many values are described well enough.
-_MOST_VALUES = 20_000
-# A sample must still show clusters.
-_ITEMS_PER_CLUSTER = 20
-# Outliers are far from all groups, however many there are: these many groups are asked first, of no
-# more than so many items, from so many starts.
-_SOME_CLUSTERS, _SOME_ITEMS, _SOME_STARTS = 8, 1000, 2
 # Clusters on which parts agree so well are found again in any cut.
 _EQUAL = 0.98
 
@@ -56,59 +54,46 @@ class Wanted:
     outliers: tuple[float | None, float | None] = (0.0, 0.0)
     overlap_model: OverlapModel = REPEAT
 
-    def problem(self, engine: Engine, rng: np.random.Generator) -> Problem:
-        """Return the problem of one block, of which those of more clusters are made.
+    def known(self, engine: Engine, rng: np.random.Generator) -> list[Outliers]:
+        """Return what is left out: nobody where cells are held out.
 
-        Clusters do not overlap; outliers are left out. Where cells are held out nobody is: costs
-        are relative to a background, so that outliers ask for no clusters.
+        Costs are then relative to a background, so that outliers ask for no clusters.
         """
         if holds_out_cells(self.objective):
-            rows, columns = (make_counts(s[:-1], n, 1) for s, n in _sized(engine))
-            # Diagonal blocks are some of those that all pairs of clusters make.
-            objective = POISSON if self.objective.paired else self.objective
-            return Problem(objective, rows, columns)
+            return known_outliers(engine, (0.0, 0.0), rng)
         found = known_outliers(engine, self.outliers, rng)
+        sides = zip(found, engine.shape, (self.rows, self.columns), strict=True)
+        return [each.if_left(n, max(some or [1])) for each, n, some in sides]
+
+    def said(self, known: list[Outliers]) -> list[str]:
+        """Say what was found to be left out."""
+        sides = zip(SIDES, self.outliers, known, strict=True)
+        found = (out.said(side) for side, given, out in sides if given is None and out.share)
+        return [f"numbers were chosen without {some} that look like outliers." for some in found]
+
+    def problem(self, shape: tuple[int, int], known: list[Outliers]) -> Problem:
+        """Return the problem of one block, of which those of more clusters are made.
+
+        Clusters do not overlap.
+        """
         rows, columns = (
-            make_counts(side[:-1], n, 1, 0.0 - outliers, outliers)
-            for (side, n), outliers in zip(_sized(engine), found, strict=True)
+            make_counts(side[:-1], n, 1, 0.0 - out.unknown, out.unknown)
+            for side, n, out in zip(SIDES, shape, known, strict=True)
         )
-        return Problem(self.objective, rows, columns, overlap_model=self.overlap_model)
+        if not holds_out_cells(self.objective):
+            return Problem(self.objective, rows, columns, overlap_model=self.overlap_model)
+        # Diagonal blocks are some of those that all pairs of clusters make.
+        return Problem(POISSON if self.objective.paired else self.objective, rows, columns)
+
+    def tried(self, shape: tuple[int, int]) -> list[Tried]:
+        """Return what can be tried of so many rows and columns."""
+        numbers = zip((self.rows, self.columns), shape, strict=True)
+        return [Tried.of(each, n, per_item=self.objective.per_item) for each, n in numbers]
 
     @property
     def given(self) -> tuple[bool, bool]:
         """Whether there is something to choose from on each side."""
         return self.rows is not None, self.columns is not None
-
-
-def known_outliers(
-    engine: Engine, outliers: tuple[float | None, float | None], rng: np.random.Generator
-) -> list[float]:
-    """Return shares of outliers, estimated where they are None: they are far from any clusters."""
-    # What follows draws the same numbers, whether outliers were given or not.
-    apart = deepcopy(rng)
-    shape = engine.shape
-    if None in outliers:
-        for side, n in _sized(engine):
-            if n > _SOME_ITEMS:
-                engine = engine.sample(side, np.sort(apart.choice(n, _SOME_ITEMS, replace=False)))
-    asked = [
-        Asked(min(_SOME_CLUSTERS, n), 0.0, given)
-        for n, given in zip(engine.shape, outliers, strict=True)
-    ]
-    if not any(each.is_open for each in asked):
-        return [given for given in outliers if given is not None]
-    found = estimate_sides(engine, MEAN, (asked[0], asked[1]), apart, n_init=_SOME_STARTS)
-    shares = [found[side].outliers for side in SIDES]
-    for at, given in enumerate(outliers):
-        n, share = engine.shape[at], shares[at]
-        if given is None and n < shape[at]:
-            # There may be more than a sample shows.
-            shares[at] = share + 2.0 * float(np.sqrt(share * (1.0 - share) / n))
-    return shares
-
-
-def _sized(engine: Engine) -> Iterator[tuple[Side, int]]:
-    return zip(SIDES, engine.shape, strict=True)
 
 
 def choose_numbers(
@@ -123,16 +108,15 @@ def choose_numbers(
     """Predict what is held out and choose; the grid grows while more clusters may be better.
 
     A matrix of more than `max_entries` is represented by some of its rows, a long one by some of
-    its rows or columns.
+    its rows or columns. Outliers that are known are taken out.
     """
     largest = max((each[-1] for each in (wanted.rows, wanted.columns) if each), default=1)
     matrix, notes = sampled(matrix, max_entries, largest, rng)
     if max_entries is not None:
-        matrix, of_length = _shortened(matrix, largest, rng)
+        matrix, of_length = shortened(matrix, largest, rng)
         notes += of_length
-    numbers = zip((wanted.rows, wanted.columns), matrix.shape, strict=True)
-    tried = [Tried.of(each, n, per_item=wanted.objective.per_item) for each, n in numbers]
     if min(matrix.shape) < 2:
+        tried = wanted.tried(matrix.shape)
         rows, columns = (
             judged(Curve(np.zeros((1, n)), np.ones(1)), side, each)
             for n, side, each in zip(matrix.shape, SIDES, tried, strict=True)
@@ -141,7 +125,11 @@ def choose_numbers(
     with opener(matrix, n_jobs) as open_:
         engine = open_(matrix)
         wanted.objective.check(engine)
-        problem = wanted.problem(engine, rng)
+        known = wanted.known(engine, rng)
+        notes += wanted.said(known)
+        matrix = without_items(matrix, known)
+        engine = open_(matrix)
+        problem, tried = wanted.problem(matrix.shape, known), wanted.tried(matrix.shape)
         seed = int(rng.integers(2**31))
         held = holds_out_cells(wanted.objective)
         source = Cells(matrix, open_) if held else Blocks(matrix, open_)
@@ -207,38 +195,6 @@ def _second_opinion(
         for own, other, is_doubtful in zip(found, others, doubtful, strict=True)
     )
     return rows, columns
-
-
-def sampled(
-    matrix: Matrix, max_entries: int | None, n_clusters: int, rng: np.random.Generator
-) -> tuple[Matrix, list[str]]:
-    """Return some rows of a matrix that has too many entries, and a note that says so."""
-    if max_entries is None or matrix.n_stored <= max_entries:
-        return matrix, []
-    return _some_of(matrix, "rows", max_entries / matrix.n_stored, n_clusters, rng)
-
-
-def _shortened(
-    matrix: Matrix, n_clusters: int, rng: np.random.Generator
-) -> tuple[Matrix, list[str]]:
-    """Return some rows of a matrix whose columns have more values than it takes, or vice versa."""
-    notes = []
-    for side, n_others in zip(SIDES, matrix.shape[::-1], strict=True):
-        share = _MOST_VALUES * n_others / max(matrix.n_stored, 1)
-        if share < 1.0:
-            matrix, notes_of_side = _some_of(matrix, side, share, n_clusters, rng)
-            notes += notes_of_side
-    return matrix, notes
-
-
-def _some_of(
-    matrix: Matrix, side: Side, share: float, n_clusters: int, rng: np.random.Generator
-) -> tuple[Matrix, list[str]]:
-    n = matrix.shape[SIDES.index(side)]
-    size = min(n, max(int(n * share), _ITEMS_PER_CLUSTER * n_clusters))
-    items = np.sort(rng.choice(n, size=size, replace=False))
-    some = matrix.take(items) if side == "rows" else matrix.take_columns(items)
-    return some, [f"numbers of clusters suit a random sample of {size:,} of the {n:,} {side}."]
 
 
 @dataclass(frozen=True)

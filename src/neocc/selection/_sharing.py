@@ -99,7 +99,7 @@ class _Comparison:
 
     def decided(self, kept: IntArray, sets: Sets, most: int) -> Sharing:
         n, k = len(self.some), len(self.starts[0])
-        widths = self._widths()
+        widths = self.place.widths(self.some)
         pairs = self._best(sets, self.starts, widths[0])
         singles = Sets(np.eye(k), np.ones(k, dtype=np.intp))
         if n * (1.0 - pairs.shares[0]) < _NOBODY:
@@ -163,14 +163,6 @@ class _Comparison:
             starts["one more cluster"] = more.shaped
         starts["gradual"] = best.like(others["gradual"].sets, best)
         return max(pairs, best, key=lambda each: bic(each, n)), starts
-
-    def _widths(self) -> list[float]:
-        """Return two variances to start from: that around the nearest prototype, and the noise."""
-        r, noise = self.place.Y.shape[1], self.place.noise
-        d = self.place.squares(self.some, self.place.prototypes).min(axis=1)
-        largest = float(self.place.squares(self.some, np.zeros((1, r))).mean()) / r
-        wide = max(float(np.median(d)) / r, noise, 1e-6 * largest)
-        return [wide, max(noise, 1e-6 * largest)]
 
     def _unruly(self, mixture: Mixture) -> float:
         """Return how much more items vary within clusters than noise makes them; at least 1."""

@@ -20,17 +20,21 @@ import numpy as np
 
 from neocc._typing import FloatArray, IntArray
 from neocc.core.engine import Engine
-from neocc.core.objectives import Objective, Side
+from neocc.core.objectives import KMEANS, Objective, Side
 from neocc.core.overlap import OVERLAP_MODELS
-from neocc.core.problem import Problem
+from neocc.core.problem import Counts, Problem
 from neocc.core.search import run_starts
+from neocc.core.solve import solve
 from neocc.core.steps import Pair, distances, make_features, make_terms, with_side
 from neocc.kernels import Memberships, Terms
 from neocc.selection._outlying import farthest
 from neocc.selection._places import SIDES, Asked, Place, Values, judged
 from neocc.selection._stored import stored_place
 
-__all__ = ["find_places"]
+__all__ = ["GROUP", "find_places", "with_groups"]
+
+GROUP = 3
+"""So many items make a group."""
 
 _ROUNDS = 3
 # Prototypes need not be the best there are: rounds follow.
@@ -39,6 +43,8 @@ _TOL = 1e-3
 # that are so many widths away stay out.
 _CLEARLY = 6.0
 _SAME_PLACE = 1e-9
+# Of more rows or columns, so many show them.
+_MANY = 5000
 
 
 def find_places(
@@ -47,13 +53,22 @@ def find_places(
     asked: tuple[Asked, Asked],
     rng: np.random.Generator,
     n_init: int,
+    start: tuple[Memberships, Memberships] | None = None,
 ) -> dict[Side, Place]:
-    """Co-cluster generously, then tell outliers from others; both sides help each other."""
-    rows, columns = (each.counts(n) for each, n in zip(asked, engine.shape, strict=True))
-    problem = Problem(objective, rows, columns, tol=_TOL)
-    runs = run_starts(engine, problem, "neo-kmeans", rng.spawn(n_init))
-    found = min(runs, key=lambda run: run.objective)
-    data, pair = engine.centred(problem.centring), found.pair
+    """Co-cluster generously, then tell outliers from others; both sides help each other.
+
+    Co-clusters are found from a `start`, if it is given.
+    """
+    if start is None:
+        problem, pair = _coclustered(engine, objective, asked, rng, n_init)
+    else:
+        rows, columns = (
+            replace(each.counts(n), n_clusters=own.n_clusters)
+            for each, n, own in zip(asked, engine.shape, start, strict=True)
+        )
+        problem = Problem(objective, rows, columns, tol=_TOL)
+        pair = solve(engine.centred(problem.centring), problem, start).pair
+    data = engine.centred(problem.centring)
     place = stored_place
     if not objective.needs_counts:
         place, problem = _place, replace(problem, overlap_model=OVERLAP_MODELS["average"](2))
@@ -70,6 +85,58 @@ def find_places(
             side: replace(each, values=_values(data, side, pair)) for side, each in places.items()
         }
     return places
+
+
+def _coclustered(
+    engine: Engine,
+    objective: Objective,
+    asked: tuple[Asked, Asked],
+    rng: np.random.Generator,
+    n_init: int,
+) -> tuple[Problem, Pair]:
+    """Return the problem of generous clusters, and those of a sample of many items."""
+    some, items = engine, list[IntArray]()
+    for side, n in zip(SIDES, engine.shape, strict=True):
+        items.append(np.arange(n))
+        if n > _MANY:
+            items[-1] = np.sort(rng.choice(n, _MANY, replace=False))
+            some = some.sample(side, items[-1])
+    rows, columns = (each.counts(n) for each, n in zip(asked, some.shape, strict=True))
+    problem = Problem(objective, rows, columns, tol=_TOL)
+    runs = run_starts(some, problem, "neo-kmeans", rng.spawn(n_init))
+    found = min(runs, key=lambda run: run.objective)
+    U, V = (
+        _of_all(own, each, n) for own, each, n in zip(found.pair, items, engine.shape, strict=True)
+    )
+    return problem, (U, V)
+
+
+def _of_all(members: Memberships | None, items: IntArray, n_items: int) -> Memberships:
+    """Return the memberships of some items as those of all: others have none."""
+    assert members is not None
+    if len(items) == n_items:
+        return members
+    labels = np.full(n_items, -1, dtype=np.int32)
+    labels[items] = members.first
+    return Memberships.from_labels(labels, members.n_clusters)
+
+
+def with_groups(
+    engine: Engine, side: Side, place: Place, most: int, rng: np.random.Generator
+) -> Memberships:
+    """Return the clusters of all items: outliers are in up to `most` clusters of their own."""
+    labels = place.to(place.prototypes).argmin(axis=1).astype(np.int32)
+    out = np.flatnonzero(place.outlying.items)
+    k, n_more = len(place.prototypes), min(most, len(out) // GROUP)
+    if n_more:
+        some, counts = engine.sample(side, out), Counts(len(out), n_more, len(out), 0)
+        both = (counts, None) if side == "rows" else (None, counts)
+        problem = replace(Problem(KMEANS, *both), tol=_TOL)
+        run = next(run_starts(some, problem, "neo-kmeans", rng.spawn(1)))
+        own = run.U if side == "rows" else run.V
+        assert own is not None
+        labels[out] = k + own.first
+    return Memberships.from_labels(labels, k + n_more)
 
 
 def _same_outliers(one: Place, other: Place) -> bool:

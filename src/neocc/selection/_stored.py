@@ -8,7 +8,7 @@ by what they tell of the stored values and of where these are (log-likelihoods, 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -26,6 +26,8 @@ from neocc.selection._scattered import Cells, Scattered
 
 __all__ = ["StoredPlace", "seen_by", "stored_place"]
 
+Both: TypeAlias = tuple[Memberships, Memberships]
+
 _STARTS, _TOL = 2, 1e-3
 # Co-clusters follow chance, too: what they tell of where cells are counts twice.
 _TWICE = 2.0
@@ -34,33 +36,38 @@ _TINY = 1e-300
 
 def seen_by(
     engine: Engine, objective: Objective, counts: tuple[Counts, Counts], rng: np.random.Generator
-) -> Objective:
-    """Return the objective, over stored cells alone if the others tell nothing."""
+) -> tuple[Objective, Both | None]:
+    """Return the objective, over stored cells alone if the others tell nothing.
+
+    Co-clusters that were found on the way come with it.
+    """
     observed, n_cells = over_observed(objective), float(np.prod(engine.shape))
     if observed is None or objective.needs_counts or not 0 < engine.n_stored < n_cells:
-        return objective
-    (where, values), (elsewhere, others) = (
-        _told(engine, _coclustered(engine, each, counts, rng)) for each in (observed, objective)
-    )
+        return objective, None
+    pairs = [_coclustered(engine, each, counts, rng) for each in (observed, objective)]
+    (where, values), (elsewhere, others) = (_told(engine, pair) for pair in pairs)
     n_blocks = [side.n_clusters for side in counts]
     by_chance = 0.5 * np.prod([k - 1 for k in n_blocks]) * np.log(n_cells)
     tells = values > 0.5 * np.prod(n_blocks) * np.log(engine.n_stored)
     least = 0.0 if elsewhere < by_chance else _TWICE * elsewhere
-    return observed if tells and where < by_chance and values - others >= least else objective
+    if tells and where < by_chance and values - others >= least:
+        return observed, pairs[0]
+    return objective, pairs[1]
 
 
 def _coclustered(
     engine: Engine, objective: Objective, counts: tuple[Counts, Counts], rng: np.random.Generator
-) -> Pair:
+) -> Both:
     problem = Problem(objective, *counts, tol=_TOL)
     runs = run_starts(engine, problem, "neo-kmeans", rng.spawn(_STARTS))
-    return min(runs, key=lambda run: run.objective).pair
+    U, V = min(runs, key=lambda run: run.objective).pair
+    assert U is not None and V is not None
+    return U, V
 
 
-def _told(engine: Engine, pair: Pair) -> tuple[float, float]:
+def _told(engine: Engine, pair: Both) -> tuple[float, float]:
     """Return what blocks tell of where stored cells are, and of their values."""
     U, V = pair
-    assert V is not None
     features = engine.column_features(U, None, counts=True)
     S, N = features.blocks(V), features.blocks(V, "counts")
     total = N.sum()

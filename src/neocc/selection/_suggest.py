@@ -13,6 +13,7 @@ from neocc.core.overlap import bounded_model
 from neocc.core.solve import Solution
 from neocc.engines import Matrix
 from neocc.engines.validation import make_counts
+from neocc.selection._considered import known_outliers, sampled
 from neocc.selection._criteria import CRITERIA, Fit, icl
 from neocc.selection._data import (
     check_choice,
@@ -26,7 +27,7 @@ from neocc.selection._data import (
 )
 from neocc.selection._distances import all_equal
 from neocc.selection._grid import Effort
-from neocc.selection._predict import Wanted, choose_numbers, known_outliers, sampled
+from neocc.selection._predict import Wanted, choose_numbers
 from neocc.selection._predicted import PredictedClusters
 from neocc.selection._search import Search
 from neocc.selection._suggested import SuggestedClusters, make_table
@@ -171,7 +172,7 @@ def suggest_n_clusters(
     _check_fractions(matrix, largest, (row_overlap, known[0], column_overlap, known[1]))
     matrix, notes = sampled(matrix, max_entries, row_clusters[-1], rng)
     with opened(matrix, n_jobs) as engine:
-        out = known_outliers(engine, outliers, rng)
+        out = [each.share for each in known_outliers(engine, outliers, rng)]
     # Memberships that outliers found here leave free are nobody's.
     free = [share if given is None else 0.0 for share, given in zip(out, outliers, strict=True)]
     fractions = (row_overlap - free[0], out[0], column_overlap - free[1], out[1])

@@ -9,19 +9,19 @@ import numpy as np
 
 from neocc.core.engine import Engine
 from neocc.core.objectives import Objective, Side
-from neocc.selection._astray import without_strays
+from neocc.kernels import Memberships
+from neocc.selection._astray import followers, rough_mixture, without_strays
 from neocc.selection._overlap_estimate import OverlapEstimate
 from neocc.selection._places import SIDES, Asked, Place
 from neocc.selection._sharing import Sharing, shared
-from neocc.selection._space import find_places
+from neocc.selection._space import GROUP, find_places, with_groups
 from neocc.selection._stored import seen_by
 
 __all__ = ["Asked", "Taken", "completed", "estimate_sides", "is_estimated", "other_side"]
 
 _MOST_MEMBERSHIPS = 4
-_ROUNDS = 4
-# So many items make a group; outliers are none if so many of them are in groups.
-_GROUP, _MOST_IN_GROUPS, _USUAL = 3, 0.5, 0.9
+# Those left out are no outliers if so many of them are in groups.
+_MOST_IN_GROUPS, _USUAL = 0.5, 0.9
 _OTHER_CLUSTERS = 8
 
 
@@ -46,8 +46,8 @@ def estimate_sides(
     """
     most = min(_MOST_MEMBERSHIPS, most or _MOST_MEMBERSHIPS)
     counts = [each.counts(n) for each, n in zip(asked, engine.shape, strict=True)]
-    objective = seen_by(engine, objective, (counts[0], counts[1]), rng)
-    places = _without_groups(engine, objective, asked, rng, n_init)
+    objective, start = seen_by(engine, objective, (counts[0], counts[1]), rng)
+    places = _without_groups(engine, objective, asked, rng, n_init, start)
     found = {}
     for side, wanted in zip(SIDES, asked, strict=True):
         n_most = most if wanted.overlap is None else 1
@@ -61,15 +61,17 @@ def estimate_sides(
 def _shared(
     place: Place, asked: Asked, most: int, rng: np.random.Generator
 ) -> tuple[Place, Sharing]:
-    """Compare explanations, and again without items that follow none of them."""
-    found, sharing = place, shared(place, asked.n_clusters, most, rng)
-    for _ in range(_ROUNDS if asked.outliers is None else 0):
-        if sharing.mixture is None:
-            break
-        before, found = found, without_strays(place, sharing.mixture)
-        if np.array_equal(before.outlying.items, found.outlying.items):
-            break
-        sharing = shared(found, asked.n_clusters, most, rng)
+    """Compare explanations without items that follow no clusters."""
+    found, is_open = place, asked.outliers is None
+    if is_open and (most == 1 or place.outlying.items.any()):
+        rough = rough_mixture(place, most, rng)
+        found = place if rough is None else followers(place, rough, rng)
+    sharing = shared(found, asked.n_clusters, most, rng)
+    if is_open and sharing.mixture is not None:
+        again = without_strays(place, sharing.mixture)
+        if not np.array_equal(again.outlying.items, found.outlying.items):
+            found = followers(place, sharing.mixture, rng)
+            sharing = shared(found, asked.n_clusters, most, rng)
     return found, sharing
 
 
@@ -79,25 +81,28 @@ def _without_groups(
     asked: tuple[Asked, Asked],
     rng: np.random.Generator,
     n_init: int,
+    start: tuple[Memberships, Memberships] | None,
 ) -> dict[Side, Place]:
     """Find places; items left out that are groups of their own are no outliers.
 
-    The fit is made again with nobody left out on such a side, and room for more clusters; both are
-    compared.
+    The fit is made again with nobody left out on such a side: it begins with clusters of these in
+    addition to the others. Both are compared.
     """
-    places = find_places(engine, objective, asked, rng, n_init)
+    places = find_places(engine, objective, asked, rng, n_init, start)
     doubtful = {
         side: wanted.outliers is None and bool(places[side].outlying.items.any())
         for side, wanted in zip(SIDES, asked, strict=True)
     }
     if any(doubtful.values()):
         rows, columns = (
-            replace(wanted, n_clusters=min(n, 2 * wanted.n_generous(n)), outliers=0.0)
-            if doubtful[side]
-            else wanted
-            for side, wanted, n in zip(SIDES, asked, engine.shape, strict=True)
+            replace(wanted, outliers=0.0) if doubtful[side] else wanted
+            for side, wanted in zip(SIDES, asked, strict=True)
         )
-        again = find_places(engine, objective, (rows, columns), rng, n_init)
+        U, V = (
+            with_groups(engine, s, places[s], wanted.n_generous(n) * doubtful[s], rng)
+            for s, wanted, n in zip(SIDES, asked, engine.shape, strict=True)
+        )
+        again = find_places(engine, objective, (rows, columns), rng, 1, (U, V))
         for side in SIDES:
             if doubtful[side] and _grouped(places[side], again[side]):
                 places[side] = again[side]
@@ -113,7 +118,7 @@ def _grouped(place: Place, again: Place) -> bool:
     home = again.to(again.prototypes).argmin(axis=1)
     sizes = np.bincount(home, minlength=len(again.prototypes))
     explained = again.left[out] <= np.quantile(again.left[~out], _USUAL)
-    return bool(np.mean(explained & (sizes[home[out]] >= _GROUP)) > _MOST_IN_GROUPS)
+    return bool(np.mean(explained & (sizes[home[out]] >= GROUP)) > _MOST_IN_GROUPS)
 
 
 def is_estimated(objective: Objective) -> bool:
