@@ -34,6 +34,8 @@ class Ends(Pool):
     is_settled: bool = False  # no further one is needed
     is_ready: bool = False  # the best of short runs have converged
     work: float = 0.0  # that all of it took
+    goes_on: bool = False  # a default search has ended, and a thorough one begun
+    is_polished: bool = False  # exact moves have been made
     starts: list[Solution] = field(default_factory=list)  # where they ended, ranked
 
     @property
@@ -58,6 +60,16 @@ class Ends(Pool):
         ends = [improved(each, attempt(data, problem, each.pair, best)) for each in others]
         self.starts, self.is_ready = ranked([best, *ends]), True
         self.work += data.reads.asked - asked
+
+    def take(self, found: Solution) -> None:
+        """Have the lower of the best so far and another solution of all of the data."""
+        self.starts = ranked([self.best, found])[:1]
+
+    def go_on(self, where: Sample, patience: int) -> None:
+        """Prepare for rounds that are made with more patience."""
+        self.goes_on, self.is_over, self.patience = True, False, patience
+        if where.items is None:
+            self.pool = [self.best, *self.pool[1:]]
 
     def make_rounds(
         self, where: Sample, limit: float, rng: np.random.Generator, n_new: int = 0
