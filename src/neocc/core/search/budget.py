@@ -47,11 +47,11 @@ _CLOSING = 0.1
 _COMPARED = 4
 # Passes of a search for each of its starts, where most of them are not made.
 _PASSES = 15
-# What may follow a default search, as a multiple of the work of the starts, and with which patience.
-import os
-_FURTHER = float(os.environ.get("FURTHER", 2.5))
-_FURTHER_SEEN = float(os.environ.get("FURTHER_SEEN", 5))
-_PATIENCE = int(os.environ.get("PATIENCE", 60))
+# What may follow a default search, as a multiple of the work of the starts (of starts from a view),
+# or so many passes, and rounds without a gain that are made at least then.
+_FURTHER, _FURTHER_SEEN = 1.75, 7.0
+_FURTHER_PASSES = 1300
+_PATIENCE = 60
 # Patience of the rounds on all of the data that follow those on a sample.
 _LAST_PATIENCE = 6
 # What may follow starts from a view where iterations are quick, and other methods are too.
@@ -140,6 +140,11 @@ class _Search(Starts):
             return max(_PASSES * len(self.rngs) - self.state.work, _QUICK * self.state.work)
         return (_ON_SAMPLE if self.is_sampled else _MULTIPLE) * self.work
 
+    @property
+    def n_new(self) -> int:
+        """Rounds that may begin anew, at random."""
+        return 0 if isinstance(self.init, tuple) else len(self.rngs)
+
     def default(self) -> Iterator[Solution]:
         """Make starts, rounds for as long as these pay, and the last swaps."""
         state = self.state
@@ -147,8 +152,8 @@ class _Search(Starts):
             yield state.best
             if self.ended():
                 return
-        is_quick = state.is_settled or self.are_seen or isinstance(self.init, tuple)
-        yield from self.rounds(self.limit * (1.0 - _CLOSING), 0 if is_quick else len(self.rngs))
+        n_new = 0 if state.is_settled or self.are_seen else self.n_new
+        yield from self.rounds(self.limit * (1.0 - _CLOSING), n_new)
         if self.stopped():
             return
         self.begin()
@@ -166,8 +171,8 @@ class _Search(Starts):
             state.go_on(where, _PATIENCE)
             self.journal.hold(run=None)
             self.journal.note(search=state.noted(self.rng))
-        n_new = 0 if isinstance(self.init, tuple) else len(self.rngs)
-        yield from self.rounds(self.limit + (_FURTHER_SEEN if self.are_seen else _FURTHER) * self.work, n_new)
+        further = (_FURTHER_SEEN if self.are_seen else _FURTHER) * self.work
+        yield from self.rounds(self.limit + max(further, _FURTHER_PASSES), 2 * self.n_new)
         if self.stopped():
             return
         if not state.is_polished:
