@@ -188,7 +188,7 @@ def test_a_search_takes_no_more_steps_than_announced(init, n_init):
 
 
 def test_rounds_take_no_longer_than_the_starts_allow(X, calls, monkeypatch):
-    """1.3 times and 1.75 times their work, but for the last round of each."""
+    """1.3 times their work, then 1.75 times or 1,300 passes, but for the last round of each."""
     works, note = [], budget.Ends.add_start
     monkeypatch.setattr(
         budget.Ends, "add_start", lambda *given: works.append(given[-1]) or note(*given)
@@ -199,7 +199,8 @@ def test_rounds_take_no_longer_than_the_starts_allow(X, calls, monkeypatch):
         calls.clear()
         run(data, problem, "random", n_init=10)
         assert len(works) == 10
-        assert sum(calls) <= 3.05 * sum(works) + 2 * max(calls, default=0)
+        limit = 1.3 * sum(works) + max(1.75 * sum(works), 1300)
+        assert sum(calls) <= limit + 2 * max(calls, default=0)
     assert sum(calls) >= 1.5 * sum(works)
 
 
@@ -225,8 +226,8 @@ def test_a_function_makes_every_plain_start(X):
     assert min(solution.objective for solution in found) == expected
 
 
-@pytest.mark.parametrize(("n_init", "n_made"), [(2, 1), (26, 2)])
-def test_a_search_calls_a_function_for_one_short_run_in_fifty(X, n_init, n_made):
+@pytest.mark.parametrize(("n_init", "n_made"), [(2, 1), (51, 2)])
+def test_a_search_calls_a_function_for_one_start_in_fifty(X, n_init, n_made):
     start, made = a_start_that_counts()
     assert most_steps(start, n_init) == most_steps("random", n_init)
     found = run(X, problem_of("mean"), start, n_init)
@@ -326,7 +327,7 @@ def test_a_wide_matrix_is_searched_on_some_of_its_columns(objective, monkeypatch
     X = planted(np.random.default_rng(0), 12, 300, 3, 3, noise=0.5)
     problem = Problem(OBJECTIVES[objective], Counts(12, 3, 13, 0), Counts(300, 3, 315, 6))
     *before, extended, last = run_on_sample(X, problem)
-    assert sides == ["columns"]
+    assert set(sides) == {"columns"}
     assert len(before) > 1
     assert_feasible(last, problem)
     assert last.objective <= extended.objective
