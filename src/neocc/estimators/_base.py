@@ -163,8 +163,7 @@ class BaseNEO(
             starts = run_starts(engine, first, init, rngs, progress.report, **options)
             data = engine.centred(problem.centring)
             steps = (self._finished(data, problem, each) for each in starts)
-        for found in progress.around(steps):
-            yield found
+        yield from progress.around(steps)
         progress.end()
 
     @property

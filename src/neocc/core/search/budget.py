@@ -9,6 +9,9 @@ the engine (`Reads.asked`), never in seconds: the same seed gives the same resul
 Less is done where that pays. Further starts are not made if the first few end alike. Few rounds
 follow starts from a view, which are good ones. The starts of large matrices are short runs, the
 best of which are carried on, and rounds are made with a sample.
+
+A thorough search goes on from there, with more patience, and ends with exact moves of single
+memberships. It has found all that the default search of the same seed finds.
 """
 
 from __future__ import annotations
@@ -82,9 +85,19 @@ def search(
     # Spawned before anything is drawn, so that a resumed search gets the same ones.
     rngs, (sampler, later) = rng.spawn(n_starts), rng.spawn(2)
     state = Ends.resumed(journal.found("search"), rng)
-    given = engine, problem, init, rngs, sampling
-    options = {"begin": begin, "stopped": stopped, "journal": journal}
-    own = _Search(*given, state=state, rng=rng, sampler=sampler, **options)
+    own = _Search(
+        engine,
+        problem,
+        init,
+        rngs,
+        sampling,
+        state=state,
+        rng=rng,
+        sampler=sampler,
+        begin=begin,
+        stopped=stopped,
+        journal=journal,
+    )
     if not state.goes_on:
         yield from own.default()
     if thorough and not stopped():
@@ -93,7 +106,7 @@ def search(
 
 @dataclass(frozen=True, kw_only=True)
 class _Search(Starts):
-    """A search under way, at most as far as its state says."""
+    """A search under way, as far as its state says."""
 
     state: Ends
     rng: np.random.Generator
