@@ -357,7 +357,7 @@ def test_a_search_ends_feasible_under_every_model(name, objective):
     rows, columns = Counts(10, 3, 12, 1, 3), Counts(8, 2, 9, 1, 3)
     model = make_overlap_model(name, 3, objective)
     problem = Problem(OBJECTIVES[objective], rows, columns, 30, overlap_model=model)
-    for found in search(make_engine(X), problem, "neo-kmeans", 1, rng):
+    for found in search(make_engine(X), problem, "neo-kmeans", 1, rng, thorough=True):
         assert_feasible(found.U.dense, rows)
         assert_feasible(found.V.dense, columns)
         assert np.diff(found.history).max(initial=0.0) <= ROUNDING * (X**2).sum() * 9

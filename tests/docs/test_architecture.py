@@ -254,7 +254,7 @@ def test_a_whole_search_runs_on_the_engine(page):
     whole = make_engine(X)
     engines = whole, Engine(page["ListShards"](whole.shards, np.array([0, 13, 40])))
     one, other = (
-        list(search(each, problem, "neo-kmeans", 1, np.random.default_rng(1)))[-1]
+        list(search(each, problem, "neo-kmeans", 1, np.random.default_rng(1), thorough=True))[-1]
         for each in engines
     )
     np.testing.assert_array_equal(one.U.dense, other.U.dense)

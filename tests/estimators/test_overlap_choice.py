@@ -108,14 +108,14 @@ def test_an_interrupted_fit_keeps_what_belongs_together(monkeypatch, tmp_path, w
     X, _ = mixed("average", 2)
     model = NEOCC(4, 4, overlap_model="auto", row_overlap="auto", n_init=1, random_state=0).fit(X)
     earlier = model.row_estimate_, model.overlap_choice_
-    search = _base.budgeted_search
+    search = _base.search
 
     def interrupted(*args, **options):
         if when == "after a step":
             yield next(search(*args, **options))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_base, "budgeted_search", interrupted)
+    monkeypatch.setattr(_base, "search", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X[:90])
     n_rows = 120 if when == "before anything" else 90

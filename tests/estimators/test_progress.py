@@ -19,7 +19,6 @@ from neocc.core.samples import Sampling
 from neocc.core.search import (
     budget,
     local,
-    n_budgeted_steps,
     n_search_steps,
     pool,
     starts,
@@ -134,12 +133,13 @@ def assert_nested(events):
     assert not open_tasks
 
 
-N_STEPS = {True: n_budgeted_steps, "thorough": n_search_steps}
-
-
-@pytest.fixture(params=N_STEPS)
+@pytest.fixture(params=[True, "thorough"])
 def effort(request):
     return request.param
+
+
+def most_steps(model):
+    return n_search_steps(model.init, model.n_init, thorough=model.refine == "thorough")
 
 
 class Sampled(NEOCC):
@@ -165,7 +165,7 @@ def test_callbacks_see_every_step_of_a_search(X, name, effort):
     assert recorder.count("begin", "fit") == recorder.count("end", "fit") == 1
     n_steps = recorder.count("begin", "step")
     assert n_steps == recorder.count("end", "step")
-    assert 1 < n_steps <= N_STEPS[effort](model.init, model.n_init)
+    assert 1 < n_steps <= most_steps(model)
     numbers = [number for *what, number in recorder.events if what == ["begin", "step"]]
     assert numbers == list(range(n_steps))
     assert recorder.count("begin", "iteration") == recorder.count("end", "iteration")
@@ -178,7 +178,7 @@ def test_callbacks_see_every_step_of_a_search_on_a_sample(long, effort):
     model = sampled_model(effort).set_callbacks(recorder).fit(long)
     n_steps = recorder.count("begin", "step")
     assert n_steps == recorder.count("end", "step")
-    assert 1 < n_steps <= N_STEPS[effort](model.init, model.n_init)
+    assert 1 < n_steps <= most_steps(model)
     assert_nested(recorder.events)
 
 
@@ -209,8 +209,7 @@ def test_a_callback_that_stops_a_search_on_a_sample_leaves_a_fit(long, effort):
 
 @pytest.mark.parametrize(("name", "n_steps"), list(zip(TWO_WAY_NAMES, cycle([1, 6]), strict=False)))
 def test_an_interrupted_search_keeps_the_best_so_far(X, name, n_steps, monkeypatch, effort):
-    name_of = {True: "budgeted_search", "thorough": "search"}[effort]
-    search, seen = getattr(_base, name_of), []
+    search, seen = _base.search, []
 
     def interrupted(*args, **kwargs):
         for number, found in enumerate(search(*args, **kwargs)):
@@ -219,7 +218,7 @@ def test_an_interrupted_search_keeps_the_best_so_far(X, name, n_steps, monkeypat
             seen.append(found)
             yield found
 
-    monkeypatch.setattr(_base, name_of, interrupted)
+    monkeypatch.setattr(_base, "search", interrupted)
     model = make_model(name, n_init=5, refine=effort)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X)
@@ -330,7 +329,7 @@ def test_verbose_logs_the_steps_of_a_search(X, caplog, capsys):
     with caplog.at_level(logging.INFO, logger="neocc"):
         model = make_model("NEOCC mean", verbose=1, refine=True).fit(X)
     lines = [r.getMessage() for r in caplog.records if r.name == "neocc"]
-    assert 1 < len(lines) <= n_budgeted_steps(model.init, model.n_init)
+    assert 1 < len(lines) <= most_steps(model)
     assert all("objective" in line for line in lines)
     assert capsys.readouterr() == ("", "")
 

@@ -248,7 +248,9 @@ def test_wrong_steps_of_a_search_are_reported(monkeypatch):
             spoil_answers(monkeypatch, "columns", shifted_by_one)
         with watched() as steps:
             rng = np.random.default_rng(0)
-            found = list(search(setting.engine, setting.problem, setting.pair, 1, rng))
+            found = list(
+                search(setting.engine, setting.problem, setting.pair, 1, rng, thorough=True)
+            )
         if not spoilt:
             check_refined_history(setting.X, found[-1].history, steps)
             continue

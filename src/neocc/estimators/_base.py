@@ -22,9 +22,7 @@ from neocc.core.problem import Problem
 from neocc.core.samples import SAMPLING, Sampling
 from neocc.core.search import (
     Init,
-    budgeted_search,
     least_gain,
-    n_budgeted_steps,
     n_search_steps,
     run_starts,
     search,
@@ -151,12 +149,11 @@ class BaseNEO(
         """Yield solutions as they are found, and report each step."""
         options: dict[str, Any] = {"journal": journal, "sampling": self._sampling}
         if self._searches:
-            n_steps, find = n_budgeted_steps(init, self.n_init), budgeted_search
-            if self.refine == "thorough":
-                n_steps, find = n_search_steps(init, self.n_init), search  # type: ignore[assignment]
+            thorough = self.refine == "thorough"
+            n_steps = n_search_steps(init, self.n_init, thorough=thorough)
             progress = Progress(self, "step", n_steps, 0, self.verbose, ends_itself=True)
             options |= {"begin": progress.begin, "stopped": lambda: progress.stopped}
-            steps = find(engine, problem, init, self.n_init, rng, **options)
+            steps = search(engine, problem, init, self.n_init, rng, thorough=thorough, **options)
         else:
             # Given memberships leave nothing to chance: one start tells all.
             n_starts = 1 if isinstance(init, tuple) else self.n_init
@@ -166,9 +163,7 @@ class BaseNEO(
             starts = run_starts(engine, first, init, rngs, progress.report, **options)
             data = engine.centred(problem.centring)
             steps = (self._finished(data, problem, each) for each in starts)
-        for found in progress.around(steps):
-            if found is not None:
-                yield found
+        yield from progress.around(steps)
         progress.end()
 
     @property

@@ -86,11 +86,7 @@ def planned_space(
         workers.n_jobs,
         getattr(estimator, "memory_limit", None),
         n_held=2 * estimator.n_init if refine else 1,
-        # A thorough search does so with a sample of the rows.
-        projected=refine != "thorough"
-        and (
-            callable(start)
-            or start in ("spectral", "sketch", "modularity")
-            or may_see_all(matrix.n_stored, problem, init, estimator.n_init)
-        ),
+        projected=callable(start)
+        or start in ("spectral", "sketch", "modularity")
+        or may_see_all(matrix.n_stored, problem, init, estimator.n_init),
     )

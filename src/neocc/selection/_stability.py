@@ -155,8 +155,8 @@ class _Runs:
     def searched(self, rng: np.random.Generator, engine: Engine | None = None) -> Solution:
         """Return the best solution that a search finds."""
         n_starts = _REFERENCE_STARTS if engine is None else self.n_init
-        found = search(engine or self.engine, self.problem, "neo-kmeans", n_starts, rng)
-        return _lowest(each for each in found if each is not None)
+        data = engine or self.engine
+        return _lowest(search(data, self.problem, "neo-kmeans", n_starts, rng, thorough=True))
 
     def solutions(self, rngs: list[np.random.Generator]) -> Iterator[Solution]:
         """Yield the solution of each run on all of the data."""

@@ -13,7 +13,7 @@ from sides import CASES, check_refined_history, make_problem, watched
 from neocc.core.objectives import OBJECTIVES
 from neocc.core.problem import Counts, Problem
 from neocc.core.samples import SAMPLING, Sampling, side_to_sample
-from neocc.core.search import budget, budgeted_search, n_budgeted_steps, run_starts
+from neocc.core.search import budget, n_search_steps, run_starts, search
 
 ROWS, COLUMNS = Counts(60, 4, 66, 3), Counts(40, 3, 44, 2)
 # Samples of 32 rows do for four clusters.
@@ -23,9 +23,8 @@ SMALL_SAMPLES = Sampling(entries=(100, 100), items_per_cluster=2, largest_search
 def run(X, problem, init="neo-kmeans", n_init=4, seed=0, **options):
     """Return all that a search yields, and what it asked the engine for."""
     engine = make_engine(X)
-    found = list(
-        budgeted_search(engine, problem, init, n_init, np.random.default_rng(seed), **options)
-    )
+    rng = np.random.default_rng(seed)
+    found = list(search(engine, problem, init, n_init, rng, **options))
     return found, engine.reads
 
 
@@ -65,7 +64,7 @@ def test_a_search_begins_with_the_plain_starts_and_never_ends_above_them(case, o
         np.testing.assert_allclose(first, np.minimum.accumulate(values), rtol=1e-9)
         ended = min(each.objective for each in found)
         assert ended <= min(values) + 1e-9 * abs(min(values)) + starts[0].noise
-        assert len(found) <= n_budgeted_steps("neo-kmeans", 4)
+        assert len(found) <= n_search_steps("neo-kmeans", 4)
         if not options:
             falls = -np.diff([each.objective for each in found])
             assert (falls >= -1e-9 * abs(min(values)) - starts[0].noise).all()

@@ -15,7 +15,7 @@ from neocc.core.objectives import OBJECTIVES
 from neocc.core.problem import Counts, Problem
 from neocc.core.projections import thin_start, thin_view
 from neocc.core.samples import SAMPLING, Sampling
-from neocc.core.search import budgeted_search, n_budgeted_steps, run_starts, starts
+from neocc.core.search import n_search_steps, run_starts, search, starts
 
 ROWS, COLUMNS = Counts(60, 4, 60, 0), Counts(40, 3, 40, 0)
 PROBLEM = make_problem("mean", ROWS, COLUMNS)
@@ -117,9 +117,9 @@ def test_a_search_begins_with_the_plain_starts_and_ends_no_higher(seed, monkeypa
         turns.clear()
         views.clear()
         rng = np.random.default_rng(seed)
-        found = list(budgeted_search(make_engine(X), PROBLEM, "neo-kmeans", 10, rng))
+        found = list(search(make_engine(X), PROBLEM, "neo-kmeans", 10, rng))
         assert turns in ([*range(10)], [*range(5)])
-        assert len(found) <= n_budgeted_steps("neo-kmeans", 10)
+        assert len(found) <= n_search_steps("neo-kmeans", 10)
         reached = [each.objective for each in found]
         first = np.minimum.accumulate(plain)[: len(turns)]
         np.testing.assert_allclose(reached[: len(turns)], first, rtol=1e-9)
@@ -137,7 +137,7 @@ def test_short_runs_of_data_that_may_be_sampled_are_carried_on():
     plain = [each.objective for each in plain_starts(make_engine(X), sampling=sampled)]
     rng = np.random.default_rng(0)
     given = (make_engine(X), PROBLEM, "neo-kmeans", 10, rng)
-    found = list(budgeted_search(*given, sampling=sampled))
+    found = list(search(*given, sampling=sampled))
     assert found[-1].objective <= min(plain) * (1 + 1e-9)
     assert found[-1].converged
 
@@ -157,7 +157,7 @@ def test_a_resumed_search_ends_where_it_would_have_ended(stops):
 
     def run(**options):
         engine, rng = make_engine(X), np.random.default_rng(0)
-        return list(budgeted_search(engine, PROBLEM, "neo-kmeans", 10, rng, **options))
+        return list(search(engine, PROBLEM, "neo-kmeans", 10, rng, **options))
 
     whole = run(journal=Noting())
     work = states[-1]["work"]

@@ -9,12 +9,16 @@ the engine (`Reads.asked`), never in seconds: the same seed gives the same resul
 Less is done where that pays. Further starts are not made if the first few end alike. Few rounds
 follow starts from a view, which are good ones. The starts of large matrices are short runs, the
 best of which are carried on, and rounds are made with a sample.
+
+A thorough search goes on from there, with more patience, and ends with exact moves of single
+memberships. It has found all that the default search of the same seed finds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -30,12 +34,12 @@ from neocc.core.samples import (
     side_to_sample,
 )
 from neocc.core.search.ends import ENOUGH_ALIKE, Ends
-from neocc.core.search.local import swapped
+from neocc.core.search.local import local_search, rounds, swapped
 from neocc.core.search.pool import N_STEPS, SHORT_TOL
 from neocc.core.search.starts import COSTLY_SHARE, Begin, Init, Starts, make_start
 from neocc.core.solve import Solution, solve
 
-__all__ = ["budgeted_search", "n_budgeted_steps"]
+__all__ = ["n_search_steps", "search"]
 
 # What may follow the plain starts, as a multiple of their work; the same, with a sample.
 _MULTIPLE = 1.3
@@ -46,17 +50,25 @@ _CLOSING = 0.1
 _COMPARED = 4
 # Passes of a search for each of its starts, where most of them are not made.
 _PASSES = 15
+# What may follow a default search, as a multiple of the work of the starts (of starts from a view),
+# or so many passes, and rounds without a gain that are made at least then.
+_FURTHER, _FURTHER_SEEN = 1.75, 7.0
+_FURTHER_PASSES = 1300
+_PATIENCE = 60
+# Patience of the rounds on all of the data that follow those on a sample.
+_LAST_PATIENCE = 6
 # What may follow starts from a view where iterations are quick, and other methods are too.
 _QUICK = 0.15
 
 
-def budgeted_search(
+def search(
     engine: Engine,
     problem: Problem,
     init: Init,
     n_init: int,
     rng: np.random.Generator,
     *,
+    thorough: bool = False,
     begin: Begin = lambda: None,
     stopped: Callable[[], bool] = lambda: False,
     journal: Journal = NO_JOURNAL,
@@ -64,53 +76,63 @@ def budgeted_search(
 ) -> Iterator[Solution]:
     """Search with at most three times the work of `n_init` plain starts; yield the best so far.
 
-    `begin` is called before each step. Steps that `journal` knows to be done are not made again.
+    A `thorough` search yields the same solutions first, so that it never ends higher. `begin` is
+    called before each step. Steps that `journal` knows to be done are not made again. A search that
+    is stopped or interrupted on a sample yields a solution of the whole: all items join the best
+    clusters so far.
     """
-    data = engine.centred(problem.centring)
     n_starts = 1 if isinstance(init, tuple) else n_init
     # Spawned before anything is drawn, so that a resumed search gets the same ones.
-    rngs, (sampler,) = rng.spawn(n_starts), rng.spawn(1)
+    rngs, (sampler, later) = rng.spawn(n_starts), rng.spawn(2)
     state = Ends.resumed(journal.found("search"), rng)
-
-    def ended() -> bool:
-        journal.note(search=state.noted(rng))
-        return stopped()
-
-    plan = _Plan(engine, problem, init, rngs, sampling)
-    for _ in plan.run(state, begin):
-        yield state.best
-        if ended():
-            return
-    sample = None
-    if engine.n_stored > sampling.largest_searched and not isinstance(init, tuple):
-        sample = draw_sample(engine, data, problem, sampler, sampling)
-    where = sample or Sample(engine, data, problem)
-    multiple = _MULTIPLE if sample is None else _ON_SAMPLE
-    # In questions about the sample.
-    limit = multiple * state.work * _cost(engine, problem) / _cost(where.engine, problem)
-    n_new = 0 if isinstance(init, tuple) else n_starts
-    if state.is_settled or plan.are_seen:
-        limit = max(_PASSES * n_starts - state.work, _QUICK * state.work)
-        n_new = 0
-    while not state.is_over:
-        begin()
-        state.make_rounds(where, limit * (1.0 - _CLOSING), rng, n_new)
-        yield state.best
-        if ended():
-            return
-    begin()
-    if sample is None:
-        yield swapped(data, problem, state.best, limit - state.spent)
-    elif state.gained:
-        pair = extend_to_all(sample, state.pool[0].pair, data, problem)
-        yield solve(data, problem, pair, journal=journal)
-    else:
-        yield state.best
+    own = _Search(
+        engine,
+        problem,
+        init,
+        rngs,
+        sampling,
+        state=state,
+        rng=rng,
+        sampler=sampler,
+        begin=begin,
+        stopped=stopped,
+        journal=journal,
+    )
+    if not state.goes_on:
+        yield from own.default()
+    if thorough and not stopped():
+        yield from own.thorough(later)
 
 
-@dataclass(frozen=True)
-class _Plan(Starts):
-    """How starts are made, and what follows."""
+@dataclass(frozen=True, kw_only=True)
+class _Search(Starts):
+    """A search under way, as far as its state says."""
+
+    state: Ends
+    rng: np.random.Generator
+    sampler: np.random.Generator
+    begin: Begin
+    stopped: Callable[[], bool]
+    journal: Journal
+
+    @cached_property
+    def data(self) -> Engine:
+        """The data as they are compared."""
+        return self.engine.centred(self.problem.centring)
+
+    @cached_property
+    def where(self) -> Sample:
+        """What rounds are made with: all of the data, or a sample."""
+        engine, problem, sampling = self.engine, self.problem, self.sampling
+        sample = None
+        if engine.n_stored > sampling.largest_searched and not isinstance(self.init, tuple):
+            sample = draw_sample(engine, self.data, problem, self.sampler, sampling)
+        return sample or Sample(engine, self.data, problem)
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether rounds are made with a sample."""
+        return self.where.items is not None
 
     @property
     def is_large(self) -> bool:
@@ -118,10 +140,106 @@ class _Plan(Starts):
         sampled = side_to_sample(self.engine.n_stored, self.problem, self.sampling) is not None
         return sampled and len(self.rngs) > 1
 
-    def run(self, state: Ends, begin: Begin) -> Iterator[None]:
+    @property
+    def work(self) -> float:
+        """What the starts took, in questions about what rounds are made with."""
+        problem = self.problem
+        return self.state.work * _cost(self.engine, problem) / _cost(self.where.engine, problem)
+
+    @property
+    def limit(self) -> float:
+        """What the rounds of a default search and its last swaps may take."""
+        if self.state.is_settled or self.are_seen:
+            return max(_PASSES * len(self.rngs) - self.state.work, _QUICK * self.state.work)
+        return (_ON_SAMPLE if self.is_sampled else _MULTIPLE) * self.work
+
+    @property
+    def n_new(self) -> int:
+        """Rounds that may begin anew, at random."""
+        return 0 if isinstance(self.init, tuple) else len(self.rngs)
+
+    def default(self) -> Iterator[Solution]:
+        """Make starts, rounds for as long as these pay, and the last swaps."""
+        state = self.state
+        for _ in self.run():
+            yield state.best
+            if self.ended():
+                return
+        n_new = 0 if state.is_settled or self.are_seen else self.n_new
+        yield from self.rounds(self.limit * (1.0 - _CLOSING), n_new)
+        if self.stopped():
+            return
+        self.begin()
+        if not self.is_sampled:
+            left = self.limit - state.spent
+            state.take(swapped(self.data, self.problem, state.best, left))
+        elif state.gained:
+            state.take(self.extended(self.problem, self.journal))
+        yield state.best
+
+    def thorough(self, later: np.random.Generator) -> Iterator[Solution]:
+        """Make further rounds, and exact moves from the best; after a sample, more on the whole."""
+        state, where = self.state, self.where
+        if not state.goes_on:
+            state.go_on(where, _PATIENCE)
+            self.journal.hold(run=None)
+            self.journal.note(search=state.noted(self.rng))
+        further = (_FURTHER_SEEN if self.are_seen else _FURTHER) * self.work
+        yield from self.rounds(self.limit + max(further, _FURTHER_PASSES), 2 * self.n_new)
+        if self.stopped():
+            return
+        if not state.is_polished:
+            self.begin()
+            state.pool = [local_search(where.data, where.problem, state.pool[0])]
+            state.is_polished = True
+            if not self.is_sampled:
+                state.take(state.pool[0])
+            yield state.best
+            if self.ended():
+                return
+        if not self.is_sampled:
+            return
+        self.begin()
+        state.take(self.extended(self.problem, self.journal))
+        yield state.best
+        if not self.stopped():
+            self.begin()
+            yield rounds(self.data, self.problem, state.best, _LAST_PATIENCE, later)
+
+    def rounds(self, limit: float, n_new: int) -> Iterator[Solution]:
+        """Make rounds up to a limit; the first `n_new` begin anew."""
+        state = self.state
+        try:
+            while not state.is_over:
+                self.begin()
+                state.make_rounds(self.where, limit, self.rng, n_new)
+                yield state.best
+                if self.ended():
+                    yield from self.cut_short()
+                    return
+        except KeyboardInterrupt:
+            yield from self.cut_short()
+            raise
+
+    def cut_short(self) -> Iterator[Solution]:
+        """Yield what a sample tells about the whole so far, if it tells something."""
+        if self.is_sampled and self.state.gained:
+            yield self.extended(replace(self.problem, max_iter=0))
+
+    def extended(self, problem: Problem, journal: Journal = NO_JOURNAL) -> Solution:
+        """Return where the best clusters of a sample lead."""
+        pair = extend_to_all(self.where, self.state.pool[0].pair, self.data, problem)
+        return solve(self.data, problem, pair, journal=journal)
+
+    def ended(self) -> bool:
+        """Note the state; whether the caller asks for an end."""
+        self.journal.note(search=self.state.noted(self.rng))
+        return self.stopped()
+
+    def run(self) -> Iterator[None]:
         """Run the starts that are needed; yield after each."""
-        engine, problem, n_starts = self.engine, self.problem, len(self.rngs)
-        data, asked = engine.centred(problem.centring), engine.reads.asked
+        engine, problem, state, n_starts = self.engine, self.problem, self.state, len(self.rngs)
+        asked = engine.reads.asked
         view = None if state.is_ready else self.view()
         if not state.n_starts:  # else it is known, and made again after an interruption
             state.work += engine.reads.asked - asked
@@ -140,13 +258,13 @@ class _Plan(Starts):
             n_then = ENOUGH_ALIKE if state.n_starts < ENOUGH_ALIKE < n_starts else n_starts
             runs = engine.each(one_start, range(state.n_starts, n_then))
             while state.n_starts < n_then:
-                begin()
+                self.begin()
                 state.add_start(*next(runs))
                 yield
         if self.is_large and not state.is_ready:
-            begin()
+            self.begin()
             sampled = self.is_sparse and not self.are_seen
-            state.carry_on(data, problem, 1 if sampled else n_starts)
+            state.carry_on(self.data, problem, 1 if sampled else n_starts)
             yield
 
 
@@ -156,6 +274,7 @@ def _cost(engine: Engine, problem: Problem) -> float:
     return engine.n_stored + sum(engine.shape) * float(n_blocks) / _COMPARED
 
 
-def n_budgeted_steps(init: Init, n_init: int) -> int:
-    """Return the largest number of steps that `budgeted_search` yields."""
-    return (1 if isinstance(init, tuple) else n_init + 1) + N_STEPS + 2
+def n_search_steps(init: Init, n_init: int, *, thorough: bool = False) -> int:
+    """Return the largest number of steps that `search` yields."""
+    n_starts = 1 if isinstance(init, tuple) else n_init + 1
+    return n_starts + N_STEPS + 2 + thorough * (N_STEPS + 3)

@@ -9,9 +9,9 @@ import numpy as np
 from neocc.core.engine import Engine
 from neocc.core.problem import Problem
 from neocc.core.samples import Sample
-from neocc.core.search.local import SAME_BASIN, attempt
+from neocc.core.search.local import SAME_BASIN, carried_on, loosened
 from neocc.core.search.pool import SHORT_TOL, Pool, ranked
-from neocc.core.solve import Solution, continued, improved, solve
+from neocc.core.solve import Solution, continued, solve
 from neocc.core.steps import assigned, with_side
 
 __all__ = ["ENOUGH_ALIKE", "Ends"]
@@ -34,6 +34,8 @@ class Ends(Pool):
     is_settled: bool = False  # no further one is needed
     is_ready: bool = False  # the best of short runs have converged
     work: float = 0.0  # that all of it took
+    goes_on: bool = False  # a default search has ended, and a thorough one begun
+    is_polished: bool = False  # exact moves have been made
     starts: list[Solution] = field(default_factory=list)  # where they ended, ranked
 
     @property
@@ -52,12 +54,28 @@ class Ends(Pool):
         self.is_settled = self.n_starts == self.n_alike == ENOUGH_ALIKE
 
     def carry_on(self, data: Engine, problem: Problem, number: int) -> None:
-        """Let the best of short runs converge, and the next ones if they may end lower."""
-        asked, (best, *others) = data.reads.asked, self.starts[:number]
-        best = continued(data, problem, best)
-        ends = [improved(each, attempt(data, problem, each.pair, best)) for each in others]
+        """Let the best of short runs converge, and the next ones if they may end lower.
+
+        Which is the best shows when all of them have been run a little longer.
+        """
+        asked, loose = data.reads.asked, loosened(problem)
+        runs = self.starts[:number]
+        if number > 1:
+            runs = ranked([continued(data, loose, each) for each in runs])
+        best = continued(data, problem, runs[0])
+        ends = [carried_on(data, problem, each, best) for each in runs[1:]]
         self.starts, self.is_ready = ranked([best, *ends]), True
         self.work += data.reads.asked - asked
+
+    def take(self, found: Solution) -> None:
+        """Have the lower of the best so far and another solution of all of the data."""
+        self.starts = ranked([self.best, found])[:1]
+
+    def go_on(self, where: Sample, patience: int) -> None:
+        """Prepare for rounds that are made with more patience."""
+        self.goes_on, self.is_over, self.patience = True, False, patience
+        if where.items is None:
+            self.pool = [self.best, *self.pool[1:]]
 
     def make_rounds(
         self, where: Sample, limit: float, rng: np.random.Generator, n_new: int = 0

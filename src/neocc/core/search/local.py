@@ -33,8 +33,10 @@ __all__ = [
     "Loose",
     "OneSide",
     "attempt",
+    "carried_on",
     "least_gain",
     "local_search",
+    "loosened",
     "ping_pong",
     "rounds",
     "swapped",
@@ -104,7 +106,19 @@ def attempt(
     engine: Engine, problem: Problem, pair: Pair, best: Solution, loose: Loose = LOOSE
 ) -> Solution:
     """Run the alternation loosely, then to convergence if it may end below the best solution."""
-    found = solve(engine, replace(problem, tol=max(problem.tol, loose.tol)), pair)
+    found = solve(engine, loosened(problem, loose), pair)
+    return carried_on(engine, problem, found, best, loose)
+
+
+def loosened(problem: Problem, loose: Loose = LOOSE) -> Problem:
+    """Return the problem of a trial."""
+    return replace(problem, tol=max(problem.tol, loose.tol))
+
+
+def carried_on(
+    engine: Engine, problem: Problem, found: Solution, best: Solution, loose: Loose = LOOSE
+) -> Solution:
+    """Run a trial to convergence if it may end below the best solution."""
     last_step = found.history[-3] - found.history[-1] if found.n_iter > 1 else np.inf
     near = best.objective + loose.hopeless * abs(best.objective)
     if found.objective < min(near, best.objective + _STEPS_LEFT * last_step):

@@ -7,7 +7,6 @@ when a limit of work is reached.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -44,10 +43,10 @@ _DRAWN = 8
 class Pool(Resumable):
     """Solutions that rounds begin with, and what rounds have cost and gained so far."""
 
-    patience: ClassVar[int] = 40  # rounds without a gain that are made at least
-
     pool: list[Solution] = field(default_factory=list)  # ranked
+    patience: int = 40  # rounds without a gain that are made at least
     n_rounds: int = 0
+    n_new: int = 0  # of these, that began anew
     spent: float = 0.0  # work of the rounds
     waited: int = 0  # rounds since the last gain
     longest: int = 0  # that a gain has taken
@@ -62,7 +61,7 @@ class Pool(Resumable):
         asked, before = data.reads.asked, self.spent
         goal = limit * (np.floor(N_STEPS * self.spent / limit) + 1) / N_STEPS
         while not self._is_enough(limit) and self.spent < goal:
-            step = self._new_start if self.n_rounds < n_new else self._round
+            step = self._new_start if self.n_new < n_new else self._round
             step(where, rng)
             self.spent = before + data.reads.asked - asked
         self.is_over = self._is_enough(limit)
@@ -88,6 +87,7 @@ class Pool(Resumable):
         problem, data, worst = where.problem, where.data, self.pool[-1]
         short = replace(problem, tol=max(problem.tol, SHORT_TOL))
         pair = random_pair(problem, rng)
+        self.n_new += 1
         found = short_run(data, short, pair, pressure=True)
         if found.objective < worst.objective:
             found = continued(data, problem, found)
