@@ -28,8 +28,8 @@ from neocc.core.initialise import COLD, seeded_start
 from neocc.core.objectives import KMEANS, MODULARITY, Side
 from neocc.core.overlap.share import Share
 from neocc.core.problem import Problem
-from neocc.core.solve import solve
 from neocc.core.soft import softened
+from neocc.core.solve import solve
 from neocc.core.steps import Pair, counted, make_features, with_side
 from neocc.kernels import Memberships, Terms
 
