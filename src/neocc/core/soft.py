@@ -44,12 +44,12 @@ def softened(data: Engine, problem: Problem, pair: Pair) -> Pair:
         shares = of_rows * per_count, of_columns
         return objective.tables(Blocks(observed, expected, *shares)), *shares
 
-    sums, labels = data.multiply(V), None
+    sums, labels = data.multiply(V), np.full(len(rows), -1)
     for _ in range(_STEPS):
         found, _, shares = tables(U.T @ sums)
         U = _likely(sums @ found.gain.T - np.multiply.outer(rows, found.rate @ shares))
         before, labels = labels, U.argmax(axis=1)
-        if before is not None and np.array_equal(labels, before):
+        if np.array_equal(labels, before):
             break
         of_columns = data.multiply_transposed(U)
         found, shares, _ = tables(of_columns.T @ V)
