@@ -14,7 +14,7 @@ from neocc import NEOCC
 from neocc.plot._measure import LEVEL, LIFT, MEAN, OBSERVED, RESIDUAL
 from neocc.report import render_report
 from neocc.report._cells import associate, root_mean_squares
-from neocc.report._explained import explained_share
+from neocc.report._explained import explained_share, trust
 from neocc.report._facts import group_facts, outlier_facts
 from neocc.report._result import read_result
 
@@ -114,6 +114,20 @@ def test_a_part_of_the_rows_has_no_terms():
     page = words(page_of((part, X[:40])))
     assert "beyond expectation" not in page
     assert "times as often as expected" in page
+
+
+@pytest.mark.parametrize(("lift", "said"), [(1, "from chance"), (2.5, "a wrong group"), (9, "")])
+def test_groups_of_few_counts_are_called_doubtful(lift, said):
+    """Counts of two groups on each side; the rate of their own blocks is so many times as high."""
+    rates = 0.2 * np.kron(np.array([[lift, 1], [1, lift]]), np.ones((40, 20)))
+    X = np.random.default_rng(0).poisson(rates).astype(float)
+    model = NEOCC(2, 2, objective="poisson", n_init=2, random_state=0).fit(X)
+    found = trust(result_of((model, X)), binary=False)
+    assert said in found
+    assert bool(said) == bool(found)
+    assert found in words(page_of((model, X)))
+    # Fractions may have any unit.
+    assert not trust(result_of((model.fit(X / 8), X / 8)), binary=False)
 
 
 # ------------------------------------------------------------------------------ gains, outliers

@@ -28,14 +28,13 @@ from neocc.cli._terminal import section
 from neocc.io import Matrix
 from neocc.io._registry import accepted_options
 from neocc.io._tidy import means_over_blocks
-from neocc.report._explained import explained_share
+from neocc.report._explained import trust
 from neocc.report._result import read_result
 from neocc.selection._kinds import KINDS
 
 __all__ = ["before_steps", "fit_again", "story_page", "tell_story"]
 
 _FEW_LEVELS = 10  # that ratings may have
-_LITTLE = 0.2
 _WRITTEN = {"\t": "tab", " ": "space"}
 
 
@@ -73,12 +72,8 @@ def _sure(seen: Seen, model: Any, choices: Sequence[Choice]) -> Iterator[str]:
         yield "Everything is in one group: no groups could be told apart."
     elif not seen.is_stored:
         result = read_result(model, seen.matrix.data, None, None, seen.settings.nouns)
-        if (share := explained_share(result)) is not None:
-            said = f"Groups explain {max(share, 0.0):.0%} of the variation of the values clustered"
-            # Noise bounds the share of 0 and 1: even true groups of them explain little.
-            if share < _LITTLE and seen.description.kind != "binary":
-                said += "; that is little: take them as a summary, not as kinds that really exist"
-            yield f"{said}."
+        if said := trust(result, binary=seen.description.kind == "binary"):
+            yield said
     if seen.choices:
         yield (
             "The steps follow from general rules for each kind of data; the documentation says how "

@@ -5,7 +5,9 @@ memberships. The *spectral* view takes the leading singular vectors of X with ro
 scaled by the roots of their norms (Dhillon 2001; Cho et al. 2004); the *sketch* multiplies X by a
 random table, which keeps distances between rows in expectation (Johnson and Lindenstrauss). Of
 counts the spectral view is that of correspondence analysis: roots of margins scale them, the first
-vectors are the margins themselves and are left out, and only directions count.
+vectors are the margins themselves and are left out, and only directions count. Where most items
+have few counts, those with the fewest lead the vectors astray, and raised margins do better
+(Qin and Rohe 2013): clusters are made of both views, and those that cost less taken.
 
 Several starts are made from one *thin* view: the leading singular vectors of X as it is, of
 which one-way clusters cost hardly more than those of X (Drineas et al. 2004), for a small part of
@@ -26,8 +28,9 @@ from neocc.core.initialise import COLD, seeded_start
 from neocc.core.objectives import KMEANS, MODULARITY, Side
 from neocc.core.overlap.share import Share
 from neocc.core.problem import Problem
+from neocc.core.soft import softened
 from neocc.core.solve import solve
-from neocc.core.steps import Pair, with_side
+from neocc.core.steps import Pair, counted, make_features, with_side
 from neocc.kernels import Memberships, Terms
 
 __all__ = [
@@ -42,6 +45,8 @@ __all__ = [
 _OVERSAMPLING = 8
 _POWER_ITERATIONS = 4
 _ITERATIONS = 20
+# What is added to margins of counts, in means of these.
+_RAISED = (0.0, 1.0)
 # The same for a view that many starts share, each of which is run on in any case.
 _FEW_POWER_ITERATIONS = 2
 _FEW_ITERATIONS = 3
@@ -65,20 +70,31 @@ _WAYS = (
 
 def spectral_start(data: Engine, problem: Problem, rng: np.random.Generator) -> Pair:
     """Start from clusters of the leading left and right singular vectors of the scaled matrix."""
-    counts = problem.objective.of_counts
-    if counts:
-        squares = data.row_margins() ** 2, data.column_margins() ** 2
-    else:
-        squares = data.row_squares(), data.column_squares()
+    if problem.objective.of_counts:
+        return _start_of_counts(data, problem, rng)
     rank = min(_most_clusters(problem), *data.shape)
-    scales = tuple(_inverse_root(each) for each in squares)
+    scales = _inverse_root(data.row_squares()), _inverse_root(data.column_squares())
     left, values, right = _leading(data, problem, scales, _POWER_ITERATIONS, rng)
-    if not counts:
-        both = left[:, :rank] * values[:rank], right[:, :rank] * values[:rank]
-        return _clustered(data, problem, both, rng)
-    some = slice(min(1, len(values) - 1), max(2, rank))
-    both = _directions(left[:, some] * values[some]), _directions(right[:, some] * values[some])
-    return _matched(data, problem, _clustered(data, problem, both, rng))
+    both = left[:, :rank] * values[:rank], right[:, :rank] * values[:rank]
+    return _clustered(data, problem, both, rng)
+
+
+def _start_of_counts(data: Engine, problem: Problem, rng: np.random.Generator) -> Pair:
+    """Start from directions of the singular vectors, by margins or raised ones, and soft steps."""
+    margins, rank = (data.row_margins(), data.column_margins()), _most_clusters(problem)
+
+    def clusters(raised: float) -> Pair:
+        scales = tuple(_inverse_root((each + raised * each.mean()) ** 2) for each in margins)
+        left, values, right = _leading(data, problem, scales, _POWER_ITERATIONS, rng)
+        some = slice(min(1, len(values) - 1), max(2, min(rank, *data.shape)))
+        both = _directions(left[:, some] * values[some]), _directions(right[:, some] * values[some])
+        pair = _matched(data, problem, _clustered(data, problem, both, rng))
+        return counted(data, problem, pair)
+
+    def value(pair: Pair) -> float:
+        return problem.objective.value(make_features(data, problem, pair), *pair)
+
+    return softened(data, problem, min(map(clusters, _RAISED), key=value))
 
 
 def thin_view(data: Engine, problem: Problem, rng: np.random.Generator) -> View:

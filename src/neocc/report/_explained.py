@@ -15,8 +15,11 @@ from neocc.report._pieces import NOTHING, note
 from neocc.report._result import Result
 from neocc.report._words import OVERLAP_MODELS, figure
 
-__all__ = ["explained", "explained_share", "overlap_model", "squares_about_mean"]
+__all__ = ["explained", "explained_share", "overlap_model", "squares_about_mean", "trust"]
 
+_LITTLE = 0.2
+# Below so many times what chance could gain, many items are in wrong groups though these exist.
+_DOUBTFUL = 2.0
 _CELLS_AT_ONCE = 1 << 20
 
 
@@ -43,7 +46,7 @@ def _sentence(result: Result) -> str:
         return _errors(result)
     share = explained_share(result)
     if share is None:
-        return ""
+        return _against_chance(result)
     model, used = result.model, result.overlap_model
     also = ""
     if getattr(model, "objective", "mean") == "residue":
@@ -92,6 +95,53 @@ def explained_share(result: Result) -> float | None:
         columns = weigh(model, result.columns.members, "columns").weights
     squares = squares_about_mean(result.matrix.data, rows, columns)
     return 1.0 - float(model.objective_) / squares if squares > 0 else None
+
+
+def trust(result: Result, *, binary: bool) -> str:
+    """Say how much groups explain, and what that means for their use; nothing if it is unknown.
+
+    Noise bounds the share that groups of `binary` data explain: even true ones explain little.
+    """
+    share = explained_share(result)
+    if share is None:
+        return _against_chance(result)
+    said = f"Groups explain {max(share, 0.0):.0%} of the variation of the values clustered"
+    if share < _LITTLE and not binary:
+        said += "; that is little: take them as a summary, not as kinds that really exist"
+    return f"{said}."
+
+
+def _against_chance(result: Result) -> str:
+    """Say so if groups of counts could be due to chance, or if single members could.
+
+    Of independent counts, the best of so many ways to form groups gains no more than the logarithm
+    of their number: that bounds the largest of so many likelihood ratios, but for a few units.
+    """
+    model = result.model
+    if getattr(model, "objective", None) not in ("poisson", "diagonal"):
+        return ""
+    if not result.has_values or not result.is_whole:
+        return ""
+    X, ways = result.matrix.data, 0.0
+    values = X.data if sparse.issparse(X) else X
+    if not np.array_equal(values, np.rint(values)):
+        return ""  # fractions may have any unit, counts have one
+    for axis, side in enumerate(result.sides):
+        told = np.asarray(X.sum(axis=1 - axis)).ravel() > 0
+        ways += np.count_nonzero(side.members[told]) * np.log(side.members.shape[1])
+    nouns = " and ".join(result.nouns)
+    if -model.objective_ < ways > 0:
+        return (
+            f"The counts are too few to tell these groups from chance: {nouns} that have nothing "
+            "to do with each other could look like this. Do not rely on them; fewer groups, or "
+            "more counts, may help."
+        )
+    if -model.objective_ < _DOUBTFUL * ways:
+        return (
+            f"The groups are more than chance, but the counts say little about single {nouns}: "
+            "many of them may be in a wrong group."
+        )
+    return ""
 
 
 def squares_about_mean(

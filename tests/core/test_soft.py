@@ -1,0 +1,93 @@
+"""Starts of counts: soft steps lead lower than the alternation alone, to feasible memberships."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from neocc.core import projections
+from neocc.core.objectives import OBJECTIVES
+from neocc.core.overlap import make_overlap_model
+from neocc.core.problem import Counts, Problem
+from neocc.core.projections import spectral_start
+from neocc.core.soft import _likely, softened
+from neocc.core.solve import solve
+from neocc.datasets import make_count_coclusters
+from neocc.engines import Workers, open_engine
+from neocc.engines.reading import as_matrix
+from neocc.kernels import Memberships, get_kernels
+
+NAMES = ("poisson", "diagonal", "modularity")
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, *_ = make_count_coclusters((300, 150), 4, 4, fill=0.02, structure="diagonal", random_state=0)
+    with Workers(n_jobs=1) as workers:
+        yield open_engine(as_matrix(X), get_kernels("numpy", 0), workers)
+
+
+def problem_of(name, model="share", overlap=0.0, outliers=0.0):
+    rows = Counts.from_fractions(300, 4, overlap=overlap, outliers=outliers)
+    columns = Counts.from_fractions(150, 4, overlap=0.0, outliers=0.0)
+    found = make_overlap_model(model, None, name)
+    return Problem(OBJECTIVES[name], rows, columns, overlap_model=found)
+
+
+def rough_pair(data, problem, seed):
+    """Return clusters of plain margins, without soft steps."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(projections, "_RAISED", (0.0,))
+        patch.setattr(projections, "softened", lambda data, problem, pair: pair)
+        return spectral_start(data, problem, np.random.default_rng(seed))
+
+
+def ends(data, problem, start):
+    return np.array([solve(data, problem, start(seed)).objective for seed in range(4)])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_soft_steps_lead_lower(data, name):
+    problem = problem_of(name)
+    plain = ends(data, problem, lambda seed: rough_pair(data, problem, seed))
+    soft = ends(
+        data, problem, lambda seed: softened(data, problem, rough_pair(data, problem, seed))
+    )
+    assert soft.mean() < 1.03 * plain.mean() < 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_raised_margins_lead_lower(data, name, monkeypatch):
+    problem = problem_of(name)
+    monkeypatch.setattr(projections, "softened", lambda data, problem, pair: pair)
+    plain = ends(data, problem, lambda seed: rough_pair(data, problem, seed))
+    both = ends(
+        data, problem, lambda seed: spectral_start(data, problem, np.random.default_rng(seed))
+    )
+    assert both.mean() < 1.03 * plain.mean() < 0
+
+
+@pytest.mark.parametrize("model", ["repeat", "average"])
+def test_counts_are_exact(data, model):
+    problem = problem_of("poisson", model, overlap=0.1, outliers=0.05)
+    U, V = spectral_start(data, problem, np.random.default_rng(0))
+    assert U.n_total == problem.rows.n_memberships
+    assert U.outliers.sum() == problem.rows.max_outliers
+    assert V.n_total == 150
+    assert not V.outliers.any()
+
+
+def test_data_without_counts_have_a_start():
+    with Workers(n_jobs=1) as workers:
+        empty = open_engine(as_matrix(np.zeros((6, 5))), get_kernels("numpy", 0), workers)
+        rows, columns = (Counts.from_fractions(n, 2, overlap=0.0, outliers=0.0) for n in (6, 5))
+        problem = Problem(OBJECTIVES["poisson"], rows, columns)
+        pair = tuple(Memberships.from_labels(np.arange(n) % 2, 2) for n in (6, 5))
+        U, V = softened(empty, problem, pair)
+    assert (U.sizes > 0).all()
+    assert (V.sizes > 0).all()
+
+
+def test_likelihoods_far_apart_do_not_overflow():
+    found = _likely(np.array([[1e4, 0.0], [-1e4, -1e4]]))
+    np.testing.assert_array_equal(found, [[1.0, 0.0], [0.5, 0.5]])
