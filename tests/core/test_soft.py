@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from neocc.core import projections
-from neocc.core.objectives import OBJECTIVES
+from neocc.core.objectives import OBJECTIVES, make_objective
 from neocc.core.overlap import make_overlap_model
 from neocc.core.problem import Counts, Problem
 from neocc.core.projections import spectral_start
@@ -86,6 +87,33 @@ def test_data_without_counts_have_a_start():
         U, V = softened(empty, problem, pair)
     assert (U.sizes > 0).all()
     assert (V.sizes > 0).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_shares_have_the_start_of_counts(name):
+    X, *_ = make_count_coclusters((60, 40), 3, 3, fill=0.2, structure="diagonal", random_state=0)
+    X = (np.asarray(sparse.csr_array(X).todense()) > 0).astype(float)
+    rows, columns = (Counts.from_fractions(n, 3, overlap=0.0, outliers=0.0) for n in X.shape)
+    found = []
+    with Workers(n_jobs=1) as workers:
+        for unit in (1.0, 2.0**-20):
+            objective = make_objective(name, prior=unit)
+            data = open_engine(as_matrix(unit * X), get_kernels("numpy", 0), workers)
+            rng = np.random.default_rng(0)
+            found.append(spectral_start(data, Problem(objective, rows, columns), rng))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one.first, other.first)
+
+
+def test_soft_steps_that_lose_clusters_are_not_taken(data, monkeypatch):
+    problem = problem_of("poisson")
+    rough = rough_pair(data, problem, 0)
+    one = tuple(Memberships.from_labels(np.zeros(n, int), 4) for n in (300, 150))
+    monkeypatch.setattr(projections, "_RAISED", (0.0,))
+    monkeypatch.setattr(projections, "softened", lambda *_: one)
+    U, V = spectral_start(data, problem, np.random.default_rng(0))
+    np.testing.assert_array_equal(U.first, rough[0].first)
+    np.testing.assert_array_equal(V.first, rough[1].first)
 
 
 def test_likelihoods_far_apart_do_not_overflow():

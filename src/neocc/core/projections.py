@@ -94,7 +94,9 @@ def _start_of_counts(data: Engine, problem: Problem, rng: np.random.Generator) -
     def value(pair: Pair) -> float:
         return problem.objective.value(make_features(data, problem, pair), *pair)
 
-    return softened(data, problem, min(map(clusters, _RAISED), key=value))
+    rough = min(map(clusters, _RAISED), key=value)
+    # Where there are hardly any counts, soft clusters become one.
+    return min(rough, softened(data, problem, rough), key=value)
 
 
 def thin_view(data: Engine, problem: Problem, rng: np.random.Generator) -> View:

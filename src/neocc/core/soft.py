@@ -7,7 +7,8 @@ counts, minus logarithms of likelihood ratios,
 
     u_pq = exp(-d_pq) / sum_q' exp(-d_pq'),
 
-and the same for columns. Sums over clusters are products of X with thin tables.
+and the same for columns. Data in smaller units than counts are compared in their own. Sums over
+clusters are products of X with thin tables.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ def softened(data: Engine, problem: Problem, pair: Pair) -> Pair:
     objective, (U, V) = problem.objective, map(_divided, pair)
     assert isinstance(objective, CountObjective)
     rows, columns = data.row_margins(), data.column_margins()
-    per_count = 1.0 / max(float(rows.sum()), np.finfo(float).tiny)
+    total = max(float(rows.sum()), np.finfo(float).tiny)
+    # Of counts, squares add up to no less; of shares or small weights, to what a count is, about.
+    per_count, unit = 1.0 / total, min(1.0, float(data.row_squares().sum()) / total) or 1.0
 
     def tables(observed: FloatArray) -> tuple[Tables, FloatArray, FloatArray]:
         """Return the tables of present blocks, and shares of the total by cluster."""
@@ -47,13 +50,15 @@ def softened(data: Engine, problem: Problem, pair: Pair) -> Pair:
     sums, labels = data.multiply(V), np.full(len(rows), -1)
     for _ in range(_STEPS):
         found, _, shares = tables(U.T @ sums)
-        U = _likely(sums @ found.gain.T - np.multiply.outer(rows, found.rate @ shares))
+        gains = sums @ found.gain.T - np.multiply.outer(rows, found.rate @ shares)
+        U = _likely(gains / unit)
         before, labels = labels, U.argmax(axis=1)
         if np.array_equal(labels, before):
             break
         of_columns = data.multiply_transposed(U)
         found, shares, _ = tables(of_columns.T @ V)
-        V = _likely(of_columns @ found.gain - np.multiply.outer(columns, shares @ found.rate))
+        gains = of_columns @ found.gain - np.multiply.outer(columns, shares @ found.rate)
+        V = _likely(gains / unit)
         sums = data.multiply(V)
     ends = (Memberships.from_labels(each.argmax(axis=1), each.shape[1]) for each in (U, V))
     pair = counted(data, problem, (next(ends), next(ends)))
