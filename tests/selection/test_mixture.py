@@ -14,11 +14,12 @@ from neocc import NEOCC
 from neocc.core.objectives import OBJECTIVES
 from neocc.datasets import make_coclusters
 from neocc.selection import estimate_overlap_and_outliers, suggest_n_clusters
+from neocc.selection._considered import Outliers, without_items
 from neocc.selection._data import opened, read
 from neocc.selection._mixture import Mixture, Sets, fitted
 from neocc.selection._outlying import farthest, outlying
 from neocc.selection._places import Place
-from neocc.selection._predict import Wanted
+from neocc.selection._predict import Wanted, choose_numbers
 from neocc.selection._sharing import shared
 from neocc.selection._space import hull
 from neocc.selection._together import Asked, estimate_sides
@@ -377,6 +378,19 @@ def test_more_groups_than_rows_that_are_no_outliers_can_be_given():
     model = NEOCC(11, "auto", **QUICK, row_outliers="auto").fit(X)
     assert model.row_membership_.shape == (12, 11)
     assert np.count_nonzero(model.row_outliers_) == 2
+
+
+@pytest.mark.parametrize("n_left", [1, 2])
+def test_numbers_are_chosen_where_nearly_all_columns_are_outliers(n_left, monkeypatch):
+    X, _, _ = make_coclusters((60, 6), 3, 2, noise=0.1, random_state=0)
+    found = [Outliers(0.0, np.empty(0, int)), Outliers(1 - n_left / 6, np.arange(n_left, 6))]
+    monkeypatch.setattr("neocc.selection._predict.known_outliers", lambda *_: found)
+    wanted = Wanted(OBJECTIVES["mean"], outliers=(None, None))
+    with opened(read(X), 1) as engine:
+        known = wanted.known(engine, np.random.default_rng(0))
+    assert without_items(read(X), known).shape == (60, 6 if n_left == 1 else 2)
+    numbers = choose_numbers(read(X), wanted, np.random.default_rng(0), 1)
+    assert numbers.best[0] > 1
 
 
 def test_outliers_of_many_rows_are_left_out_by_their_share(monkeypatch):

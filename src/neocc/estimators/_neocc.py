@@ -88,8 +88,7 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         How hard to search. False runs every start once, as in the paper. True continues from there
         (from short runs, if the data are large) with perturbations and exact moves, until they
         have brought no improvement for some time or have cost twice as much as the starts.
-        "thorough" goes on from what True finds, and never ends above it: it finds the lowest
-        objectives, in about five times the time of the starts, or ten where these are quick.
+        "thorough" goes on from there to the lowest objectives, in five to ten times their time.
     max_iter : int, default=100
         Maximum number of iterations of a single start.
     tol : float, default=1e-6

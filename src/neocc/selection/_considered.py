@@ -37,9 +37,9 @@ class Outliers(NamedTuple):
         """The share that a fit has to find."""
         return 0.0 if len(self.items) else self.share
 
-    def if_left(self, n_items: int, n_clusters: int) -> Outliers:
-        """Return them without saying which they are if the others are fewer than clusters."""
-        enough = n_items - len(self.items) >= n_clusters
+    def if_left(self, n_items: int, least: int) -> Outliers:
+        """Return them without saying which they are if the others are fewer than `least`."""
+        enough = n_items - len(self.items) >= least
         return self if enough else Outliers(self.share, self.items[:0])
 
     def said(self, side: Side) -> str:
@@ -80,11 +80,11 @@ def known_outliers(
 
 def without_items(matrix: Matrix, outliers: list[Outliers]) -> Matrix:
     """Return a matrix without the items that are known to be outliers: a copy if there are any."""
-    if not any(len(each.items) for each in outliers):
-        return matrix
-    sizes = zip(matrix.shape, outliers, strict=True)
-    rows, columns = (np.delete(np.arange(n), each.items) for n, each in sizes)
-    return matrix.take(rows).take_columns(columns)
+    for side, n, each in zip(SIDES, matrix.shape, outliers, strict=True):
+        if len(each.items):
+            kept = np.delete(np.arange(n), each.items)
+            matrix = matrix.take(kept) if side == "rows" else matrix.take_columns(kept)
+    return matrix
 
 
 def sampled(

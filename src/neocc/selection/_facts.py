@@ -20,9 +20,9 @@ from neocc.selection._lines import Lines, are_mixed, id_columns, is_list, n_dupl
 __all__ = ["MANY_LEVELS", "Facts", "look_at"]
 
 MANY_LEVELS = 64
+"""More distinct values than this are not counted."""
 # So few fractions between whole levels are means of several ratings of one cell.
 _FEW_MEANS = 0.1
-"""More distinct values than this are not counted."""
 _SKEW_DIGITS = 3
 
 

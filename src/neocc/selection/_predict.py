@@ -63,7 +63,8 @@ class Wanted:
             return known_outliers(engine, (0.0, 0.0), rng)
         found = known_outliers(engine, self.outliers, rng)
         sides = zip(found, engine.shape, (self.rows, self.columns), strict=True)
-        return [each.if_left(n, max(some or [1])) for each, n, some in sides]
+        # Parts of the data have an item at least.
+        return [each.if_left(n, max(2, *(some or [1]))) for each, n, some in sides]
 
     def said(self, known: list[Outliers]) -> list[str]:
         """Say what was found to be left out."""
