@@ -100,7 +100,8 @@ def test_a_dense_store_likewise(run, tmp_path):
     write_store(tmp_path / "m.blocks", X, rows_per_block=70)
     for name in ("m.npy", "m.blocks"):
         ran = run("fit", name, "--rows", 3, "-o", f"of-{name}", "--n-init", 2)
-        assert (ran.code, ran.err) == (0, "")
+        note = "Note: numbers were chosen without 1 row that looks like an outlier.\n"
+        assert (ran.code, ran.err) == (0, note)
     assert_same(tmp_path / "of-m.npy", tmp_path / "of-m.blocks")
 
 

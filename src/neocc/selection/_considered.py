@@ -44,7 +44,12 @@ class Outliers(NamedTuple):
 
     def said(self, side: Side) -> str:
         """Say how many there are."""
-        return f"{len(self.items)} {side}" if len(self.items) else f"{self.share:.1%} of the {side}"
+        if len(self.items) == 1:
+            return f"1 {side[:-1]} that looks like an outlier"
+        some = (
+            f"{len(self.items):,} {side}" if len(self.items) else f"{self.share:.1%} of the {side}"
+        )
+        return f"{some} that look like outliers"
 
 
 def known_outliers(

@@ -70,7 +70,7 @@ class Wanted:
         """Say what was found to be left out."""
         sides = zip(SIDES, self.outliers, known, strict=True)
         found = (out.said(side) for side, given, out in sides if given is None and out.share)
-        return [f"numbers were chosen without {some} that look like outliers." for some in found]
+        return [f"numbers were chosen without {some}." for some in found]
 
     def problem(self, shape: tuple[int, int], known: list[Outliers]) -> Problem:
         """Return the problem of one block, of which those of more clusters are made.
