@@ -29,7 +29,7 @@ samples = [sample.replace("p5", ".5").replace("_", ", ") for sample in header[1:
 # %%
 # Five groups of microbes, five of samples.
 
-model = NEOCC(5, 5, objective="poisson", random_state=2).fit(counts)
+model = NEOCC(5, 5, objective="poisson", random_state=0).fit(counts)
 for group, inside in enumerate(model.column_membership_.T, start=1):
     print(f"C{group}:", "; ".join(s for s, is_in in zip(samples, inside, strict=True) if is_in))
 

@@ -7,7 +7,8 @@ random table, which keeps distances between rows in expectation (Johnson and Lin
 counts the spectral view is that of correspondence analysis: roots of margins scale them, the first
 vectors are the margins themselves and are left out, and only directions count. Where most items
 have few counts, those with the fewest lead the vectors astray, and raised margins do better
-(Qin and Rohe 2013): clusters are made of both views, and those that cost less taken.
+(Qin and Rohe 2013): clusters are made of both views, soft steps follow, and those that cost less
+are taken.
 
 Several starts are made from one *thin* view: the leading singular vectors of X as it is, of
 which one-way clusters cost hardly more than those of X (Drineas et al. 2004), for a small part of
@@ -94,9 +95,9 @@ def _start_of_counts(data: Engine, problem: Problem, rng: np.random.Generator) -
     def value(pair: Pair) -> float:
         return problem.objective.value(make_features(data, problem, pair), *pair)
 
-    rough = min(map(clusters, _RAISED), key=value)
+    rough = [clusters(raised) for raised in _RAISED]
     # Where there are hardly any counts, soft clusters become one.
-    return min(rough, softened(data, problem, rough), key=value)
+    return min([*rough, *(softened(data, problem, each) for each in rough)], key=value)
 
 
 def thin_view(data: Engine, problem: Problem, rng: np.random.Generator) -> View:
