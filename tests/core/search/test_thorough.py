@@ -34,7 +34,7 @@ from neocc.core.initialise import random_pair
 from neocc.core.objectives import OBJECTIVES
 from neocc.core.problem import Counts, Problem
 from neocc.core.samples import Sampling
-from neocc.core.search import budget, n_search_steps, pool, run_starts, search, starts
+from neocc.core.search import budget, ends, n_search_steps, pool, run_starts, search, starts
 
 INITS = ("neo-kmeans", "random")
 CASES_AND_INITS = list(zip(CASES, cycle(INITS), strict=False))
@@ -160,9 +160,9 @@ def test_it_begins_with_the_default_search_and_never_ends_above_it(case, options
         found = run(X, problem, seed=seed, **options)
         for one, other in zip(default, found, strict=False):
             np.testing.assert_array_equal(one.history, other.history)
-        ends = [min(each.objective for each in steps) for steps in (default, found)]
-        assert ends[1] == found[-1].objective <= ends[0]
-        lower += ends[1] < ends[0]
+        lows = [min(each.objective for each in steps) for steps in (default, found)]
+        assert lows[1] == found[-1].objective <= lows[0]
+        lower += lows[1] < lows[0]
     assert lower
 
 
@@ -258,8 +258,8 @@ def test_given_memberships_are_run_once(X, calls):
     pair = members(np.eye(3)[np.arange(40) % 3]), members(np.eye(3)[np.arange(30) % 3])
     problem = Problem(OBJECTIVES["mean"], Counts(40, 3, 40, 0), Counts(30, 3, 30, 0))
     assert most_steps(pair, 1) == most_steps(pair, 50)
-    ends = [run(X, problem, pair, n_init=n_init)[-1].objective for n_init in (1, 50)]
-    assert ends[0] == ends[1]
+    lows = [run(X, problem, pair, n_init=n_init)[-1].objective for n_init in (1, 50)]
+    assert lows[0] == lows[1]
     assert len(calls) >= 2 * 40
 
 
@@ -359,6 +359,21 @@ def test_a_search_on_a_sample_is_reproducible():
     first, second = (run_on_sample(X, problem)[-1] for _ in range(2))
     np.testing.assert_array_equal(first.history, second.history)
     np.testing.assert_array_equal(first.U.dense, second.U.dense)
+
+
+def test_exact_moves_on_a_sample_that_are_interrupted_leave_a_solution_of_the_whole(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ends, "local_search", interrupted)
+    X, found = np.random.default_rng(0).normal(size=(300, 12)), []
+    problem = Problem(OBJECTIVES["mean"], Counts(300, 3, 300, 0), Counts(12, 3, 12, 0))
+    options = {"thorough": True, "sampling": SMALL_SAMPLES}
+    steps = search(make_engine(X), problem, "random", 3, np.random.default_rng(0), **options)
+    with pytest.raises(KeyboardInterrupt):
+        found.extend(steps)
+    assert (found[-1].n_iter, found[-2].n_iter > 0) == (0, True)
+    assert_feasible(found[-1], problem)
 
 
 def test_rounds_on_the_whole_follow_a_search_on_a_sample():

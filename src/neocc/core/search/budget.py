@@ -34,7 +34,7 @@ from neocc.core.samples import (
     side_to_sample,
 )
 from neocc.core.search.ends import ENOUGH_ALIKE, Ends
-from neocc.core.search.local import local_search, rounds, swapped
+from neocc.core.search.local import rounds, swapped
 from neocc.core.search.pool import N_STEPS, SHORT_TOL
 from neocc.core.search.starts import COSTLY_SHARE, Begin, Init, Starts, make_start
 from neocc.core.solve import Solution, solve
@@ -179,25 +179,15 @@ class _Search(Starts):
 
     def thorough(self, later: np.random.Generator) -> Iterator[Solution]:
         """Make further rounds, and exact moves from the best; after a sample, more on the whole."""
-        state, where = self.state, self.where
+        state = self.state
         if not state.goes_on:
-            state.go_on(where, _PATIENCE)
+            state.go_on(self.where, _PATIENCE)
             self.journal.hold(run=None)
             self.journal.note(search=state.noted(self.rng))
         further = (_FURTHER_SEEN if self.are_seen else _FURTHER) * self.work
-        yield from self.rounds(self.limit + max(further, _FURTHER_PASSES), 2 * self.n_new)
-        if self.stopped():
-            return
-        if not state.is_polished:
-            self.begin()
-            state.pool = [local_search(where.data, where.problem, state.pool[0])]
-            state.is_polished = True
-            if not self.is_sampled:
-                state.take(state.pool[0])
-            yield state.best
-            if self.ended():
-                return
-        if not self.is_sampled:
+        limit = self.limit + max(further, _FURTHER_PASSES)
+        yield from self.rounds(limit, 2 * self.n_new, polished=True)
+        if self.stopped() or not self.is_sampled:
             return
         self.begin()
         state.take(self.extended(self.problem, self.journal))
@@ -206,13 +196,16 @@ class _Search(Starts):
             self.begin()
             yield rounds(self.data, self.problem, state.best, _LAST_PATIENCE, later)
 
-    def rounds(self, limit: float, n_new: int) -> Iterator[Solution]:
-        """Make rounds up to a limit; the first `n_new` begin anew."""
+    def rounds(self, limit: float, n_new: int, *, polished: bool = False) -> Iterator[Solution]:
+        """Make rounds up to a limit; the first `n_new` begin anew. Then exact moves, if wanted."""
         state = self.state
         try:
-            while not state.is_over:
+            while not state.is_over or (polished and not state.is_polished):
                 self.begin()
-                state.make_rounds(self.where, limit, self.rng, n_new)
+                if state.is_over:
+                    state.polish(self.where)
+                else:
+                    state.make_rounds(self.where, limit, self.rng, n_new)
                 yield state.best
                 if self.ended():
                     yield from self.cut_short()

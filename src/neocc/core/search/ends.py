@@ -9,7 +9,7 @@ import numpy as np
 from neocc.core.engine import Engine
 from neocc.core.problem import Problem
 from neocc.core.samples import Sample
-from neocc.core.search.local import SAME_BASIN, carried_on, loosened
+from neocc.core.search.local import SAME_BASIN, carried_on, local_search, loosened
 from neocc.core.search.pool import SHORT_TOL, Pool, ranked
 from neocc.core.solve import Solution, continued, solve
 from neocc.core.steps import assigned, with_side
@@ -90,6 +90,13 @@ class Ends(Pool):
         super().make_rounds(where, limit, rng, n_new)
         if where.items is None:
             self.starts = self.pool[:1]
+
+    def polish(self, where: Sample) -> None:
+        """Make exact moves from the best."""
+        best = local_search(where.data, where.problem, self.pool[0])
+        self.pool, self.is_polished, self.gained = [best], True, True
+        if where.items is None:
+            self.take(best)
 
     def _on_sample(self, where: Sample) -> list[Solution]:
         """Return where the plain starts lead on a sample."""
