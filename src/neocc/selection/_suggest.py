@@ -147,7 +147,7 @@ def suggest_n_clusters(
     check_jobs(n_jobs)
     asked = make_objective(objective, missing=missing, shrinkage=_SHRINKAGE)
     overlaps: tuple[Any, Any] = (row_overlap, column_overlap)
-    overlapping = any(isinstance(each, Real) and each > 0 for each in overlaps)
+    overlapping = any(isinstance(each, Real) and float(each) > 0 for each in overlaps)
     if criteria is None:
         ranks = overlapping and overlap_model != REPEAT.name and is_estimated(asked)
         criteria = "icl" if ranks else PREDICTION
