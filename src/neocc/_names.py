@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 
 def cluster_name(side: str, cluster: int) -> str:
     """Name a cluster of "rows" or "columns".
@@ -25,3 +28,17 @@ def item_name(side: str, item: int) -> str:
     'row 1'
     """
     return f"{side[:-1]} {item + 1}"
+
+
+def frame_names(frame: Any, side: str) -> Sequence[Any] | None:
+    """Return the names that a data frame has for its "rows" or "columns", None where it has none.
+
+    Examples
+    --------
+    >>> from neocc._names import frame_names
+    >>> frame_names([[1, 2]], "rows") is None
+    True
+    """
+    names = getattr(frame, "index" if side == "rows" else "columns", None)
+    # Lists have a method of this name, and an index that only counts names nothing.
+    return None if callable(names) or type(names).__name__ == "RangeIndex" else names

@@ -89,6 +89,7 @@ def test_without_an_option_it_is_chosen_with_a_reason(run, planted, tmp_path):
     ran = run("fit", "planted.npy", *OPTIONS, "-o", "out")
     assert "Overlap model average, at most 4 each: " in ran.words
     assert "every seed ends lower than with any other" in ran.words
+    assert "cost per cell: average " in ran.words
     settings = json.loads((tmp_path / "out" / "record.json").read_text())["settings"]
     assert (settings["overlap_model"], settings["overlap_model_used"]) == ("auto", "average")
     found = load_model(tmp_path / "out" / "model.neocc")

@@ -58,7 +58,12 @@ def test_the_model_that_made_the_data_is_named(kind, seed):
 def test_it_is_one_model_for_points_too():
     X, _ = mixed("sum", 0)
     model = NEOKMeans(4, overlap=0.2, outliers=0.05, overlap_model="auto", random_state=0).fit(X)
-    assert model.overlap_choice_.model == "sum"
+    choice = model.overlap_choice_
+    assert choice.model == "sum"
+    covered = model.membership_.any(axis=1).sum() * X.shape[1]
+    assert min(choice.costs["sum"]) == pytest.approx(model.objective_ / covered, rel=0.05)
+    costs = ", ".join(f"{name} {min(choice.costs[name]):.3g}" for name in ("sum", "average"))
+    assert choice.why.endswith(f"; cost per cell: {costs}")
 
 
 def test_nothing_is_compared_where_nothing_overlaps_or_only_one_makes_sense():

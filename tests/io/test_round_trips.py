@@ -68,6 +68,18 @@ class TestNamed:
         np.testing.assert_array_equal(dense(found.data), wide)
 
 
+def test_names_of_a_data_frame_are_kept(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(HARD, index=ROWS)  # columns that are only counted have no names
+    for columns in (range(5), ["name", "b", "c", "d", "e"]):
+        frame.columns = columns
+        write_matrix(frame, tmp_path / "m.csv", force=True)
+        found = read_matrix(tmp_path / "m.csv")
+        np.testing.assert_array_equal(found.data, HARD)
+        assert found.row_names == ROWS
+    assert found.column_names == tuple(columns)
+
+
 @pytest.mark.parametrize("name", ["m.csv", "m.tsv.gz"])
 def test_a_table_without_names(name, tmp_path):
     write_matrix(HARD, tmp_path / name)

@@ -336,3 +336,16 @@ def test_planted_overlap_needs_the_model_that_it_was_planted_by(overlap):
     assert found["repeat"] != (3, 3)
     with pytest.raises(ValueError, match="makes no sense"):
         suggest_n_clusters(X, *numbers, objective="residue", overlap_model="sum")
+
+
+def test_an_overlap_that_is_given_is_not_ignored():
+    X, _, _ = make_coclusters((60, 40), 3, 2, row_overlap=0.3, noise=0.5, random_state=0)
+    suggest = partial(selection.suggest_n_clusters, X, range(2, 6), [2], random_state=0)
+    ranked = suggest(row_overlap=0.3, overlap_model="average")
+    assert (ranked.best, ranked.criteria) == ((3, 2), ("icl",))
+    plain = suggest()
+    assert not any("overlap" in note for note in plain.notes)
+    for told in ({"criteria": "prediction", "overlap_model": "average"}, {}):
+        predicted = suggest(row_overlap=0.3, **told)
+        assert predicted.best == plain.best != (3, 2)
+        assert "do not overlap" in predicted.notes[-1]

@@ -46,12 +46,21 @@ class OverlapChoice:
 
     @property
     def why(self) -> str:
-        """The reason, in words."""
+        """The reason, in words, with the cost of each model."""
+        listed = ", ".join(f"{name} {min(costs):.3g}" for name, costs in self._ranked)
+        return f"{self._verdict}; cost per cell: {listed}" if len(self.costs) > 1 else self._verdict
+
+    @property
+    def _ranked(self) -> list[tuple[str, list[float]]]:
+        return sorted(self.costs.items(), key=lambda each: min(each[1]))
+
+    @property
+    def _verdict(self) -> str:
         if not self.costs:
             return "nothing overlaps, so all models are the same"
         if len(self.costs) == 1:
             return "for this objective there is no other to compare it with"
-        ranked = sorted(self.costs.values(), key=min)
+        ranked = [costs for _, costs in self._ranked]
         if not self.is_sure:
             own = min(self.costs[self.model])
             near = min(ranked[0]) >= (1.0 - _LEAST) * own
@@ -65,9 +74,9 @@ class OverlapChoice:
     def __str__(self) -> str:
         lines = [
             f'  "{name}": {min(costs):.6g} per cell (up to {max(costs):.6g} over seeds)'
-            for name, costs in sorted(self.costs.items(), key=lambda each: min(each[1]))
+            for name, costs in self._ranked
         ]
-        return "\n".join([f'overlap model "{self.model}": {self.why}', *lines])
+        return "\n".join([f'overlap model "{self.model}": {self._verdict}', *lines])
 
 
 def choose_overlap_model(
@@ -84,6 +93,7 @@ def choose_overlap_model(
     if all(side is None or side.is_partition for side in sides):
         return OverlapChoice(in_doubt, {}, is_sure=True)
     costs: dict[str, list[float]] = {name: [] for name in names}
+    n_columns = engine.shape[1] if sides[1] is None else 1  # all count where none are clustered
     # Given memberships leave nothing to chance.
     given = isinstance(init, tuple)
     n_rounds, n_seeds, n_starts = (1, 1, 1) if given else (_ROUNDS, _N_SEEDS, _N_STARTS)
@@ -92,7 +102,7 @@ def choose_overlap_model(
             max_iter, tol = min(problem.max_iter, _MAX_ITER), max(problem.tol, _TOL)
             short = replace(problem, max_iter=max_iter, tol=tol)
             costs[problem.overlap_model.name] += [
-                _least_cost(run_starts(engine, short, init, seed.spawn(n_starts)))
+                _least_cost(run_starts(engine, short, init, seed.spawn(n_starts))) / n_columns
                 for seed in rng.spawn(n_seeds)
             ]
         ranked = sorted(names, key=lambda name: min(costs[name]))
@@ -106,7 +116,7 @@ def choose_overlap_model(
 
 
 def _least_cost(solutions: Iterator[Solution]) -> float:
-    """Return the lowest cost per covered cell."""
+    """Return the lowest cost per covered cell, of a side alone per covered item."""
     best = min(solutions, key=lambda solution: solution.objective)
     n_cells = 1.0
     for members in best.pair:

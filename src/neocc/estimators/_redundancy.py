@@ -36,7 +36,19 @@ _OWN_PACKAGES = ("neocc", "sklearn")
 
 
 class RedundancyWarning(UserWarning):
-    """Some clusters of a fit have nearly the same members."""
+    """Some clusters of a fit have nearly the same members.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from neocc import NEOKMeans, RedundancyWarning
+    >>> model = NEOKMeans(n_clusters=2, overlap=1.0, random_state=0)
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", RedundancyWarning)
+    ...     membership = model.fit([[0.0], [0.1], [9.0]]).membership_
+    >>> bool(membership.all())
+    True
+    """
 
 
 class AlikePair(NamedTuple):

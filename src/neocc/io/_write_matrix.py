@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from neocc._extras import need
+from neocc._names import frame_names
 from neocc._typing import AnyArray
 from neocc.io._errors import FormatError
 from neocc.io._matrix import Matrix
@@ -51,7 +52,7 @@ def write_matrix(
 
     Parameters
     ----------
-    matrix : Matrix, array or sparse matrix
+    matrix : Matrix, array, data frame or sparse matrix
         What to write.
     path : path-like
         Where.
@@ -75,8 +76,12 @@ def write_matrix(
     array([[0.1, 2. ],
            [3. , 4. ]])
     """
-    if not isinstance(matrix, Matrix):
-        matrix = Matrix(matrix if sparse.issparse(matrix) else np.asarray(matrix))
+    if sparse.issparse(matrix):
+        matrix = Matrix(matrix)
+    elif not isinstance(matrix, Matrix):
+        found = (frame_names(matrix, side) for side in ("rows", "columns"))
+        rows, columns = (None if some is None else tuple(map(str, some)) for some in found)
+        matrix = Matrix(np.asarray(matrix), rows, columns)
     if not all(matrix.shape):
         raise ValueError(f"A matrix of {matrix.shape[0]} x {matrix.shape[1]} has nothing to write.")
     path = Path(path)

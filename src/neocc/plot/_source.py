@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from scipy import sparse
 
+from neocc._names import frame_names
 from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.engines import RowSource
 from neocc.engines.changed import observed_cells
@@ -201,10 +202,7 @@ def read_names(given: Sequence[Any] | None, X: Any, n_items: int, side: Side) ->
     if given is None and _is_named(X):
         given = X.row_names if side == "rows" else X.column_names
     elif given is None and not sparse.issparse(X):
-        given = getattr(X, "index" if side == "rows" else "columns", None)
-        # Lists have a method of this name, and an index that only counts names nothing.
-        if callable(given) or type(given).__name__ == "RangeIndex":
-            given = None
+        given = frame_names(X, side)
     if given is None:
         return None
     names = [str(name) for name in given]

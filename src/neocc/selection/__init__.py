@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from neocc.selection._advise import Advice, Reason, advise
+from neocc.selection._advice import Advice, Reason
+from neocc.selection._advise import advise
 from neocc.selection._describe import DataDescription, describe_data
 from neocc.selection._overlap import estimate_overlap_and_outliers
 from neocc.selection._overlap_estimate import OverlapEstimate

@@ -6,20 +6,21 @@ behind anybody's back: the result is a pipeline of transformers and an estimator
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from neocc.core.objectives import COUNTS, make_objective
 from neocc.core.overlap import bounded_model
+from neocc.selection._advice import Advice, Reason
 from neocc.selection._describe import DataDescription, describe_data
 from neocc.selection._facts import Facts
 from neocc.selection._kinds import INCOMPLETE
 
 if TYPE_CHECKING:
-    from sklearn.pipeline import Pipeline
+    pass
 
-__all__ = ["Advice", "Reason", "advise", "recipe_for"]
+__all__ = ["advise", "recipe_for"]
 
 _NOTHING = "use the values as they are"
 # Columns whose means differ by more than this many standard deviations of a column are centred.
@@ -28,51 +29,6 @@ _LEVELS_APART = 0.5
 _SCALES_APART = 2.0
 # Of so many genes, or the like, groups are told by patterns: offsets within a block count less.
 _MANY_LINES = 1000
-
-
-@dataclass(frozen=True)
-class Reason:
-    """A piece of advice: a step before the fit, or parameters of the fit."""
-
-    what: str
-    why: str  # a clause without a full stop
-    step: str | None = None  # as `neocc.preprocessing.make_preprocessor` calls it
-    parameters: Mapping[str, Any] = field(default_factory=dict)  # of `NEOCC`
-
-
-@dataclass(frozen=True)
-class Advice:
-    """A pipeline, ready to be fitted, and the reasons for its steps and parameters.
-
-    It can be unpacked: ``pipeline, reasons = advise(X)``.
-
-    Attributes
-    ----------
-    pipeline : sklearn.pipeline.Pipeline
-        Transformers of `neocc.preprocessing`, then `NEOCC` under the name "neocc".
-    reasons : tuple of Reason
-        The reasons for each of them.
-    description : DataDescription
-        What the data look like.
-    """
-
-    pipeline: Pipeline
-    reasons: tuple[Reason, ...]
-    description: DataDescription
-
-    def __iter__(self) -> Iterator[Any]:
-        """Yield the pipeline and the reasons."""
-        return iter((self.pipeline, self.reasons))
-
-    def __str__(self) -> str:
-        """Write what the data look like, and what follows."""
-        lines = [f"- {reason.what}: {reason.why}." for reason in self.reasons]
-        return "\n".join([str(self.description), *lines])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything but the pipeline in a form that JSON can hold."""
-        told = [{**vars(one), "parameters": dict(one.parameters)} for one in self.reasons]
-        return {"data": self.description.to_dict(), "reasons": told}
 
 
 def advise(

@@ -33,6 +33,13 @@ class DataDescription:
         What else stands out, one sentence each.
     facts : Facts
         The numbers behind all this.
+
+    Examples
+    --------
+    >>> from neocc.selection import describe_data
+    >>> found = describe_data([[0, 1, 0], [1, 0, 0], [0, 1, 1]])
+    >>> found.kind
+    'binary'
     """
 
     kind: str

@@ -70,6 +70,15 @@ class OverlapEstimate:
         overlap, must exceed it by as much.
     path : ndarray of shape (2, n_points)
         Extra memberships as a fraction of the items, and their gains.
+
+    Examples
+    --------
+    >>> from neocc.datasets import make_coclusters
+    >>> from neocc.selection import estimate_overlap_and_outliers
+    >>> X, _, _ = make_coclusters(row_overlap=0.1, row_outliers=0.05, random_state=0)
+    >>> found = estimate_overlap_and_outliers(X, 3, random_state=0)
+    >>> found.n_pairs, found.n_outliers
+    (220, 10)
     """
 
     overlap: float

@@ -58,6 +58,16 @@ class SidePrediction:
     of_halves : bool
         Whether parts of the data that are compared have different items; else they share these, and
         most cells.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from neocc.selection import suggest_n_clusters
+    >>> X = np.kron([[0, 5], [5, 0]], np.ones((20, 10)))
+    >>> X += np.random.default_rng(0).normal(size=X.shape)
+    >>> rows = suggest_n_clusters(X, random_state=0).rows
+    >>> rows.number, rows.is_clear
+    (2, True)
     """
 
     number: int
@@ -194,6 +204,16 @@ class PredictedClusters:
         False if the search was interrupted.
     notes : tuple of str
         What else is worth knowing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from neocc.selection import suggest_n_clusters
+    >>> X = np.kron([[0, 5], [5, 0]], np.ones((20, 10)))
+    >>> X += np.random.default_rng(0).normal(size=X.shape)
+    >>> found = suggest_n_clusters(X, random_state=0)
+    >>> found.best, found.is_clear
+    ((2, 2), True)
     """
 
     criteria: ClassVar[tuple[str, ...]] = ("prediction",)

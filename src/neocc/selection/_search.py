@@ -97,3 +97,18 @@ class Search:
             }
             for (at, fit), elbow in zip(self.fits.items(), elbows, strict=True)
         ]
+
+    def at_the_edge(self, best: tuple[int, int]) -> list[str]:
+        """Say where more clusters than were tried might be better still."""
+        sides = zip(
+            ("row", "column"),
+            best,
+            (self.row_clusters, self.column_clusters),
+            self.matrix.shape,
+            strict=True,
+        )
+        return [
+            f"{number} is the largest number of {word} clusters tried: more may be better."
+            for word, number, numbers, n_items in sides
+            if len(numbers) > 1 and number == numbers[-1] < n_items
+        ]

@@ -44,6 +44,15 @@ class Stability:
         Objective of the reference.
     n_runs : int
         Number of runs requested; `objectives` is shorter if the analysis was interrupted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from neocc.selection import stability
+    >>> X = np.kron([[0, 5], [5, 0]], np.ones((20, 10)))
+    >>> found = stability(X, 2, 2, n_runs=3, random_state=0)
+    >>> found.row_confidence.min(), found.complete
+    (np.float64(1.0), True)
     """
 
     row_confidence: FloatArray = field(repr=False)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
+from dataclasses import replace
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from neocc.core.objectives import COCLUSTERING, COUNTS, OBJECTIVES, Side, make_objective
-from neocc.core.overlap import bounded_model
+from neocc.core.overlap import REPEAT, bounded_model
 from neocc.core.solve import Solution
 from neocc.engines import Matrix
 from neocc.engines.validation import make_counts
@@ -42,6 +44,10 @@ Callback: TypeAlias = Callable[[int, int], Any]
 PREDICTION = "prediction"
 _PATIENCE = 3
 _LARGEST_DEFAULT = 8
+_WITHOUT_OVERLAP = (
+    "clusters that predict do not overlap: items in several of them may be counted as further "
+    "clusters."
+)
 # As in `NEOCC`.
 _SHRINKAGE = 10.0
 
@@ -54,7 +60,7 @@ def suggest_n_clusters(
     objective: str = "mean",
     overlap_model: str = "repeat",
     max_memberships: int | None = None,
-    criteria: str | Iterable[str] = PREDICTION,
+    criteria: str | Iterable[str] | None = None,
     row_overlap: float = 0.0,
     row_outliers: float | str = 0.0,
     column_overlap: float = 0.0,
@@ -93,9 +99,11 @@ def suggest_n_clusters(
         sides.
     overlap_model, max_memberships : default="repeat" and None
         Cost of several memberships, as in `NEOCC`. If rows were generated as means of prototypes,
-        only "average" finds the numbers.
-    criteria : "prediction", or iterable of {"icl", "hull", "pseudo_f"}, default="prediction"
-        What to compute; the first one ranks the pairs. "icl" is the integrated completed likelihood
+        only "average" finds the numbers, and only if the overlap is given.
+    criteria : "prediction", or iterable of {"icl", "hull", "pseudo_f"}, optional
+        What to compute; the first one ranks the pairs. By default "prediction", whose clusters do
+        not overlap, or "icl" if an overlap above 0 is given with a model other than "repeat" (but
+        not for counts and observed cells). "icl" is the integrated completed likelihood
         of the Gaussian latent block model, "hull" the elbow of the objective over the number of
         clusters, "pseudo_f" the two-mode Calinski-Harabasz ratio, which favours few clusters.
     row_overlap, row_outliers, column_overlap, column_outliers : float, default=0.0
@@ -137,15 +145,19 @@ def suggest_n_clusters(
     check_choice("objective", objective, [*COCLUSTERING, *COUNTS])
     check_choice("missing", missing, ("zero", "ignore"))
     check_jobs(n_jobs)
+    asked = make_objective(objective, missing=missing, shrinkage=_SHRINKAGE)
+    overlaps: tuple[Any, Any] = (row_overlap, column_overlap)
+    overlapping = any(isinstance(each, Real) and float(each) > 0 for each in overlaps)
+    if criteria is None:
+        ranks = overlapping and overlap_model != REPEAT.name and is_estimated(asked)
+        criteria = "icl" if ranks else PREDICTION
     wanted = tuple(dict.fromkeys([criteria] if isinstance(criteria, str) else criteria))
     predicts = wanted == (PREDICTION,)
     for name in () if predicts else wanted or ("",):
         check_choice("criteria", name, CRITERIA)
-    asked = make_objective(objective, missing=missing, shrinkage=_SHRINKAGE)
     matrix, rng = read(X, observed=asked.needs_counts), make_rng(random_state)
     if asked.needs_counts:
         matrix = without_biases(matrix, n_jobs, effects=remove_effects)
-    overlaps = (row_overlap, column_overlap)
     model = bounded_model(overlap_model, max_memberships, asked.kind, overlaps)
     outliers = _fraction(row_outliers), _fraction(column_outliers)
     known = [each or 0.0 for each in outliers]
@@ -160,7 +172,8 @@ def suggest_n_clusters(
         _check_fractions(matrix, numbers, (row_overlap, known[0], column_overlap, known[1]))
         goal = Wanted(asked, numbers[0], numbers[1], outliers, model)
         n_runs = (n_init + 1) // 2
-        return choose_numbers(matrix, goal, rng, n_jobs, max_entries, n_runs, callback)
+        found = choose_numbers(matrix, goal, rng, n_jobs, max_entries, n_runs, callback)
+        return replace(found, notes=(*found.notes, _WITHOUT_OVERLAP)) if overlapping else found
     if not is_estimated(asked):
         raise ValueError(
             f"criteria={wanted[0]!r} compares squared differences over all cells: take "
@@ -241,7 +254,7 @@ def _result(
         notes.append(f"{criteria[0]} is not defined for any pair: ranked by {by}.")
         criteria = (by, *(name for name in criteria if name != by))
     best = int(table["n_row_clusters"][0]), int(table["n_column_clusters"][0])
-    notes += _at_the_edge(search, best)
+    notes += search.at_the_edge(best)
     comparable = "icl" in criteria and not any(search.fractions) and best != (1, 1)
     single = icl(block, block, search.objective, floor)
     if comparable and np.isfinite(table["icl"]).any() and np.nanmax(table["icl"]) <= single:
@@ -249,20 +262,6 @@ def _result(
     return SuggestedClusters(
         best, table, criteria, search.objective.name, search.n_pairs, complete, tuple(notes)
     )
-
-
-def _at_the_edge(search: Search, best: tuple[int, int]) -> list[str]:
-    """Say where more clusters than were tried might be better still."""
-    notes = []
-    tried = (search.row_clusters, search.column_clusters)
-    for word, number, numbers, n_items in zip(
-        ("row", "column"), best, tried, search.matrix.shape, strict=True
-    ):
-        if len(numbers) > 1 and number == numbers[-1] < n_items:
-            notes.append(
-                f"{number} is the largest number of {word} clusters tried: more may be better."
-            )
-    return notes
 
 
 def _sorted_numbers(name: str, numbers: Any, n_items: int) -> list[int]:

@@ -39,6 +39,18 @@ class SuggestedClusters:
         False if the search was interrupted.
     notes : tuple of str
         What else is worth knowing: degenerate data, no structure found, rows sampled.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from neocc.selection import suggest_n_clusters
+    >>> X = np.kron([[0, 5], [5, 0]], np.ones((20, 10)))
+    >>> X += np.random.default_rng(0).normal(size=X.shape)
+    >>> found = suggest_n_clusters(X, [2, 3], [2, 3], criteria="icl", random_state=0)
+    >>> found.table["rank"]
+    array([1, 2, 3, 4])
+    >>> found.table["n_row_clusters"][0]
+    np.int64(2)
     """
 
     best: tuple[int, int]
