@@ -73,6 +73,10 @@ class NEOKMeans(RedundancyMixin, ClusterMixin, BaseNEO):
         memberships, or a given membership matrix.
     n_init : int, default=10
         Number of starts; the one with the lowest objective is kept.
+    refine : bool or "thorough", default=False
+        How hard to search, as in `NEOCC`. False runs every start once, as in the paper; True goes
+        on from there with perturbations and exact moves, for at most twice as long; "thorough"
+        goes on from there to the lowest objectives.
     max_iter : int, default=100
         Maximum number of iterations of a single start.
     tol : float, default=1e-6
@@ -117,7 +121,7 @@ class NEOKMeans(RedundancyMixin, ClusterMixin, BaseNEO):
     objective_ : float
         Objective of the memberships.
     history_ : ndarray
-        Objective of the start and after each iteration.
+        Objective of the start and after each iteration, then after each improvement.
     n_iter_ : int
         Number of iterations of the kept start.
     n_passes_ : float
@@ -155,6 +159,7 @@ class NEOKMeans(RedundancyMixin, ClusterMixin, BaseNEO):
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "overlap": [Interval(Real, None, None, closed="neither")],
         "outliers": [Interval(Real, 0, 1, closed="left")],
+        "refine": ["boolean", StrOptions({"thorough"})],
         "init": [StrOptions({"k-means++", "random"}), "array-like", "sparse matrix"],
     }
 
@@ -170,6 +175,7 @@ class NEOKMeans(RedundancyMixin, ClusterMixin, BaseNEO):
         min_cluster_size: int = 1,
         init: Any = "k-means++",
         n_init: int = 10,
+        refine: bool | str = False,
         max_iter: int = 100,
         tol: float = 1e-6,
         engine: str = "auto",
@@ -189,6 +195,7 @@ class NEOKMeans(RedundancyMixin, ClusterMixin, BaseNEO):
         self.min_cluster_size = min_cluster_size
         self.init = init
         self.n_init = n_init
+        self.refine = refine
         self.max_iter = max_iter
         self.tol = tol
         self.engine = engine
