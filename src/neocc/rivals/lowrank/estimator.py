@@ -217,7 +217,7 @@ class LowRankNEOKMeans(NEOKMeans):
                     self._starts(engine, iterative, init, child),
                     solver=self.solver,  # type: ignore[arg-type]
                     rounding=self.rounding,  # type: ignore[arg-type]
-                    refine=self.refine,
+                    refine=bool(self.refine),
                     max_iter=self.max_iter,
                     tol=self.tol,
                     report=progress.iteration,
