@@ -124,8 +124,7 @@ def guarded(
     except Exception as error:
         if show_traceback:
             complain(traceback.format_exc().rstrip(), mark="")
-        mistake = message_of(error)
-        if mistake is not None:
+        if (mistake := message_of(error)) is not None:
             say(mistake)
             raise typer.Exit(MISTAKE) from error
         full = _full(error)
@@ -155,10 +154,6 @@ def as_options(message: str) -> str:
     'Name three columns with --triplet-columns user,film,stars.'
     >>> as_options("n_row_clusters=9 is more than the number of rows (n_samples=4).")
     '--rows=9 is more than the number of rows (4).'
-    >>> as_options('Scale instead, e.g. with NormScaler(axis="columns").')
-    'Scale instead, e.g. with --preprocess column-norm.'
-    >>> as_options("If it fits into memory, pass X.toarray().")
-    'If it fits into memory, pass --dense.'
     """
     for said, option in _REWRITTEN.items():
         message = re.sub(said, option, message)
@@ -202,9 +197,7 @@ def printable(text: str) -> str:
     >>> printable("a\x1b[2Jb\n")
     'a\\x1b[2Jb\\n'
     """
-    return "".join(
-        sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text
-    )
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def complain(message: str, mark: str = "neocc: ") -> None:
