@@ -283,24 +283,24 @@ def test_clusters_that_a_row_follows_nowhere_are_not_predicted():
     assert not (predicted & ~model.row_membership_).any()
 
 
-@pytest.mark.parametrize("model", [*oracle.OVERLAP_MODELS, "either"])
+@pytest.mark.parametrize("model", ["repeat", "average", "either"])
 def test_searches_of_points_end_no_higher_than_their_starts_with_exact_counts(model, tmp_path):
-    X = np.random.default_rng(0).normal(size=(60, 6))
+    X = np.random.default_rng(0).normal(size=(40, 4))
     plain, default, thorough = (
-        make("kmeans", model, n_clusters=6, refine=effort).fit(X)
+        make("kmeans", model, n_clusters=5, refine=effort).fit(X)
         for effort in (False, True, "thorough")
     )
     assert thorough.objective_ <= default.objective_ <= plain.objective_
     assert thorough.objective_ < plain.objective_
     for found in (default, thorough):
-        assert found.membership_.sum() == 60 + 18
-        assert found.outliers_.sum() <= 3
+        assert found.membership_.sum() == 40 + 12
+        assert found.outliers_.sum() <= 2
         assert found.history_[-1] == pytest.approx(found.objective_, rel=1e-12)
     resumed = None
     while resumed is None:
         kept = Fragile(tmp_path / "fit.neocc", every=0.0)
         try:
-            resumed = make("kmeans", model, n_clusters=6, refine=True, checkpoint=kept).fit(X)
+            resumed = make("kmeans", model, n_clusters=5, refine=True, checkpoint=kept).fit(X)
         except Killed:
             continue
     np.testing.assert_array_equal(resumed.membership_, default.membership_)
