@@ -6,7 +6,8 @@
 #                what CI runs; as root on Debian it also installs Chromium by apt, unless you say
 #                make test BROWSER=no
 #   make docs    the site, in docs/_build/html: every example run, every link checked
-#   make slow    the tests that take longer, and random examples of the others
+#   make slow    the tests that take longer, random examples of the others, and frozen results
+#                under the BLAS kernels of other processors
 #   make lowest  the tests with the lowest versions of all packages, in .venv-lowest (Python 3.11)
 #   make dist    wheel and sdist, and what is in them
 #   make chaos   the tests that kill workers and processes in the middle of a fit
@@ -58,6 +59,9 @@ lint: $(VENV)/.installed-test
 slow: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -m slow
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) -m hypothesis --hypothesis-profile=random
+	for core in Haswell SkylakeX Nehalem; do \
+	  OPENBLAS_CORETYPE=$$core $(BIN)/python -m pytest -q -n $(WORKERS) tests/golden || exit 1; \
+	done
 
 # Examples in docstrings show what newest versions print. Old packages call what newer ones, which
 # they bring along, deprecate: no fault of ours.

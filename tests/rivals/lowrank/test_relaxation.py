@@ -202,7 +202,8 @@ def test_nearest_feasible_numbers(seed):
     assert f.max() <= k
     literal = literal_projection(t, weights, counts)
     ours, theirs = (float(weights @ (each - t) ** 2) for each in (f, literal))
-    assert ours == pytest.approx(theirs, rel=1e-5, abs=1e-5)
+    # Feasible, and no farther: where SLSQP stops depends on the machine's BLAS.
+    assert ours <= theirs + 1e-5 * max(theirs, 1.0)
 
 
 def test_feasible_numbers_stay_as_they_are():

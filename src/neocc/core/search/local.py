@@ -121,7 +121,8 @@ def carried_on(
     """Run a trial to convergence if it may end below the best solution."""
     last_step = found.history[-3] - found.history[-1] if found.n_iter > 1 else np.inf
     near = best.objective + loose.hopeless * abs(best.objective)
-    if found.objective < min(near, best.objective + _STEPS_LEFT * last_step):
+    # A trial that has led back to the best solution ends here, however its sums are rounded.
+    if found.objective < min(near, best.objective + _STEPS_LEFT * last_step) - least_gain(best):
         found = continued(engine, problem, found)
     return found
 

@@ -89,10 +89,11 @@ class Pool(Resumable):
         pair = random_pair(problem, rng)
         self.n_new += 1
         found = short_run(data, short, pair, pressure=True)
-        if found.objective < worst.objective:
+        lower = worst.objective - least_gain(worst)
+        if found.objective < lower:
             found = continued(data, problem, found)
         self._count(found)
-        if found.objective < worst.objective:
+        if found.objective < lower:
             self.pool, self.gained = ranked([*self.pool[:-1], found]), True
 
     def _round(self, where: Sample, rng: np.random.Generator) -> None:
