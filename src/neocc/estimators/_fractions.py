@@ -22,7 +22,14 @@ from neocc.estimators._fitted import asked_objective
 from neocc.selection import OverlapEstimate, PredictedClusters
 from neocc.selection._data import make_rng
 from neocc.selection._predict import Wanted, choose_numbers
-from neocc.selection._together import Asked, Taken, completed, estimate_sides, is_estimated
+from neocc.selection._together import (
+    Asked,
+    Taken,
+    completed,
+    estimate_sides,
+    is_estimated,
+    most_memberships,
+)
 
 __all__ = ["SIDES", "SIDE_CONSTRAINTS", "Chosen", "choose_sides", "counts_of_sides", "taken"]
 
@@ -93,7 +100,7 @@ def choose_sides(
     An interrupt ends the choice, with what is known by then. `callback` is that of
     `choose_numbers`; `estimate` takes the place of the mixture.
     """
-    numbers = _numbers(model, matrix, callback)
+    numbers = _numbers(model, matrix, rule, callback)
     asked = _asked(model, matrix, numbers)
     found, sides, why_not = dict[Side, OverlapEstimate](), taken(asked, {}, rule), ""
     if any(each.is_open for each in asked.values()):
@@ -130,14 +137,18 @@ def _number(model: Any, matrix: Matrix, side: Side) -> int | None:
     return make_counts(side[:-1], n_items, k).n_clusters
 
 
-def _numbers(model: Any, matrix: Matrix, callback: Any) -> PredictedClusters | None:
+def _numbers(
+    model: Any, matrix: Matrix, rule: OverlapModel, callback: Any
+) -> PredictedClusters | None:
     """Choose the numbers of clusters that are "auto", by prediction."""
     given = [_number(model, matrix, side) for side in SIDES]
     if None not in given:
         return None
     rows, columns = (None if k is None else [k] for k in given)
     row_out, column_out = (_fraction(model, f"{side[:-1]}_outliers") for side in SIDES)
-    wanted = Wanted(asked_objective(model), rows, columns, (row_out, column_out))
+    overlap = _fraction(model, "row_overlap"), _fraction(model, "column_overlap")
+    most = most_memberships(rule, overlap)
+    wanted = Wanted(asked_objective(model), rows, columns, (row_out, column_out), most=most)
     rng = make_rng(model.random_state)
     return choose_numbers(matrix, wanted, rng, model.n_jobs, callback=callback)
 

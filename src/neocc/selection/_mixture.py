@@ -142,6 +142,10 @@ class Mixture:
         each = np.repeat(self.common[None], len(self.prototypes), axis=0)
         return replace(self, covariance=each)
 
+    def white(self, Y: Any) -> FloatArray:  # noqa: ARG002
+        """Return what turns the noise of items into that of variance 1."""
+        return whitening(self.common)
+
     def within(self, white: FloatArray) -> FloatArray:
         """Return the log-probability of each set, given its size and what whitens noise."""
         W, P = self.sets.weights, self.prototypes
@@ -154,7 +158,7 @@ class Mixture:
 
     def densities(self, Y: Any) -> FloatArray:
         """Return the log-density of items at each set, given its size."""
-        W, white = self.sets.weights, whitening(self.common)
+        W, white = self.sets.weights, self.white(Y)
         centres, within = W @ self.prototypes, self.within(white)
         if self.covariance.ndim == 2:
             return normal(Y, centres, white) + within

@@ -27,8 +27,10 @@ from neocc.selection._considered import (
 from neocc.selection._curves import SIDES, Curve, holds_out_cells, with_clusters
 from neocc.selection._data import Open, is_true, opener
 from neocc.selection._described import as_many, with_enough
+from neocc.selection._fewer import fewer_that_overlap
 from neocc.selection._heldout import Blocks
 from neocc.selection._predicted import SAME, PredictedClusters, SidePrediction
+from neocc.selection._together import is_estimated
 from neocc.selection._verdict import Tried, judged, judged_together
 
 __all__ = ["Wanted", "choose_numbers"]
@@ -45,7 +47,8 @@ class Wanted:
     """What numbers are chosen for; of each side some to choose from, None for any.
 
     Outliers that are None are estimated first: a few that had to be in a cluster would ask for many
-    clusters of their own.
+    clusters of their own. A side whose
+    items may have several memberships gets fewer clusters where these explain as much.
     """
 
     objective: Objective
@@ -53,6 +56,7 @@ class Wanted:
     columns: list[int] | None = None
     outliers: tuple[float | None, float | None] = (0.0, 0.0)
     overlap_model: OverlapModel = REPEAT
+    most: tuple[int, int] = (1, 1)  # memberships that an item of each side may have
 
     def known(self, engine: Engine, rng: np.random.Generator) -> list[Outliers]:
         """Return what is left out: nobody where cells are held out.
@@ -90,6 +94,16 @@ class Wanted:
         """Return what can be tried of so many rows and columns."""
         numbers = zip((self.rows, self.columns), shape, strict=True)
         return [Tried.of(each, n, per_item=self.objective.per_item) for each, n in numbers]
+
+    def fewer(self, found: tuple[SidePrediction, SidePrediction]) -> list[list[int]]:
+        """Return smaller numbers to choose from on each side that may overlap."""
+        if not is_estimated(self.objective):
+            return [[], []]
+        sides = zip(found, self.most, (self.rows, self.columns), strict=True)
+        return [
+            [k for k in range(2, each.taken) if most > 1 and (some is None or k in some)]
+            for each, most, some in sides
+        ]
 
     @property
     def given(self) -> tuple[bool, bool]:
@@ -148,6 +162,11 @@ def choose_numbers(
                 found = _second_opinion(matrix, open_, problem, found, tried, seed, n_init)
             if complete and found is not None and not wanted.objective.paired:
                 found = with_enough(engine, problem, found, rng, n_init, wanted.given)
+                out = [each.unknown for each in known]
+                fewer = wanted.fewer(found)
+                found = fewer_that_overlap(
+                    engine, wanted.objective, found, fewer, out, wanted.most, rng
+                )
         except KeyboardInterrupt:
             if found is None:
                 raise

@@ -48,6 +48,9 @@ class SidePrediction:
     wanted : int or None
         How many it takes to tell the clusters of the other side apart, if these lead; at least
         `number`.
+    overlapping : int or None
+        How many clusters explain as much, if items may be in several of them; the others are means
+        of these.
     paired : bool
         Whether these must be as many as the leading side has.
     other_model : bool
@@ -80,6 +83,7 @@ class SidePrediction:
     within_error: int
     at_limit: bool
     wanted: int | None = None
+    overlapping: int | None = None
     paired: bool = False
     other_model: bool = False
     of_cuts: tuple[int, ...] = ()
@@ -103,9 +107,14 @@ class SidePrediction:
         return bool((worse > _CLEARLY * self.standard_errors[more]).all())
 
     @property
-    def taken(self) -> int:
-        """The number to fit: more than `number` if the other side needs them."""
+    def apart(self) -> int:
+        """How many clusters to fit that do not overlap: more if the other side needs them."""
         return self.number if self.wanted is None else self.wanted
+
+    @property
+    def taken(self) -> int:
+        """The number to fit."""
+        return self.apart if self.overlapping is None else self.overlapping
 
     @property
     def largest(self) -> int:
@@ -127,6 +136,8 @@ class SidePrediction:
     @property
     def is_clear(self) -> bool:
         """Whether no other number is plausible and parts agree to some extent."""
+        if self.overlapping is not None:
+            return True
         if self.number == 1:
             return int(self.errors.argmin()) == 0 and not self.other_model
         least = _UNSURE if self.of_halves else _UNSURE_OF_CELLS
@@ -138,6 +149,7 @@ class SidePrediction:
         return {
             "number": self.number,
             "taken": self.taken,
+            "overlapping": self.overlapping is not None,
             "plausible": list(self.plausible),
             "clear": self.is_clear,
             "error": _numbers(self.errors),
@@ -154,6 +166,9 @@ class SidePrediction:
     @property
     def reason(self) -> str:
         """The choice in words: a clause without a full stop."""
+        if self.overlapping is not None:
+            means = f"{self.apart - self.overlapping} of these are means of others"
+            return f"{self.apart} predict held-out cells best, but {means}: {self.taken} overlap"
         if self.taken == self.number:
             return self._reason
         other = "columns" if self.side == "rows" else "rows"

@@ -65,6 +65,10 @@ class Scattered(Mixture):
         """The number of parameters that tell the noise."""
         return float(self.covariance.size)
 
+    def white(self, Y: Cells) -> FloatArray:
+        """Return what turns the noise of usual items into that of variance 1."""
+        return np.diag(np.sqrt(Y.numbers.mean(axis=0) / self.common))
+
     def densities(self, Y: Cells) -> FloatArray:
         """Return the log-density of items at each set, given its size."""
         N, NY, known = Y.numbers, Y.numbers * Y.means, Y.known
@@ -73,8 +77,7 @@ class Scattered(Mixture):
         squares += N @ (np.square(centres) / v).T
         logs = np.where(known, np.log(2.0 * np.pi / np.where(known, N, 1.0)), 0.0).sum(axis=1)
         logs = logs[:, None] + known @ np.log(v).T
-        white = np.diag(np.sqrt(N.mean(axis=0) / self.common))
-        density: FloatArray = self.within(white) - 0.5 * (np.maximum(squares, 0.0) + logs)
+        density: FloatArray = self.within(self.white(Y)) - 0.5 * (np.maximum(squares, 0.0) + logs)
         return density
 
     def learned(self, Y: Cells, parts: FloatArray) -> tuple[FloatArray, FloatArray]:

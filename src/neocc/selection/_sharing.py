@@ -13,13 +13,17 @@ from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.selection._mixture import Mixture, Sets, bic, fitted, log_sums
 from neocc.selection._places import Place
 
-__all__ = ["Sharing", "shared"]
+__all__ = ["ITEMS_PER_CLUSTER", "MARGIN", "Sharing", "shared", "starts_of"]
 
-# Overlap must gain so much over other explanations, in units of log-likelihood: more where clusters
-# vary more than noise makes them.
-_MARGIN = 3.0
-# Means of prototypes can only be told from others with enough items of each.
-_ITEMS_PER_CLUSTER = 5
+ITEMS_PER_CLUSTER = 5
+"""Means of prototypes can only be told from others with so many items of each."""
+
+MARGIN = 3.0
+"""Overlap must gain so much over other explanations, in units of log-likelihood.
+
+It is more where clusters vary more than noise makes them.
+"""
+
 # So few items in several clusters are none, and no other explanation is needed.
 _NOBODY = 0.5
 _MOST_ITEMS, _FEW_ITEMS = 2000, 500
@@ -78,9 +82,9 @@ def shared(place: Place, n_clusters: int, most: int, rng: np.random.Generator) -
     """Find out how many clusters items share, up to `most` each."""
     kept = np.flatnonzero(~place.outlying.items)
     Y = place.items(kept)
-    starts = _starts(place, n_clusters, rng)
+    starts = starts_of(place, n_clusters, rng)
     sets = Sets.of(n_clusters, min(2, most))
-    enough = len(kept) >= _ITEMS_PER_CLUSTER * n_clusters
+    enough = len(kept) >= ITEMS_PER_CLUSTER * n_clusters
     if sets is None or sets.most < 2 or place.Y.shape[1] == 0 or not enough:
         return _disjoint(place, starts[0], {}, 0.0, 0.0, np.zeros((2, 0)))
     sample = np.sort(rng.permutation(len(Y))[:_MOST_ITEMS])
@@ -114,11 +118,14 @@ class _Comparison:
         others[_ANY_SHAPE] = fitted(self.some, disjoint.shaped)
         if len(self.place.prototypes) > k:
             more = Sets(np.eye(k + 1), np.ones(k + 1, dtype=np.intp))
-            starts = _starts(self.place, k + 1, self.rng)
+            starts = starts_of(self.place, k + 1, self.rng)
             others["one more cluster"] = self._best(more, starts, widths[0])
-        zero, margin = bic(disjoint, n), _MARGIN * self._unruly(pairs)
+        zero, margin = bic(disjoint, n), MARGIN * self._unruly(pairs)
         references = {name: bic(each, n) - zero for name, each in others.items()}
-        if references[_ANY_SHAPE] + margin >= bic(pairs, n) - zero:
+        sets_of_more = self._with_more(pairs, most)
+        if references[_ANY_SHAPE] + margin < bic(sets_of_more, n) - zero:
+            pairs = sets_of_more
+        else:
             # There is more that chance can explain: every cluster has a shape of its own.
             margin *= k
             pairs, begun = self._shaped(pairs, others)
@@ -130,11 +137,17 @@ class _Comparison:
         gain = bic(pairs, n) - zero
         if not _convinces(gain, references, margin):
             return self._apart(pairs, disjoint, references, gain, margin)
-        larger = Sets.of(k, most)
-        if larger is not None and larger.most > 2:
-            whole = fitted(self.some, pairs.like(larger, pairs))
-            pairs = whole if bic(whole, n) > bic(pairs, n) else pairs
+        if pairs is not sets_of_more:
+            pairs = self._with_more(pairs, most)
         return self._counted(kept, pairs, references, bic(pairs, n) - zero, margin)
+
+    def _with_more(self, pairs: Mixture, most: int) -> Mixture:
+        """Let items be in more than two clusters, if that gains."""
+        larger, n = Sets.of(len(pairs.prototypes), most), len(self.some)
+        if larger is None or larger.most <= 2:
+            return pairs
+        whole = fitted(self.some, pairs.like(larger, pairs))
+        return whole if bic(whole, n) > bic(pairs, n) else pairs
 
     def _apart(
         self,
@@ -142,7 +155,7 @@ class _Comparison:
         disjoint: Mixture,
         references: dict[str, float],
         gain: float,
-        margin: float = _MARGIN,
+        margin: float = MARGIN,
     ) -> Sharing:
         """Give every item its nearest cluster; what overlap would gain is told."""
         density, _ = _by_number(self.Y, pairs)
@@ -257,7 +270,7 @@ def _disjoint(
     return Sharing(prototypes, members, references, gain, margin, path)
 
 
-def _starts(place: Place, k: int, rng: np.random.Generator) -> list[FloatArray]:
+def starts_of(place: Place, k: int, rng: np.random.Generator) -> list[FloatArray]:
     """Choose k prototypes among more: merged ones, the corners of their hull, and any."""
     P, sizes = place.prototypes, place.sizes
     if len(P) <= k:

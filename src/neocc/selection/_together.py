@@ -9,6 +9,7 @@ import numpy as np
 
 from neocc.core.engine import Engine
 from neocc.core.objectives import Objective, Side
+from neocc.core.overlap import OverlapModel
 from neocc.kernels import Memberships
 from neocc.selection._astray import followers, rough_mixture, without_strays
 from neocc.selection._overlap_estimate import OverlapEstimate
@@ -17,7 +18,16 @@ from neocc.selection._sharing import Sharing, shared
 from neocc.selection._space import GROUP, find_places, with_groups
 from neocc.selection._stored import seen_by
 
-__all__ = ["Asked", "Taken", "completed", "estimate_sides", "is_estimated", "other_side"]
+__all__ = [
+    "Asked",
+    "Taken",
+    "completed",
+    "estimate_sides",
+    "is_estimated",
+    "most_memberships",
+    "other_side",
+    "places_of",
+]
 
 _MOST_MEMBERSHIPS = 4
 # Those left out are no outliers if so many of them are in groups.
@@ -45,9 +55,7 @@ def estimate_sides(
     feasible: 0 <= outliers < 1 and -outliers <= overlap <= n_clusters - 1.
     """
     most = min(_MOST_MEMBERSHIPS, most or _MOST_MEMBERSHIPS)
-    counts = [each.counts(n) for each, n in zip(asked, engine.shape, strict=True)]
-    objective, start = seen_by(engine, objective, (counts[0], counts[1]), rng)
-    places = _without_groups(engine, objective, asked, rng, n_init, start)
+    places = places_of(engine, objective, asked, rng, n_init)
     found = {}
     for side, wanted in zip(SIDES, asked, strict=True):
         n_most = most if wanted.overlap is None else 1
@@ -56,6 +64,19 @@ def estimate_sides(
         if wanted.overlap is not None:
             found[side] = replace(found[side], overlap=wanted.overlap)
     return found
+
+
+def places_of(
+    engine: Engine,
+    objective: Objective,
+    asked: tuple[Asked, Asked],
+    rng: np.random.Generator,
+    n_init: int = 4,
+) -> dict[Side, Place]:
+    """Find where items are among prototypes; zeros that tell nothing are not looked at."""
+    counts = [each.counts(n) for each, n in zip(asked, engine.shape, strict=True)]
+    objective, start = seen_by(engine, objective, (counts[0], counts[1]), rng)
+    return _without_groups(engine, objective, asked, rng, n_init, start)
 
 
 def _shared(
@@ -119,6 +140,15 @@ def _grouped(place: Place, again: Place) -> bool:
     sizes = np.bincount(home, minlength=len(again.prototypes))
     explained = again.left[out] <= np.quantile(again.left[~out], _USUAL)
     return bool(np.mean(explained & (sizes[home[out]] >= GROUP)) > _MOST_IN_GROUPS)
+
+
+def most_memberships(
+    model: OverlapModel, overlaps: tuple[float | None, float | None]
+) -> tuple[int, int]:
+    """Return how many memberships items of each side may have; an overlap of None may be any."""
+    several = min(_MOST_MEMBERSHIPS, model.most or _MOST_MEMBERSHIPS)
+    rows, columns = (several if each is None or each > 0 else 1 for each in overlaps)
+    return rows, columns if model.both_sides else 1
 
 
 def is_estimated(objective: Objective) -> bool:

@@ -1,0 +1,158 @@
+"""Fewer clusters that overlap: some of those that predict best may be means of others.
+
+Clusters that predict held-out cells do not overlap, so items in two clusters make up a further one,
+at the mean of both. Mixtures of fewer clusters and the means of these (`_mixture`) compete with one
+of all clusters, by the Bayesian information criterion. What speaks for them is that means are where
+they are expected: a coincidence in every direction in which clusters differ. So a prototype counts
+as one parameter per such direction. Three clusters in a line, the same distance
+apart, are but one coincidence: these stay three.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from neocc._typing import FloatArray
+from neocc.core.engine import Engine
+from neocc.core.objectives import Objective
+from neocc.selection._mixture import Mixture, Sets, fitted
+from neocc.selection._places import SIDES, Asked, Place
+from neocc.selection._predicted import SidePrediction
+from neocc.selection._sharing import ITEMS_PER_CLUSTER, MARGIN, shared, starts_of
+from neocc.selection._together import places_of
+
+__all__ = ["fewer_that_overlap"]
+
+_SOME_ITEMS, _SHORT = 500, 12
+# Clusters differ in directions in which they vary more than their items do.
+_APART = 1.0
+
+
+def fewer_that_overlap(
+    engine: Engine,
+    objective: Objective,
+    found: tuple[SidePrediction, SidePrediction],
+    numbers: list[list[int]],
+    outliers: list[float],
+    most: tuple[int, int],
+    rng: np.random.Generator,
+) -> tuple[SidePrediction, SidePrediction]:
+    """Return what was found, with fewer clusters where they and their means explain as much.
+
+    `numbers` are those to choose from on each side; items have up to `most` memberships.
+    """
+    if not any(numbers):
+        return found
+    rows, columns = (
+        Asked(each.taken, None if some else 0.0, out)
+        for each, some, out in zip(found, numbers, outliers, strict=True)
+    )
+    places = places_of(engine, objective, (rows, columns), rng)
+    rows_found, columns_found = (
+        replace(each, overlapping=_number(places[side], each.taken, some, n, rng))
+        for side, each, some, n in zip(SIDES, found, numbers, most, strict=True)
+    )
+    return rows_found, columns_found
+
+
+def _number(
+    place: Place, k: int, numbers: list[int], most: int, rng: np.random.Generator
+) -> int | None:
+    """Return the number of clusters that, with their means, explain more than k by themselves."""
+    if not numbers:
+        return None
+    Y = place.items(np.flatnonzero(~place.outlying.items))
+    Y = Y[:: -(-len(Y) // _SOME_ITEMS)]
+    if Sets.of(k, 2) is None or place.Y.shape[1] == 0 or len(Y) < ITEMS_PER_CLUSTER * k:
+        return None
+    race = _Race(place, Y, k, most, rng)
+    gains: dict[int, float] = {}
+    for each in race.mixtures(numbers[0]):
+        number = len(each.prototypes)
+        gains[number] = max(race.gain(each), gains.get(number, 0.0))
+    enough = max(gains.values()) - MARGIN
+    number = min(number for number, gain in gains.items() if gain >= enough)
+    if number not in numbers or gains[number] <= MARGIN:
+        return None
+    sharing = shared(place, number, most, rng)
+    return number if sharing.is_shared and gains[number] > sharing.margin else None
+
+
+@dataclass
+class _Race:
+    """Mixtures of up to k clusters and their means, against k clusters by themselves."""
+
+    place: Place
+    Y: Any
+    k: int
+    most: int
+    rng: np.random.Generator
+
+    @cached_property
+    def alone(self) -> Mixture:
+        """The mixture of k clusters without their means."""
+        return self._fit(Sets.of(self.k, 1), starts_of(self.place, self.k, self.rng))
+
+    @cached_property
+    def n_directions(self) -> int:
+        """In how many directions these differ."""
+        P = self.alone.prototypes @ self.alone.white(self.Y).T
+        away = P - self.alone.single @ P
+        values = np.linalg.eigvalsh(away.T @ (self.alone.single[:, None] * away))
+        return int(np.count_nonzero(values > _APART))
+
+    def gain(self, mixture: Mixture) -> float:
+        """Return what a mixture gains over that of k clusters (BIC)."""
+        more = len(mixture.prototypes) - self.k
+        n_more = more * (self.n_directions + 1) + mixture.sets.most - 1
+        gained = mixture.likelihood - self.alone.likelihood
+        return gained - 0.5 * n_more * float(np.log(len(self.Y)))
+
+    def mixtures(self, least: int) -> Iterator[Mixture]:
+        """Yield mixtures of fewer and fewer clusters, at last those that follow the best."""
+        best = last = self.alone
+        for k in range(self.k, least - 1, -1):
+            starts = starts_of(self.place, k, self.rng)
+            if len(last.prototypes) > k:
+                starts.append(_without_one(last, self.Y))
+            last = self._with_means(k, starts)
+            yield last
+            best = max(best, last, key=self.gain)
+        while (k := len(best.prototypes) - 1) >= least:
+            fewer = self._with_means(
+                k, [np.delete(best.prototypes, i, axis=0) for i in range(k + 1)]
+            )
+            if self.gain(fewer) <= self.gain(best):
+                break
+            yield fewer
+            best = fewer
+
+    def _with_means(self, k: int, starts: list[FloatArray]) -> Mixture:
+        pairs = self._fit(Sets.of(k, 2), starts)
+        if (larger := Sets.of(k, self.most)) is None or larger.most < 3:
+            return pairs
+        return max(pairs, fitted(self.Y, pairs.like(larger, pairs)), key=self.gain)
+
+    def _fit(self, sets: Sets | None, starts: list[FloatArray]) -> Mixture:
+        assert sets is not None
+        width = self.place.widths(self.Y)[0]
+        short = (fitted(self.Y, self.place.mixture(sets, Z, width), _SHORT) for Z in starts)
+        return fitted(self.Y, max(short, key=lambda each: each.likelihood))
+
+
+def _without_one(mixture: Mixture, Y: Any) -> FloatArray:
+    """Return the prototypes without the one that is nearest to a mean of others."""
+    P, white = mixture.prototypes, mixture.white(Y)
+    sets = Sets.of(len(P) - 1, 3)
+    assert sets is not None
+    means, nearest = sets.weights[sets.numbers > 1], []
+    for i, own in enumerate(P):
+        others = means @ np.delete(P, i, axis=0)
+        nearest.append(float(cdist(others @ white.T, (white @ own)[None]).min(initial=np.inf)))
+    return np.delete(P, int(np.argmin(nearest)), axis=0)
