@@ -3,8 +3,8 @@
 Clusters that predict held-out cells do not overlap, so items in two clusters make up a further one,
 at the mean of both. Mixtures of fewer clusters and the means of these (`_mixture`) compete with one
 of all clusters, by the Bayesian information criterion. What speaks for them is that means are where
-they are expected: a coincidence in every direction in which clusters differ. So a prototype counts
-as one parameter per such direction. Three clusters in a line, the same distance
+they are expected: a coincidence in every direction in which clusters differ. Other directions are
+left out: there all means are where they are expected. Three clusters in a line, the same distance
 apart, are but one coincidence: these stay three.
 """
 
@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from neocc._typing import FloatArray
+from neocc._typing import FloatArray, IntArray
 from neocc.core.engine import Engine
 from neocc.core.objectives import Objective
-from neocc.selection._mixture import Mixture, Sets, fitted
-from neocc.selection._places import SIDES, Asked, Place
+from neocc.selection._mixture import Mixture, Sets, bic, fitted
+from neocc.selection._places import SIDES, Asked, Place, starts_of
 from neocc.selection._predicted import SidePrediction
-from neocc.selection._sharing import ITEMS_PER_CLUSTER, MARGIN, shared, starts_of
+from neocc.selection._sharing import ITEMS_PER_CLUSTER, MARGIN, shared
 from neocc.selection._together import places_of
 
 __all__ = ["fewer_that_overlap"]
@@ -67,11 +67,15 @@ def _number(
     """Return the number of clusters that, with their means, explain more than k by themselves."""
     if not numbers:
         return None
-    Y = place.items(np.flatnonzero(~place.outlying.items))
-    Y = Y[:: -(-len(Y) // _SOME_ITEMS)]
-    if Sets.of(k, 2) is None or place.Y.shape[1] == 0 or len(Y) < ITEMS_PER_CLUSTER * k:
+    which = np.flatnonzero(~place.outlying.items)
+    which = which[:: -(-len(which) // _SOME_ITEMS)]
+    if Sets.of(k, 2) is None or len(which) < ITEMS_PER_CLUSTER * k:
         return None
-    race = _Race(place, Y, k, most, rng)
+    apart = _Race(place, which, k, most, rng).alone
+    basis = _directions(apart, place.items(which))
+    if basis.shape[1] < 2:
+        return None
+    race = _Race(place.along(basis), which, k, most, rng)
     gains: dict[int, float] = {}
     for each in race.mixtures(numbers[0]):
         number = len(each.prototypes)
@@ -89,36 +93,31 @@ class _Race:
     """Mixtures of up to k clusters and their means, against k clusters by themselves."""
 
     place: Place
-    Y: Any
+    which: IntArray
     k: int
     most: int
     rng: np.random.Generator
+
+    @cached_property
+    def Y(self) -> Any:
+        """The items."""
+        return self.place.items(self.which)
 
     @cached_property
     def alone(self) -> Mixture:
         """The mixture of k clusters without their means."""
         return self._fit(Sets.of(self.k, 1), starts_of(self.place, self.k, self.rng))
 
-    @cached_property
-    def n_directions(self) -> int:
-        """In how many directions these differ."""
-        P = self.alone.prototypes @ self.alone.white(self.Y).T
-        away = P - self.alone.single @ P
-        values = np.linalg.eigvalsh(away.T @ (self.alone.single[:, None] * away))
-        return int(np.count_nonzero(values > _APART))
-
     def gain(self, mixture: Mixture) -> float:
         """Return what a mixture gains over that of k clusters (BIC)."""
-        more = len(mixture.prototypes) - self.k
-        n_more = more * (self.n_directions + 1) + mixture.sets.most - 1
-        gained = mixture.likelihood - self.alone.likelihood
-        return gained - 0.5 * n_more * float(np.log(len(self.Y)))
+        n = len(self.which)
+        return bic(mixture, n) - bic(self.alone, n)
 
     def mixtures(self, least: int) -> Iterator[Mixture]:
         """Yield mixtures of fewer and fewer clusters, at last those that follow the best."""
         best = last = self.alone
         for k in range(self.k, least - 1, -1):
-            starts = starts_of(self.place, k, self.rng)
+            starts = starts_of(self.place, k, self.rng, n_random=0)
             if len(last.prototypes) > k:
                 starts.append(_without_one(last, self.Y))
             last = self._with_means(k, starts)
@@ -144,6 +143,15 @@ class _Race:
         width = self.place.widths(self.Y)[0]
         short = (fitted(self.Y, self.place.mixture(sets, Z, width), _SHORT) for Z in starts)
         return fitted(self.Y, max(short, key=lambda each: each.likelihood))
+
+
+def _directions(mixture: Mixture, Y: Any) -> FloatArray:
+    """Return a basis of the directions in which clusters differ, as columns."""
+    white = mixture.white(Y)
+    P = mixture.prototypes @ white.T
+    away = P - mixture.single @ P
+    values, vectors = np.linalg.eigh(away.T @ (mixture.single[:, None] * away))
+    return np.asarray(np.linalg.qr(white.T @ vectors[:, values > _APART])[0])
 
 
 def _without_one(mixture: Mixture, Y: Any) -> FloatArray:

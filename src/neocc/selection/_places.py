@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
 
 from neocc._typing import FloatArray, IntArray
 from neocc.core.objectives import Side
@@ -13,7 +14,7 @@ from neocc.core.problem import Counts
 from neocc.selection._mixture import Mixture, Sets
 from neocc.selection._outlying import Outlying, farthest, outlying
 
-__all__ = ["SIDES", "Asked", "Place", "Values", "judged"]
+__all__ = ["SIDES", "Asked", "Place", "Values", "judged", "starts_of"]
 
 SIDES: tuple[Side, Side] = ("rows", "columns")
 # Left out while prototypes are found.
@@ -22,6 +23,7 @@ _TRIMMED = 0.15
 _ENOUGH, _LOW, _LEVELS = 10, 0.25, 4.0
 # An item of which more is explained than left follows a cluster: it is no outlier.
 _FOLLOWS = 0.5
+_RANDOM_STARTS = 4
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,13 @@ class Place:
         """Return some of the items, for mixtures."""
         return self.Y[which]
 
+    def along(self, basis: FloatArray) -> Place:
+        """Return the items as seen along the columns of an orthonormal basis."""
+        Y = self.Y @ basis
+        outside = self.outside + np.square(self.Y).sum(axis=1) - np.square(Y).sum(axis=1)
+        room = self.room + self.Y.shape[1] - Y.shape[1]
+        return replace(self, Y=Y, prototypes=self.prototypes @ basis, outside=outside, room=room)
+
     def squares(self, items: Any, points: FloatArray) -> FloatArray:
         """Return the squared distance of items to points, both in the hull."""
         return np.asarray(np.square(items[:, None] - points).sum(axis=2))
@@ -203,3 +212,38 @@ def _levelled(left: FloatArray, clusters: IntArray, n_clusters: int) -> FloatArr
             level = float(np.quantile(left[own], _LOW)) / usual
             levelled[own] /= np.clip(level, 1.0 / _LEVELS, _LEVELS)
     return levelled
+
+
+def starts_of(
+    place: Place, k: int, rng: np.random.Generator, n_random: int = _RANDOM_STARTS
+) -> list[FloatArray]:
+    """Choose k prototypes among more: merged ones, the corners of their hull, and any."""
+    P, sizes = place.prototypes, place.sizes
+    if len(P) <= k:
+        return [P]
+    merged = fcluster(linkage(P, "ward"), k, "maxclust") if P.shape[1] else np.arange(len(P)) + 1
+    groups = [np.flatnonzero(merged == i) for i in range(1, k + 1)]
+    found = []
+    if all(len(group) for group in groups):
+        weights = sizes + 1.0
+        found = [np.array([np.average(P[g], axis=0, weights=weights[g]) for g in groups])]
+    found.append(P[_corners(P, sizes, k)])
+    chance = (sizes + 1.0) / (sizes + 1.0).sum()
+    picks = (rng.choice(len(P), k, replace=False, p=chance) for _ in range(n_random))
+    return found + [P[pick] for pick in picks]
+
+
+def _corners(P: FloatArray, sizes: FloatArray, k: int) -> list[int]:
+    """Choose points one after the other, each farthest from the hull of those before."""
+    away = P - np.average(P, axis=0, weights=sizes + 1.0)
+    chosen = [int(np.square(away).sum(axis=1).argmax())]
+    left = P - P[chosen[0]]
+    while len(chosen) < k:
+        squares = np.square(left).sum(axis=1)
+        squares[chosen] = -1.0
+        chosen.append(int(squares.argmax()))
+        direction = left[chosen[-1]]
+        norm = float(direction @ direction)
+        if norm > 0:
+            left = left - np.outer(left @ direction / norm, direction)
+    return chosen

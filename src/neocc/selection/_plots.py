@@ -122,9 +122,9 @@ def plot_predicted(found: PredictedClusters, ax: Any) -> Any:
         colour, width = _shade(shade, 10), each.standard_errors / whole
         ax.fill_between(numbers, error - width, error + width, color=colour, alpha=0.2, lw=0)
         ax.plot(numbers, error, marker=marker, ms=4, lw=1.5, color=colour, label=each.side)
-        if each.number <= each.largest:
-            at = (each.number, error[each.number - 1])
-            ax.plot(*at, "o", ms=14, mfc="none", mec=_CROSS, mew=2, zorder=4)
+        number = each.number if each.overlapping is None else each.overlapping
+        if number <= each.largest:
+            ax.plot(number, error[number - 1], "o", ms=14, mfc="none", mec=_CROSS, mew=2, zorder=4)
     k, l = found.best  # noqa: E741
     ax.plot([], [], "o", ms=10, mfc="none", mec=_CROSS, mew=2, label="chosen")
     ax.set_xlabel("number of clusters")

@@ -49,8 +49,7 @@ class SidePrediction:
         How many it takes to tell the clusters of the other side apart, if these lead; at least
         `number`.
     overlapping : int or None
-        How many clusters explain as much, if items may be in several of them; the others are means
-        of these.
+        How many explain as much if items may be in several: the others are means of these.
     paired : bool
         Whether these must be as many as the leading side has.
     other_model : bool
@@ -108,7 +107,7 @@ class SidePrediction:
 
     @property
     def apart(self) -> int:
-        """How many clusters to fit that do not overlap: more if the other side needs them."""
+        """How many to fit without overlap: more than `number` if the other side needs them."""
         return self.number if self.wanted is None else self.wanted
 
     @property
@@ -136,12 +135,11 @@ class SidePrediction:
     @property
     def is_clear(self) -> bool:
         """Whether no other number is plausible and parts agree to some extent."""
-        if self.overlapping is not None:
-            return True
         if self.number == 1:
             return int(self.errors.argmin()) == 0 and not self.other_model
         least = _UNSURE if self.of_halves else _UNSURE_OF_CELLS
-        return len(self.plausible) == 1 and self.agreement >= least and not self.other_model
+        agreed = len(self.plausible) == 1 and self.agreement >= least and not self.other_model
+        return agreed or self.overlapping is not None
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -167,8 +165,8 @@ class SidePrediction:
     def reason(self) -> str:
         """The choice in words: a clause without a full stop."""
         if self.overlapping is not None:
-            means = f"{self.apart - self.overlapping} of these are means of others"
-            return f"{self.apart} predict held-out cells best, but {means}: {self.taken} overlap"
+            means = f"{self.apart - self.taken} of these are means of others: {self.taken} overlap"
+            return f"{self.apart} predict held-out cells best, but {means}"
         if self.taken == self.number:
             return self._reason
         other = "columns" if self.side == "rows" else "rows"
@@ -187,7 +185,7 @@ class SidePrediction:
             return f"no structure: no clusters of {self.side} predict held-out cells better{more}"
         said = [f"{self.explained:.0%} of the error of held-out cells is gone"]
         if self.within_error == self.number:
-            said.append("more clusters predict no better")
+            said += ["more clusters predict no better"]
         elif self.within_error > self.number:
             more = "and perhaps more" if self.at_limit else "clusters"
             said.append(f"the knee of the error, up to {self.within_error} {more} predict better")

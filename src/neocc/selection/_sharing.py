@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.cluster.hierarchy import fcluster, linkage
 
 from neocc._counts import round_half_away
 from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.selection._mixture import Mixture, Sets, bic, fitted, log_sums
-from neocc.selection._places import Place
+from neocc.selection._places import Place, starts_of
 
-__all__ = ["ITEMS_PER_CLUSTER", "MARGIN", "Sharing", "shared", "starts_of"]
+__all__ = ["ITEMS_PER_CLUSTER", "MARGIN", "Sharing", "shared"]
 
 ITEMS_PER_CLUSTER = 5
 """Means of prototypes can only be told from others with so many items of each."""
@@ -28,7 +27,6 @@ It is more where clusters vary more than noise makes them.
 _NOBODY = 0.5
 _MOST_ITEMS, _FEW_ITEMS = 2000, 500
 _SHORT, _SHAPED = 12, 60
-_RANDOM_STARTS = 4
 _CHUNK = 1 << 22
 _POINTS, _LARGEST = 41, 0.98
 _ANY_SHAPE = "clusters of any shape"
@@ -268,36 +266,3 @@ def _disjoint(
     members = np.eye(len(prototypes), dtype=bool)[place.to(prototypes).argmin(axis=1)]
     members[place.outlying.items] = False
     return Sharing(prototypes, members, references, gain, margin, path)
-
-
-def starts_of(place: Place, k: int, rng: np.random.Generator) -> list[FloatArray]:
-    """Choose k prototypes among more: merged ones, the corners of their hull, and any."""
-    P, sizes = place.prototypes, place.sizes
-    if len(P) <= k:
-        return [P]
-    merged = fcluster(linkage(P, "ward"), k, "maxclust") if P.shape[1] else np.arange(len(P)) + 1
-    groups = [np.flatnonzero(merged == i) for i in range(1, k + 1)]
-    found = []
-    if all(len(group) for group in groups):
-        weights = sizes + 1.0
-        found = [np.array([np.average(P[g], axis=0, weights=weights[g]) for g in groups])]
-    found.append(P[_corners(P, sizes, k)])
-    chance = (sizes + 1.0) / (sizes + 1.0).sum()
-    picks = (rng.choice(len(P), k, replace=False, p=chance) for _ in range(_RANDOM_STARTS))
-    return found + [P[pick] for pick in picks]
-
-
-def _corners(P: FloatArray, sizes: FloatArray, k: int) -> list[int]:
-    """Choose points one after the other, each farthest from the hull of those before."""
-    away = P - np.average(P, axis=0, weights=sizes + 1.0)
-    chosen = [int(np.square(away).sum(axis=1).argmax())]
-    left = P - P[chosen[0]]
-    while len(chosen) < k:
-        squares = np.square(left).sum(axis=1)
-        squares[chosen] = -1.0
-        chosen.append(int(squares.argmax()))
-        direction = left[chosen[-1]]
-        norm = float(direction @ direction)
-        if norm > 0:
-            left = left - np.outer(left @ direction / norm, direction)
-    return chosen

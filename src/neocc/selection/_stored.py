@@ -97,6 +97,10 @@ class StoredPlace(Place):
         """Return some of the items, for mixtures."""
         return Cells(self.Y, self.numbers)[which]
 
+    def along(self, basis: FloatArray) -> Place:  # noqa: ARG002
+        """Return the items as they are: coordinates have cells of their own."""
+        return self
+
     def squares(self, items: Cells, points: FloatArray) -> FloatArray:
         """Return the squared distance of items to points, over stored cells."""
         return items.squares(points)

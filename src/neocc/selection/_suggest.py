@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from numbers import Real
 from typing import Any, TypeAlias
 
@@ -33,7 +32,7 @@ from neocc.selection._predict import Wanted, choose_numbers
 from neocc.selection._predicted import PredictedClusters
 from neocc.selection._search import Search
 from neocc.selection._suggested import SuggestedClusters, make_table
-from neocc.selection._together import is_estimated
+from neocc.selection._together import is_estimated, most_memberships
 
 __all__ = ["suggest_n_clusters"]
 
@@ -44,10 +43,6 @@ Callback: TypeAlias = Callable[[int, int], Any]
 PREDICTION = "prediction"
 _PATIENCE = 3
 _LARGEST_DEFAULT = 8
-_WITHOUT_OVERLAP = (
-    "clusters that predict do not overlap: items in several of them may be counted as further "
-    "clusters."
-)
 # As in `NEOCC`.
 _SHRINKAGE = 10.0
 
@@ -61,9 +56,9 @@ def suggest_n_clusters(
     overlap_model: str = "repeat",
     max_memberships: int | None = None,
     criteria: str | Iterable[str] | None = None,
-    row_overlap: float = 0.0,
+    row_overlap: float | str = 0.0,
     row_outliers: float | str = 0.0,
-    column_overlap: float = 0.0,
+    column_overlap: float | str = 0.0,
     column_outliers: float | str = 0.0,
     missing: str = "zero",
     remove_effects: bool = False,
@@ -98,17 +93,17 @@ def suggest_n_clusters(
         cells are held out instead of rows and columns. The last two have the same number for both
         sides.
     overlap_model, max_memberships : default="repeat" and None
-        Cost of several memberships, as in `NEOCC`. If rows were generated as means of prototypes,
-        only "average" finds the numbers, and only if the overlap is given.
+        Cost of several memberships, as in `NEOCC`.
     criteria : "prediction", or iterable of {"icl", "hull", "pseudo_f"}, optional
-        What to compute; the first one ranks the pairs. By default "prediction", whose clusters do
-        not overlap, or "icl" if an overlap above 0 is given with a model other than "repeat" (but
-        not for counts and observed cells). "icl" is the integrated completed likelihood
+        What to compute; the first one ranks the pairs. By default "prediction", or "icl" if an
+        overlap above 0 is given with a model other than "repeat" (but not for counts and observed
+        cells). "icl" is the integrated completed likelihood
         of the Gaussian latent block model, "hull" the elbow of the objective over the number of
         clusters, "pseudo_f" the two-mode Calinski-Harabasz ratio, which favours few clusters.
-    row_overlap, row_outliers, column_overlap, column_outliers : float, default=0.0
+    row_overlap, row_outliers, column_overlap, column_outliers : float or "auto", default=0.0
         Fractions as in `NEOCC`, the same for the whole grid. Outliers set to "auto" are estimated
-        first; for counts and observed cells, there are none.
+        first. With an overlap, "auto" or above 0, clusters at the mean of others are not counted.
+        For counts and observed cells, "auto" means none.
     missing, remove_effects : default="zero" and False
         As in `NEOCC`: whether only observed cells count ("ignore"), and without their effects.
     n_init : int, default=4
@@ -146,10 +141,10 @@ def suggest_n_clusters(
     check_choice("missing", missing, ("zero", "ignore"))
     check_jobs(n_jobs)
     asked = make_objective(objective, missing=missing, shrinkage=_SHRINKAGE)
-    overlaps: tuple[Any, Any] = (row_overlap, column_overlap)
-    overlapping = any(isinstance(each, Real) and float(each) > 0 for each in overlaps)
+    overlaps = _fraction("row_overlap", row_overlap), _fraction("column_overlap", column_overlap)
+    overlap = overlaps[0] or 0.0, overlaps[1] or 0.0
     if criteria is None:
-        ranks = overlapping and overlap_model != REPEAT.name and is_estimated(asked)
+        ranks = max(overlap) > 0 and overlap_model != REPEAT.name and is_estimated(asked)
         criteria = "icl" if ranks else PREDICTION
     wanted = tuple(dict.fromkeys([criteria] if isinstance(criteria, str) else criteria))
     predicts = wanted == (PREDICTION,)
@@ -158,8 +153,11 @@ def suggest_n_clusters(
     matrix, rng = read(X, observed=asked.needs_counts), make_rng(random_state)
     if asked.needs_counts:
         matrix = without_biases(matrix, n_jobs, effects=remove_effects)
-    model = bounded_model(overlap_model, max_memberships, asked.kind, overlaps)
-    outliers = _fraction(row_outliers), _fraction(column_outliers)
+    model = bounded_model(overlap_model, max_memberships, asked.kind, overlap)
+    outliers = (
+        _fraction("row_outliers", row_outliers),
+        _fraction("column_outliers", column_outliers),
+    )
     known = [each or 0.0 for each in outliers]
     n_init = check_positive("n_init", n_init)
     if predicts:
@@ -169,11 +167,11 @@ def suggest_n_clusters(
                 ("row", "column"), (row_clusters, column_clusters), matrix.shape, strict=True
             )
         )
-        _check_fractions(matrix, numbers, (row_overlap, known[0], column_overlap, known[1]))
-        goal = Wanted(asked, numbers[0], numbers[1], outliers, model)
+        _check_fractions(matrix, numbers, (overlap[0], known[0], overlap[1], known[1]))
+        most = most_memberships(model, overlaps)
+        goal = Wanted(asked, numbers[0], numbers[1], outliers, model, most)
         n_runs = (n_init + 1) // 2
-        found = choose_numbers(matrix, goal, rng, n_jobs, max_entries, n_runs, callback)
-        return replace(found, notes=(*found.notes, _WITHOUT_OVERLAP)) if overlapping else found
+        return choose_numbers(matrix, goal, rng, n_jobs, max_entries, n_runs, callback)
     if not is_estimated(asked):
         raise ValueError(
             f"criteria={wanted[0]!r} compares squared differences over all cells: take "
@@ -182,13 +180,13 @@ def suggest_n_clusters(
     row_clusters = _sorted_numbers("row_clusters", row_clusters, matrix.shape[0])
     column_clusters = _sorted_numbers("column_clusters", column_clusters, matrix.shape[1])
     largest = (row_clusters[-1:], column_clusters[-1:])
-    _check_fractions(matrix, largest, (row_overlap, known[0], column_overlap, known[1]))
+    _check_fractions(matrix, largest, (overlap[0], known[0], overlap[1], known[1]))
     matrix, notes = sampled(matrix, max_entries, row_clusters[-1], rng)
     with opened(matrix, n_jobs) as engine:
         out = [each.share for each in known_outliers(engine, outliers, rng)]
     # Memberships that outliers found here leave free are nobody's.
     free = [share if given is None else 0.0 for share, given in zip(out, outliers, strict=True)]
-    fractions = (row_overlap - free[0], out[0], column_overlap - free[1], out[1])
+    fractions = (overlap[0] - free[0], out[0], overlap[1] - free[1], out[1])
     search = Search(
         matrix,
         row_clusters,
@@ -211,9 +209,13 @@ def suggest_n_clusters(
     return _result(search, whole, wanted, complete, notes)
 
 
-def _fraction(given: float | str) -> float | None:
+def _fraction(name: str, given: Any) -> float | None:
     """Return a fraction, None for one that is to be estimated."""
-    return None if given == "auto" else float(given)
+    if isinstance(given, str) and given == "auto":
+        return None
+    if not isinstance(given, Real):
+        raise ValueError(f'{name} must be a number or "auto"; got {given!r}.')
+    return float(given)
 
 
 def _check_fractions(
