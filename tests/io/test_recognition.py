@@ -153,7 +153,7 @@ def test_further_columns_of_triplets_are_left_out_and_named(tmp_path):
 
 
 def test_a_bad_cell_does_not_make_triplets_of_a_table(tmp_path):
-    for cell in ("0x10", "-", "na"):
+    for cell in ("0x10", "unknown"):
         with pytest.raises(ReadError, match=f"'{cell}' is not a number"):
             read(tmp_path, f"name,a,b\nx,{cell},1\ny,2,1\n", missing="zero")
 
@@ -329,6 +329,14 @@ class TestMissing:
         matrix = read(tmp_path, "name,a,b\nx,1,\ny,NaN,2\nz,NA,?\n", missing="zero")
         np.testing.assert_array_equal(matrix.data, [[1, 0], [0, 2], [0, 0]])
         assert any(note.startswith("4 missing") for note in matrix.notes)
+
+    @pytest.mark.parametrize("word", ["-", "--", "–", ".", "..", "na", "<NA>"])
+    def test_other_signs_for_no_value(self, word, tmp_path):
+        content = f"name,a,b\nx,1,2\ny,{word},-2\nz,.5, {word}\n"
+        with pytest.raises(MissingValueError, match=r"line 3, column 2 \('a'\).*missing="):
+            read(tmp_path, content)
+        matrix = read(tmp_path, content, missing="zero")
+        np.testing.assert_array_equal(matrix.data, [[1, 2], [0, -2], [0.5, 0]])
 
     @pytest.mark.parametrize("sign", [",", ";"])
     def test_zero_with_blanks_around(self, sign, tmp_path):
