@@ -376,6 +376,24 @@ class TestMissing:
         assert caught.value.line == 5002
 
 
+@pytest.mark.parametrize("missing", ["error", "zero", "ignore"])
+def test_lines_of_nothing_but_delimiters_are_blank_lines(missing, tmp_path):
+    table = read(tmp_path, "gene,a,b,c\nx,1,2,3\n,,,\ny,4,5,6\n,,,\n,,,\n", missing=missing)
+    assert table.row_names == ("x", "y")
+    np.testing.assert_array_equal(table.data, [[1, 2, 3], [4, 5, 6]])
+    assert not any("missing" in note for note in table.notes)
+    list_ = read(tmp_path, "user,item,stars\nu,i,4\n,,\nu,j,5\n,,\n", missing=missing)
+    np.testing.assert_array_equal(list_.data.toarray(), [[4, 5]])
+    pairs = read(tmp_path, "user,item\nu,i\n,\nu,j\n", missing=missing)
+    assert pairs.column_names == ("i", "j")
+    # A row without a name may be one without values.
+    if missing == "ignore":
+        assert read(tmp_path, "1,2,3\n,,\n4,5,7.5\n", missing=missing).shape == (3, 3)
+    for bad in (",1,\n", ",,\n"):
+        with pytest.raises(ReadError, match="line 4"):
+            read(tmp_path, f"gene,a,b,c\nx,1,2,3\n,,,\n{bad}y,4,5,6\n", missing=missing)
+
+
 def test_columns_can_be_dropped_by_pattern(tmp_path):
     content = "name,x,Class1,y,Class2\na,1,red,2,blue\nb,3,red,4,red\n"
     matrix = read(tmp_path, content, drop=["Class*"])
@@ -389,6 +407,24 @@ def test_a_name_is_no_pattern(tmp_path):
     assert read(tmp_path, content, drop="a[1]").column_names == ("a*", "a1")
     assert read(tmp_path, content, drop="a*").column_names == ("a[1]", "a1")
     assert read(tmp_path, content, drop="a?").column_names == ("a[1]",)
+
+
+@pytest.mark.parametrize("cell", ["10%", "yes", "$5"])
+def test_text_in_all_cells_is_not_blamed_on_the_header(cell, tmp_path):
+    with pytest.raises(ReadError, match="No column holds numbers, but text such as") as caught:
+        read(tmp_path, f"gene,a,b\nx,{cell},{cell}\ny,{cell},{cell}\n")
+    assert repr(cell) in caught.value.problem
+    assert "delete" not in caught.value.remedy
+
+
+@pytest.mark.parametrize("last", ["4,1", "4"])
+@pytest.mark.parametrize("delimiter", [None, ","])
+def test_decimal_commas_in_quotes_between_commas(last, delimiter, tmp_path):
+    content = f'gene,a,b\nx,"1,5","2,5"\ny,"3,2","{last}"\n'
+    with pytest.raises(ReadError, match='commas are decimal signs, pass decimal=","'):
+        read(tmp_path, content)
+    found = read(tmp_path, content, decimal=",", delimiter=delimiter).data
+    np.testing.assert_array_equal(found, [[1.5, 2.5], [3.2, float(last.replace(",", "."))]])
 
 
 def test_all_bad_columns_are_named_at_once(tmp_path):
@@ -455,7 +491,6 @@ def test_tables_with_many_columns(tmp_path):
         ({"layout": "cube"}, "layout must be"),
         ({"delimiter": "ab"}, "delimiter must be"),
         ({"delimiter": "a"}, "delimiter must be"),
-        ({"delimiter": ",", "decimal": ","}, "both"),
         ({"encoding": "klingon"}, "encoding must be"),
         ({"columns": ["a"]}, "columns must be"),
         ({"columns": ["a", "b", "c"], "layout": "table"}, "not of a table"),
