@@ -26,8 +26,8 @@ __all__ = [
     "separators",
 ]
 
-MISSING = ("", "NA", "na", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "NULL", "null")
-MISSING += ("None", "?", "-", "--", "–", "—", ".", "..")
+_NOTHING = "NA na N/A n/a #N/A <NA> NaN nan NAN NULL null None ? - -- – — . .."
+MISSING = ("", *_NOTHING.split())
 """How files say that a cell has no value."""
 
 TRUTH = dict.fromkeys(("true", "True", "TRUE"), 1.0)
