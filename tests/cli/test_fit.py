@@ -438,3 +438,8 @@ def test_equal_cells_make_one_group(run, tmp_path):
     assert ran.code == 0, ran.err
     assert "1 group of rows and 1 of columns" in ran.words
     assert "all rows are equal" in ran.words
+
+
+def test_more_groups_than_are_listed_are_counted(run, women):
+    ran = run("fit", women, "--rows", 13, "--columns", 2, "--no-refine", *NO_OVERLAP)
+    assert "and 1 more group " in ran.words
