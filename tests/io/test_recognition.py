@@ -152,6 +152,19 @@ def test_further_columns_of_triplets_are_left_out_and_named(tmp_path):
     assert "Left out: column 4 ('review')." in matrix.notes
 
 
+def test_triplets_in_another_order_are_explained(tmp_path):
+    content = "rating,user,item\n3,u1,i1\n4,u1,i2\n1,u2,i2\n"
+    with pytest.raises(ReadError, match=r"If a line is a row id.* columns=\[\.\.\.\]"):
+        read(tmp_path, content)
+    found = read(tmp_path, content, columns=["user", "item", "rating"]).data
+    np.testing.assert_array_equal(found.toarray(), [[3, 4], [0, 1]])
+
+
+def test_ratings_in_words_are_not_left_out(tmp_path):
+    with pytest.raises(ReadError, match=r"line 2, column 3 \('rating'\): 'good' .*\"pairs\""):
+        read(tmp_path, "user,item,rating\nu1,i1,good\nu1,i2,bad\nu2,i2,good\n")
+
+
 def test_a_bad_cell_does_not_make_triplets_of_a_table(tmp_path):
     for cell in ("0x10", "unknown"):
         with pytest.raises(ReadError, match=f"'{cell}' is not a number"):

@@ -195,7 +195,7 @@ def _bad_columns(
     if len(words) == len(plan.numbers) > 1:  # then nothing would be left
         remedy = "If the line holds a title, units or a header again, delete it"
     elif not plan.ids:
-        remedy += "; if one names the rows, pass row_names='...'"
+        remedy += f"; if one names the rows, pass row_names='...'{_if_triplets(plan)}"
     if n_blank:
         remedy += f". {n_blank} cells have no value; {_MISSING_TOO}"
     return like(fault, said, f"{remedy}.")
@@ -254,18 +254,21 @@ def _remedy_for_text(plan: Plan, cell: str, place: int) -> str:
     if (remedy := _remedy_for_number(plan, cell)) is not None:
         return remedy
     if plan.layout == "triplets":
-        return 'Correct it; if the file is a table and not triplets, pass layout="table".'
+        return 'Correct it; if these are not triplets, pass layout="table" or layout="pairs".'
     remedy = f"Correct it, or leave the column out with {drop_option(plan, [place])}"
     if not plan.ids:
         remedy += f"; if it names the rows, pass {plan.as_row_names(place)}"
     if plan.width == 2:
         remedy += '. If a line is a row id and a column id, pass layout="pairs"'
-    if 3 <= plan.width <= _MOST_COLUMNS_OF_TRIPLETS:
-        remedy += (
-            '. If a line is a row id, a column id and a value, pass layout="triplets", and '
-            "columns=[...] unless these come first"
-        )
-    return f"{remedy}."
+    return f"{remedy}{_if_triplets(plan)}."
+
+
+def _if_triplets(plan: Plan) -> str:
+    """Say how a table of few columns is read as a list, which it may be."""
+    if not 3 <= plan.width <= _MOST_COLUMNS_OF_TRIPLETS:
+        return ""
+    said = '. If a line is a row id, a column id and a value, pass layout="triplets", and'
+    return f"{said} columns=[...] unless these come first"
 
 
 def _remedy_for_number(plan: Plan, cell: str) -> str | None:
