@@ -316,7 +316,10 @@ def test_warnings_of_the_library_become_notes(run, tmp_path):
         (["--header", "--no-header"], "contradict"),
         (["--row-names-in", "name", "--no-row-names"], "contradict"),
         (["--row-names-in", "nobody"], "nobody"),
-        (["--decimal", ",", "--delimiter", ","], "delimiter and decimal"),
+        (["--no-refine", "--thorough"], "contradict"),
+        (["--decimal", ",", "--thousands", ","], "thousands and decimal"),
+        (["--delimiter", "ab"], "--delimiter must be one character"),
+        (["--layer", "counts"], "--layer ... has no meaning for the format 'csv'"),
     ],
 )
 def test_mistakes_are_explained_in_terms_of_options(run, women, arguments, said, tmp_path):

@@ -83,7 +83,7 @@ class ReadOptions:
         """Refuse options that mean nothing to a format, rather than ignore them."""
         for name in self.given:
             if name not in accepted:
-                raise ValueError(f"The option {name} has no meaning for the format {format!r}.")
+                raise ValueError(f"{name}=... has no meaning for the format {format!r}.")
 
 
 def _is_delimiter(text: Any) -> bool:
