@@ -208,6 +208,7 @@ def test_quoted_line_ends_and_delimiters_are_part_of_a_name(tmp_path):
     matrix = read(tmp_path, 'name,x,"y,\nz",w\n"a\nb",1,2,3\n"c ""d""",4,5,6\n')
     assert matrix.row_names == ("a\nb", 'c "d"')
     assert matrix.column_names == ("x", "y,\nz", "w")
+    assert "Header: line 1." in matrix.notes
     np.testing.assert_array_equal(matrix.data, [[1, 2, 3], [4, 5, 6]])
 
 
