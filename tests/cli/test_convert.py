@@ -53,7 +53,8 @@ def test_options_of_reading_are_heeded(run, tmp_path):
         ("convert ratings.csv made --block-size much", "must be a number of bytes"),
         ("fit store --rows 2 --columns 2 --missing zero", "--missing is for files"),
         ("fit store --rows 2 --columns 2 --preprocess log1p", "--preprocess is for files"),
-        ("fit . --rows 2 --columns 2", "not a block store"),
+        ("fit . --rows 2 --columns 2", "not a block store. Name a file in it"),
+        ("fit -", "Standard input is not read. Write"),
     ],
 )
 def test_mistakes_are_explained(run, ratings, command, words):

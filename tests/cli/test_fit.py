@@ -316,7 +316,10 @@ def test_warnings_of_the_library_become_notes(run, tmp_path):
         (["--header", "--no-header"], "contradict"),
         (["--row-names-in", "name", "--no-row-names"], "contradict"),
         (["--row-names-in", "nobody"], "nobody"),
-        (["--decimal", ",", "--delimiter", ","], "delimiter and decimal"),
+        (["--no-refine", "--thorough"], "contradict"),
+        (["--decimal", ",", "--thousands", ","], "thousands and decimal"),
+        (["--delimiter", "ab"], "--delimiter must be one character"),
+        (["--layer", "counts"], "--layer ... has no meaning for the format 'csv'"),
     ],
 )
 def test_mistakes_are_explained_in_terms_of_options(run, women, arguments, said, tmp_path):
@@ -438,3 +441,8 @@ def test_equal_cells_make_one_group(run, tmp_path):
     assert ran.code == 0, ran.err
     assert "1 group of rows and 1 of columns" in ran.words
     assert "all rows are equal" in ran.words
+
+
+def test_more_groups_than_are_listed_are_counted(run, women):
+    ran = run("fit", women, "--rows", 13, "--columns", 2, "--no-refine", *NO_OVERLAP)
+    assert "and 1 more group " in ran.words

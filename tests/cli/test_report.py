@@ -41,6 +41,22 @@ def test_another_file_is_replaced_only_if_asked(run, result, tmp_path):
     assert json.loads(ran.out)["report"] == "page.html"
 
 
+def test_what_is_read_is_never_replaced(run, result, women, tmp_path):
+    new_rows = tmp_path / "new.csv"
+    new_rows.write_bytes(women.read_bytes())
+    for command, path in (
+        (("report", result, "--data", women), women),
+        (("report", result), result / "model.neocc"),
+        (("predict", result, new_rows), new_rows),
+        (("predict", result, new_rows), result / "model.neocc"),
+    ):
+        before = path.read_bytes()
+        ran = run(*command, "-o", path, "--force")
+        assert ran.code == 2
+        assert "is read, and not replaced" in ran.err
+        assert path.read_bytes() == before
+
+
 def test_the_matrix_may_have_moved(run, result, women, tmp_path):
     record = json.loads((result / "record.json").read_text())
     record["input"]["path"] = "/nowhere/women.csv"

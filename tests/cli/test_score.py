@@ -51,6 +51,19 @@ def assert_scores(ran, true, found, side="rows"):
         assert answer[name] == pytest.approx(value, rel=1e-12)
 
 
+def test_a_table_of_labels_as_for_the_fit(run, women_result, truth):
+    found = load_model(women_result / "model.neocc").row_membership_
+    cliques = load_southern_women().cliques
+    lines = truth.read_text().splitlines()
+    truth.write_text("\n".join(["woman,class", *lines[1:]]))
+    assert_scores(run("score", truth, women_result, "--json"), cliques, found)
+    truth.write_text("\n".join(["woman,clique", *lines[1:]]))
+    ran = run("score", truth, women_result)
+    assert ran.code == 2
+    assert "a table with the columns name and cluster" in ran.err
+    assert "--" not in ran.err
+
+
 def test_a_result_against_a_table(run, women_result, truth):
     found = load_model(women_result / "model.neocc").row_membership_
     cliques = load_southern_women().cliques

@@ -48,6 +48,8 @@ class TestWorkbooks:
     def test_sheets_by_name(self, book):
         path = book(Empty=[], Notes=[["hello"]], Data=GENES)
         assert read_matrix(path, sheet="Data").shape == (2, 3)
+        with pytest.raises(ReadError, match=r"sheet 'Notes'; .*sheet=\.\.\. .*'Data'"):
+            read_matrix(path)
         with pytest.raises(FormatError, match=r"no sheet 'Dat'.*'Data'"):
             read_matrix(path, sheet="Dat")
         with pytest.raises(FormatError, match="nothing on the sheet"):

@@ -152,8 +152,21 @@ def test_further_columns_of_triplets_are_left_out_and_named(tmp_path):
     assert "Left out: column 4 ('review')." in matrix.notes
 
 
+def test_triplets_in_another_order_are_explained(tmp_path):
+    content = "rating,user,item\n3,u1,i1\n4,u1,i2\n1,u2,i2\n"
+    with pytest.raises(ReadError, match=r"If a line is a row id.* columns=\[\.\.\.\]"):
+        read(tmp_path, content)
+    found = read(tmp_path, content, columns=["user", "item", "rating"]).data
+    np.testing.assert_array_equal(found.toarray(), [[3, 4], [0, 1]])
+
+
+def test_ratings_in_words_are_not_left_out(tmp_path):
+    with pytest.raises(ReadError, match=r"line 2, column 3 \('rating'\): 'good' .*\"pairs\""):
+        read(tmp_path, "user,item,rating\nu1,i1,good\nu1,i2,bad\nu2,i2,good\n")
+
+
 def test_a_bad_cell_does_not_make_triplets_of_a_table(tmp_path):
-    for cell in ("0x10", "-", "na"):
+    for cell in ("0x10", "unknown"):
         with pytest.raises(ReadError, match=f"'{cell}' is not a number"):
             read(tmp_path, f"name,a,b\nx,{cell},1\ny,2,1\n", missing="zero")
 
@@ -195,6 +208,7 @@ def test_quoted_line_ends_and_delimiters_are_part_of_a_name(tmp_path):
     matrix = read(tmp_path, 'name,x,"y,\nz",w\n"a\nb",1,2,3\n"c ""d""",4,5,6\n')
     assert matrix.row_names == ("a\nb", 'c "d"')
     assert matrix.column_names == ("x", "y,\nz", "w")
+    assert "Header: line 1." in matrix.notes
     np.testing.assert_array_equal(matrix.data, [[1, 2, 3], [4, 5, 6]])
 
 
@@ -330,6 +344,14 @@ class TestMissing:
         np.testing.assert_array_equal(matrix.data, [[1, 0], [0, 2], [0, 0]])
         assert any(note.startswith("4 missing") for note in matrix.notes)
 
+    @pytest.mark.parametrize("word", ["-", "--", "–", ".", "..", "na", "<NA>"])
+    def test_other_signs_for_no_value(self, word, tmp_path):
+        content = f"name,a,b\nx,1,2\ny,{word},-2\nz,.5, {word}\n"
+        with pytest.raises(MissingValueError, match=r"line 3, column 2 \('a'\).*missing="):
+            read(tmp_path, content)
+        matrix = read(tmp_path, content, missing="zero")
+        np.testing.assert_array_equal(matrix.data, [[1, 2], [0, -2], [0.5, 0]])
+
     @pytest.mark.parametrize("sign", [",", ";"])
     def test_zero_with_blanks_around(self, sign, tmp_path):
         content = "name;a;b\nw; 1 ;2\nx;  ;-1,5\ny; NA;2e1 \nz;\t? ; 3\n"
@@ -368,6 +390,24 @@ class TestMissing:
         assert caught.value.line == 5002
 
 
+@pytest.mark.parametrize("missing", ["error", "zero", "ignore"])
+def test_lines_of_nothing_but_delimiters_are_blank_lines(missing, tmp_path):
+    table = read(tmp_path, "gene,a,b,c\nx,1,2,3\n,,,\ny,4,5,6\n,,,\n,,,\n", missing=missing)
+    assert table.row_names == ("x", "y")
+    np.testing.assert_array_equal(table.data, [[1, 2, 3], [4, 5, 6]])
+    assert not any("missing" in note for note in table.notes)
+    list_ = read(tmp_path, "user,item,stars\nu,i,4\n,,\nu,j,5\n,,\n", missing=missing)
+    np.testing.assert_array_equal(list_.data.toarray(), [[4, 5]])
+    pairs = read(tmp_path, "user,item\nu,i\n,\nu,j\n", missing=missing)
+    assert pairs.column_names == ("i", "j")
+    # A row without a name may be one without values.
+    if missing == "ignore":
+        assert read(tmp_path, "1,2,3\n,,\n4,5,7.5\n", missing=missing).shape == (3, 3)
+    for bad in (",1,\n", ",,\n"):
+        with pytest.raises(ReadError, match="line 4"):
+            read(tmp_path, f"gene,a,b,c\nx,1,2,3\n,,,\n{bad}y,4,5,6\n", missing=missing)
+
+
 def test_columns_can_be_dropped_by_pattern(tmp_path):
     content = "name,x,Class1,y,Class2\na,1,red,2,blue\nb,3,red,4,red\n"
     matrix = read(tmp_path, content, drop=["Class*"])
@@ -381,6 +421,24 @@ def test_a_name_is_no_pattern(tmp_path):
     assert read(tmp_path, content, drop="a[1]").column_names == ("a*", "a1")
     assert read(tmp_path, content, drop="a*").column_names == ("a[1]", "a1")
     assert read(tmp_path, content, drop="a?").column_names == ("a[1]",)
+
+
+@pytest.mark.parametrize("cell", ["10%", "yes", "$5"])
+def test_text_in_all_cells_is_not_blamed_on_the_header(cell, tmp_path):
+    with pytest.raises(ReadError, match="No column holds numbers, but text such as") as caught:
+        read(tmp_path, f"gene,a,b\nx,{cell},{cell}\ny,{cell},{cell}\n")
+    assert repr(cell) in caught.value.problem
+    assert "delete" not in caught.value.remedy
+
+
+@pytest.mark.parametrize("last", ["4,1", "4"])
+@pytest.mark.parametrize("delimiter", [None, ","])
+def test_decimal_commas_in_quotes_between_commas(last, delimiter, tmp_path):
+    content = f'gene,a,b\nx,"1,5","2,5"\ny,"3,2","{last}"\n'
+    with pytest.raises(ReadError, match='commas are decimal signs, pass decimal=","'):
+        read(tmp_path, content)
+    found = read(tmp_path, content, decimal=",", delimiter=delimiter).data
+    np.testing.assert_array_equal(found, [[1.5, 2.5], [3.2, float(last.replace(",", "."))]])
 
 
 def test_all_bad_columns_are_named_at_once(tmp_path):
@@ -447,12 +505,11 @@ def test_tables_with_many_columns(tmp_path):
         ({"layout": "cube"}, "layout must be"),
         ({"delimiter": "ab"}, "delimiter must be"),
         ({"delimiter": "a"}, "delimiter must be"),
-        ({"delimiter": ",", "decimal": ","}, "both"),
         ({"encoding": "klingon"}, "encoding must be"),
         ({"columns": ["a"]}, "columns must be"),
         ({"columns": ["a", "b", "c"], "layout": "table"}, "not of a table"),
         ({"format": "docx"}, "format must be"),
-        ({"layer": "raw"}, "'layer' has no meaning|layer has no meaning"),
+        ({"layer": "raw"}, "layer=... has no meaning"),
     ],
 )
 def test_bad_options_are_refused(options, words, tmp_path):

@@ -140,6 +140,7 @@ def test_lines_that_stand_out_are_counted(form):
     assert (facts.constant_rows, facts.constant_columns) == (0, 1)
     assert (facts.duplicate_rows, facts.duplicate_columns) == (3, 0)
     assert "Rows: 3 that repeat an earlier one." in str(found)
+    assert "Rows: 1 that repeats an earlier one." in str(describe_data(form(X[[0, 1, 1, 5, 6]])))
     assert "Columns: 1 without any value and 1 with the same value throughout." in str(found)
 
 

@@ -203,7 +203,7 @@ def _label_table(side: Side) -> Table:
 def _add_more(made: Table, side: Side) -> None:
     if side.n_clusters > _MOST_GROUPS:
         blanks = [""] * (len(made.columns) - 1)
-        made.add_row(*blanks, f"and {side.n_clusters - _MOST_GROUPS} more groups")
+        made.add_row(*blanks, f"and {plural(side.n_clusters - _MOST_GROUPS, 'more group')}")
 
 
 def _in_one_line(names: Sequence[str]) -> Text:

@@ -124,9 +124,8 @@ class Recorded:
             for name, version in self.record.versions.items()
             if now.get(name, version) != version
         ]
-        notes = []
-        if changed:
-            notes.append(f"other versions may change the last digits: {'; '.join(changed)}.")
+        said = f"other versions may change the last digits: {'; '.join(changed)}."
+        notes = [said] if changed else []
         if self.record.settings.get("interrupted") is True:
             notes.append("the recorded run was interrupted; this one goes on to the end.")
         return notes
@@ -196,6 +195,8 @@ def make_plan(
         values.update(given)
         named, folder = values.pop("file", None), values.pop("output", None)
         path = file or named
+        if values.get("thorough") and not values.get("refine", True):
+            raise Mistake("--thorough and --no-refine contradict each other. Give one.")
         if path is None:
             raise Mistake("No file was given. Try: neocc fit FILE, or neocc fit --help.")
         return Plan(path, FitSettings(**values), output or folder or _default_output(path))
@@ -208,8 +209,7 @@ def make_plan(
         )
     recorded = read_recorded(from_record)
     settings, notes = recorded.again(given)
-    path = file or Path(recorded.input.path)
-    notes = [*recorded.compare(), *notes]
+    path, notes = file or Path(recorded.input.path), [*recorded.compare(), *notes]
     return Plan(path, settings, output or _default_output(path), recorded, tuple(notes))
 
 

@@ -24,7 +24,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 # What the library says about its arguments, and what that is on the command line, in this order.
 _REWRITTEN = {
-    r"^format(?= must be one of)": "--format",
+    r"^(format|delimiter|encoding)(?= must be)": r"--\1",
     r"^every(?= must be a number of seconds)": "--checkpoint-every",
     r"The '(\w+)' parameter of \w+ must be": r"\1 must be",
     r"\(n_(?:samples|features)=(\d+)\)": r"(\1)",

@@ -22,6 +22,7 @@ from neocc.io import Matrix, RunRecord, read_model
 from neocc.io._item_table import Lines, read_cells
 from neocc.io._result import write_table
 from neocc.io._tidy import member_table, memberships
+from neocc.io._whole import check_not_read
 from neocc.report import write_report
 from neocc.report._page import is_report
 from neocc.report._shown import Known, page_of
@@ -35,9 +36,7 @@ def _model_path(path: Path) -> Path:
     """Return the model file: the path itself, or the one in a folder of results."""
     inside = path / "model.neocc"
     if path.is_dir() and not inside.is_file():
-        raise Mistake(
-            f"{path}: There is no model.neocc in this folder. Give one that neocc fit wrote."
-        )
+        raise Mistake(f"{path}: There is no model.neocc here. Name a folder that neocc fit wrote.")
     return inside if path.is_dir() else path
 
 
@@ -48,6 +47,7 @@ def predict_answer(
 
     Columns are matched by name where both have names; rows are preprocessed as the model says.
     """
+    check_not_read(output, path, _model_path(model))
     saved = read_model(_model_path(model))
     with blaming_the_user(), collected_warnings() as notes:
         matrix = read_as_it_is(path, reading)
@@ -88,6 +88,7 @@ def cells_answer(
     model: Path, path: Path, reading: Reading, output: Path | None, *, force: bool
 ) -> Answer:
     """Predict listed cells within the range of those observed; names not known are counted."""
+    check_not_read(output, path, _model_path(model))
     saved = read_model(_model_path(model))
     fitted = saved.estimator
     if getattr(fitted, "missing", "zero") != "ignore":
@@ -108,8 +109,7 @@ def cells_answer(
     names = ("row", "column", "value")
     lines = [(*cell, float(value)) for cell, value in zip(cells, values, strict=True)]
     if output is not None:
-        columns_ = zip(*lines, strict=True)
-        write_table(output, dict(zip(names, columns_, strict=True)), force=force)
+        write_table(output, dict(zip(names, zip(*lines, strict=True), strict=True)), force=force)
 
     def page() -> Iterator[RenderableType]:
         made = table(*names, right=[2])
@@ -185,6 +185,7 @@ def report_answer(
     if matrix is None:
         page |= {side: page[side] or one for side, one in names.items()}
     target = output or path.with_name("report.html")
+    check_not_read(target, path, None if matrix is None else matrix.source)
     force = force or (output is None and is_report(target))
     with blaming_the_user():
         write_report(path=target, record=record, force=force, **page)

@@ -153,10 +153,8 @@ def paper(
             f"Stopped. Finished trials are kept in {output}; continue with the same command and "
             "--resume."
         ) from None
-    summary = (
-        f"{outcome.n_trials} trials; {outcome.n_kept} of {outcome.n_expected} expectations "
-        f"hold. See {outcome.page}"
-    )
+    held = f"{outcome.n_kept} of {outcome.n_expected} expectations hold"
+    summary = f"{outcome.n_trials} trials; {held}. See {outcome.page}"
     told = {
         "trials": outcome.n_trials,
         "expectations": outcome.n_expected,

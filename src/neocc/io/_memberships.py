@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from neocc.estimators._fitted import memberships
-from neocc.io._errors import FormatError, UnreadableFileError
+from neocc.io._errors import FormatError, UnreadableFileError, ValueInCellError
 from neocc.io._item_table import Lines
 from neocc.io._matrix import Matrix
 from neocc.io._model import read_model
@@ -21,6 +21,10 @@ __all__ = ["member_matrix", "read_memberships"]
 
 _NAME_COLUMNS = ("name", "row", "column", "item")
 _GROUP_COLUMNS = ("cluster", "group", "label", "class")
+_WANTED = (
+    "Give a table with the columns name and cluster, or a matrix of 0 and 1 with a row per item "
+    "and a column per group."
+)
 
 
 def read_memberships(path: str | PathLike[str], side: str = "rows") -> Matrix:
@@ -40,22 +44,22 @@ def read_memberships(path: str | PathLike[str], side: str = "rows") -> Matrix:
         return _from_model(path, side)
     lines = Lines.of(path)
     header = [cell.lower() for cell in lines.first]
-    places = [
-        next((header.index(name) for name in names if name in header), None)
-        for names in (_NAME_COLUMNS, _GROUP_COLUMNS)
-    ]
-    if None not in places:
-        return _from_table(lines, *places)  # type: ignore[arg-type]
-    matrix = read_matrix(path)
+    names, groups = (
+        [header.index(name) for name in known if name in header]
+        for known in (_NAME_COLUMNS, _GROUP_COLUMNS)
+    )
+    if groups and len(header) > 1:
+        # Names are in the first column unless a heading says otherwise.
+        return _from_table(lines, names[0] if names else int(groups[0] == 0), groups[0])
+    try:
+        matrix = read_matrix(path)
+    except ValueInCellError as error:
+        raise FormatError(path, error.problem, _WANTED, line=error.line) from error
     values = matrix.data.data if matrix.is_sparse else matrix.data
     wrong = (values != 0) & (values != 1)
     if wrong.any():
-        raise FormatError(
-            path,
-            f"A matrix of memberships holds 0 and 1 only; found {values[wrong][0]:g}.",
-            "Give a row per item and a column per group, or a table with the columns name and "
-            "cluster.",
-        )
+        found = f"A matrix of memberships holds 0 and 1 only; found {values[wrong][0]:g}."
+        raise FormatError(path, found, _WANTED)
     return Matrix(member_matrix(matrix.data.nonzero(), matrix.shape), matrix.row_names, source=path)
 
 

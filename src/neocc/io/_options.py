@@ -50,8 +50,6 @@ class ReadOptions:
                 f"delimiter must be one character, and no letter, digit, quote or line end; got "
                 f"{self.delimiter!r}."
             )
-        if self.delimiter is not None and self.delimiter == self.decimal:
-            raise ValueError(f"delimiter and decimal are both {self.decimal!r}.")
         if self.thousands is not None and self.thousands in (self.decimal, self.delimiter):
             other = "decimal" if self.thousands == self.decimal else "delimiter"
             raise ValueError(f"thousands and {other} are both {self.thousands!r}.")
@@ -85,7 +83,7 @@ class ReadOptions:
         """Refuse options that mean nothing to a format, rather than ignore them."""
         for name in self.given:
             if name not in accepted:
-                raise ValueError(f"The option {name} has no meaning for the format {format!r}.")
+                raise ValueError(f"{name}=... has no meaning for the format {format!r}.")
 
 
 def _is_delimiter(text: Any) -> bool:

@@ -201,6 +201,10 @@ def check_shape(path: Path, shape: tuple[int, int], size: int) -> None:
 def _unreadable(path: Path, error: Exception) -> ReadError:
     if isinstance(error, ReadError):
         return error
+    if str(path) == "-" and isinstance(error, FileNotFoundError):
+        return UnreadableFileError(
+            path, "Standard input is not read.", "Write what comes through it to a file first."
+        )
     if isinstance(error, FileNotFoundError):
         return UnreadableFileError(path, "There is no such file.", "Check the name and the folder.")
     if isinstance(error, PermissionError):

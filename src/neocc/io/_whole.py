@@ -15,7 +15,7 @@ from uuid import uuid4
 
 from neocc.io._errors import ReadError, WouldOverwriteError, WriteError
 
-__all__ = ["check_free", "reporting", "whole_file", "whole_folder"]
+__all__ = ["check_free", "check_not_read", "reporting", "whole_file", "whole_folder"]
 
 
 @contextmanager
@@ -38,6 +38,13 @@ def whole_file(path: str | PathLike[str], *, force: bool) -> Iterator[Path]:
             partial.replace(path)
         finally:
             partial.unlink(missing_ok=True)
+
+
+def check_not_read(output: Path | None, *inputs: Path | None) -> None:
+    """Refuse to replace a file from which the output is made, whatever the caller may force."""
+    there = [path for path in (output, *inputs) if path is not None and path.exists()]
+    if output in there and any(output.samefile(path) for path in there if path is not output):
+        raise WouldOverwriteError(f"{output}: This file is read, and not replaced. Name another.")
 
 
 def check_free(

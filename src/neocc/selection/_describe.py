@@ -138,7 +138,7 @@ def _remarks(facts: Facts) -> list[str]:
         )
         parts = [f"{empty:,} without any value"] * bool(empty)
         parts += [f"{constant:,} with the same value throughout"] * bool(constant and n_cells > 1)
-        parts += [f"{twice:,} that repeat an earlier one"] * bool(twice)
+        parts += [f"{twice:,} that repeat{'s' * (twice == 1)} an earlier one"] * bool(twice)
         if parts:
             found.append(f"{side.capitalize()}: {_and(parts)}.")
     if facts.constant_columns and facts.constant_columns < facts.shape[1]:

@@ -22,7 +22,7 @@ from neocc.io._whole import reporting
 from neocc.io.blocks._cutting import Cutter
 from neocc.io.blocks._spool import EntrySpool
 from neocc.io.readers._contents import Contents
-from neocc.io.readers._faults import duplicate_error
+from neocc.io.readers._repeated import duplicate_error
 from neocc.io.readers._table import TableBuilder
 from neocc.io.readers._triplets import entry_notes, has_blank, rank_names, triplet_values
 

@@ -169,7 +169,8 @@ def _content(folder: Path, path: Path) -> Any:
             raise FormatError(
                 folder, "The store has no manifest: it was not written completely.", _AGAIN
             )
-        raise FormatError(folder, "This folder is not a block store.", "Name one, or write one.")
+        remedy = "Name a file in it, or a folder that `neocc convert` wrote."
+        raise FormatError(folder, "This folder is not a block store.", remedy)
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

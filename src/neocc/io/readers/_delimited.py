@@ -7,14 +7,17 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO, cast
 
+import numpy as np
+
 from neocc._extras import need
 from neocc.io._options import Missing, ReadOptions
 from neocc.io._source import Source
 from neocc.io.readers._builders import IN_MEMORY, Builders
 from neocc.io.readers._contents import Contents
-from neocc.io.readers._faults import find_duplicate, find_fault
+from neocc.io.readers._faults import find_fault
 from neocc.io.readers._plan import Plan
 from neocc.io.readers._recognise import recognise
+from neocc.io.readers._repeated import find_duplicate
 from neocc.io.readers._text import MISSING, Dialect, grouped_number, separators
 from neocc.io.readers._triplets import with_ones
 
@@ -72,8 +75,7 @@ def batches(
             for batch in _open(file, source, plan):
                 n_records += batch.num_rows
                 wanted = _checked_width(batch, source, plan, missing)
-                batch = batch.select(list(range(wanted)))  # noqa: PLW2901
-                yield with_ones(batch) if plan.layout == "pairs" else batch
+                yield _finished(batch.select(list(range(wanted))), plan)
         # Bytes that are no text in the encoding asked for come as Python's own error.
         except (pa.ArrowInvalid, UnicodeError) as error:
             if n_expected is not None and "Empty CSV file" in str(error):
@@ -85,6 +87,31 @@ def batches(
                 raise find_fault(source, plan, missing, "no line with data")
             return
     yield from _from_text(source, plan, missing, n_records)
+
+
+def _finished(batch: Any, plan: Plan) -> Any:
+    """Return records without those that have neither names nor values; pairs get their 1.
+
+    Spreadsheets write such lines below a table. Where rows have no names, they are rows.
+    """
+    pa = need("pyarrow")
+    pc = need("pyarrow.compute")
+
+    is_blank = np.full(batch.num_rows, bool(plan.ids))
+    for at, column in enumerate(batch.columns):
+        if not is_blank.any():
+            break
+        if at < len(plan.ids):
+            is_blank &= column.indices.to_numpy() == pc.index(column.dictionary, "").as_py()
+        else:
+            is_blank &= column.is_null().to_numpy(zero_copy_only=False)
+    if is_blank.any():
+        kept = pa.array(~is_blank)
+        columns = [each.filter(kept) for each in batch.columns]
+        for at in range(len(plan.ids)):  # a name that no line is left to have is none
+            columns[at] = columns[at].dictionary_decode().dictionary_encode()
+        batch = pa.record_batch(columns, names=batch.schema.names)
+    return with_ones(batch) if plan.layout == "pairs" else batch
 
 
 def _checked_width(batch: Any, source: Source, plan: Plan, missing: Missing) -> int:
@@ -117,7 +144,7 @@ def _from_text(source: Source, plan: Plan, missing: Missing, n_done: int) -> Ite
                 ]
                 arrays = columns[:n_ids] + numbers
                 made = pa.record_batch(arrays, names=rest.schema.names[: len(arrays)])
-                yield with_ones(made) if plan.layout == "pairs" else made
+                yield _finished(made, plan)
     except (pa.ArrowInvalid, UnicodeError) as error:
         raise find_fault(source, plan, missing, str(error)) from error
 

@@ -24,7 +24,7 @@ def choose_dialect(
     best, best_score = _dialect(candidates[0], decimals[0], options), -1.0
     for delimiter in candidates:
         for decimal in decimals:
-            if decimal != delimiter:
+            if decimal != delimiter or options.decimal:  # such numbers are quoted
                 dialect = _dialect(delimiter, decimal, options)
                 score = _score(sample_records(lines, complete, dialect), dialect)
                 if score > best_score:

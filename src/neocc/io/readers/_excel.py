@@ -21,6 +21,7 @@ from neocc.io._source import Source, check_expansion
 from neocc.io.readers._builders import IN_MEMORY, Builders
 from neocc.io.readers._contents import Contents
 from neocc.io.readers._delimited import read_csv
+from neocc.io.readers._faults import like
 from neocc.io.readers._foreign import EXCEL, zip_kind
 
 __all__ = ["is_excel", "read_excel"]
@@ -59,7 +60,13 @@ def read_excel(source: Source, options: ReadOptions, builders: Builders = IN_MEM
             source.path, f"The workbook cannot be read ({reason}).", _AGAIN
         ) from error
     text = _Text(source.path, len(lines), False, lines[: 1 << 16], lines)
-    found = read_csv(text, replace(options, delimiter=",", encoding="utf-8"), builders)
+    try:
+        found = read_csv(text, replace(options, delimiter=",", encoding="utf-8"), builders)
+    except ReadError as error:
+        if not others or options.sheet is not None:
+            raise
+        more = f"This is sheet {name!r}; pass sheet=... for {', '.join(map(repr, others))}."
+        raise like(error, error.problem, f"{error.remedy} {more}") from error
     note = f"Sheet: {name!r}"
     note += f"; others: {', '.join(map(repr, others))}." if others else "."
     return replace(found, notes=(note, *found.notes))

@@ -12,7 +12,6 @@ from contextlib import suppress
 from itertools import chain
 
 from neocc.io._errors import (
-    DuplicateEntryError,
     FormatError,
     MissingValueError,
     ReadError,
@@ -34,7 +33,7 @@ from neocc.io.readers._text import (
     records,
 )
 
-__all__ = ["duplicate_error", "find_duplicate", "find_entry", "find_fault"]
+__all__ = ["data_records", "drop_option", "find_fault", "like"]
 
 _MOST_COLUMNS_OF_TRIPLETS = 6
 # So many cells after a fault are looked at for more of its kind; so many columns are shown.
@@ -47,7 +46,7 @@ def find_fault(source: Source, plan: Plan, missing: Missing, reason: str) -> Rea
 
     In a table, the columns that have text or missing values after that are told of, too.
     """
-    data = _data(source, plan)
+    data = data_records(source, plan)
     for record in data:
         fault = _fault_in(source, plan, record, missing)
         if fault is None:
@@ -62,62 +61,18 @@ def find_fault(source: Source, plan: Plan, missing: Missing, reason: str) -> Rea
     )
 
 
-def find_duplicate(source: Source, plan: Plan, row: str, column: str) -> ReadError:
-    """Return the error for an entry of triplets that occurs more than once."""
-    lines = []
-    for record in _data(source, plan):
-        if [record.cells[place].strip() for place in plan.ids] == [row, column]:
-            lines.append(record.line)
-            if len(lines) == 2:
-                break
-    fault = duplicate_error(source, row, column, *lines)
-    if not plan.guessed:
-        return fault
-    told = f'If the file is a table, pass layout="table". {fault.remedy}'
-    return _like(fault, f"{fault.problem} So these may not be triplets.", told)
-
-
-def find_entry(
-    source: Source, plan: Plan, row: int, column: int, shape: tuple[int, int]
-) -> ReadError:
-    """Return the error for an entry, by numbers from 1, that is twice there or outside."""
-    lines = []
-    for record in _data(source, plan):
-        # In a symmetric matrix an entry stands for its mirror image too.
-        if {int(record.cells[place]) for place in plan.integers} == {row, column}:
-            lines.append(record.line)
-            if len(lines) == 2:
-                break
-    if not (1 <= row <= shape[0] and 1 <= column <= shape[1]):
-        return FormatError(
-            source.path,
-            f"Row {row}, column {column} lies outside of {shape[0]} rows and {shape[1]} columns.",
-            "Correct the line, or the declared size.",
-            line=lines[0] if lines else None,
-        )
-    return duplicate_error(source, str(row), str(column), *lines)
-
-
-def duplicate_error(source: Source, row: str, column: str, *lines: int) -> ReadError:
-    """Return the error for an entry that occurs more than once, with its lines where known."""
-    first = f" (first on line {lines[0]})" if len(lines) == 2 else ""
-    return DuplicateEntryError(
-        source.path,
-        f"Row {row!r}, column {column!r} is given twice{first}.",
-        'Remove one, or pass duplicates="sum" or "mean".',
-        line=lines[-1] if lines else None,
-    )
-
-
-def _data(source: Source, plan: Plan) -> Iterator[Record]:
+def data_records(source: Source, plan: Plan) -> Iterator[Record]:
+    """Go through the records below the header; comments and blank lines are left out."""
     for record in records(source, plan.dialect):
-        if record.line > plan.skip_lines and not _is_comment(record, plan):
+        if record.line > plan.skip_lines and not _is_skipped(record, plan):
             yield record
 
 
-def _is_comment(record: Record, plan: Plan) -> bool:
-    mark = plan.dialect.comment
-    return bool(mark) and record.cells[0].startswith(mark)
+def _is_skipped(record: Record, plan: Plan) -> bool:
+    """Whether a line is a comment, or has neither a name nor values where rows have names."""
+    mark, cells = plan.dialect.comment, record.cells
+    is_blank = plan.ids and len(cells) == plan.width and not any(cells)
+    return bool(is_blank or (mark and cells[0].startswith(mark)))
 
 
 def _fault_in(source: Source, plan: Plan, record: Record, missing: Missing) -> ReadError | None:
@@ -218,16 +173,20 @@ def _bad_columns(
     fault: ReadError, plan: Plan, missing: Missing, data: Iterator[Record]
 ) -> ReadError:
     """Say of a fault in one column which others have text, or no values, and how to drop them."""
-    words, blank = _survey(plan, data)
+    words, blank, only_text = _survey(plan, data)
     n_blank = sum(blank.values()) if missing == "error" else 0
     is_blank = isinstance(fault, MissingValueError)
     if is_blank and n_blank > 1 and not words:
         said = f"{fault.problem} {n_blank} cells {_in(blank, plan)} have no value."
-        return _like(fault, said, fault.remedy)
+        return like(fault, said, fault.remedy)
     # Thousands that are separated are no text: the fault says how to read them.
     grouped = all(map(grouping, words.values()))
     if not words or (not is_blank and (grouped or (len(words) == 1 and not n_blank))):
         return fault
+    if only_text:
+        said = f"{fault.problem} No column holds numbers, but text such as {only_text[:40]!r}."
+        plain = "Write the values as plain numbers, without words and signs such as %."
+        return like(fault, said, _remedy_for_number(plan, only_text) or plain)
     told = [f"{plan.labels[p]}: {word[:20]!r}" for p, word in list(words.items())[:_MOST_TOLD]]
     dots = "; ..." if len(words) > _MOST_TOLD else ""
     said = f"{fault.problem} Of {len(plan.numbers)} columns, {len(words)} "
@@ -236,19 +195,24 @@ def _bad_columns(
     if len(words) == len(plan.numbers) > 1:  # then nothing would be left
         remedy = "If the line holds a title, units or a header again, delete it"
     elif not plan.ids:
-        remedy += "; if one names the rows, pass row_names='...'"
+        remedy += f"; if one names the rows, pass row_names='...'{_if_triplets(plan)}"
     if n_blank:
         remedy += f". {n_blank} cells have no value; {_MISSING_TOO}"
-    return _like(fault, said, f"{remedy}.")
+    return like(fault, said, f"{remedy}.")
 
 
-def _survey(plan: Plan, data: Iterable[Record]) -> tuple[dict[int, str], dict[int, int]]:
-    """Return the first text of each column that has any, and how many cells have no value."""
+def _survey(plan: Plan, data: Iterable[Record]) -> tuple[dict[int, str], dict[int, int], str]:
+    """Return the first text of each column that has any, and how many cells have no value.
+
+    Third is a text from below the first line, if most lines hold some in every column.
+    """
     words: dict[int, str] = {}
     blank: dict[int, int] = {}
+    only_text, n_lines, n_of_text = "", 0, 0
     n_cells, numbers, decimal, code = 0, set(plan.numbers), plan.dialect.decimal, plan.codes.get
     with suppress(ReadError):  # a record that cannot be read: not what this is about
         for record in data:
+            texts = []
             for place, cell in enumerate(map(str.strip, record.cells)):
                 if place not in numbers:
                     continue
@@ -256,10 +220,15 @@ def _survey(plan: Plan, data: Iterable[Record]) -> tuple[dict[int, str], dict[in
                     blank[place] = blank.get(place, 0) + 1
                 elif not (is_number(cell, decimal) or is_infinite(cell) or cell in code(place, ())):
                     words.setdefault(place, cell)
+                    texts.append(cell)
+            n_lines += 1
+            if len(texts) == len(numbers) > 1:
+                n_of_text += 1
+                only_text = texts[0]
             n_cells += len(record.cells)
             if n_cells > _MOST_CELLS:
                 break
-    return words, blank
+    return words, blank, only_text if n_of_text > max(1, n_lines / 2) else ""
 
 
 def drop_option(plan: Plan, places: Iterable[int]) -> str:
@@ -273,7 +242,8 @@ def _in(places: Collection[int], plan: Plan) -> str:
     return f"in {len(places)} of {len(plan.numbers)} columns"
 
 
-def _like(fault: ReadError, problem: str, remedy: str) -> ReadError:
+def like(fault: ReadError, problem: str, remedy: str) -> ReadError:
+    """Return an error in the same place with other words."""
     return type(fault)(fault.path, problem, remedy, line=fault.line, column=fault.column)
 
 
@@ -281,20 +251,30 @@ def _remedy_for_text(plan: Plan, cell: str, place: int) -> str:
     others = [sign for sign in ",;\t| " if sign != plan.dialect.delimiter and sign in cell.strip()]
     if plan.width == 1 and others:
         return f"Is the delimiter {others[0]!r}? Then pass delimiter={others[0]!r}."
-    if (remedy := remedy_for_thousands(cell.strip(), plan.dialect)) is not None:
+    if (remedy := _remedy_for_number(plan, cell)) is not None:
         return remedy
-    if plan.dialect.decimal == "." and is_number(cell, ","):
-        return 'If commas are decimal signs, pass decimal=",".'
     if plan.layout == "triplets":
-        return 'Correct it; if the file is a table and not triplets, pass layout="table".'
+        return 'Correct it; if these are not triplets, pass layout="table" or layout="pairs".'
     remedy = f"Correct it, or leave the column out with {drop_option(plan, [place])}"
     if not plan.ids:
         remedy += f"; if it names the rows, pass {plan.as_row_names(place)}"
     if plan.width == 2:
         remedy += '. If a line is a row id and a column id, pass layout="pairs"'
-    if 3 <= plan.width <= _MOST_COLUMNS_OF_TRIPLETS:
-        remedy += (
-            '. If a line is a row id, a column id and a value, pass layout="triplets", and '
-            "columns=[...] unless these come first"
-        )
-    return f"{remedy}."
+    return f"{remedy}{_if_triplets(plan)}."
+
+
+def _if_triplets(plan: Plan) -> str:
+    """Say how a table of few columns is read as a list, which it may be."""
+    if not 3 <= plan.width <= _MOST_COLUMNS_OF_TRIPLETS:
+        return ""
+    said = '. If a line is a row id, a column id and a value, pass layout="triplets", and'
+    return f"{said} columns=[...] unless these come first"
+
+
+def _remedy_for_number(plan: Plan, cell: str) -> str | None:
+    """Say how a cell is read that holds a number written in another way."""
+    if plan.dialect.decimal == "." and is_number(cell, ","):
+        commas = 'If commas are decimal signs, pass decimal=",".'
+    else:
+        commas = None
+    return remedy_for_thousands(cell.strip(), plan.dialect) or commas

@@ -91,7 +91,7 @@ def choose_layout(sample: Sample, options: ReadOptions) -> Layout:
         return "pairs" if len(options.columns) == 2 else "triplets"
     if options.row_names or options.drop or _has_names_above_numbers(sample):
         return "table"
-    if headings is not None and mean_triplets(headings) and sample.kind(2) != "text":
+    if headings is not None and mean_triplets(headings):
         return "triplets"
     if _holds_pairs(sample):
         return "pairs"

@@ -17,8 +17,9 @@ from neocc.io._source import Source, check_shape
 from neocc.io.readers._builders import IN_MEMORY, Builders
 from neocc.io.readers._contents import Contents, finite, missing_note
 from neocc.io.readers._delimited import batches
-from neocc.io.readers._faults import find_entry, find_fault
+from neocc.io.readers._faults import find_fault
 from neocc.io.readers._plan import Plan
+from neocc.io.readers._repeated import find_entry
 from neocc.io.readers._text import Dialect, check_is_text
 
 __all__ = ["is_matrix_market", "read_matrix_market"]

@@ -8,8 +8,8 @@ from neocc.io._errors import FormatError, ReadError
 from neocc.io._options import ReadOptions
 from neocc.io._source import Source
 from neocc.io.readers._contents import Contents, finite, real_numbers
-from neocc.io.readers._faults import duplicate_error
 from neocc.io.readers._foreign import zip_kind
+from neocc.io.readers._repeated import duplicate_error
 from neocc.io.readers._sparse import from_compressed, from_entries, read_shape
 
 __all__ = ["is_npy", "is_npz", "read_npy", "read_npz"]

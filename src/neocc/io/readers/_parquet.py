@@ -14,9 +14,10 @@ from neocc.io._options import ReadOptions
 from neocc.io._source import Source, check_expansion
 from neocc.io.readers._builders import IN_MEMORY, Builders
 from neocc.io.readers._contents import MISSING_REMEDY, Contents
-from neocc.io.readers._faults import drop_option, duplicate_error
+from neocc.io.readers._faults import drop_option
 from neocc.io.readers._plan import Plan
 from neocc.io.readers._recognise import recognise_records
+from neocc.io.readers._repeated import duplicate_error
 from neocc.io.readers._text import Dialect, Record
 from neocc.io.readers._triplets import with_ones
 

@@ -207,6 +207,6 @@ def _notes(sample: Sample, layout: Layout, options: ReadOptions) -> tuple[str, .
     if options.decimal is None and options.thousands is None:
         notes += say_about_points(sample.data, sample.dialect)
     if options.header is None:
-        words = "no header" if sample.header is None else f"line {sample.header.last_line}"
+        words = "no header" if sample.header is None else f"line {sample.header.line}"
         notes.append(f"Header: {words}.")
     return tuple(notes)

@@ -26,7 +26,8 @@ __all__ = [
     "separators",
 ]
 
-MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NAN", "NULL", "null", "None", "?")
+_NOTHING = "NA na N/A n/a #N/A <NA> NaN nan NAN NULL null None ? - -- – — . .."
+MISSING = ("", *_NOTHING.split())
 """How files say that a cell has no value."""
 
 TRUTH = dict.fromkeys(("true", "True", "TRUE"), 1.0)
