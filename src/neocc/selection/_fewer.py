@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,8 @@ from neocc.selection._together import places_of
 
 __all__ = ["fewer_that_overlap"]
 
-_SOME_ITEMS, _SHORT = 500, 12
+_SOME_ITEMS, _MOST_SETS = 500, 100
+_SHORT, _SCAN, _LONG = 12, 30, 150
 # Clusters differ in directions in which they vary more than their items do.
 _APART = 1.0
 
@@ -106,7 +108,7 @@ class _Race:
     @cached_property
     def alone(self) -> Mixture:
         """The mixture of k clusters without their means."""
-        return self._fit(Sets.of(self.k, 1), starts_of(self.place, self.k, self.rng))
+        return fitted(self.Y, self._short(self.k, 1, starts_of(self.place, self.k, self.rng)))
 
     def gain(self, mixture: Mixture) -> float:
         """Return what a mixture gains over that of k clusters (BIC)."""
@@ -114,35 +116,39 @@ class _Race:
         return bic(mixture, n) - bic(self.alone, n)
 
     def mixtures(self, least: int) -> Iterator[Mixture]:
-        """Yield mixtures of fewer and fewer clusters, at last those that follow the best."""
-        best = last = self.alone
+        """Yield the best of short runs, of any number, then fewer clusters while these gain."""
+        last, found = self.alone, []
         for k in range(self.k, least - 1, -1):
             starts = starts_of(self.place, k, self.rng, n_random=0)
             if len(last.prototypes) > k:
                 starts.append(_without_one(last, self.Y))
-            last = self._with_means(k, starts)
-            yield last
-            best = max(best, last, key=self.gain)
+            last = self._long(self._short(k, 2, starts), _SCAN)
+            found.append(last)
+        best = self._long(max(found, key=self.gain))
+        yield best
         while (k := len(best.prototypes) - 1) >= least:
-            fewer = self._with_means(
-                k, [np.delete(best.prototypes, i, axis=0) for i in range(k + 1)]
-            )
+            starts = [np.delete(best.prototypes, i, axis=0) for i in range(k + 1)]
+            fewer = self._long(self._short(k, 2, starts))
+            yield fewer
             if self.gain(fewer) <= self.gain(best):
                 break
-            yield fewer
             best = fewer
 
-    def _with_means(self, k: int, starts: list[FloatArray]) -> Mixture:
-        pairs = self._fit(Sets.of(k, 2), starts)
-        if (larger := Sets.of(k, self.most)) is None or larger.most < 3:
-            return pairs
-        return max(pairs, fitted(self.Y, pairs.like(larger, pairs)), key=self.gain)
-
-    def _fit(self, sets: Sets | None, starts: list[FloatArray]) -> Mixture:
+    def _short(self, k: int, most: int, starts: list[FloatArray]) -> Mixture:
+        sets, width = Sets.of(k, most), self.place.widths(self.Y)[0]
         assert sets is not None
-        width = self.place.widths(self.Y)[0]
-        short = (fitted(self.Y, self.place.mixture(sets, Z, width), _SHORT) for Z in starts)
-        return fitted(self.Y, max(short, key=lambda each: each.likelihood))
+        runs = (fitted(self.Y, self.place.mixture(sets, Z, width), _SHORT) for Z in starts)
+        return max(runs, key=lambda each: each.likelihood)
+
+    def _long(self, short: Mixture, n_steps: int = _LONG) -> Mixture:
+        """Run EM on, with larger sets, if there are not too many, where these gain."""
+        pairs, k = fitted(self.Y, short, n_steps), len(short.prototypes)
+        most = max(m for m in range(2, self.most + 1) if m == 2 or comb(k, m) <= _MOST_SETS)
+        if most == 2:
+            return pairs
+        larger = Sets.of(k, most)
+        assert larger is not None
+        return max(pairs, fitted(self.Y, pairs.like(larger, pairs), n_steps), key=self.gain)
 
 
 def _directions(mixture: Mixture, Y: Any) -> FloatArray:
@@ -157,7 +163,7 @@ def _directions(mixture: Mixture, Y: Any) -> FloatArray:
 def _without_one(mixture: Mixture, Y: Any) -> FloatArray:
     """Return the prototypes without the one that is nearest to a mean of others."""
     P, white = mixture.prototypes, mixture.white(Y)
-    sets = Sets.of(len(P) - 1, 3)
+    sets = Sets.of(len(P) - 1, 2)
     assert sets is not None
     means, nearest = sets.weights[sets.numbers > 1], []
     for i, own in enumerate(P):
