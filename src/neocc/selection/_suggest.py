@@ -107,8 +107,8 @@ def suggest_n_clusters(
         of the Gaussian latent block model, "hull" the elbow of the objective over the number of
         clusters, "pseudo_f" the two-mode Calinski-Harabasz ratio, which favours few clusters.
     row_overlap, row_outliers, column_overlap, column_outliers : float, default=0.0
-        Fractions as in `NEOCC`, the same for the whole grid. Outliers set to "auto" are estimated
-        first; for counts and observed cells, there are none.
+        Fractions as in `NEOCC`, the same for the whole grid, where one cluster has no overlap.
+        Outliers set to "auto" are estimated first; for counts and observed cells, there are none.
     missing, remove_effects : default="zero" and False
         As in `NEOCC`: whether only observed cells count ("ignore"), and without their effects.
     n_init : int, default=4
