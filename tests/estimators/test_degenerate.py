@@ -36,7 +36,7 @@ DATA = {
     "one cell": np.array([[3.5]]),
     "two rows": GAUSSIAN[:2],
     "huge spread": GAUSSIAN * 10.0 ** np.arange(-8, 8, 2),
-    "subnormal": GAUSSIAN * 1e-310,
+    "subnormal beside others": np.where(np.arange(80).reshape(10, 8) == 33, 7.0, GAUSSIAN * 1e-310),
     "largest allowed": np.sign(GAUSSIAN) * 1e140,
     "integers": np.arange(80).reshape(10, 8) % 3,
 }

@@ -17,7 +17,7 @@ from neocc.core.overlap import OverlapModel
 from neocc.engines.gpu.matrix import is_on_card, read_card
 from neocc.engines.matrix import Matrix
 from neocc.engines.observed import open_observed, read_observed
-from neocc.engines.reading import READ_OPTIONS, as_matrix, readable
+from neocc.engines.reading import READ_OPTIONS, as_matrix, check_scale, readable
 from neocc.engines.stored import RowSource, StoredRows, open_source
 from neocc.engines.weighing import read_cell_weights, weighed
 from neocc.engines.workers import effective_n_jobs
@@ -60,16 +60,13 @@ def read_matrix(
     engine = getattr(estimator, "engine", "auto")
     observed = observed or getattr(estimator, "missing", "zero") == "ignore"
 
-    def wrap(X: Any, names: Any) -> Matrix:
-        return read_observed(X, names, cell_weight) if observed else as_matrix(X, names)
-
     if isinstance(X, RowSource):
         _read_names(estimator, X, reset=reset)
         if engine == "memory":
             names = getattr(estimator, "feature_names_in_", None)
             if isinstance(cell_weight, RowSource):
                 cell_weight = StoredRows(cell_weight)[:]
-            return wrap(StoredRows(X)[:], names)
+            return _wrapped(StoredRows(X)[:], names, cell_weight, observed=observed, reset=reset)
         n_kept = effective_n_jobs(getattr(estimator, "n_jobs", None)) + 1
         if not observed:
             return open_source(X, n_kept)
@@ -91,7 +88,15 @@ def read_matrix(
         X = check_array(X, **READ_OPTIONS)
     else:
         X = validate_data(estimator, X, reset=reset, **READ_OPTIONS)
-    return wrap(X, getattr(estimator, "feature_names_in_", None))
+    names = getattr(estimator, "feature_names_in_", None)
+    return _wrapped(X, names, cell_weight, observed=observed, reset=reset)
+
+
+def _wrapped(X: Any, names: Any, cell_weight: Any, *, observed: bool, reset: bool) -> Matrix:
+    matrix = read_observed(X, names, cell_weight) if observed else as_matrix(X, names)
+    if reset:  # new rows may well be near 0
+        check_scale(matrix.values)
+    return matrix
 
 
 def _count_columns(estimator: Any, X: Any, *, reset: bool) -> None:
