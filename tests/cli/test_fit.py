@@ -316,7 +316,7 @@ def test_warnings_of_the_library_become_notes(run, tmp_path):
         (["--header", "--no-header"], "contradict"),
         (["--row-names-in", "name", "--no-row-names"], "contradict"),
         (["--row-names-in", "nobody"], "nobody"),
-        (["--decimal", ",", "--delimiter", ","], "delimiter and decimal"),
+        (["--decimal", ".", "--delimiter", "."], "delimiter and decimal"),
     ],
 )
 def test_mistakes_are_explained_in_terms_of_options(run, women, arguments, said, tmp_path):

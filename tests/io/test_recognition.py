@@ -447,7 +447,7 @@ def test_tables_with_many_columns(tmp_path):
         ({"layout": "cube"}, "layout must be"),
         ({"delimiter": "ab"}, "delimiter must be"),
         ({"delimiter": "a"}, "delimiter must be"),
-        ({"delimiter": ",", "decimal": ","}, "both"),
+        ({"delimiter": ".", "decimal": "."}, "both"),
         ({"encoding": "klingon"}, "encoding must be"),
         ({"columns": ["a"]}, "columns must be"),
         ({"columns": ["a", "b", "c"], "layout": "table"}, "not of a table"),
