@@ -24,6 +24,8 @@ def test_rows_near_zero_are_rows_like_others():
     X = np.where(np.arange(12)[:, None] < 11, GOOD * 1e-200, GOOD)
     model = make_model("NEOKMeans").fit(X)
     assert model.predict(X[:3]).shape == (3,)
+    fitted = make_model("NEOCC mean").fit(X)
+    assert fitted.predict_membership(X[:, :2] * 1e-200, axis="columns").shape == (2, 3)
     assert make_model("NEOKMeans").fit(np.zeros((12, 9))).objective_ == 0.0
 
 
