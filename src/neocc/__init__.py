@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         CellPredictor,
         NEOKMeans,
         RedundancyWarning,
+        SingleClusterWarning,
         objective_value,
         top_features,
     )
@@ -30,6 +31,7 @@ __all__ = [
     "LowRankNEOKMeans",
     "NEOKMeans",
     "RedundancyWarning",
+    "SingleClusterWarning",
     "__version__",
     "objective_value",
     "top_features",

@@ -320,6 +320,7 @@ def test_warnings_of_the_library_become_notes(run, tmp_path):
         (["--decimal", ",", "--thousands", ","], "thousands and decimal"),
         (["--delimiter", "ab"], "--delimiter must be one character"),
         (["--layer", "counts"], "--layer ... has no meaning for the format 'csv'"),
+        (["--decimal", ".", "--delimiter", "."], "delimiter and decimal"),
     ],
 )
 def test_mistakes_are_explained_in_terms_of_options(run, women, arguments, said, tmp_path):

@@ -88,6 +88,7 @@ def test_a_model_is_said_kept_repeated_and_used(run, planted, tmp_path, name, ob
 def test_without_an_option_it_is_chosen_with_a_reason(run, planted, tmp_path):
     ran = run("fit", "planted.npy", *OPTIONS, "-o", "out")
     assert "Overlap model average, at most 4 each: " in ran.words
+    assert "but not fitted again, the same memberships explain" in ran.words
     assert "every seed ends lower than with any other" in ran.words
     assert "cost per cell: average " in ran.words
     settings = json.loads((tmp_path / "out" / "record.json").read_text())["settings"]

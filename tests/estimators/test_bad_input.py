@@ -20,6 +20,15 @@ def with_value(value, row=7, column=2):
     return X
 
 
+def test_rows_near_zero_are_rows_like_others():
+    X = np.where(np.arange(12)[:, None] < 11, GOOD * 1e-200, GOOD)
+    model = make_model("NEOKMeans").fit(X)
+    assert model.predict(X[:3]).shape == (3,)
+    fitted = make_model("NEOCC mean").fit(X)
+    assert fitted.predict_membership(X[:, :2] * 1e-200, axis="columns").shape == (2, 3)
+    assert make_model("NEOKMeans").fit(np.zeros((12, 9))).objective_ == 0.0
+
+
 def assert_usable(model):
     """Fit good data as if nothing had happened."""
     expected = type(model)(**model.get_params()).fit(GOOD)
@@ -40,6 +49,8 @@ BAD_DATA = {
     "too large": (with_value(1e200), r"1e\+200 at row 7, column 2.*[Rr]escale"),
     "too large, negative": (with_value(-1e200), r"-1e\+200 at row 7, column 2.*[Rr]escale"),
     "too large in CSR": (sparse.csr_array(with_value(1e200)), r"1e\+200 at row 7, column 2"),
+    "too small": (GOOD * 1e-200, r"no number larger than 2\.\de-200.*underflow.*Rescale"),
+    "too small in CSR": (sparse.csr_array(GOOD * 1e-200), r"no number larger than 2\.\de-200"),
     "no rows": (np.empty((0, 4)), r"0 sample"),
     "no columns": (np.empty((4, 0)), r"0 feature"),
     "no rows in CSR": (sparse.csr_array((0, 4)), r"0 sample"),

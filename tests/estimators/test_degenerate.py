@@ -10,7 +10,7 @@ import pytest
 from models import SETTINGS, column_members, fit_noticing, make_model, row_members
 from scipy import sparse
 
-from neocc import RedundancyWarning
+from neocc import NEOCC, LowRankNEOKMeans, NEOKMeans, RedundancyWarning, SingleClusterWarning
 from neocc.estimators._precision import PrecisionWarning
 
 RNG = np.random.default_rng(0)
@@ -36,7 +36,7 @@ DATA = {
     "one cell": np.array([[3.5]]),
     "two rows": GAUSSIAN[:2],
     "huge spread": GAUSSIAN * 10.0 ** np.arange(-8, 8, 2),
-    "subnormal": GAUSSIAN * 1e-310,
+    "subnormal beside others": np.where(np.arange(80).reshape(10, 8) == 33, 7.0, GAUSSIAN * 1e-310),
     "largest allowed": np.sign(GAUSSIAN) * 1e140,
     "integers": np.arange(80).reshape(10, 8) % 3,
 }
@@ -144,6 +144,25 @@ def test_everything_in_every_cluster(name):
     assert model.column_membership_.all()
     one = make_model(name, n_row_clusters=1, n_column_clusters=1).fit(GAUSSIAN)
     assert model.objective_ == pytest.approx(9 * one.objective_, rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("kind", "one", "overlap"),
+    [
+        (NEOKMeans, {"n_clusters": 1}, "overlap"),
+        (LowRankNEOKMeans, {"n_clusters": 1}, "overlap"),
+        (NEOCC, {"n_row_clusters": 1, "n_column_clusters": 2}, "row_overlap"),
+        (NEOCC, {"n_row_clusters": 2, "n_column_clusters": 1}, "column_overlap"),
+    ],
+)
+def test_a_single_cluster_has_nothing_to_overlap_with(kind, one, overlap):
+    asked = {**one, "random_state": 0}
+    found = rf"^{overlap}=0\.5 has no meaning with n_\w*clusters=1: .* as with {overlap}=0\. Ask"
+    with pytest.warns(SingleClusterWarning, match=found) as told:
+        model = kind(**asked, **{overlap: 0.5}).fit(GAUSSIAN)
+    assert len(told) == 1
+    assert model.objective_ == kind(**asked).fit(GAUSSIAN).objective_
+    kind(**asked, **{overlap: 0.01}).fit(GAUSSIAN)  # rounds to no membership
 
 
 @pytest.mark.parametrize("name", ["NEOCC mean", "NEOCC residue", "NEOKMeans", "MSSR mean"])

@@ -23,6 +23,7 @@ from neocc import (
     LowRankNEOKMeans,
     NEOKMeans,
     RedundancyWarning,
+    SingleClusterWarning,
     top_features,
 )
 from neocc.core.engine import Engine
@@ -211,6 +212,16 @@ def test_grid_search_needs_no_scorer():
     search = GridSearchCV(NEOKMeans(n_init=2, random_state=0), {"n_clusters": [1, 3]}, cv=3).fit(X)
     assert search.best_params_ == {"n_clusters": 3}
     assert (search.best_estimator_.predict(X) >= 0).all()
+
+
+def test_grid_search_with_overlap_may_begin_with_one_cluster():
+    X = planted(np.random.default_rng(0), 60, 24, 3, 3, noise=0.3)
+    search = GridSearchCV(
+        NEOKMeans(overlap=0.1, n_init=2, random_state=0), {"n_clusters": [1, 3]}, cv=3
+    )
+    with pytest.warns(SingleClusterWarning, match="^overlap=0.1 has no meaning with n_clusters=1"):
+        search.fit(X)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
 # ----------------------------------------------------------------------------------- columns

@@ -365,7 +365,7 @@ CASES = [
     Case("hexadecimal", text("r.csv", "a,b\n1,2\n3,0x10\n5,6\n"), ("'0x10'",), 3),
     Case(
         "decimal commas",
-        text("r.csv", 'a,b\n1,"2,5"\n3,"4,5"\n'),
+        text("r.csv", 'a,b\n1.5,"2,5"\n3,"4,5"\n'),
         ("decimal=",),
         2,
         options={"header": True},

@@ -45,6 +45,50 @@ def test_decimal_commas_are_not(content, tmp_path):
 
 
 @pytest.mark.parametrize(
+    "content",
+    [
+        '"a","b"\n"1,5","2,25"\n"3,125","4"\n',
+        'a,b\n"1,5","2,25"\n"3,125",4\n',
+        '"1,5","2,25"\n"3,125",4\n',
+        'name,a,b\n"Smith, J","1,5","2,25"\n"Doe, J","3,125",4\n',
+    ],
+)
+def test_decimal_commas_within_quotes(content, tmp_path):
+    for options in ({}, {"decimal": ","}, {"delimiter": ",", "decimal": ","}):
+        matrix = read(tmp_path, content, **options)
+        np.testing.assert_array_equal(matrix.data, [[1.5, 2.25], [3.125, 4]])
+        assert ("Decimal sign: ','." in matrix.notes) == (not options)
+
+
+def test_quoted_numbers_that_may_be_thousands_are_asked_about(tmp_path):
+    content = 'name,a,b\nx,"1,855","2,250"\ny,"3,500","4,044"\n'
+    with pytest.raises(FormatError, match=r"line 3, column 2: '3,500' is within quotes") as caught:
+        read(tmp_path, content)
+    assert 'Pass thousands="," if it is 3500, decimal="," if it is 3.500' in str(caught.value)
+    assert read(tmp_path, content, thousands=",").data[1, 0] == 3500
+    assert read(tmp_path, content, decimal=",").data[1, 0] == 3.5
+    # One number says that commas are decimal.
+    assert read(tmp_path, content.replace("4,044", "4,04")).data[1, 0] == 3.5
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        'name,a,b\nx,"1,5",2.5\ny,"3,5",4\n',  # a point beside commas
+        'name,a,b\nx,"1,5",2\ny,"3,5,7",4\n',  # lists
+    ],
+)
+def test_commas_that_are_not_all_decimal_are_not(content, tmp_path):
+    with pytest.raises(ReadError):
+        read(tmp_path, content, layout="table")
+
+
+def test_one_column_of_decimal_commas_is_one(tmp_path):
+    matrix = read(tmp_path, "a\n1,5\n2,75\n", decimal=",")
+    np.testing.assert_array_equal(matrix.data, [[1.5], [2.75]])
+
+
+@pytest.mark.parametrize(
     ("content", "thousands", "expected"),
     [
         ('n,a,b\nx,"2,000",1\ny,137,"1,234,567.5"\n', ",", [[2000, 1], [137, 1234567.5]]),

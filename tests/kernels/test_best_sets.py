@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from itertools import combinations
 
 import numpy as np
@@ -142,3 +145,38 @@ def test_the_best_three_clusters_are_found(name, kernel):
     assert [found for *_, found in shares[:3]] == [1.0] * 3
     # One more cluster, and they are looked for greedily.
     assert shares[3][1] == shares[3][2] < 1.0
+
+
+COMPILED = """
+import numpy as np
+from numba.core import event
+
+names = []
+
+class Listener(event.Listener):
+    def on_start(self, started):
+        names.append(started.data["dispatcher"].py_func.__qualname__)
+
+    def on_end(self, ended):
+        pass
+
+event.register("numba:compile", Listener())
+from neocc.kernels.set_loops import best_sets
+
+one, none = np.ones(3), np.empty(0)
+sets = np.full((2, 3, 3), -1, dtype=np.int32)
+best_sets(np.ones((2, 4)), none, one, 0 * one, one, np.ones((4, 4)), 3, np.ones((2, 3)), sets)
+print(*names)
+"""
+
+
+@pytest.mark.slow
+def test_loops_are_compiled_once_and_without_messages(tmp_path):
+    # Numba's expressions of whole arrays bring code that formats shapes for an error: a third of
+    # the time that a first fit spent compiling.
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", COMPILED]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    names = ran.stdout.split()
+    assert names.count("_least_pairs") == 1
+    assert not [name for name in names if "shape_context" in name or "unicode" in name]

@@ -11,11 +11,16 @@ import pytest
 from models import make_model
 from scipy import sparse
 
-from neocc import NEOCC, plot
+from neocc import NEOCC, objective_value, plot
 from neocc.datasets import make_coclusters
 from neocc.estimators._fitted import fitted_values, weigh
 from neocc.report import render_report
-from neocc.report._explained import explained_share, squares_about_mean
+from neocc.report._explained import (
+    by_models,
+    explained_share,
+    shares_by_model,
+    squares_about_mean,
+)
 from neocc.report._facts import outlier_facts
 from neocc.report._result import read_result
 
@@ -80,6 +85,44 @@ def test_centres_are_compared_with_the_mean_row(name, kind):
     expected = 1 - oracle.overlap_objective(data(), U, None, "kmeans", name) / squares
     found = explained_share(read_result(model, X, None, None, ("rows", "columns")))
     assert found == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["repeat", "average", "either"])
+def test_the_same_memberships_are_read_under_other_models(name):
+    X = data()
+    model = fit(X, name)
+    U, V = model.row_membership_, model.column_membership_
+    result = read_result(model, X, None, None, ("rows", "columns"))
+    shares = shares_by_model(result)
+    comparable = ["average", "sum", *(["either"] if name == "either" else [])]  # disjoint columns
+    assert list(shares) == [name, *(each for each in comparable if each != name)]
+    assert shares.pop(name) == explained_share(result)
+    for other, share in shares.items():
+        J = oracle.overlap_objective(X, U, V, "mean", other)
+        expected = 1 - J / literal_squares(X, U, V, counts=False)
+        assert share == pytest.approx(expected, abs=1e-9)
+        assert f"{share:.1%} ({other})" in by_models(result)
+    assert ("counts once" in by_models(result)) == (name == "repeat")
+    assert by_models(result) in render_report(model, matrix=X)
+
+
+def test_nothing_to_compare_with_is_not_compared():
+    X = data()
+    disjoint = NEOCC(3, 3, random_state=0, n_init=1).fit(X)
+    for model in (fit(X, "average", "residue"), disjoint, make_model("NEOKMeans overlap").fit(X)):
+        assert by_models(read_result(model, X, None, None, ("rows", "columns"))) == ""
+
+
+def test_weighted_rows_count_as_often_under_every_model():
+    X, weights = data(), np.arange(1.0, 41.0)
+    asked = {"row_overlap": 0.2, "random_state": 0, "n_init": 1}
+    model = NEOCC(3, 3, overlap_model="average", **asked).fit(X, row_weight=weights)
+    shares = shares_by_model(read_result(model, X, None, None, ("rows", "columns")))
+    U, V = model.row_membership_, model.column_membership_
+    squares = squares_about_mean(X, weights, np.ones(20))
+    for name in ("sum", "either"):
+        J = objective_value(X, U, V, overlap_model=name, row_weight=weights)
+        assert shares[name] == pytest.approx(1 - J / squares)
 
 
 def test_squares_in_parts_and_of_nothing():

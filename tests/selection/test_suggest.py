@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from functools import partial
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from neocc import objective_value, selection
+from neocc import SingleClusterWarning, objective_value, selection
 from neocc.core.objectives import OBJECTIVES
 from neocc.core.problem import Counts, Problem
 from neocc.datasets import make_coclusters
@@ -336,6 +337,18 @@ def test_planted_overlap_needs_the_model_that_it_was_planted_by(overlap):
     assert found["repeat"] != (3, 3)
     with pytest.raises(ValueError, match="makes no sense"):
         suggest_n_clusters(X, *numbers, objective="residue", overlap_model="sum")
+
+
+@pytest.mark.parametrize("criteria", ["icl", "prediction"])
+def test_one_cluster_among_others_has_no_overlap(criteria):
+    X, _, _ = make_coclusters((60, 40), 2, 2, noise=0.5, random_state=0)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("default")
+        found = suggest_n_clusters(
+            X, [1, 2], [1, 2], row_overlap=0.1, criteria=criteria, random_state=0
+        )
+    assert found.best == (2, 2)
+    assert [each.category for each in told] == [SingleClusterWarning]
 
 
 def test_an_overlap_that_is_given_is_not_ignored():

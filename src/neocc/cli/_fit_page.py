@@ -22,6 +22,7 @@ from neocc.estimators._fitted import used_overlap_model
 from neocc.plot._measure import LIFT
 from neocc.plot._words import fall, plural
 from neocc.report._enriched import LEVEL, enriched, p_text
+from neocc.report._explained import by_models
 from neocc.report._facts import group_facts
 from neocc.report._result import Result, read_result
 from neocc.report._side import Side
@@ -243,7 +244,8 @@ def _overlap(outcome: FitOutcome, result: Result) -> Iterator[RenderableType]:
     if any(side.n_in[1] for side in result.sides):
         used = used_overlap_model(outcome.model)
         bound = "" if used.most is None else f", at most {used.most} each"
-        yield Text(f"Overlap model {used.name}{bound}: {OVERLAP_MODELS[used.name]}", "dim")
+        said = f"Overlap model {used.name}{bound}: {OVERLAP_MODELS[used.name]}. "
+        yield Text(f"{said}{by_models(result)}".rstrip(), "dim")
 
 
 def _files(outcome: FitOutcome) -> Table:

@@ -70,14 +70,15 @@ def blaming_the_user(matrix: Matrix | None = None) -> Iterator[None]:
 def _in_file(message: str, matrix: Matrix | None) -> str:
     """Name the file, and the row and column as readers count them, from 1."""
     found = _PLACE.search(message)
-    if matrix is None or found is None:
+    if matrix is None or (found is None and not message.startswith("Input X")):
         return message
-    row, column = map(int, found.groups())
-    place = f"row {row + 1}" + (f" ({matrix.row_names[row]!r})" if matrix.row_names else "")
-    place += f", column {column + 1}"
-    place += f" ({matrix.column_names[column]!r})" if matrix.column_names else ""
-    message = message.replace(found[0], place).replace("Input X", "The matrix")
-    return f"{matrix.source}: {message}"
+    if found is not None:
+        row, column = map(int, found.groups())
+        place = f"row {row + 1}" + (f" ({matrix.row_names[row]!r})" if matrix.row_names else "")
+        place += f", column {column + 1}"
+        place += f" ({matrix.column_names[column]!r})" if matrix.column_names else ""
+        message = message.replace(found[0], place)
+    return f"{matrix.source}: {message.replace('Input X', 'The matrix')}"
 
 
 @contextmanager

@@ -21,9 +21,9 @@ from neocc.cli._guard import Mistake, as_options, blaming_the_user, message_of
 from neocc.cli._kinds import AUTO
 from neocc.cli._settings import DEFAULTS, SETTINGS, FitSettings, Panel, Reading, option_of
 from neocc.engines import RowSource
+from neocc.engines.reading import check_scale
 from neocc.io import Matrix, UnreadableFileError, read_matrix
 from neocc.io.blocks._sample import Sample, draw, entries_within, rows_with
-from neocc.io.readers._contents import SMALLEST
 from neocc.selection import DataDescription, Reason, describe_data
 from neocc.selection._advise import recipe_for
 
@@ -47,22 +47,10 @@ def prepare(file: Matrix, settings: FitSettings) -> tuple[Matrix, Any]:
         preprocessor = make_preprocessor(settings.preprocess)
         with blaming_the_user(matrix):
             matrix = replace(matrix, data=preprocessor.fit_transform(matrix.data))
-    _refuse_tiny(matrix)
+    if matrix.format != STORE:
+        with blaming_the_user(matrix):
+            check_scale(matrix.data)
     return matrix, preprocessor
-
-
-def _refuse_tiny(matrix: Matrix) -> None:
-    """Refuse numbers that are all so near to 0 that their squares are 0, or lose their digits."""
-    values = matrix.data.data if matrix.is_sparse else matrix.data
-    if matrix.format == STORE or values.dtype.kind != "f" or not values.size:
-        return
-    largest = max(float(values.max()), -float(values.min()))
-    if 0 < largest < SMALLEST:
-        raise Mistake(
-            f"{matrix.source}: No number is larger than {largest:.2g}, and the squares of such "
-            "numbers underflow to 0, so that all groups would be alike. Rescale the data, for "
-            "example with --preprocess column-norm."
-        )
 
 
 def read_again(path: Path, recorded: Recorded, how_to_name: str) -> Matrix:

@@ -16,7 +16,8 @@ from neocc._typing import AnyArray
 from neocc.engines.containers import in_memory
 from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix
 
-__all__ = ["READ_OPTIONS", "as_matrix", "canonical", "check_values", "readable"]
+__all__ = ["READ_OPTIONS", "as_matrix", "canonical", "check_scale", "check_values", "readable"]
+__all__ += ["SMALLEST"]
 
 READ_OPTIONS: dict[str, Any] = {
     "accept_sparse": ("csr", "csc", "coo", "lil", "dia", "dok", "bsr"),
@@ -24,6 +25,9 @@ READ_OPTIONS: dict[str, Any] = {
 }
 # Squares of larger values, summed and scaled for ties, could overflow.
 LARGEST = 1e140
+SMALLEST = 1e-150
+"""The square of a smaller number is 0, or has lost its digits."""
+_AT_ONCE = 1 << 14
 
 _LEFT_OUT = '; NEOCC and suggest_n_clusters leave them out with missing="ignore".'
 
@@ -114,6 +118,29 @@ def canonical(X: Any) -> Any:
             (X.data.astype(np.float32 if small else np.float64), X.indices, X.indptr), shape=X.shape
         )
     return X
+
+
+def check_scale(X: Any) -> None:
+    """Refuse numbers that are all so near to 0 that their squares are 0, or lose their digits.
+
+    `X` is an array or a CSR matrix. It is read up to the first number that is large enough, which
+    is one of the first in almost all data.
+    """
+    values = X.data if sparse.issparse(X) else X
+    if values.dtype.kind != "f":
+        return
+    largest, step = 0.0, max(1, _AT_ONCE // max(1, values[:1].size))
+    for start in range(0, len(values), step):
+        part = np.abs(values[start : start + step])
+        largest = max(largest, float(np.fmax.reduce(part, axis=None, initial=0.0)))
+        if largest >= SMALLEST:
+            return
+    if largest > 0:
+        raise ValueError(
+            f"Input X holds no number larger than {largest:.2g}, and the squares of such numbers "
+            "underflow to 0: all clusters would be alike. Rescale the data, for example with "
+            'NormScaler(axis="columns").'
+        )
 
 
 def check_values(values: AnyArray, shape: tuple[int, int], names: Any, where: Any) -> None:

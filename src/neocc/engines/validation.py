@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from neocc.core.overlap import OverlapModel
 from neocc.engines.gpu.matrix import is_on_card, read_card
 from neocc.engines.matrix import Matrix
 from neocc.engines.observed import open_observed, read_observed
-from neocc.engines.reading import READ_OPTIONS, as_matrix, readable
+from neocc.engines.reading import READ_OPTIONS, as_matrix, check_scale, readable
 from neocc.engines.stored import RowSource, StoredRows, open_source
 from neocc.engines.weighing import read_cell_weights, weighed
 from neocc.engines.workers import effective_n_jobs
@@ -25,6 +26,25 @@ from neocc.kernels import Memberships
 _DEFAULT_CLUSTERS = 3
 MOST_CELLS = 1 << 30
 """Of a matrix of which is kept what every cell follows."""
+
+
+class SingleClusterWarning(UserWarning):
+    """Overlap was asked for where there is one cluster, and nothing for it to overlap with.
+
+    Examples
+    --------
+    A search over numbers of clusters from 1 can silence it:
+
+    >>> import warnings
+    >>> import numpy as np
+    >>> from neocc import NEOKMeans, SingleClusterWarning
+    >>> X = np.arange(12.0).reshape(6, 2)
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", SingleClusterWarning)
+    ...     fits = [NEOKMeans(k, overlap=0.5, random_state=0).fit(X) for k in (1, 2)]
+    >>> [int(fit.membership_.sum()) for fit in fits]
+    [6, 9]
+    """
 
 
 def read_matrix(
@@ -40,16 +60,13 @@ def read_matrix(
     engine = getattr(estimator, "engine", "auto")
     observed = observed or getattr(estimator, "missing", "zero") == "ignore"
 
-    def wrap(X: Any, names: Any) -> Matrix:
-        return read_observed(X, names, cell_weight) if observed else as_matrix(X, names)
-
     if isinstance(X, RowSource):
         _read_names(estimator, X, reset=reset)
         if engine == "memory":
             names = getattr(estimator, "feature_names_in_", None)
             if isinstance(cell_weight, RowSource):
                 cell_weight = StoredRows(cell_weight)[:]
-            return wrap(StoredRows(X)[:], names)
+            return _wrapped(StoredRows(X)[:], names, cell_weight, observed=observed, reset=reset)
         n_kept = effective_n_jobs(getattr(estimator, "n_jobs", None)) + 1
         if not observed:
             return open_source(X, n_kept)
@@ -71,7 +88,15 @@ def read_matrix(
         X = check_array(X, **READ_OPTIONS)
     else:
         X = validate_data(estimator, X, reset=reset, **READ_OPTIONS)
-    return wrap(X, getattr(estimator, "feature_names_in_", None))
+    names = getattr(estimator, "feature_names_in_", None)
+    return _wrapped(X, names, cell_weight, observed=observed, reset=reset)
+
+
+def _wrapped(X: Any, names: Any, cell_weight: Any, *, observed: bool, reset: bool) -> Matrix:
+    matrix = read_observed(X, names, cell_weight) if observed else as_matrix(X, names)
+    if reset:  # new rows may well be near 0
+        check_scale(matrix.values)
+    return matrix
 
 
 def _count_columns(estimator: Any, X: Any, *, reset: bool) -> None:
@@ -119,7 +144,8 @@ def make_counts(
 
     `side` is "row" or "column" (parameters `n_row_clusters`, `row_overlap`, ...), or "" for
     one-way estimators (`n_clusters`, `overlap`, `outliers`). No item may have more than `most`
-    memberships, no cluster fewer than `min_size` members.
+    memberships, no cluster fewer than `min_size` members. With one cluster there is nothing to
+    overlap with: then a positive overlap means none, with a warning.
     """
     if n_clusters is None:
         n_clusters = min(_DEFAULT_CLUSTERS, n_items)
@@ -147,6 +173,15 @@ def make_counts(
             f"{counts.n_memberships} memberships cannot cover the {counts.n_covered} {items} "
             f"that may not be left out. Raise {prefix}overlap or {prefix}outliers."
         )
+    if n_clusters == 1 and counts.n_memberships > n_items:
+        warnings.warn(
+            f"{prefix}overlap={overlap} has no meaning with n_{prefix}clusters=1: a single cluster "
+            f"has no other to overlap with, so each of the {n_items} {items} is in it once, as "
+            f"with {prefix}overlap=0. Ask for two clusters or more, or for no overlap.",
+            SingleClusterWarning,
+            stacklevel=1,  # one place, so that a search over many numbers is told once
+        )
+        overlap, counts = 0.0, replace(counts, n_memberships=n_items)
     if counts.n_memberships > n_items * n_clusters:
         raise ValueError(
             f"{prefix}overlap={overlap} is above n_{prefix}clusters - 1 = {n_clusters - 1}: "

@@ -5,6 +5,7 @@ Those of other methods are in `neocc.rivals`.
 
 from __future__ import annotations
 
+from neocc.engines.validation import SingleClusterWarning
 from neocc.estimators._cells import CellPredictor
 from neocc.estimators._mssr import MSSR
 from neocc.estimators._neocc import NEOCC
@@ -19,6 +20,7 @@ __all__ = [
     "CellPredictor",
     "NEOKMeans",
     "RedundancyWarning",
+    "SingleClusterWarning",
     "objective_value",
     "top_features",
 ]

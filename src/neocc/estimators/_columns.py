@@ -192,7 +192,7 @@ class ColumnsMixin(RowsMixin):
     def _engine_of_columns(self, X: Any, model: ColumnModel) -> Iterator[Engine]:
         """Put new columns into an engine, centred as the rows of the fit were."""
         objective = asked_objective(self)
-        matrix = read_matrix(None, X, reset=True, observed=objective.needs_counts)
+        matrix = read_matrix(None, X, reset=False, observed=objective.needs_counts)
         n_rows = len(self._row_members)
         if matrix.shape[0] != n_rows:
             raise ValueError(

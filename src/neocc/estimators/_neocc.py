@@ -62,9 +62,9 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         clusters of a single column, which cost nothing.
     row_overlap, column_overlap : float or "auto", default=0.0
         Extra memberships as a fraction of the number of rows (columns): n rows receive exactly
-        n + round(row_overlap * n) memberships, halves rounded away from zero. The range is from
-        minus the fraction of outliers to the number of clusters minus one. `"auto"` estimates it
-        (`neocc.selection.estimate_overlap_and_outliers`), as 0 for counts or when in doubt.
+        n + round(row_overlap * n), halves away from zero. From minus the fraction of outliers to
+        the number of clusters minus one; one cluster has none, with a warning. `"auto"` estimates
+        it (`neocc.selection.estimate_overlap_and_outliers`), as 0 for counts or when in doubt.
     row_outliers, column_outliers : float in [0, 1) or "auto", default=0.0
         Maximum fraction of rows (columns) in no cluster. With "auto", overlap 0 means no overlap.
     missing : {"zero", "ignore"}, default="zero"

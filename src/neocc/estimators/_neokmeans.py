@@ -47,7 +47,7 @@ class NEOKMeans(RedundancyMixin, ClusterMixin, BaseNEO):
         Number of clusters.
     overlap : float, default=0.0
         Extra memberships as a fraction of the number of points, between `-outliers` and
-        `n_clusters - 1`.
+        `n_clusters - 1`; with one cluster a positive overlap means none (`SingleClusterWarning`).
     outliers : float in [0, 1), default=0.0
         Maximum fraction of points in no cluster.
     overlap_model : {"repeat", "share", "average", "sum", "either", "auto"}, default="repeat"

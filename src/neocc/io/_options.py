@@ -50,6 +50,8 @@ class ReadOptions:
                 f"delimiter must be one character, and no letter, digit, quote or line end; got "
                 f"{self.delimiter!r}."
             )
+        if self.delimiter == self.decimal == ".":  # commas can be both: the decimal ones are quoted
+            raise ValueError("delimiter and decimal are both '.'.")
         if self.thousands is not None and self.thousands in (self.decimal, self.delimiter):
             other = "decimal" if self.thousands == self.decimal else "delimiter"
             raise ValueError(f"thousands and {other} are both {self.thousands!r}.")

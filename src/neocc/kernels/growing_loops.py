@@ -11,7 +11,8 @@ from neocc._typing import FloatArray, IntArray, LabelArray
 from neocc.kernels.inputs import TIE_SCALE
 from neocc.kernels.loops import compiled, without_nan
 
-__all__ = ["LANES", "NEAR", "SEVERAL", "grown_sets", "only_below", "places_below", "rounded"]
+__all__ = ["LANES", "NEAR", "SEVERAL", "grown_sets", "largest_of", "only_below", "places_below"]
+__all__ += ["rounded"]
 
 # Costs within this share of their parts may be equal once they are rounded.
 NEAR = 2.0**-38
@@ -26,6 +27,25 @@ def rounded(own: float, fixed: float, joint: float) -> float:
     """Return the sum of the parts of a cost, rounded."""
     anchor = (abs(own) + abs(fixed) + abs(joint)) * TIE_SCALE
     return ((own + fixed + joint) + anchor) - anchor if anchor < np.inf else np.inf
+
+
+@compiled
+def largest_of(pairs: FloatArray) -> float:
+    """Return the largest absolute value of a table, 0 of an empty one."""
+    largest = 0.0
+    for i in range(pairs.shape[0]):
+        for j in range(pairs.shape[1]):
+            largest = max(largest, abs(pairs[i, j]))
+    return largest
+
+
+@compiled
+def _holds(members: LabelArray, cluster: int) -> bool:
+    """Return whether a cluster is one of some."""
+    found = False
+    for at in range(len(members)):
+        found |= members[at] == cluster
+    return found
 
 
 @compiled
@@ -107,7 +127,7 @@ def grown_sets(
     """Find the best single clusters, and add the best cluster to each set of one less."""
     n_clusters, largest = d.shape[1], curves.shape[1]
     left, values = np.zeros((n_clusters, LANES)), np.empty((n_clusters, LANES))
-    joined, widest = np.zeros((n_clusters, LANES)), np.abs(pairs).max() if pairs.size else 0.0
+    joined, widest = np.zeros((n_clusters, LANES)), largest_of(pairs)
     own_parts, pair_parts, bounds = np.zeros(LANES), np.zeros(LANES), np.empty(LANES)
     places, near = np.empty(LANES, dtype=np.intp), np.empty(n_clusters, dtype=np.intp)
     turned, chosen = pairs.T.copy(), np.zeros(LANES, dtype=np.intp)
@@ -154,7 +174,7 @@ def grown_sets(
                     one = np.intp(-1)
                     for at in range(places_below(values[:, r], bounds[r], near)):
                         q = near[at]
-                        if (sets[p, s - 1, :s] == q).any():
+                        if _holds(sets[p, s - 1, :s], q):
                             continue
                         found = rounded(
                             own[s] * (own_part + d[p, q]),

@@ -13,6 +13,7 @@ from neocc.kernels.growing_loops import (
     NEAR,
     SEVERAL,
     grown_sets,
+    largest_of,
     only_below,
     places_below,
     rounded,
@@ -84,8 +85,9 @@ def _bounds(values: FloatArray, least: FloatArray) -> None:
 def _exact_sets(
     size: int,
     d: FloatArray,
-    constants: FloatArray,
+    squares: FloatArray,
     own: float,
+    fixed: float,
     joint: float,
     pairs: FloatArray,
     curves: FloatArray,
@@ -95,10 +97,12 @@ def _exact_sets(
     n_items, n_clusters = d.shape
     parts = np.full((n_clusters + _AT_ONCE - 1, LANES), np.inf)
     joined, least = np.zeros((n_clusters, len(parts))), np.empty((n_clusters, LANES))
-    joined[:, :n_clusters] = joint * pairs
+    for i in range(n_clusters):
+        for j in range(n_clusters):
+            joined[i, j] = joint * pairs[i, j]
     line, bounds = np.empty(LANES), np.empty(LANES)
     places, near = np.empty(LANES, dtype=np.intp), np.empty(n_clusters, dtype=np.intp)
-    widest = size * abs(joint) * np.abs(pairs).max()
+    widest = size * abs(joint) * largest_of(pairs)
     for start in range(0, n_items, LANES):
         n_lanes = min(LANES, n_items - start)
         for r in range(n_lanes):
@@ -106,17 +110,18 @@ def _exact_sets(
                 parts[q, r] = own * d[start + r, q]
         least[:] = np.inf
         if size == 2:
-            _least_pairs(parts, joined, 0, line, least)
+            # Not a literal 0: numba would compile the loops for it once more.
+            _least_pairs(parts, joined, size - 2, line, least)
         else:
             _least_triples(parts, joined, line, least)
         _bounds(least, bounds)
         for r in range(n_lanes):
-            constant = abs(constants[start + r]) if len(constants) else 0.0
+            constant = abs(fixed * squares[start + r]) if len(squares) else 0.0
             bounds[r] += NEAR * (abs(bounds[r]) + constant + widest)
         only_below(least, bounds, places)
         for r in range(n_lanes):
             p, found, bound = start + r, np.inf, bounds[r]
-            constant, one, two, three = constants[p] if len(constants) else 0.0, -1, -1, -1
+            constant, one, two, three = fixed * squares[p] if len(squares) else 0.0, -1, -1, -1
             near[0], n_near = places[r], 1
             if not 0 <= places[r] < SEVERAL:
                 n_near = places_below(least[:, r], bound, near)
@@ -165,8 +170,8 @@ def best_sets(
     for start in range(0, len(d), _BLOCK):
         at = slice(start, start + _BLOCK)
         for s in range(1, min(n_exact, curves.shape[1])):
-            constants = fixed[s] * squares[at]
-            _exact_sets(s + 1, d[at], constants, own[s], joint[s], pairs, curves[at], sets[at])
+            parts = (own[s], fixed[s], joint[s])
+            _exact_sets(s + 1, d[at], squares[at], *parts, pairs, curves[at], sets[at])
         grown_sets(d[at], squares[at], own, fixed, joint, pairs, n_exact, curves[at], sets[at])
 
 

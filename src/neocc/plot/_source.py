@@ -189,7 +189,7 @@ def read_values(X: Any, *, observed: bool = False) -> Any:
     if isinstance(X, RowSource):
         return observed_cells(StoredRows(X)[:]) if observed else StoredRows(X)[:]
     X = X.data if _is_named(X) else X
-    return read_matrix(None, X, reset=True, observed=observed).values
+    return read_matrix(None, X, reset=False, observed=observed).values
 
 
 def _is_named(X: Any) -> bool:

@@ -7,15 +7,19 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from neocc._counts import Counts
 from neocc._typing import FloatArray
-from neocc.estimators._fitted import weigh
+from neocc.core.overlap import compared_models
+from neocc.estimators import objective_value
+from neocc.estimators._fitted import asked_objective, weigh, weights_of
 from neocc.report._cells import root_mean_squares
 from neocc.report._html import Markup, element
 from neocc.report._pieces import NOTHING, note
 from neocc.report._result import Result
 from neocc.report._words import OVERLAP_MODELS, figure
 
-__all__ = ["explained", "explained_share", "overlap_model", "squares_about_mean", "trust"]
+__all__ = ["by_models", "explained", "explained_share", "overlap_model", "shares_by_model"]
+__all__ += ["squares_about_mean", "trust"]
 
 _LITTLE = 0.2
 # Below so many times what chance could gain, many items are in wrong groups though these exist.
@@ -30,9 +34,8 @@ def overlap_model(result: Result) -> Markup:
         return NOTHING
     bound = "" if used.most is None else f", and nobody is in more than {used.most}"
     name = element("strong", used.name)
-    return note(
-        "Overlap model ", name, f": {OVERLAP_MODELS[used.name]}{bound}. ", _sentence(result)
-    )
+    said = f"{_sentence(result)} {by_models(result)}".rstrip()
+    return note("Overlap model ", name, f": {OVERLAP_MODELS[used.name]}{bound}. ", said)
 
 
 def explained(result: Result) -> Markup:
@@ -56,12 +59,15 @@ def _sentence(result: Result) -> str:
     counted = ""
     if used is not None and used.name == "repeat" and any(s.n_in[1] for s in result.sides):
         counted = ", a cell as often as it is in a block"
-    # A sum of groups may be farther from the data than their mean is.
-    amount = f"{share:.1%}" if share > 0 else "none"
     return (
-        f"Groups{also} explain {amount} of the squared differences from {mean}, over {where} in "
-        f"any group{counted}."
+        f"Groups{also} explain {_amount(share)} of the squared differences from {mean}, "
+        f"over {where} in any group{counted}."
     )
+
+
+def _amount(share: float) -> str:
+    # A sum of groups may be farther from the data than their mean is.
+    return f"{share:.1%}" if share > 0 else "none"
 
 
 def _errors(result: Result) -> str:
@@ -95,6 +101,46 @@ def explained_share(result: Result) -> float | None:
         columns = weigh(model, result.columns.members, "columns").weights
     squares = squares_about_mean(result.matrix.data, rows, columns)
     return 1.0 - float(model.objective_) / squares if squares > 0 else None
+
+
+def by_models(result: Result) -> str:
+    """Say what the same memberships explain under each overlap model, where that is known."""
+    shares = shares_by_model(result)
+    if len(shares) < 2:
+        return ""
+    own, *others = (f"{_amount(share)} ({name})" for name, share in shares.items())
+    once = ", where a cell counts once," if result.rows.repeats else ""
+    return (
+        f"Read under other models{once} but not fitted again, the same memberships explain "
+        f"{', '.join(others)} instead of {own}."
+    )
+
+
+def shares_by_model(result: Result) -> dict[str, float]:
+    """Return what the memberships explain under the model used, and under those comparable to it.
+
+    Nothing where that is unknown, nobody is in several groups, or columns were not clustered.
+    """
+    model, used, columns = result.model, result.overlap_model, result.columns
+    share, several = explained_share(result), any(side.n_in[1] for side in result.sides)
+    if share is None or used is None or columns is None or not several:
+        return {}
+    X, weights = result.matrix.data, weights_of(model)
+    members = result.rows.members, columns.members
+    rows, across = (
+        np.where(each.any(axis=1), 1.0 if given is None else given, 0.0)
+        for each, given in zip(members, weights, strict=True)
+    )
+    squares = squares_about_mean(X, rows, across)
+    n_memberships, n_out = int(columns.members.sum()), columns.n_in[2]
+    counts = Counts(columns.n_items, columns.n_clusters, n_memberships, n_out)
+    weighing: dict[str, Any] = {"row_weight": weights[0], "column_weight": weights[1]}
+    others = {
+        name: 1.0 - objective_value(X, *members, model.objective, name, **weighing) / squares
+        for name in compared_models(asked_objective(model).kind, counts)
+        if name != used.name
+    }
+    return {used.name: share, **others}
 
 
 def trust(result: Result, *, binary: bool) -> str:

@@ -97,13 +97,13 @@ def suggest_n_clusters(
     criteria : "prediction", or iterable of {"icl", "hull", "pseudo_f"}, optional
         What to compute; the first one ranks the pairs. By default "prediction", or "icl" if an
         overlap above 0 is given with a model other than "repeat" (but not for counts and observed
-        cells). "icl" is the integrated completed likelihood
-        of the Gaussian latent block model, "hull" the elbow of the objective over the number of
-        clusters, "pseudo_f" the two-mode Calinski-Harabasz ratio, which favours few clusters.
+        cells). "icl" is the integrated completed likelihood of the Gaussian latent block model,
+        "hull" the elbow of the objective over the number of clusters, "pseudo_f" the two-mode
+        Calinski-Harabasz ratio, which favours few clusters.
     row_overlap, row_outliers, column_overlap, column_outliers : float or "auto", default=0.0
-        Fractions as in `NEOCC`, the same for the whole grid. Outliers set to "auto" are estimated
-        first. With an overlap, "auto" or above 0, clusters at the mean of others are not counted.
-        For counts and observed cells, "auto" means none.
+        Fractions as in `NEOCC`, the same for the whole grid, where one cluster has no overlap.
+        Outliers set to "auto" are estimated first. With an overlap, "auto" or above 0, clusters at
+        the mean of others are not counted. For counts and observed cells, "auto" means none.
     missing, remove_effects : default="zero" and False
         As in `NEOCC`: whether only observed cells count ("ignore"), and without their effects.
     n_init : int, default=4

@@ -148,11 +148,10 @@ def test_sparse_input_gives_what_dense_input_does(X):
         np.full((10, 4), 0.1),
         np.repeat(np.random.default_rng(0).normal(size=(2, 4)), 5, axis=0),
         np.random.default_rng(0).normal(size=(10, 1)),
-        np.random.default_rng(0).normal(size=(10, 4)) * 1e-310,
         np.sign(np.random.default_rng(0).normal(size=(10, 4))) * 1e140,
         np.random.default_rng(0).normal(size=(10, 8)) * 10.0 ** np.arange(-8, 8, 2),
     ],
-    ids=["zero", "constant", "duplicates", "one column", "subnormal", "largest", "huge spread"],
+    ids=["zero", "constant", "duplicates", "one column", "largest", "huge spread"],
 )
 @pytest.mark.parametrize("k", [1, 3, 10])
 def test_degenerate_data_has_exact_counts(data, k):

@@ -11,13 +11,11 @@ from scipy import sparse
 
 from neocc._places import place_of
 from neocc._typing import AnyArray
+from neocc.engines.reading import SMALLEST
 from neocc.io._errors import FormatError, MissingValueError, ReadError, ValueInCellError
 from neocc.io._options import Missing
 
-__all__ = ["MISSING_REMEDY", "SMALLEST", "Contents", "finite", "real_numbers", "tiny_note"]
-
-SMALLEST = 1e-150
-"""The square of a smaller number is 0, or has lost its digits."""
+__all__ = ["MISSING_REMEDY", "Contents", "finite", "real_numbers", "tiny_note"]
 
 MISSING_REMEDY = (
     'Fill it in, or pass missing="zero" to read such cells as 0, "ignore" to skip them.'

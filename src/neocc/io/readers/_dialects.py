@@ -24,11 +24,13 @@ def choose_dialect(
     best, best_score = _dialect(candidates[0], decimals[0], options), -1.0
     for delimiter in candidates:
         for decimal in decimals:
-            if decimal != delimiter or options.decimal:  # such numbers are quoted
-                dialect = _dialect(delimiter, decimal, options)
-                score = _score(sample_records(lines, complete, dialect), dialect)
-                if score > best_score:
-                    best, best_score = dialect, score
+            dialect = _dialect(delimiter, decimal, options)
+            found = sample_records(lines, complete, dialect)
+            if decimal == delimiter and not _are_quoted(found, decimal, options.decimal):
+                continue
+            score = _score(found, dialect)
+            if score > best_score:
+                best, best_score = dialect, score
     if options.delimiter is None and not best_score:
         # Nothing else separates anything: numbers between blanks, if there are any.
         blanks = _dialect(" ", decimals[0], options)
@@ -44,6 +46,20 @@ def _dialect(delimiter: str, decimal: str, options: ReadOptions) -> Dialect:
     return Dialect(
         delimiter, decimal, encoding=options.encoding, squeeze=squeeze, thousands=thousands
     )
+
+
+def _are_quoted(found: Sequence[Record], sign: str, given: str | None) -> bool:
+    """Whether signs that separate cells are also decimal, within quotes.
+
+    Unless that is given, columns with such numbers have no other cells, and no number has a point.
+    """
+    body = [record.cells for record in found[1:] or found]
+    columns = [[one for one in each if not is_missing(one)] for each in zip(*body, strict=False)]
+    signed = [each for each in columns if any(sign in one and is_number(one, sign) for one in each)]
+    if given is not None or not signed:
+        return bool(signed)
+    pointed = any("." in one and is_number(one) for each in columns for one in each)
+    return not pointed and all(is_number(one, sign) for each in signed for one in each)
 
 
 def _score(found: Sequence[Record], dialect: Dialect) -> float:

@@ -67,8 +67,7 @@ def ask_about_thousands(path: Path, found: Sequence[Record], dialect: Dialect) -
     word = _WORDS[sign]
     raise FormatError(
         path,
-        f"{cell!r} stands in one column with {doubtful.plain!r}: {word} may be decimal signs, or "
-        "separate thousands.",
+        f"{cell!r} {doubtful.why}: {word} may be decimal signs, or separate thousands.",
         f'Pass thousands="{sign}" if it is {cell.replace(sign, "")}, decimal="{sign}" if it is '
         f"{cell.replace(sign, '.')}.",
         line=doubtful.line,
@@ -92,7 +91,7 @@ class _Doubtful(NamedTuple):
     cell: str
     line: int
     place: int
-    plain: str  # a cell beside it without a sign
+    why: str
     number: int  # how many have one
     fills: bool  # whether any of them ends in 0
 
@@ -100,18 +99,23 @@ class _Doubtful(NamedTuple):
 def _doubtful(found: Sequence[Record], dialect: Dialect) -> _Doubtful | None:
     """Return a column all numbers of which that have the sign have three digits after it.
 
-    None of them begins with 0, and others have no sign.
+    None of them begins with 0, and others have no sign; or, where the sign also separates cells,
+    no number of the file has fewer or more digits after it.
     """
     sign = dialect.decimal
     width = max(len(record.cells) for record in found)
+    numbers = (cell.strip() for one in found for cell in one.cells if sign in cell)
+    numbers = (cell for cell in numbers if is_number(cell, sign))
+    quoted = sign == dialect.delimiter and all(_GROUPED[sign].fullmatch(one) for one in numbers)
     for place in range(width):
         cells = [(one.line, one.cells[place].strip()) for one in found if place < len(one.cells)]
         signed = [(line, cell) for line, cell in cells if sign in cell and is_number(cell, sign)]
         if not signed or not all(_GROUPED[sign].fullmatch(cell) for _, cell in signed):
             continue
         plain = next((cell for _, cell in cells if _SMALL.fullmatch(cell)), None)
-        if plain is not None:
+        if plain is not None or quoted:
             line, first = next((one for one in signed if one[1].endswith("0")), signed[0])
             fills = first.endswith("0")
-            return _Doubtful(first, line, place, plain, len(signed), fills)
+            why = "is within quotes" if plain is None else f"stands in one column with {plain!r}"
+            return _Doubtful(first, line, place, why, len(signed), fills)
     return None

@@ -5,8 +5,9 @@ The rules, each of which an option overrides:
 * **Delimiter and decimal sign**: of comma, semicolon, tab and bar, the one that splits all lines
   into the same number of cells, at least two; among several, the one that leaves most numbers, and
   leaves no other of these signs in a cell of every line; then the one that the name of the file
-  suggests. Where commas do not separate, they may be decimal. Where none of these separates
-  anything, and blanks do and leave numbers, these are it.
+  suggests. Commas may be decimal where they do not separate, and within quotes also where they do:
+  then no number has a point, and columns with such numbers hold nothing else. Where none of these
+  separates anything, and blanks do and leave numbers, these are it.
 * **Comments**: lines at the beginning that begin with #, if they have another number of cells. A
   first line such as `sep=;` says what the delimiter is.
 * **Blank end**: below a header, a last column without heading and values is left out.
@@ -35,9 +36,10 @@ The rules, each of which an option overrides:
   occurs twice.
 * **True and false** in words are 1 and 0.
 * **Row names** of a table: see `_ids`.
-* **Thousands**: where `2,000` stands in one column with `137`, and commas do not separate cells,
-  nobody can say what is meant, and the file is refused until an option does. So is `1.100` beside
-  `137`: who writes a decimal 0 at the end writes `137.000`.
+* **Thousands**: where `2,000` stands in one column with `137`, nobody can say what is meant, and
+  the file is refused until an option does. So is a file of quoted numbers that all have three
+  digits after the comma, and `1.100` beside `137`: who writes a decimal 0 at the end writes
+  `137.000`.
 """
 
 from __future__ import annotations
