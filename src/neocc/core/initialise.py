@@ -144,7 +144,7 @@ def seeded_start(
             d = engine.row_distances(terms, None).T
         else:
             d = numpy_.distances(features, terms).T
-        return np.maximum(d if weights is None else d * weights, 0.0)
+        return d if weights is None else d * weights
 
     if table is None:
         seeds, _ = plus_plus(counts, distances_to, rng, engine.kernels)
@@ -171,7 +171,7 @@ def seeds_of_table(
     def distances_to(seeds: IntArray) -> FloatArray:
         these = np.concatenate([-2.0 * table[seeds], norms[seeds], ones[: len(seeds)]], axis=1)
         d: FloatArray = these @ those
-        return np.maximum(d if weights is None else d * weights, 0.0, out=d)
+        return d if weights is None else d * weights
 
     return plus_plus(counts, distances_to, rng, engine.kernels)
 
@@ -191,7 +191,7 @@ def plus_plus(
     number of the nearest seed of each item is returned too, of several as near the first.
     """
     seeds, labels = [int(rng.integers(counts.n_items))], np.zeros(counts.n_items, dtype=np.int32)
-    closest = distances_to(np.array(seeds))[0]
+    closest = np.maximum(distances_to(np.array(seeds))[0], 0.0)
     tie = _TIE * float(closest.max())
     while len(seeds) < counts.n_clusters:
         closest[seeds[-1]] = 0.0

@@ -200,12 +200,13 @@ def take_seed(
 ) -> int:
     """Return which of a few candidates leaves the least sum of distances from the nearest seed.
 
-    `closest` are those distances so far, `left` has a line of distances from each candidate.
+    `closest` are those distances so far, `left` has a line of distances from each candidate, none
+    of which counts as less than zero.
     `closest` is lowered to the one taken, and items that are nearer to it by more than `tie` get
     its number. The `n_kept` smallest distances are summed. Of sums that differ by rounding alone
     the first is taken, for dense and sparse data alike.
     """
-    nearer = kept = np.minimum(closest, left)
+    nearer = kept = np.maximum(np.minimum(closest, left), 0.0)
     if n_kept < len(closest):
         kept = np.partition(nearer, n_kept - 1, axis=1)[:, :n_kept]
     sums = kept.sum(axis=1)

@@ -120,9 +120,9 @@ def take_seed(
         n_whole = n - n % _STRIP
         for start in range(0, n_whole, _STRIP):
             for i in range(_STRIP):
-                strip[i] += min(closest[start + i], left[c, start + i])
+                strip[i] += max(min(closest[start + i], left[c, start + i]), 0.0)
         for i in range(n - n_whole):
-            strip[i] += min(closest[n_whole + i], left[c, n_whole + i])
+            strip[i] += max(min(closest[n_whole + i], left[c, n_whole + i]), 0.0)
         sums[c] = strip.sum()
     most, best = sums.min() + SAME_SUM * sums.max(), 0
     while sums[best] > most:
@@ -130,5 +130,5 @@ def take_seed(
     for p in range(n):
         if left[best, p] < closest[p] - tie:
             labels[p] = number
-        closest[p] = min(closest[p], left[best, p])
+        closest[p] = max(min(closest[p], left[best, p]), 0.0)
     return best
