@@ -165,22 +165,24 @@ def test_seeds_are_distinct_items(kind, seed):
     rng = np.random.default_rng(seed)
     X = make_data(kind, rng, 9, 4)
     for k in (1, 4, 9):
-        seeds = plus_plus(Counts(9, k, 9, 0), euclidean(X), rng)
+        seeds, labels = plus_plus(Counts(9, k, 9, 0), euclidean(X), rng)
         assert len(set(seeds.tolist())) == k
         assert set(seeds.tolist()) <= set(range(9))
+        d = euclidean(X)(seeds)
+        np.testing.assert_allclose(d[labels, range(9)], d.min(axis=0), atol=1e-9 * d.max())
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_copy_of_a_seed_is_chosen_only_when_nothing_else_is_left(seed):
     X = np.repeat([[0.0], [1.0], [5.0]], 6, axis=0)
-    seeds = plus_plus(Counts(18, 3, 18, 0), euclidean(X), np.random.default_rng(seed))
+    seeds, _ = plus_plus(Counts(18, 3, 18, 0), euclidean(X), np.random.default_rng(seed))
     assert len(np.unique(X[seeds])) == 3
 
 
 def test_seeds_follow_the_squared_distance_and_the_best_of_two_is_taken():
     X = np.array([[0.0], [1.0], [3.0]])
     rng = np.random.default_rng(0)
-    pairs = [plus_plus(Counts(3, 2, 3, 0), euclidean(X), rng) for _ in range(6000)]
+    pairs = [plus_plus(Counts(3, 2, 3, 0), euclidean(X), rng)[0] for _ in range(6000)]
     after_zero = [second for first, second in pairs if first == 0]
     # After 0 the item 3 leaves a sum of 1, the item 1 one of 4: 1 needs both draws at 1/10 each.
     assert np.mean(np.array(after_zero) == 1) == pytest.approx(1 / 100, abs=0.006)
@@ -191,7 +193,7 @@ def test_seeds_follow_the_squared_distance_and_the_best_of_two_is_taken():
 def test_seeds_are_distinct_even_if_items_differ_from_themselves_by_rounding():
     for seed in range(20):
         rng = np.random.default_rng(seed)
-        found = plus_plus(Counts(6, 6, 6, 0), lambda some: np.full((len(some), 6), 1e-12), rng)
+        found, _ = plus_plus(Counts(6, 6, 6, 0), lambda some: np.full((len(some), 6), 1e-12), rng)
         assert sorted(found) == list(range(6))
 
 
@@ -200,7 +202,7 @@ def test_the_farthest_items_are_no_seeds_where_they_may_become_outliers():
     n_hit = 0
     for seed in range(50):
         rng = np.random.default_rng(seed)
-        seeds = plus_plus(Counts(22, 3, 20, 2), euclidean(X), rng)
+        seeds, _ = plus_plus(Counts(22, 3, 20, 2), euclidean(X), rng)
         n_hit += bool({20, 21} & set(seeds[1:].tolist()))
     assert n_hit <= 10  # only where the first seed, drawn evenly, is one itself
 

@@ -143,7 +143,8 @@ def test_row_scores_have_the_bits_of_all_entries(shards, objective, overlapping,
         np.testing.assert_array_equal(found.labels, wanted.labels)
         assert found.objective == wanted.objective
         updated.append(bool(updates))
-    few = [False, True, True, True, False, True, True, False]
+    # First all entries are read; where nothing has changed, none are.
+    few = [False, True, False, True, False, True, True, False]
     assert updated == ([False] * 8 if model.needs_products else few)
 
 
@@ -199,7 +200,7 @@ def test_rows_of_observed_cells_have_the_bits_of_all_entries(
         np.testing.assert_array_equal(found.parts.counts, wanted.parts.counts)
         updated.append(bool(updates))
     assert updated == (
-        [False, True, True, True, False, True, True, False] if kind == "whole" else [False] * 8
+        [False, True, False, True, False, True, True, False] if kind == "whole" else [False] * 8
     )
     # Sums without counts, and with them again: neither is taken for the other.
     all_cells = OBJECTIVES["mean"].terms("rows", plain.column_features(U, None), (U, V))

@@ -443,6 +443,31 @@ def test_distances_as_they_come_are_those_that_are_scored():
         )
 
 
+# ------------------------------------------------------------------------------------- seeds
+
+
+@pytest.mark.parametrize("n_out", [0, 5])
+@pytest.mark.parametrize("n", [7, 64, 150])
+def test_the_seed_that_leaves_the_least_sum_is_taken(kernel, n, n_out):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        closest, left = rng.random(n) ** 4, rng.random((3, n)) ** 2
+        nearer = np.minimum(closest, left)
+        best = np.sort(nearer, axis=1)[:, : n - n_out].sum(axis=1).argmin()
+        expected = np.where(left[best] < closest, 4, 1)
+        labels = np.ones(n, dtype=np.int32)
+        assert kernel.take_seed(closest, left, labels, 4, 0.0, n - n_out) == best
+        np.testing.assert_array_equal(labels, expected)
+        np.testing.assert_array_equal(closest, nearer[best])
+
+
+def test_of_seeds_and_distances_that_differ_by_rounding_the_first_counts(kernel):
+    closest, labels = np.array([2.0, 2.0, 1.0]), np.zeros(3, dtype=np.int32)
+    left = np.array([[3.0, 3.0, 3.0], [2.0 - 1e-14, 1.0, 1.0], [2.0 - 2e-14, 1.0, 1.0]])
+    assert kernel.take_seed(closest, left, labels, 1, 1e-12, 3) == 1
+    np.testing.assert_array_equal(labels, [0, 1, 0])
+
+
 # --------------------------------------------------------------------------------- features
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from math import nextafter
 
 import numpy as np
 
@@ -16,13 +17,15 @@ from neocc.core.problem import Counts, Problem
 from neocc.core.sizes import fill_small
 from neocc.core.solve import solve
 from neocc.core.steps import Pair, join, make_terms, with_side
-from neocc.kernels import Memberships, numpy_
+from neocc.kernels import Kernels, Memberships, numpy_
 
-__all__ = ["COLD", "one_way_start", "pressurised", "random_pair", "random_start", "seeded_start"]
+__all__ = ["COLD", "one_way_start", "plus_plus", "pressurised", "random_pair", "random_start"]
+__all__ += ["seeded_start", "seeds_of_table"]
 
 # A start need not have converged: the alternation takes over from wherever it stands.
 _ONE_WAY_ITERATIONS = 10
-_SAME_SUM = 1e-9
+# Of the largest distance, the share by which a seed must be nearer than earlier ones.
+_TIE = 2.0**-40
 # Fractions of the allowed outliers that are admitted one after the other.
 _PRESSURE = (0.0, 0.5, 0.75, 1.0)
 _PRESSURE_ITERATIONS = 3
@@ -121,14 +124,9 @@ def seeded_start(
     rng: np.random.Generator,
     table: FloatArray | None = None,
 ) -> Pair:
-    """Start a one-way problem from its k-means++ seeds; rows may be at hand as a `table`."""
+    """Start a one-way problem from its k-means++ seeds; a `table` may tell them instead."""
     (side,) = problem.sides
     counts, weights = problem.counts(side), problem.weights(side)
-    if table is not None:
-        # Lines whose products are squared distances.
-        norms, ones = np.einsum("pt,pt->p", table, table)[:, None], np.ones((len(table), 1))
-        these = np.concatenate([-2.0 * table, norms, ones], axis=1)
-        those = np.concatenate([table, ones, norms], axis=1).T
 
     def around(seeds: IntArray) -> tuple[Terms, Features | None]:
         """Return the terms of clusters of one item each, and the features of columns."""
@@ -141,61 +139,80 @@ def seeded_start(
         return make_terms(problem, side, features, (None, V)), features
 
     def distances_to(seeds: IntArray) -> FloatArray:
-        if table is not None:
-            d: FloatArray = these[seeds] @ those
-            engine.reads.asked += 1.0
+        terms, features = around(seeds)
+        if features is None:
+            d = engine.row_distances(terms, None).T
         else:
-            terms, features = around(seeds)
-            if features is None:
-                d = engine.row_distances(terms, None).T
-            else:
-                d = numpy_.distances(features, terms).T
-        return np.maximum(d if weights is None else d * weights, 0.0)
+            d = numpy_.distances(features, terms).T
+        return d if weights is None else d * weights
 
-    terms, features = around(plus_plus(counts, distances_to, rng))
+    if table is None:
+        seeds, _ = plus_plus(counts, distances_to, rng, engine.kernels)
+    else:
+        seeds, _ = seeds_of_table(engine, table, counts, weights, rng)
+    terms, features = around(seeds)
     step = join(engine, problem, side, terms, None, None, features)
     return with_side(COLD, side, step.members)
 
 
+def seeds_of_table(
+    engine: Engine,
+    table: FloatArray,
+    counts: Counts,
+    weights: FloatArray | None,
+    rng: np.random.Generator,
+) -> tuple[IntArray, LabelArray]:
+    """Choose lines of a table as seeds; return them, and the nearest of each line."""
+    # Lines whose products are squared distances.
+    norms, ones = np.einsum("pt,pt->p", table, table)[:, None], np.ones((len(table), 1))
+    those = np.concatenate([table, ones, norms], axis=1).T
+    engine.reads.asked += counts.n_clusters
+
+    def distances_to(seeds: IntArray) -> FloatArray:
+        these = np.concatenate([-2.0 * table[seeds], norms[seeds], ones[: len(seeds)]], axis=1)
+        d: FloatArray = these @ those
+        return d if weights is None else d * weights
+
+    return plus_plus(counts, distances_to, rng, engine.kernels)
+
+
 def plus_plus(
-    counts: Counts, distances_to: Callable[[IntArray], FloatArray], rng: np.random.Generator
-) -> IntArray:
+    counts: Counts,
+    distances_to: Callable[[IntArray], FloatArray],
+    rng: np.random.Generator,
+    kernels: Kernels = numpy_,
+) -> tuple[IntArray, LabelArray]:
     """Choose distinct items as seeds by greedy k-means++ (Arthur and Vassilvitskii, 2007).
 
     A few candidates for each seed are drawn with probability proportional to their squared distance
     from the nearest seed so far; the one that leaves the least sum of such distances is taken. As
     many of the farthest items as may become outliers are passed over and not summed, or they would
-    be the likeliest seeds of all. `distances_to` gives a line of distances per candidate.
+    be the likeliest seeds of all. `distances_to` gives a line of distances per candidate. The
+    number of the nearest seed of each item is returned too, of several as near the first.
     """
-    seeds = [int(rng.integers(counts.n_items))]
-    closest = distances_to(np.array(seeds))[0]
+    seeds, labels = [int(rng.integers(counts.n_items))], np.zeros(counts.n_items, dtype=np.int32)
+    closest = np.maximum(distances_to(np.array(seeds))[0], 0.0)
+    tie = _TIE * float(closest.max())
     while len(seeds) < counts.n_clusters:
+        closest[seeds[-1]] = 0.0
         candidates = _draw_far(closest, seeds, counts, rng)
         left = distances_to(candidates)
-        np.minimum(closest, left, out=left)
-        kept = left
-        if counts.max_outliers > 0:
-            kept = np.partition(left, counts.n_covered - 1, axis=1)[:, : counts.n_covered]
-        sums = kept.sum(axis=1).tolist()
-        # Of sums that differ by rounding alone the first is taken, for dense and sparse data alike.
-        most = min(sums) + _SAME_SUM * max(sums)
-        best = next(i for i, each in enumerate(sums) if each <= most)
+        best = kernels.take_seed(closest, left, labels, len(seeds), tie, counts.n_covered)
         seeds.append(int(candidates[best]))
-        closest = left[best]
-    return np.array(seeds)
+    return np.array(seeds), labels
 
 
 def _draw_far(
     closest: FloatArray, seeds: list[int], counts: Counts, rng: np.random.Generator
 ) -> IntArray:
     """Draw distinct items in proportion to their distances, but for as many as may be outliers."""
-    weights = closest.copy()
-    weights[seeds] = 0.0
+    weights = closest
     if counts.max_outliers > 0:
+        weights = closest.copy()
         weights[np.argpartition(weights, counts.n_covered - 1)[counts.n_covered :]] = 0.0
-    cumulative = np.cumsum(weights)
-    if cumulative[-1] <= 0:
+    cumulative = weights.cumsum()
+    total = float(cumulative[-1])
+    if total <= 0:
         return rng.choice(np.delete(np.arange(counts.n_items), seeds), size=1)
-    draws = rng.random(2 + int(np.log(counts.n_clusters))) * cumulative[-1]
-    draws = np.minimum(draws, np.nextafter(cumulative[-1], 0.0))
-    return np.array(sorted(set(np.searchsorted(cumulative, draws, side="right").tolist())))
+    draws = np.minimum(rng.random(2 + int(np.log(counts.n_clusters))) * total, nextafter(total, 0))
+    return np.array(sorted(set(cumulative.searchsorted(draws, side="right").tolist())))

@@ -25,13 +25,13 @@ from scipy.optimize import linear_sum_assignment
 
 from neocc._typing import FloatArray
 from neocc.core.engine import Engine
-from neocc.core.initialise import COLD, seeded_start
+from neocc.core.initialise import COLD, seeded_start, seeds_of_table
 from neocc.core.objectives import KMEANS, MODULARITY, Side
 from neocc.core.overlap.share import Share
 from neocc.core.problem import Problem
 from neocc.core.soft import softened
 from neocc.core.solve import solve
-from neocc.core.steps import Pair, counted, make_features, with_side
+from neocc.core.steps import Pair, assigned, counted, make_features, with_side
 from neocc.kernels import Memberships, Terms
 
 __all__ = [
@@ -206,18 +206,26 @@ def _one_way(
 ) -> Memberships:
     """Cluster the items of a side by a table that has a line for each of them."""
     # Columns are the rows of their table.
-    n_iterations = _FEW_ITERATIONS if short else _ITERATIONS
-    one_way = Problem(KMEANS, problem.counts(side), None, max_iter=n_iterations)
-    model, weights = problem.overlap_model.one_way, problem.weights(side)
-    one_way = replace(one_way, overlap_model=model, row_weights=weights)
+    counts, weights = problem.counts(side), problem.weights(side)
+    model = problem.overlap_model.one_way
+    one_way = Problem(KMEANS, counts, None, _ITERATIONS, overlap_model=model, row_weights=weights)
     points = data.over_table(table)
-    U = solve(points, one_way, seeded_start(points, one_way, rng, table)).U
+    if counts.needs_distances:
+        pair = seeded_start(points, one_way, rng, table)
+    else:
+        _, labels = seeds_of_table(points, table, counts, weights, rng)
+        pair = one_way.weighted("rows", Memberships.partition(labels, counts.n_clusters)), None
+    if short:
+        for _ in range(_FEW_ITERATIONS):
+            pair = assigned(points, one_way, "rows", pair)
+    else:
+        pair = solve(points, one_way, pair).pair
     # By cells, so that a search of dense data is one of sparse data; in parts that add up exactly,
     # so that a resumed search is one that was not interrupted.
     asked = points.reads.asked * points.shape[1] / data.shape[side == "rows"]
     data.reads.asked += np.ceil(_PARTS * asked) / _PARTS
-    assert U is not None
-    return U
+    assert pair[0] is not None
+    return pair[0]
 
 
 def _matched(data: Engine, problem: Problem, pair: Pair) -> Pair:

@@ -97,11 +97,11 @@ class ExactShard(Shard):
             return super().column_features(U, V, base, counts)
         moved = None
         if last is not None and last.base == base and counts == (last.features.counts is not None):
-            moved = self._moved(last.U, U)
+            moved = few_changed(last.U, U, self.options.max_changed)
         if last is None or moved is None:
             found = super().column_features(U, V, base, counts)
         else:
-            found = self._updated(last, U, moved)
+            found = self._updated(last, U, moved) if moved.any() else last.features
             self.reads.passes += np.count_nonzero(moved) / len(moved)
         if moved is not None and not self.exact:
             found = replace(super().column_features(U, V, base), counts=found.counts)
@@ -143,16 +143,17 @@ class ExactShard(Shard):
             counts = self.space.empty(n, V.n_clusters) if with_counts else None
             last = _RowSums(V, self.space.empty(n, V.n_clusters), squares, counts)
         else:
-            moved = self._moved(last.V, V)
+            moved = few_changed(last.V, V, self.options.max_changed)
         before, sums, squares, counts = last
         weights = V.weights if with_squares else None
+        some_moved = moved is not None and moved.any()
 
         def one_block(rows: Rows) -> Result:
             at, block = slice(*rows), self._block(*rows)
             wanted, counted = (None if table is None else table[at] for table in (squares, counts))
             if moved is None:
                 self.kernels.gather(block, V, weights, sums[at], wanted, counted)
-            else:
+            elif some_moved:
                 self.kernels.regather(block, before, V, moved, sums[at], wanted, counted)
             base = wanted if norms is None else norms[at]
             assert base is not None
@@ -165,15 +166,6 @@ class ExactShard(Shard):
     def _keeps(self, n_sums: int) -> bool:
         """Whether so many sums, without counts beside them, are few beside the stored entries."""
         return self.options.entries_per_sum * n_sums <= self.matrix.n_stored
-
-    def _moved(self, old: Memberships, new: Memberships) -> BoolArray | None:
-        """Return which items changed clusters; None if they are too many for an update."""
-        changed = few_changed(old, new, self.options.max_changed)
-        if changed is None:
-            return None
-        moved = np.zeros(new.n_items, dtype=bool)
-        moved[changed] = True
-        return moved
 
 
 def _is_unweighted(members: Memberships) -> bool:

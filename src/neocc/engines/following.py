@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from neocc._typing import IntArray
+from neocc._typing import BoolArray, IntArray
 from neocc.core.assign import Applied
 from neocc.engines.passes import Rows
 from neocc.engines.shard import Shard
@@ -88,7 +88,8 @@ class FollowingShard(Shard):
         too_often = self._n_updates >= self.options.max_updates
         if too_often or last.base != base or not _same(last.V, V):
             return None
-        return few_changed(last.U, U, self.options.max_changed)
+        changed = few_changed(last.U, U, self.options.max_changed)
+        return None if changed is None else np.flatnonzero(changed)
 
     def _over_features(
         self, terms: Terms, V: Memberships | None, function: Callable[[Rows, Features], Result]
@@ -143,33 +144,33 @@ def _same(one: Memberships | None, other: Memberships | None) -> bool:
     if one is None or other is None or one is other:
         return one is other
     same_width = one.summed.n_clusters == other.summed.n_clusters
-    return same_width and not len(changed_items(one, other))
+    return same_width and not changed_items(one, other).any()
 
 
-def few_changed(one: Memberships, other: Memberships, share: float) -> IntArray | None:
-    """Return the items that differ; None if they are more than a share of all, or clusters do."""
+def few_changed(one: Memberships, other: Memberships, share: float) -> BoolArray | None:
+    """Return which items differ; None if they are more than a share of all, or clusters do."""
     most = share * other.n_items
     if one.summed.n_clusters != other.summed.n_clusters:
         return None
     if np.count_nonzero(one.first != other.first) > most:
         return None
     changed = changed_items(one, other)
-    return changed if len(changed) <= most else None
+    return changed if np.count_nonzero(changed) <= most else None
 
 
-def changed_items(one: Memberships, other: Memberships) -> IntArray:
-    """Return the items, in ascending order, whose clusters or weights in sums differ."""
+def changed_items(one: Memberships, other: Memberships) -> BoolArray:
+    """Return which items have other clusters, or other weights in sums."""
     one, other = one.summed, other.summed
+    differ: BoolArray = one.first != other.first
     if one.pieces is not None or other.pieces is not None:
         here, there = (-1 if each.pieces is None else each.pieces for each in (one, other))
-        differ = (one.first != other.first) | np.not_equal(here, there).any(axis=1)
-        return np.flatnonzero(differ)
+        return differ | np.not_equal(here, there).any(axis=1)
     if not (one.is_scaled or other.is_scaled or len(one.extra_items) or len(other.extra_items)):
-        return np.flatnonzero(one.first != other.first)
+        return differ
     # A membership counts the same in either list, so those of items in several are all compared.
-    some = np.flatnonzero((one.first != other.first) | one.has_extra | other.has_extra)
-    found: IntArray = some[(one.take(some).dense != other.take(some).dense).any(axis=1)]
+    some = np.flatnonzero(differ | one.has_extra | other.has_extra)
+    differ[some] = (one.take(some).dense != other.take(some).dense).any(axis=1)
     if one.scale is other.scale:
-        return found
+        return differ
     old, new = (1.0 if each.scale is None else each.scale for each in (one, other))
-    return np.union1d(found, np.flatnonzero((old != new) & ~one.outliers))
+    return np.asarray(differ | ((old != new) & ~one.outliers))

@@ -209,6 +209,8 @@ class DenseMatrix:
         """Cut the rows into ranges of about `entries` entries, an even number of them if asked."""
         n, m = self.shape
         n_parts = _n_parts(n * m, entries, even=even)
+        if n_parts == 1 and n > 0:
+            return [(0, n)]
         edges = np.unique(np.linspace(0, n, n_parts + 1).astype(np.intp))
         return list(pairwise(edges.tolist()))
 

@@ -106,6 +106,17 @@ class Kernels(Protocol):
     ) -> float:
         """Find the nearest cluster of each item; return the sum of the distances at `members`."""
 
+    def take_seed(
+        self,
+        closest: FloatArray,
+        left: FloatArray,
+        labels: LabelArray,
+        number: int,
+        tie: float,
+        n_kept: int,
+    ) -> int:
+        """Take the candidate that leaves the least sum of distances from the nearest seed."""
+
     def best_sets(
         self, d: FloatArray, squares: _Table, costs: SetCosts, curves: FloatArray, sets: AnyArray
     ) -> None:

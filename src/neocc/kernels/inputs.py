@@ -17,6 +17,8 @@ from neocc._typing import AnyArray, FloatArray, IntArray
 # A distance is rounded to 2**-40 of itself, and to no less than 2**-46 of the terms it is made of.
 TIE_SCALE = 2.0**12
 NOISE_SCALE = 2.0**6
+# Sums of distances that differ by this share may differ by rounding alone.
+SAME_SUM = 1e-9
 # Of a largest eigenvalue, the share below which another counts as zero.
 _SINGULAR = 1e-10
 

@@ -219,6 +219,21 @@ def score(
     return total
 
 
+def take_seed(
+    closest: FloatArray,
+    left: FloatArray,
+    labels: LabelArray,
+    number: int,
+    tie: float,
+    n_kept: int,
+) -> int:
+    """Return which candidate leaves the least sum of distances, and lower `closest` to it."""
+    if n_kept < len(closest):
+        return numpy_.take_seed(closest, left, labels, number, tie, n_kept)
+    best: int = score_loops.take_seed(closest, np.ascontiguousarray(left), labels, number, tie)
+    return best
+
+
 def best_sets(
     d: FloatArray,
     squares: FloatArray | None,

@@ -11,6 +11,7 @@ For a block X of rows and memberships M of its columns (or rows), which may be w
   into these the weights (`regather` only those of one);
 * `multiply` writes X P, `multiply_transposed` adds X' P for a thin table P;
 * `score` turns the features of items into distances and finds the nearest cluster of each item;
+* `take_seed` takes one of a few candidates for a seed of k-means++;
 * `best_sets`, `least_sets` and `hull_steps` are those of `neocc.kernels.numpy_sets`.
 
 Weights of `None` are all one. Tables have a line per item.
@@ -24,12 +25,20 @@ from typing import Any
 import numpy as np
 
 from neocc._typing import BoolArray, FloatArray, LabelArray
-from neocc.kernels.inputs import NOISE_SCALE, TIE_SCALE, Block, Features, SparseBlock, Terms
+from neocc.kernels.inputs import (
+    NOISE_SCALE,
+    SAME_SUM,
+    TIE_SCALE,
+    Block,
+    Features,
+    SparseBlock,
+    Terms,
+)
 from neocc.kernels.memberships import Memberships
 from neocc.kernels.numpy_sets import best_sets, hull_steps, least_sets
 
 __all__ = ["best_sets", "distances", "gather", "hull_steps", "least_sets", "multiply"]
-__all__ += ["multiply_transposed", "regather", "scaled", "scatter", "score"]
+__all__ += ["multiply_transposed", "regather", "scaled", "scatter", "score", "take_seed"]
 
 _BUFFER_ENTRIES = 1 << 15
 
@@ -179,6 +188,32 @@ def scaled(products: FloatArray, scale: FloatArray | None) -> FloatArray:
     if scale is None:
         return products
     return products * scale if scale.ndim == 1 else products @ scale
+
+
+def take_seed(
+    closest: FloatArray,
+    left: FloatArray,
+    labels: LabelArray,
+    number: int,
+    tie: float,
+    n_kept: int,
+) -> int:
+    """Return which of a few candidates leaves the least sum of distances from the nearest seed.
+
+    `closest` are those distances so far, `left` has a line of distances from each candidate, none
+    of which counts as less than zero.
+    `closest` is lowered to the one taken, and items that are nearer to it by more than `tie` get
+    its number. The `n_kept` smallest distances are summed. Of sums that differ by rounding alone
+    the first is taken, for dense and sparse data alike.
+    """
+    nearer = kept = np.maximum(np.minimum(closest, left), 0.0)
+    if n_kept < len(closest):
+        kept = np.partition(nearer, n_kept - 1, axis=1)[:, :n_kept]
+    sums = kept.sum(axis=1)
+    best = int(np.argmax(sums <= sums.min() + SAME_SUM * sums.max()))
+    labels[left[best] < closest - tie] = number
+    closest[:] = nearer[best]
+    return best
 
 
 def _matrix(block: Block) -> Any:

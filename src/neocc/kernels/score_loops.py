@@ -1,14 +1,14 @@
-"""The compiled loop that turns features of items into distances; see `neocc.kernels.loops`."""
+"""Compiled loops that make distances of features and compare them; see `neocc.kernels.loops`."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from neocc._typing import FloatArray, IntArray, LabelArray
-from neocc.kernels.inputs import NOISE_SCALE, TIE_SCALE
-from neocc.kernels.loops import compiled
+from neocc.kernels.inputs import NOISE_SCALE, SAME_SUM, TIE_SCALE
+from neocc.kernels.loops import compiled, without_nan
 
-__all__ = ["score"]
+__all__ = ["score", "take_seed"]
 
 # Items that are scored together: loops over so many of them are vector instructions.
 _STRIP = 64
@@ -103,3 +103,32 @@ def score(
                 for q in range(n_clusters):
                     d[start + i, q] = D[q, i]
     return total
+
+
+@without_nan
+def take_seed(
+    closest: FloatArray, left: FloatArray, labels: LabelArray, number: int, tie: float
+) -> int:
+    """Take one of a few candidates; see `neocc.kernels.numpy_.take_seed`.
+
+    Sums are added up in strips, several at a time.
+    """
+    n, n_candidates = len(closest), len(left)
+    sums, strip = np.zeros(n_candidates), np.zeros(_STRIP)
+    for c in range(n_candidates):
+        strip[:] = 0.0
+        n_whole = n - n % _STRIP
+        for start in range(0, n_whole, _STRIP):
+            for i in range(_STRIP):
+                strip[i] += max(min(closest[start + i], left[c, start + i]), 0.0)
+        for i in range(n - n_whole):
+            strip[i] += max(min(closest[n_whole + i], left[c, n_whole + i]), 0.0)
+        sums[c] = strip.sum()
+    most, best = sums.min() + SAME_SUM * sums.max(), 0
+    while sums[best] > most:
+        best += 1
+    for p in range(n):
+        if left[best, p] < closest[p] - tie:
+            labels[p] = number
+        closest[p] = max(min(closest[p], left[best, p]), 0.0)
+    return best

@@ -545,7 +545,7 @@ def test_rows_that_follow_others_have_changed():
         for p in some[::2]:
             followed[p] = drawn.rng.choice(np.flatnonzero(drawn.U[p]), size=drawn.l)
         other = following(members(drawn.U), some, followed[some].astype(np.int32))
-        expected = np.flatnonzero((followed != drawn.followed).any(axis=1))
+        expected = (followed != drawn.followed).any(axis=1)
         np.testing.assert_array_equal(changed_items(drawn.rows, other), expected)
 
 
