@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from neocc._typing import BoolArray, FloatArray, IntArray
+from neocc._warn import warn
 from neocc.core.engine import Engine
 from neocc.core.objectives import Features, Terms
 from neocc.core.overlap import following, nearest_among
@@ -158,10 +158,9 @@ class ColumnsMixin(RowsMixin):
         if known is None or names is None:
             if known is not names:
                 has, lacks = ("The fit", "X") if names is None else ("X", "the fit")
-                warnings.warn(
+                warn(
                     f"{has} has row names, but {lacks} has none to compare them with.",
                     UserWarning,
-                    stacklevel=3,
                 )
         elif len(names) == len(known) and (names != known).any():
             at = int(np.flatnonzero(names != known)[0])
