@@ -270,7 +270,11 @@ def check_run(X, solution, steps: list[HalfStep]) -> None:
     """Assert that one run of the loop was a chain of right half-steps, told as it was."""
     largest = check_half_steps(X, steps)
     for one, other in pairwise(steps):
-        assert all(a is b for a, b in zip(one.after, other.before, strict=True))
+        # Rows may follow others of their clusters once a column cluster was re-seeded.
+        assert all(
+            a is b or (a.virtual is not None and np.array_equal(a.dense, b.dense))
+            for a, b in zip(one.after, other.before, strict=True)
+        )
     assert solution.history.tolist() == [step.objective for step in steps]
     assert all(a is b for a, b in zip(solution.pair, steps[-1].before, strict=True))
     assert solution.objective == max(steps[-1].objective, 0.0)

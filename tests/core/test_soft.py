@@ -106,6 +106,26 @@ def test_shares_have_the_start_of_counts(name):
         np.testing.assert_array_equal(one.first, other.first)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_sparse_data_have_the_start_of_dense_data(seed):
+    # Rows without counts, whose directions were those of rounding errors, and rows that are equal.
+    X = np.random.default_rng(seed).poisson(0.3, size=(60, 6)).astype(float)
+    assert not X.any(axis=1).all()
+    counts = (Counts.from_fractions(n, 3, overlap=0.0, outliers=0.1) for n in X.shape)
+    problem = Problem(OBJECTIVES["poisson"], *counts)
+    with Workers(n_jobs=1) as workers:
+        found = [
+            spectral_start(
+                open_engine(as_matrix(data), get_kernels("numpy", 0), workers),
+                problem,
+                np.random.default_rng(0),
+            )
+            for data in (X, sparse.csr_array(X))
+        ]
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one.dense, other.dense)
+
+
 def test_soft_steps_that_lose_clusters_are_not_taken(data, monkeypatch):
     problem = problem_of("poisson")
     rough = rough_pair(data, problem, 0)

@@ -180,3 +180,19 @@ def test_estimators_fit_on_a_cluster(client, outlier_cost):
     options = {**OPTIONS, "overlap_model": "average", "outlier_cost": outlier_cost, "max_iter": 3}
     here, there = (NEOCC(3, 2, engine=engine, **options).fit(X) for engine in ("auto", client))
     assert same_fit(there, here)
+
+
+@pytest.mark.parametrize("options", [{"objective": "poisson"}, {"missing": "ignore"}])
+def test_shards_without_pairs_count_as_those_with_pairs_do(client, tmp_path, options):
+    # Only rows of the first half mix two clusters: shards of the second half have no pairs to sum.
+    rng = np.random.default_rng(0)
+    rates = np.array([[9.0, 1.0, 1.0], [1.0, 9.0, 1.0], [1.0, 1.0, 9.0]])
+    lines = rates[np.arange(60) % 3]
+    lines[:12] = (lines[:12] + lines[1:13]) / 2
+    X = rng.poisson(lines[:, np.arange(18) % 3]).astype(float)
+    store = write_store(tmp_path / "store", X, rows_per_block=10)
+    options = {**options, "overlap_model": "average", "row_overlap": 0.1, "refine": False}
+    options |= {"n_init": 1, "random_state": 0}
+    here, there = (NEOCC(3, 3, engine=engine, **options).fit(store) for engine in ("auto", client))
+    assert same_fit(there, here)
+    assert not (here.row_membership_[30:].sum(axis=1) > 1).any()

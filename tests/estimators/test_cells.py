@@ -201,3 +201,9 @@ def test_without_effects_reasons_are_deviations_from_the_mean_and_strangers_get_
     assert np.abs(levels).max() < 10.0
     with pytest.raises(ValueError, match="n must be a number of columns"):
         fit.recommend(3, n=-1)
+
+
+def test_a_value_that_is_missing_is_named_as_users_write_it():
+    pairs, values = np.array([[7, 2], [3, 4]]), [1.0, np.nan]
+    with pytest.raises(ValueError, match="that of 3 and 4, number 1, is nan"):
+        CellPredictor().fit(pairs, values)

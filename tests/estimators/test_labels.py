@@ -275,6 +275,14 @@ def test_new_columns_are_decided_as_new_rows_of_the_transpose_are(objective, off
     np.testing.assert_array_equal(model.predict_membership(as_sparse, axis="columns"), found)
 
 
+def test_columns_where_rows_could_follow_several_clusters_and_none_does():
+    X = make_data({})
+    model = NEOCC(1, 3, overlap_model="either", row_outliers=0.1, random_state=0).fit(X)
+    assert (model.row_membership_.sum(axis=1) == 1).all()
+    found = model.predict_membership(X, axis="columns")
+    np.testing.assert_array_equal(found, model.column_membership_)
+
+
 def test_columns_of_disjoint_models_and_of_files(tmp_path):
     X = make_data({})
     for model in (MSSR(3, 3, random_state=0), NEOCC(3, 3, random_state=0, **OVERLAP)):

@@ -305,3 +305,14 @@ def test_searches_of_points_end_no_higher_than_their_starts_with_exact_counts(mo
             continue
     np.testing.assert_array_equal(resumed.membership_, default.membership_)
     assert resumed.objective_ == default.objective_
+
+
+@pytest.mark.parametrize("seed", [3, 4, 7])
+def test_a_column_cluster_that_is_seeded_anew_costs_nothing(seed):
+    # Two different columns, and four clusters of columns: two of these end up empty.
+    rng = np.random.default_rng(seed)
+    X = np.repeat(rng.normal(size=(30, 2)), 6, axis=1)
+    counts = {"row_overlap": 0.2, "n_init": 2, "refine": False, "random_state": seed}
+    model = NEOCC(3, 4, overlap_model="either", **counts).fit(X)
+    assert (model.column_membership_.sum(axis=0) > 0).all()
+    assert (np.diff(model.history_) <= 1e-9 * np.square(X).sum()).all()

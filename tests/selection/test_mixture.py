@@ -328,7 +328,7 @@ def test_an_interrupt_ends_the_estimate_but_not_the_fit(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("neocc.estimators._fractions.estimate_sides", estimate)
-    with pytest.warns(UserWarning, match=r'\(interrupted\): row_overlap "auto" means none'):
+    with pytest.warns(UserWarning, match=r'\(interrupted\): "auto" means none for row_overlap'):
         model = NEOCC(2, 2, **QUICK, row_overlap="auto").fit(np.kron(np.eye(2), np.ones((3, 3))))
     assert model.row_estimate_ is None
     assert model.row_membership_.sum() == 6

@@ -227,7 +227,9 @@ class Engine:
             self._guess = self._guess or Guess()
             self._guess.learn(thresholds[0].pair)
             self._n_links = (self._n_links + 1) % _MOST_LINKS
-            self._held = (filled, applied) if filled is assigned else None
+            # Shards without pairs of clusters do not sum over these, unless all are told to.
+            alike = len({each.members.summed.n_clusters for each in found}) == 1
+            self._held = (filled, applied) if filled is assigned and alike else None
         return Step(objective, filled, thresholds[0].pair)
 
     def sum_blocks(self, function: Callable[..., float], U: Memberships, *common: Any) -> float:

@@ -53,6 +53,8 @@ _FEW_POWER_ITERATIONS = 2
 _FEW_ITERATIONS = 3
 # Questions about a table count in parts of one about the data.
 _PARTS = 1024
+# Lines of a view that are so short against the longest have no direction; others this many digits.
+_NO_LENGTH, _DIGITS = 1e-10, 12
 
 View: TypeAlias = tuple[FloatArray, FloatArray]
 """Tables with a line for each row, and for each column."""
@@ -240,10 +242,14 @@ def _matched(data: Engine, problem: Problem, pair: Pair) -> Pair:
 
 
 def _directions(table: FloatArray) -> FloatArray:
-    """Scale lines to length one; those without entries stay zero."""
+    """Scale lines to length one; those of which only rounding is left become zero.
+
+    They are rounded, so that equal items have equal directions, of dense and of sparse data.
+    """
     lengths = np.linalg.norm(table, axis=1, keepdims=True)
-    found: FloatArray = table / np.where(lengths > 0, lengths, 1.0)
-    return found
+    least = _NO_LENGTH * lengths.max(initial=0.0)
+    found: FloatArray = table / np.where(lengths > least, lengths, np.inf)
+    return found.round(_DIGITS)
 
 
 def _most_clusters(problem: Problem) -> int:

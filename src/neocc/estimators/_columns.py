@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from neocc._typing import BoolArray, FloatArray, IntArray
+from neocc._warn import warn
 from neocc.core.engine import Engine
 from neocc.core.objectives import Features, Terms
 from neocc.core.overlap import following, nearest_among
@@ -158,10 +158,9 @@ class ColumnsMixin(RowsMixin):
         if known is None or names is None:
             if known is not names:
                 has, lacks = ("The fit", "X") if names is None else ("X", "the fit")
-                warnings.warn(
+                warn(
                     f"{has} has row names, but {lacks} has none to compare them with.",
                     UserWarning,
-                    stacklevel=3,
                 )
         elif len(names) == len(known) and (names != known).any():
             at = int(np.flatnonzero(names != known)[0])
@@ -174,15 +173,16 @@ class ColumnsMixin(RowsMixin):
     def _features_of_columns(self, engine: Engine, model: ColumnModel) -> Features:
         """Return the features of new columns, over the row clusters of the fit."""
         objective, U = asked_objective(self), weigh(self, self._row_members, "rows")
-        followed = getattr(self, "followed_", None)
-        if followed is not None and objective.needs_counts and U.virtual is None:
-            # Over observed cells also rows of one cluster each are summed over virtual clusters.
+        assert model.terms.slope is not None
+        n_summed, followed = len(model.terms.slope), getattr(self, "followed_", None)
+        if followed is not None and U.virtual is None and n_summed > U.n_clusters:
+            # The fit summed over virtual clusters, although no row is in several of the real ones.
             U = following(U, np.empty(0, dtype=np.intp), followed[:0])
         features = engine.column_features(
             U, None, base=objective.base, counts=objective.needs_counts
         )
-        assert features.sums is not None and model.terms.slope is not None
-        if features.sums.shape[1] != len(model.terms.slope):
+        assert features.sums is not None
+        if features.sums.shape[1] != n_summed:
             raise ValueError("What new columns are compared with has other clusters than the rows.")
         if model.terms.table is not None:
             features.products = engine.multiply_transposed(model.terms.table)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from neocc._sklearn import Interval, StrOptions
+from neocc._warn import warn
 from neocc.core.objectives import Objective, Side
 from neocc.core.overlap import OverlapModel
 from neocc.core.problem import Counts
@@ -73,12 +73,11 @@ def counts_of_sides(
     chosen = choose_sides(model, matrix, rule)
     if chosen.why_not:
         names = [f"{side[:-1]}_{one}" for side in SIDES for one in ("overlap", "outliers")]
-        listed = " and ".join(name for name in names if getattr(model, name) == "auto")
-        warnings.warn(
-            f'Overlap and outliers are {chosen.why_not}: {listed} "auto" means none. Give a '
+        listed = ", ".join(name for name in names if getattr(model, name) == "auto")
+        warn(
+            f'Overlap and outliers are {chosen.why_not}: "auto" means none for {listed}. Give a '
             "fraction if there are any.",
             UserWarning,
-            stacklevel=2,
         )
     bounds = (rule.most, model.min_cluster_size)
     rows, columns = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+from neocc._warn import warn
 
 __all__ = ["PrecisionWarning", "warn_if_inexact"]
 
@@ -14,10 +14,9 @@ class PrecisionWarning(UserWarning):
 def warn_if_inexact(off: float) -> None:
     """Warn if the sums that decide over memberships were off by more than a thousandth."""
     if off > 1e-3:
-        warnings.warn(
+        warn(
             "Clusters lie at levels so far apart that rounding hides the spread within them: the "
             f"sums behind the memberships are off by {off:.1%} of the objective. Subtract column "
             "means or scale the columns first.",
             PrecisionWarning,
-            stacklevel=2,
         )

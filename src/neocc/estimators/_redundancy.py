@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,6 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.utils.validation import check_is_fitted
 
 from neocc._typing import BoolArray, FloatArray
+from neocc._warn import warn
 from neocc.estimators._fitted import can_average
 
 __all__ = [
@@ -32,7 +31,6 @@ ALIKE = 0.9
 _CHUNK = 1 << 18
 _MOST_NAMED = 20
 _MOST_PRINTED = 10
-_OWN_PACKAGES = ("neocc", "sklearn")
 
 
 class RedundancyWarning(UserWarning):
@@ -177,12 +175,11 @@ def _warn(found: Redundancy, advise_averages: bool) -> None:
             continue
         word = "Clusters" if found.columns is None else f"{side[:-1].capitalize()} clusters"
         remedy = 'overlap_model="average"' if advise_averages else "less overlap"
-        warnings.warn(
+        warn(
             f"{word} {'; '.join(map(_listed, groups[:_MOST_NAMED]))} nearly coincide: the Jaccard "
             f"index of their members is above {ALIKE}. Ask for fewer clusters, or for {remedy}; "
             "redundancy_ has all pairs.",
             RedundancyWarning,
-            stacklevel=_users_level(),
         )
 
 
@@ -191,16 +188,6 @@ def _listed(clusters: tuple[int, ...]) -> str:
         named = ", ".join(map(str, clusters[:_MOST_NAMED]))
         return f"{named} and {len(clusters) - _MOST_NAMED} more"
     return f"{', '.join(map(str, clusters[:-1]))} and {clusters[-1]}"
-
-
-def _users_level() -> int:
-    """Return the stack level, for the caller, of the line that called a fit."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None:
-        if str(frame.f_globals.get("__name__")).split(".")[0] not in _OWN_PACKAGES:
-            break
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 def _summary(side: str, table: FloatArray) -> str:

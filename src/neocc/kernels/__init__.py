@@ -11,6 +11,8 @@ from functools import cache
 from importlib import import_module
 from typing import Protocol, TypeAlias
 
+import numpy as np
+
 from neocc._typing import AnyArray, BoolArray, FloatArray, LabelArray
 from neocc.kernels.inputs import (
     Base,
@@ -144,8 +146,14 @@ def _compiled_kernels() -> Kernels:
     imported again after that.
     """
     with ThreadPoolExecutor(1) as pool:
-        loaded: Kernels = pool.submit(import_module, "neocc.kernels.numba_").result()
-        return loaded
+        return pool.submit(_loaded_kernels).result()
+
+
+def _loaded_kernels() -> Kernels:
+    loaded: Kernels = import_module("neocc.kernels.numba_")
+    # The first call of a compiled function imports the rest of numba.
+    loaded.hull_steps(np.zeros((1, 2)), np.zeros((1, 1)))
+    return loaded
 
 
 def get_kernels(name: str, n_stored: int, n_iterations: int = 40) -> Kernels:

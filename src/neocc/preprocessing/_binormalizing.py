@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -13,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from neocc._sklearn import Interval, fit_context
 from neocc._typing import FloatArray
+from neocc._warn import warn
 from neocc.preprocessing._reading import Preprocessor, transformed
 from neocc.preprocessing._scaling import scale_columns, scale_rows
 
@@ -111,12 +111,11 @@ class Binormalizer(Preprocessor):
         self._n_columns = max(1, int(np.count_nonzero(_sums(squares, 0))))
         self.column_scales_ = np.sqrt(factors) / largest
         if off > self.tol:
-            warnings.warn(
+            warn(
                 f"Squared norms of columns still differ by up to {off:.1%} from their target after "
                 f"{self.n_iter_} turns. The zeros of the data may rule out equal norms of rows and "
                 "columns: drop rows and columns of few entries, or raise max_iter.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return self
 

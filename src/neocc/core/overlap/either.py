@@ -91,6 +91,19 @@ class Either(OverlapModel):
             followed[each.at] = each.clusters
         return following(members, some, followed)
 
+    def moved(self, members: Memberships, before: Memberships, other: Memberships) -> Memberships:
+        """Return rows that follow in a column cluster of one newcomer what they did where it was.
+
+        What they followed there fitted other columns: a cluster that is re-seeded might cost more.
+        """
+        moved = (before.first >= 0) & (other.first >= 0) & (before.first != other.first)
+        moved[moved] = other.sums_of(None)[other.first[moved]] == 1
+        if members.virtual is None or not moved.any():
+            return members
+        followed, some = followed_clusters(members, other.n_clusters), members.numbers > 1
+        followed[:, other.first[moved]] = followed[:, before.first[moved]]
+        return following(members, np.flatnonzero(some), followed[some])
+
     def find_sets(
         self,
         scores: Scores,

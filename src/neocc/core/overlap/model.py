@@ -112,6 +112,15 @@ class OverlapModel:
         """Return memberships of a block of items as they count, given their scores."""
         return self.weighted(members)
 
+    def moved(
+        self,
+        members: Memberships,
+        before: Memberships,  # noqa: ARG002
+        other: Memberships,  # noqa: ARG002
+    ) -> Memberships:
+        """Return memberships as they count once those of the other side have changed."""
+        return members
+
     @property
     def one_way(self) -> OverlapModel:
         """The model of a side alone, from which both start."""

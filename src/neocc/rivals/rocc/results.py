@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from neocc._typing import BoolArray, FloatArray, IntArray
+from neocc._warn import warn
 from neocc.core.engine import Engine
 from neocc.core.overlap import nearest_among
 from neocc.core.problem import Problem
@@ -99,12 +99,11 @@ class CoclusterResults(BiclusterLabelsMixin, ColumnTableMixin, BaseNEO):
                 self.n_coclusters_,
             )
         if self.n_coclusters is not None and self.n_coclusters_ < self.n_coclusters:
-            warnings.warn(
+            warn(
                 f"Found {self.n_coclusters_} co-clusters, not n_coclusters={self.n_coclusters}: "
                 f"only {merged.n_kept} blocks of the grid have an error of at most "
                 f"{merged.cutoff:g}. Raise error_cutoff, or enlarge the grid.",
                 FewerCoclustersWarning,
-                stacklevel=2,
             )
 
     @property
