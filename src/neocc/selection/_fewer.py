@@ -47,28 +47,28 @@ def fewer_that_overlap(
 ) -> tuple[SidePrediction, SidePrediction]:
     """Return what was found, with fewer clusters where they and their means explain as much.
 
-    `numbers` are those to choose from on each side; items have up to `most` memberships.
+    `numbers` are those to choose from on each side; items have up to `most` memberships. The side
+    with more items comes first: fewer clusters of it describe the other side with less noise.
     """
-    if not any(numbers):
-        return found
-    rows, columns = (
+    asked = [
         Asked(each.taken, None if some else 0.0, out)
         for each, some, out in zip(found, numbers, outliers, strict=True)
-    )
-    places = places_of(engine, objective, (rows, columns), rng)
-    rows_found, columns_found = (
-        replace(each, overlapping=_number(places[side], each.taken, some, n, rng))
-        for side, each, some, n in zip(SIDES, found, numbers, most, strict=True)
-    )
-    return rows_found, columns_found
+    ]
+    sides, places = list(found), None
+    for i in sorted((0, 1), key=lambda i: -found[i].n_items):
+        if numbers[i]:
+            places = places or places_of(engine, objective, (asked[0], asked[1]), rng)
+            number = _number(places[SIDES[i]], found[i].taken, numbers[i], most[i], rng)
+            if number is not None:
+                sides[i], places = replace(found[i], overlapping=number), None
+                asked[i] = replace(asked[i], n_clusters=number)
+    return sides[0], sides[1]
 
 
 def _number(
     place: Place, k: int, numbers: list[int], most: int, rng: np.random.Generator
 ) -> int | None:
     """Return the number of clusters that, with their means, explain more than k by themselves."""
-    if not numbers:
-        return None
     which = np.flatnonzero(~place.outlying.items)
     which = which[:: -(-len(which) // _SOME_ITEMS)]
     if Sets.of(k, 2) is None or len(which) < ITEMS_PER_CLUSTER * k:
