@@ -162,7 +162,7 @@ def test_a_side_without_structure_of_its_own_helps_the_other():
 def test_overlap_of_counts_is_not_estimated_and_that_is_said():
     X, _, _ = make_count_coclusters((40, 30), 2, 2, fill=0.8, random_state=0)
     for given in ({"objective": "poisson"}, {"missing": "ignore"}):
-        with pytest.warns(UserWarning, match="row_overlap and row_outliers"):
+        with pytest.warns(UserWarning, match="row_overlap, row_outliers"):
             model = NEOCC(2, 2, row_overlap="auto", row_outliers="auto", **given, **QUICK).fit(X)
         assert model.row_estimate_ is None
         assert (model.row_membership_.sum(axis=1) == 1).all()

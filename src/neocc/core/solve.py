@@ -129,11 +129,12 @@ def solve(
         if two_sided:
             other = half_step(engine, problem, "columns", features, pair)
             history.append(other.objective + constant)
-            assert pair[1] is not None
-            rows = problem.overlap_model.moved(found, pair[1], other.members)
-            pair = (rows, other.members)
-            if rows is not found:
-                features = make_features(engine, problem, pair)
+            before, pair = pair[1], (found, other.members)
+            if found.virtual is not None and before is not None:
+                rows = problem.overlap_model.moved(found, before, other.members)
+                if rows is not found:
+                    pair = (rows, other.members)
+                    features = make_features(engine, problem, pair)
     asked = engine.reads.asked
     if engine.refresh():
         features = make_features(engine, problem, pair)

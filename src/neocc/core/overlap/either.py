@@ -98,7 +98,7 @@ class Either(OverlapModel):
         """
         moved = (before.first >= 0) & (other.first >= 0) & (before.first != other.first)
         moved[moved] = other.sums_of(None)[other.first[moved]] == 1
-        if members.virtual is None or not moved.any():
+        if not moved.any():
             return members
         followed, some = followed_clusters(members, other.n_clusters), members.numbers > 1
         followed[:, other.first[moved]] = followed[:, before.first[moved]]
