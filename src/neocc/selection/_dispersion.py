@@ -13,8 +13,8 @@ the fourth is what the first would be of Poisson variables. Sums of rows and col
 estimated, which would take some of the variance away.
 
 Which columns are alike is learnt from other rows: clusters of the same ones would follow their
-noise. Clusters that miss some structure leave it to dispersion. So rows are asked, too, and the
-smaller dispersion of both is taken.
+noise. Structure that clusters miss is taken for dispersion. So clusters of rows are asked, too, and
+the smaller dispersion of both is taken.
 """
 
 from __future__ import annotations
@@ -33,11 +33,14 @@ from neocc.selection._data import Open
 
 __all__ = ["negative_binomial_size"]
 
+_STANDARD_ERRORS = 2.0
+_ROUNDING = 1e-9
+
 
 def negative_binomial_size(
     cells: Any, open_: Open, problem: Problem, rng: np.random.Generator
 ) -> float:
-    """Return the size r of counts in a CSR array; infinity if they vary as Poisson ones, or less."""
+    """Return the size r of counts in a CSR array: infinity if they may be Poisson variables."""
     views = ((cells, problem), (cells.T.tocsr(), turned(problem)))
     excess = min(_excess(*view, open_, rng) for view in views)
     return 1.0 / excess if excess > 0 else np.inf
@@ -55,7 +58,9 @@ def _excess(cells: Any, problem: Problem, open_: Open, rng: np.random.Generator)
         assert run.pair[1] is not None
         pairs += _pairs(cells[own], run.pair[1].indicator)
     same, expected = pairs
-    return float(same / expected - 1.0) if expected > 0 else 0.0
+    # Pairs in the cells of Poisson variables have a variance of twice their number.
+    clear = same - expected > _STANDARD_ERRORS * np.sqrt(2.0 * expected)
+    return float(same / expected - 1.0) if clear and expected > 0 else 0.0
 
 
 def _pairs(X: Any, clusters: Any) -> FloatArray:
@@ -70,7 +75,8 @@ def _pairs(X: Any, clusters: Any) -> FloatArray:
     )
     in_row = np.square(rows).sum(axis=0) - all_squares
     in_column = np.square(columns) @ clusters - all_squares
-    apart = np.square(rows.sum(axis=0)) - in_row - in_column - all_squares
-    known = apart > 0
+    total = np.square(rows.sum(axis=0))
+    apart = total - in_row - in_column - all_squares
+    known = apart > _ROUNDING * total
     expected = in_row[known] * in_column[known] / apart[known]
     return np.array([inside[known].sum(), expected.sum()])
