@@ -122,11 +122,12 @@ def test_parts_of_negative_binomial_counts_are_independent():
 
 @pytest.mark.parametrize("size", [0.3, 4.0, 1e9, np.inf])
 def test_things_in_a_cell_keep_together_the_more_the_smaller_the_size(size):
-    """A part has the variance of a beta-binomial variable; of a large size, of a binomial one."""
-    parts = _thinned(np.full(100_000, 10.0), size, np.random.default_rng(0))
-    together = 1.0 if size == np.inf else (10 + size) / (1 + size)
-    np.testing.assert_allclose(parts.mean(axis=0), 2.0, rtol=0.03)
-    np.testing.assert_allclose(parts.var(axis=0), 1.6 * together, rtol=0.03)
+    """Literal covariance of two parts: of 10 things, and of half a one that falls as they do."""
+    parts = _thinned(np.full(200_000, 10.5), size, np.random.default_rng(0))
+    apart = 1.0 if size == np.inf else size / (1 + size)
+    np.testing.assert_allclose(parts.mean(axis=0), 2.1, rtol=0.03)
+    literal = (10 * 9 + 2 * 10 * 0.5) * apart / 25 - 2.1**2
+    assert np.cov(parts.T)[0, 1] == pytest.approx(literal, rel=0.03)
 
 
 def test_every_observed_cell_is_held_out_once():

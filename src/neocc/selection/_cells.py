@@ -3,12 +3,14 @@
 No rows or columns need be left out of such data. Observed cells are cut into parts at random.
 Counts are thinned: each of the things counted falls into one of the parts (Neufeld, Dharamshi, Gao
 and Witten, "Data thinning for convolution-closed distributions", 2024). If all parts are equally
-likely, those of a Poisson variable are independent. Real counts vary more: then the things in a
-cell keep together, as likely parts are drawn anew for each cell from a Dirichlet distribution.
-Parts of a negative binomial variable are independent if the sum of its parameters is its size, and
-those of any other variable with the same variance are uncorrelated. Clusters are found in all parts but one, and what the
-objective would charge for the cells of that one, in the same clusters and at the same rates or
-means, is the error: squares of observed cells, and the deviance of counts.
+likely, those of a Poisson variable are independent. Real counts vary more. Then things in the same
+cell keep together: how likely its parts are is drawn for each cell, from a Dirichlet distribution.
+If the parameters of that add up to the size of a negative binomial variable, its parts are
+independent; those of any variable with the same mean and variance are uncorrelated.
+
+Clusters are found in all parts but one, and what the objective would charge for the cells of that
+one, in the same clusters and at the same rates or means, is the error: squares of observed cells,
+and the deviance of counts.
 
 As in `_heldout`, data are clustered once with many clusters on both sides; those of one side, seen
 as the columns of a matrix, are then merged one by one.

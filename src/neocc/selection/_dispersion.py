@@ -1,12 +1,12 @@
 """How much more counts vary than those of a Poisson distribution.
 
-Let x_pt have the mean mu_pt and the variance mu_pt + mu_pt^2 / r, as a negative binomial variable of
-size r has it. Among columns that are alike, mu_pt = a_p b_t, and things counted make pairs:
+Let x_pt have the mean mu_pt and the variance mu_pt + mu_pt^2 / r, like a negative binomial variable
+of size r. Among columns that are alike, mu_pt = a_p b_t, and things counted make pairs:
 
-    in the same cell         sum of x_pt (x_pt - 1)          expected: (1 + 1/r) sum a^2 sum b^2
-    in the same row only     sum of x_pt x_ps                expected: sum a^2 (B^2 - sum b^2)
-    in the same column only  sum of x_pt x_qt                expected: (A^2 - sum a^2) sum b^2
-    in neither               sum of x_pt x_qs                expected: (A^2 - sum a^2) (B^2 - sum b^2)
+    in the same cell         sum of x_pt (x_pt - 1)    expected: (1 + 1/r) sum a^2 sum b^2
+    in the same row only     sum of x_pt x_ps          expected: sum a^2 (B^2 - sum b^2)
+    in the same column only  sum of x_pt x_qt          expected: (A^2 - sum a^2) sum b^2
+    in neither               sum of x_pt x_qs          expected: (A^2 - sum a^2)(B^2 - sum b^2)
 
 with p different from q, t from s, and A and B the sums of a and b. The second times the third over
 the fourth is what the first would be of Poisson variables. Sums of rows and columns need not be
