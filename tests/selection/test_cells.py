@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import sparse
+from scipy import sparse, stats
 
 from neocc import NEOCC
 from neocc.core.objectives import POISSON, Observed
@@ -13,7 +13,7 @@ from neocc.core.search import run_starts
 from neocc.core.steps import make_features
 from neocc.datasets import make_coclusters, make_count_coclusters
 from neocc.selection import suggest_n_clusters
-from neocc.selection._cells import Cells, _costs, _cut, _in_memory, _saturated
+from neocc.selection._cells import Cells, _costs, _cut, _in_memory, _saturated, _thinned
 from neocc.selection._curves import turned
 from neocc.selection._data import counts_of, opened, opener, read
 
@@ -49,15 +49,15 @@ def curves_of(matrix, problem):
         return Cells(matrix, open_).curves(problem, np.random.default_rng(0), 1)
 
 
-def parts_of(matrix, objective, seed=0):
-    return list(_cut(_in_memory(matrix), objective, np.random.default_rng(seed)))
+def parts_of(matrix, size=None, seed=0):
+    return list(_cut(_in_memory(matrix), size, np.random.default_rng(seed)))
 
 
 @pytest.mark.parametrize("side", ["rows", "columns"])
 def test_errors_of_counts_are_deviances(side):
     X = np.random.default_rng(0).poisson(3.0, size=(14, 9)).astype(float)
     problem = problem_of(POISSON, X.shape)
-    known, held = parts_of(read(X), POISSON)[0]
+    known, held = parts_of(read(X), np.inf)[0]
     found, errors = learnt(known, held, problem, side)
     A, B = known.values.toarray(), held.values.toarray()
     U, V = (members.dense.astype(float) for members in found.pair)
@@ -84,7 +84,7 @@ def test_errors_of_observed_cells_are_their_squares(weighs):
     matrix = model._read_data(X, W if weighs else None, None, None)[0]
     Y = np.where(np.isnan(X), 0.0, X - model.overall_mean_)
     problem = problem_of(Observed(shrinkage=2.0), X.shape)
-    known, held = parts_of(matrix, problem.objective)[1]
+    known, held = parts_of(matrix)[1]
     found, errors = learnt(known, held, problem, "rows")
     U, V = (members.dense.astype(float) for members in found.pair)
     seen, new = (each.values.toarray() != 0 for each in (known, held))
@@ -93,18 +93,46 @@ def test_errors_of_observed_cells_are_their_squares(weighs):
     np.testing.assert_allclose(errors, literal, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("size", [1e-9, 0.5, np.inf])
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
-def test_parts_of_counts_add_up(container):
+def test_parts_of_counts_add_up(container, size):
     X = np.random.default_rng(0).poisson(2.0, size=(12, 8)) + np.eye(12, 8) * 0.25
-    parts = parts_of(read(container(X)), POISSON)
+    parts = parts_of(read(container(X)), size)
     for known, held in parts:
         np.testing.assert_allclose(known.values.toarray() + held.values.toarray(), X)
     np.testing.assert_allclose(sum(held.values.toarray() for _, held in parts), X)
 
 
+def test_parts_of_negative_binomial_counts_are_independent():
+    """Each is negative binomial with a fifth of the size, and known parts tell nothing of it."""
+    rng, size, mean = np.random.default_rng(0), 1.5, 6.0
+    counts = rng.negative_binomial(size, size / (size + mean), 200_000).astype(float)
+    parts = _thinned(counts, size, rng)
+    one, others = parts[:, 0], counts - parts[:, 0]
+    shares = np.bincount(one.astype(int), minlength=8)[:8] / len(one)
+    np.testing.assert_allclose(
+        shares, stats.nbinom.pmf(np.arange(8), size / 5, size / (size + mean)), atol=0.005
+    )
+    assert abs(np.corrcoef(one, others)[0, 1]) < 0.01
+    none = (one == 0).mean() * (others == 0).mean()
+    assert ((one == 0) & (others == 0)).mean() == pytest.approx(none, abs=0.003)
+    together = np.corrcoef(*_thinned(counts, np.inf, rng).T[:2])[0, 1]
+    assert together > 0.3
+
+
+@pytest.mark.parametrize("size", [0.3, 4.0, 1e9, np.inf])
+def test_things_in_a_cell_keep_together_the_more_the_smaller_the_size(size):
+    """Literal covariance of two parts: of 10 things, and of half a one that falls as they do."""
+    parts = _thinned(np.full(200_000, 10.5), size, np.random.default_rng(0))
+    apart = 1.0 if size == np.inf else size / (1 + size)
+    np.testing.assert_allclose(parts.mean(axis=0), 2.1, rtol=0.03)
+    literal = (10 * 9 + 2 * 10 * 0.5) * apart / 25 - 2.1**2
+    assert np.cov(parts.T)[0, 1] == pytest.approx(literal, rel=0.03)
+
+
 def test_every_observed_cell_is_held_out_once():
     X = observed(np.arange(1.0, 81.0).reshape(10, 8), 0.3)
-    parts = parts_of(read(X, observed=True), Observed())
+    parts = parts_of(read(X, observed=True))
     np.testing.assert_array_equal(sum(held.values.toarray() for _, held in parts), np.nan_to_num(X))
 
 

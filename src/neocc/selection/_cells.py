@@ -1,11 +1,16 @@
 """Held-out cells: how well clusters of counts, or of observed cells, predict the others.
 
 No rows or columns need be left out of such data. Observed cells are cut into parts at random.
-Counts are thinned: each of the things counted falls into one of the parts, and parts of a Poisson
-variable are independent (Neufeld, Dharamshi, Gao and Witten, "Data thinning for
-convolution-closed distributions", 2024). Clusters are found in all parts but one, and what the
-objective would charge for the cells of that one, in the same clusters and at the same rates or
-means, is the error: squares of observed cells, and the deviance of counts.
+Counts are thinned: each of the things counted falls into one of the parts (Neufeld, Dharamshi, Gao
+and Witten, "Data thinning for convolution-closed distributions", 2024). If all parts are equally
+likely, those of a Poisson variable are independent. Real counts vary more. Then things in the same
+cell keep together: how likely its parts are is drawn for each cell, from a Dirichlet distribution.
+If the parameters of that add up to the size of a negative binomial variable, its parts are
+independent; those of any variable with the same mean and variance are uncorrelated.
+
+Clusters are found in all parts but one, and what the objective would charge for the cells of that
+one, in the same clusters and at the same rates or means, is the error: squares of observed cells,
+and the deviance of counts.
 
 As in `_heldout`, data are clustered once with many clusters on both sides; those of one side, seen
 as the columns of a matrix, are then merged one by one.
@@ -39,18 +44,20 @@ from neocc.selection._curves import (
     turned,
 )
 from neocc.selection._data import Open
+from neocc.selection._dispersion import negative_binomial_size
 
 __all__ = ["Cells"]
 
 _PARTS = 5
 
 
-@dataclass(frozen=True)
+@dataclass
 class Cells:
-    """Data whose cells are held out."""
+    """Data whose cells are held out; the size of counts is that of negative binomial ones."""
 
     matrix: Matrix
     open: Open
+    size: float | None = None
 
     n_cuts, usual = 2, 2
     # With more clusters than these sparse data tell mostly of noise, on the other side too.
@@ -62,10 +69,12 @@ class Cells:
         """Return the curves of rows and of columns from one cut into parts."""
         problem = replace(problem, objective=_squared(problem.objective), tol=SHORT_TOL)
         cells = _in_memory(self.matrix)
+        if self.size is None and problem.objective.of_counts:
+            self.size = negative_binomial_size(cells, self.open, problem, rng)
         sizes = [(problem.counts(s).n_clusters, problem.counts(s).n_items) for s in SIDES]
         errors = [np.zeros((k, n)) for k, n in sizes]
         labels = [np.zeros((k, _PARTS, 1, n), dtype=np.intp) for k, n in sizes]
-        for part, (known, held) in enumerate(_cut(cells, problem.objective, rng)):
+        for part, (known, held) in enumerate(_cut(cells, self.size, rng)):
             runs = run_starts(self.open(known), problem, "neo-kmeans", rng.spawn(n_init))
             U, V = min(runs, key=lambda run: run.objective).pair
             assert U is not None and V is not None
@@ -105,32 +114,35 @@ def _in_memory(matrix: Matrix) -> Any:
     """Return the cells as CSR; the imaginary part of those that have weights is the weight."""
     if not isinstance(matrix, SparseMatrix):
         return sparse.csr_array(matrix.block(0, matrix.shape[0]))
-    cells = packed(matrix.values[:], matrix.weights)
+    cells = sparse.csr_array(packed(matrix.values[:], matrix.weights))
     return cells.astype(np.result_type(cells.dtype, np.float64))
 
 
 def _cut(
-    cells: Any, objective: Objective, rng: np.random.Generator
+    cells: Any, size: float | None, rng: np.random.Generator
 ) -> Iterator[tuple[Matrix, Matrix]]:
-    """Yield what is known and what is held out, part by part."""
-    if objective.needs_counts:
+    """Yield what is known and what is held out, part by part; observed cells have no size."""
+    if size is None:
         parts = rng.integers(_PARTS, size=len(cells.data))
         for part in range(_PARTS):
             known, held = (_some(cells, own) for own in (parts != part, parts == part))
             yield ObservedMatrix.of_rows(known), ObservedMatrix.of_rows(held)
         return
-    thinned = _thinned(cells.data, rng)
+    thinned = _thinned(cells.data, size, rng)
     for part in range(_PARTS):
         both = (cells.data - thinned[:, part], thinned[:, part])
         known, held = (_some(cells, data != 0, data) for data in both)
         yield as_matrix(known), as_matrix(held)
 
 
-def _thinned(counts: FloatArray, rng: np.random.Generator) -> FloatArray:
+def _thinned(counts: FloatArray, size: float, rng: np.random.Generator) -> FloatArray:
     """Let each of the things counted fall into a part; what is left of a whole falls as one."""
+    likely = np.full(_PARTS, 1.0 / _PARTS)
+    if np.isfinite(size):
+        likely = rng.dirichlet(size * likely, len(counts))
     whole = np.floor(np.maximum(counts, 0.0))
-    parts = rng.multinomial(whole.astype(np.int64), np.full(_PARTS, 1.0 / _PARTS)).astype(float)
-    parts[np.arange(len(counts)), rng.integers(_PARTS, size=len(counts))] += counts - whole
+    parts = rng.multinomial(whole.astype(np.int64), likely).astype(float)
+    parts += rng.multinomial(1, likely, len(counts)) * (counts - whole)[:, None]
     return np.asarray(parts)
 
 
