@@ -130,11 +130,8 @@ def solve(
             other = half_step(engine, problem, "columns", features, pair)
             history.append(other.objective + constant)
             before, pair = pair[1], (found, other.members)
-            if found.virtual is not None and before is not None:
-                rows = problem.overlap_model.moved(found, before, other.members)
-                if rows is not found:
-                    pair = (rows, other.members)
-                    features = make_features(engine, problem, pair)
+            if found.virtual is not None:
+                pair, features = _moved(engine, problem, pair, before, features)
     asked = engine.reads.asked
     if engine.refresh():
         features = make_features(engine, problem, pair)
@@ -205,6 +202,18 @@ def improved(old: Solution, new: Solution) -> Solution:
     """Return `new`, reached from `old` by a jump."""
     history = np.append(old.history, new.objective)
     return replace(new, history=history, n_iter=old.n_iter + new.n_iter)
+
+
+def _moved(
+    engine: Engine, problem: Problem, pair: Pair, before: Memberships | None, features: Features
+) -> tuple[Pair, Features]:
+    """Let rows follow columns that have changed clusters, if the overlap model wants that."""
+    U, V = pair
+    assert U is not None and V is not None and before is not None
+    rows = problem.overlap_model.moved(U, before, V)
+    if rows is U:
+        return pair, features
+    return (rows, V), make_features(engine, problem, (rows, V))
 
 
 def continued(engine: Engine, problem: Problem, old: Solution) -> Solution:
