@@ -184,3 +184,15 @@ def test_the_distance_shown_is_that_to_the_nearest_group(run, planted):
     """Those of a set would be costs; single groups have distances under every model."""
     assert run("fit", "planted.npy", *OPTIONS, "--overlap-model", "sum", "-o", "out").code == 0
     assert "distance to nearest" in run("predict", "out", "planted.npy").words
+
+
+def test_groups_at_the_mean_of_others_are_not_counted(run, tmp_path):
+    X, _, _ = make_coclusters((120, 60), 4, 3, row_overlap=0.2, random_state=0)
+    write_matrix(X, tmp_path / "shared.npy")
+    options = ("--objective", "mean", "--preprocess", "none", "--seed", 0)
+    said = run("suggest", "shared.npy", *options)
+    assert "4 groups of rows and 3 of columns" in said.words
+    assert "of these are means of others: 4 overlap" in said.words
+    ran = run("fit", "shared.npy", *options, "--no-refine", "--no-report", "-o", "out")
+    assert "4 groups of rows and 3 of columns" in ran.words
+    assert load_model(tmp_path / "out" / "model.neocc").block_means_.shape == (4, 3)

@@ -64,7 +64,10 @@ def suggest_answer(
                 objective=settings.objective,
                 missing=settings.estimator_options["missing"],
                 remove_effects=settings.remove_effects,
-                row_outliers=AUTO,  # a few in groups would ask for many groups of their own
+                # Outliers and items in two groups would ask for groups of their own.
+                row_overlap=AUTO,
+                row_outliers=AUTO,
+                column_overlap=AUTO,
                 column_outliers=AUTO,
                 n_init=n_init,
                 random_state=settings.seed,

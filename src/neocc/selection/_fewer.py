@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from neocc._typing import FloatArray, IntArray
+from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.core.engine import Engine
 from neocc.core.objectives import Objective
 from neocc.selection._mixture import Mixture, Sets, bic, fitted
@@ -34,6 +34,8 @@ _SOME_ITEMS, _MOST_SETS = 500, 100
 _SHORT, _SCAN, _LONG = 12, 30, 150
 # Clusters differ in directions in which they vary more than their items do.
 _APART = 1.0
+# Clusters of equal distances are 0.87 as far from the mean of two others as from these.
+_NEARER = 0.75
 
 
 def fewer_that_overlap(
@@ -71,7 +73,8 @@ def _number(
     """Return the number of clusters that, with their means, explain more than k by themselves."""
     which = np.flatnonzero(~place.outlying.items)
     which = which[:: -(-len(which) // _SOME_ITEMS)]
-    if Sets.of(k, 2) is None or len(which) < ITEMS_PER_CLUSTER * k:
+    few = len(which) < ITEMS_PER_CLUSTER * k
+    if Sets.of(k, 2) is None or few or not _near_means(place.prototypes).any():
         return None
     apart = _Race(place, which, k, most, rng).alone
     basis = _directions(apart, place.items(which))
@@ -158,6 +161,17 @@ def _directions(mixture: Mixture, Y: Any) -> FloatArray:
     away = P - mixture.single @ P
     values, vectors = np.linalg.eigh(away.T @ (mixture.single[:, None] * away))
     return np.asarray(np.linalg.qr(white.T @ vectors[:, values > _APART])[0])
+
+
+def _near_means(P: FloatArray) -> BoolArray:
+    """Return which prototypes are nearer to a mean of others than to any of these."""
+    sets = Sets.of(len(P) - 1, 3)
+    assert sets is not None
+    near = np.zeros(len(P), dtype=bool)
+    for i, own in enumerate(P):
+        d = cdist(sets.weights @ np.delete(P, i, axis=0), own[None])[:, 0]
+        near[i] = d[sets.numbers > 1].min(initial=np.inf) < _NEARER * d[sets.numbers == 1].min()
+    return near
 
 
 def _without_one(mixture: Mixture, Y: Any) -> FloatArray:
