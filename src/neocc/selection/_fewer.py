@@ -35,7 +35,7 @@ _SHORT, _SCAN, _LONG = 12, 30, 150
 # Clusters differ in directions in which they vary more than their items do.
 _APART = 1.0
 # Clusters of equal distances are 0.87 as far from the mean of two others as from these.
-_NEARER = 0.75
+_NEARER = 0.6
 
 
 def fewer_that_overlap(
@@ -73,8 +73,9 @@ def _number(
     """Return the number of clusters that, with their means, explain more than k by themselves."""
     which = np.flatnonzero(~place.outlying.items)
     which = which[:: -(-len(which) // _SOME_ITEMS)]
-    few = len(which) < ITEMS_PER_CLUSTER * k
-    if Sets.of(k, 2) is None or few or not _near_means(place.prototypes).any():
+    if Sets.of(k, 2) is None or len(which) < ITEMS_PER_CLUSTER * k:
+        return None
+    if not _near_means(starts_of(place, k, rng, n_random=0)[0]).any():
         return None
     apart = _Race(place, which, k, most, rng).alone
     basis = _directions(apart, place.items(which))
