@@ -130,6 +130,8 @@ class OverlapEstimate:
             return [*lines, "  overlap: too few items or clusters to tell; none is assumed"]
         first = max(references, key=lambda name: references[name] + self._lead(name))
         verdict = f"{several} {self.side} in several clusters" if several else "none"
+        if not several and self.gain > references[first] + self._lead(first):
+            verdict = f"none, since most {self.side} would have some"
         lines.append(f"  overlap: {verdict}. Gain in log-likelihood (BIC) over disjoint clusters:")
         lines.append(f"    {'means of clusters':<24}{self.gain:>10.1f}")
         for name, value in references.items():

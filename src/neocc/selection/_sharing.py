@@ -23,6 +23,10 @@ MARGIN = 3.0
 It is more where clusters vary more than noise makes them.
 """
 
+# Items in three or more clusters, as a share of those in two, that are few.
+_FEW_MORE = 0.25
+# If fewer items are in one cluster only, these are no clusters: pairs of them are finer ones.
+_LEAST_SINGLE = 0.5
 # So few items in several clusters are none, and no other explanation is needed.
 _NOBODY = 0.5
 _MOST_ITEMS, _FEW_ITEMS = 2000, 500
@@ -63,8 +67,8 @@ class Sharing:
 
     @property
     def is_shared(self) -> bool:
-        """Whether overlap explains more than anything else."""
-        return bool(self.references) and _convinces(self.gain, self.references, self.margin)
+        """Whether some items are in several clusters."""
+        return bool((self.members.sum(axis=1) > 1).any())
 
 
 def _convinces(gain: float, references: dict[str, float], margin: float) -> bool:
@@ -120,24 +124,25 @@ class _Comparison:
             others["one more cluster"] = self._best(more, starts, widths[0])
         zero, margin = bic(disjoint, n), MARGIN * self._unruly(pairs)
         references = {name: bic(each, n) - zero for name, each in others.items()}
-        sets_of_more = self._with_more(pairs, most)
-        if references[_ANY_SHAPE] + margin < bic(sets_of_more, n) - zero:
-            pairs = sets_of_more
-        else:
+        # A few items in three clusters are no reason to doubt those in two. If there were many,
+        # sets would be so many that they explain gradual memberships just as well.
+        whole = self._with_more(pairs, most)
+        best = whole if whole.shares[2:].sum() < _FEW_MORE * whole.shares[1] else pairs
+        if references[_ANY_SHAPE] + margin >= bic(best, n) - zero:
             # There is more that chance can explain: every cluster has a shape of its own.
             margin *= k
-            pairs, begun = self._shaped(pairs, others)
+            best, begun = self._shaped(pairs, others)
             for name, each in begun.items():
-                if not _convinces(bic(pairs, n) - zero, references, margin):
+                if not _convinces(bic(best, n) - zero, references, margin):
                     break
                 other = fitted(self.some, each, _SHAPED)
                 references[name] = max(references[name], bic(other, n) - zero)
-        gain = bic(pairs, n) - zero
-        if not _convinces(gain, references, margin):
-            return self._apart(pairs, disjoint, references, gain, margin)
-        if pairs is not sets_of_more:
-            pairs = self._with_more(pairs, most)
-        return self._counted(kept, pairs, references, bic(pairs, n) - zero, margin)
+        gain = bic(best, n) - zero
+        if best.shares[0] < _LEAST_SINGLE or not _convinces(gain, references, margin):
+            return self._apart(best, disjoint, references, gain, margin)
+        if best is not whole:
+            best = self._with_more(best, most)
+        return self._counted(kept, best, references, bic(best, n) - zero, margin)
 
     def _with_more(self, pairs: Mixture, most: int) -> Mixture:
         """Let items be in more than two clusters, if that gains."""
