@@ -131,7 +131,7 @@ class OverlapEstimate:
         first = max(references, key=lambda name: references[name] + self._lead(name))
         verdict = f"{several} {self.side} in several clusters" if several else "none"
         if not several and self.gain > references[first] + self._lead(first):
-            verdict = f"none, since most {self.side} would have some"
+            verdict = f"none, for most {self.side} would have some, to gain little more"
         lines.append(f"  overlap: {verdict}. Gain in log-likelihood (BIC) over disjoint clusters:")
         lines.append(f"    {'means of clusters':<24}{self.gain:>10.1f}")
         for name, value in references.items():

@@ -25,8 +25,9 @@ It is more where clusters vary more than noise makes them.
 
 # Items in three or more clusters, as a share of those in two, that are few.
 _FEW_MORE = 0.25
-# If fewer items are in one cluster only, these are no clusters: pairs of them are finer ones.
-_LEAST_SINGLE = 0.5
+# If fewer items are in one cluster only, pairs may just be finer clusters: unless overlap gains so
+# many times what other explanations do.
+_MOSTLY_SINGLE, _CLEARLY = 0.5, 2.0
 # So few items in several clusters are none, and no other explanation is needed.
 _NOBODY = 0.5
 _MOST_ITEMS, _FEW_ITEMS = 2000, 500
@@ -138,11 +139,14 @@ class _Comparison:
                 other = fitted(self.some, each, _SHAPED)
                 references[name] = max(references[name], bic(other, n) - zero)
         gain = bic(best, n) - zero
-        if best.shares[0] < _LEAST_SINGLE or not _convinces(gain, references, margin):
-            return self._apart(best, disjoint, references, gain, margin)
-        if best is not whole:
+        convinces = _convinces(gain, references, margin)
+        if convinces and best is not whole:
             best = self._with_more(best, most)
-        return self._counted(kept, best, references, bic(best, n) - zero, margin)
+            gain = bic(best, n) - zero
+        clearly = best.shares[0] >= _MOSTLY_SINGLE or gain > _CLEARLY * max(references.values())
+        if not (convinces and clearly):
+            return self._apart(best, disjoint, references, gain, margin)
+        return self._counted(kept, best, references, gain, margin)
 
     def _with_more(self, pairs: Mixture, most: int) -> Mixture:
         """Let items be in more than two clusters, if that gains."""
