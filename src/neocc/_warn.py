@@ -7,7 +7,7 @@ from inspect import currentframe
 
 __all__ = ["warn"]
 
-_OWN_PACKAGES = ("neocc", "sklearn")
+_OWN_PACKAGES = ("neocc", "sklearn", "joblib")
 
 
 def warn(message: str, category: type[Warning]) -> None:

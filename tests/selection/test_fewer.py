@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import matplotlib as mpl
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from neocc import NEOCC
 from neocc.datasets import make_coclusters
-from neocc.selection import suggest_n_clusters
+from neocc.selection import estimate_overlap_and_outliers, suggest_n_clusters
 
 mpl.use("agg")
 
@@ -123,3 +124,64 @@ def test_nothing_is_warned_of():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         suggested(X, row_overlap="auto", column_overlap="auto")
+
+
+def test_the_order_of_rows_does_not_matter():
+    rng = np.random.default_rng(1)
+    M, sets = 3.0 * rng.normal(size=(3, 4)), [[0], [1], [2], [0, 1], [1, 2], [0, 2]]
+    U = np.zeros((3000, 3))
+    for row in range(3000):
+        members = sets[row % 6]
+        U[row, members] = 1 / len(members)
+    X = U @ M[:, rng.integers(4, size=40)] + 0.3 * rng.normal(size=(3000, 40))
+    assert suggested(X, row_overlap="auto").rows.taken == 3
+
+
+def test_published_criteria_say_that_they_know_no_auto():
+    X, _, _ = make_coclusters((60, 30), 3, 2, row_overlap=0.2, random_state=0)
+    ranked = suggested(
+        X, row_clusters=[2, 3], column_clusters=[2], criteria="icl", row_overlap="auto"
+    )
+    assert any('overlap "auto" is none' in note for note in ranked.notes)
+    # One side that is given does not decide for the other.
+    both = {"overlap_model": "average", "row_overlap": "auto", "column_overlap": 0.1}
+    assert suggested(X, **both).criteria == ("prediction",)
+
+
+def test_overlap_that_is_not_looked_for_is_said():
+    counts = np.random.default_rng(0).poisson(3.0, size=(40, 20))
+    found = suggested(counts, objective="poisson", row_overlap=0.2)
+    assert any("do not overlap" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("number", "wanted", "said"),
+    [
+        (6, None, "6 predict held-out cells best, but 1 of these is a mean of others: 5 overlap"),
+        (1, 7, "7 tell clusters of columns apart, but 2 of these are means of others: 5 overlap"),
+    ],
+)
+def test_reasons_read_well(number, wanted, said):
+    X, _, _ = make_coclusters((60, 30), 3, 2, random_state=0)
+    rows = suggested(X).rows
+    side = replace(rows, number=number, wanted=wanted, overlapping=5)
+    assert side.reason == said
+    assert 5 in side.shown
+
+
+def test_gradual_memberships_of_most_items_are_no_overlap():
+    rng = np.random.default_rng(2)
+    prototypes = 1.2 * rng.normal(size=(5, 30))
+    pairs = np.array([rng.choice(5, 2, replace=False) for _ in range(400)])
+    weight = rng.beta(4, 4, size=400)[:, None]
+    means = weight * prototypes[pairs[:, 0]] + (1 - weight) * prototypes[pairs[:, 1]]
+    X = means + rng.normal(size=means.shape)
+    found = estimate_overlap_and_outliers(X, 5, n_other_clusters=10, random_state=0)
+    assert found.overlap == 0.0
+    assert "none, for most rows would have some, to gain little more" in str(found)
+
+
+def test_as_much_overlap_as_there_is_is_found():
+    X, _, _ = make_coclusters((200, 100), 4, 3, row_overlap=0.9, random_state=1)
+    found = estimate_overlap_and_outliers(X, 4, n_other_clusters=3, random_state=0)
+    assert found.overlap == pytest.approx(0.9, abs=0.05)

@@ -48,8 +48,8 @@ def read_memberships(path: str | PathLike[str], side: str = "rows") -> Matrix:
         [header.index(name) for name in known if name in header]
         for known in (_NAME_COLUMNS, _GROUP_COLUMNS)
     )
-    if groups and len(header) > 1:
-        # Names are in the first column unless a heading says otherwise.
+    if groups and (names or len(header) == 2):
+        # Of two columns the other one holds names, unless a heading says otherwise.
         return _from_table(lines, names[0] if names else int(groups[0] == 0), groups[0])
     try:
         matrix = read_matrix(path)

@@ -201,10 +201,9 @@ def take_seed(
     """Return which of a few candidates leaves the least sum of distances from the nearest seed.
 
     `closest` are those distances so far, `left` has a line of distances from each candidate, none
-    of which counts as less than zero.
-    `closest` is lowered to the one taken, and items that are nearer to it by more than `tie` get
-    its number. The `n_kept` smallest distances are summed. Of sums that differ by rounding alone
-    the first is taken, for dense and sparse data alike.
+    of which counts as less than zero. `closest` is lowered to the one taken, and items that are
+    nearer to it by more than `tie` get its number. The `n_kept` smallest distances are summed. Of
+    sums that differ by rounding alone the first is taken, for dense and sparse data alike.
     """
     nearer = kept = np.maximum(np.minimum(closest, left), 0.0)
     if n_kept < len(closest):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeAlias
@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from neocc._counts import Counts
+from neocc._typing import FloatArray
 from neocc.core.biases import find_biases
 from neocc.core.engine import Engine
 from neocc.core.objectives import Side
@@ -21,6 +22,9 @@ from neocc.kernels import get_kernels
 
 Open: TypeAlias = Callable[[Matrix], Engine]
 """What puts a matrix into an engine."""
+
+LARGEST_DEFAULT = 8
+"""The largest number of clusters of a grid, if none is given."""
 
 # About how many iterations a selection takes.
 _ITERATIONS = 1000
@@ -94,3 +98,26 @@ def is_true(answer: Any) -> bool:
 def counts_of(side: Side, n_items: int, n_clusters: int, overlap: float, outliers: float) -> Counts:
     """Turn fractions into counts, or say why no memberships can meet them."""
     return make_counts(side.removesuffix("s"), n_items, n_clusters, overlap, outliers)
+
+
+def sorted_numbers(name: str, numbers: Any, n_items: int) -> list[int]:
+    """Return numbers of clusters to try, in order; 2 to 8 by default."""
+    if numbers is None:
+        return list(range(min(2, n_items), min(LARGEST_DEFAULT, n_items) + 1))
+    if not isinstance(numbers, Iterable) or isinstance(numbers, str):
+        raise ValueError(f"{name} must be a list or a range of numbers to try; got {numbers!r}.")
+    values = sorted({check_positive(f"every number in {name}", each) for each in numbers})
+    if not values:
+        raise ValueError(f"{name} is empty: give at least one number of clusters to try.")
+    if values[-1] > n_items:
+        items = name.split("_", maxsplit=1)[0] + "s"
+        raise ValueError(
+            f"{name} asks for {values[-1]} clusters of {n_items} {items}: "
+            f"ask for at most {n_items}."
+        )
+    return values
+
+
+def finite_numbers(values: FloatArray) -> list[float | None]:
+    """Return numbers as JSON knows them: None for those that are not finite."""
+    return [value if np.isfinite(value) else None for value in values.tolist()]

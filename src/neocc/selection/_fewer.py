@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from neocc._typing import BoolArray, FloatArray, IntArray
+from neocc._typing import FloatArray, IntArray
 from neocc.core.engine import Engine
 from neocc.core.objectives import Objective
 from neocc.selection._mixture import Mixture, Sets, bic, fitted
@@ -32,6 +32,10 @@ __all__ = ["fewer_that_overlap"]
 
 _SOME_ITEMS, _MOST_SETS = 500, 100
 _SHORT, _SCAN, _LONG = 12, 30, 150
+# More clusters that overlap are not looked for; fewer are not, where two numbers lose so much for
+# each item.
+_MOST_CLUSTERS, _HOPELESS = 32, 0.5
+_STARTS = 8
 # Clusters differ in directions in which they vary more than their items do.
 _APART = 1.0
 # Clusters of equal distances are 0.87 as far from the mean of two others as from these.
@@ -72,10 +76,8 @@ def _number(
 ) -> int | None:
     """Return the number of clusters that, with their means, explain more than k by themselves."""
     which = np.flatnonzero(~place.outlying.items)
-    which = which[:: -(-len(which) // _SOME_ITEMS)]
-    if Sets.of(k, 2) is None or len(which) < ITEMS_PER_CLUSTER * k:
-        return None
-    if not _near_means(starts_of(place, k, rng, n_random=0)[0]).any():
+    which = which[np.sort(rng.permutation(len(which))[:_SOME_ITEMS])]
+    if len(which) < ITEMS_PER_CLUSTER * k or not _near_means(place, k, rng):
         return None
     apart = _Race(place, which, k, most, rng).alone
     basis = _directions(apart, place.items(which))
@@ -121,18 +123,19 @@ class _Race:
 
     def mixtures(self, least: int) -> Iterator[Mixture]:
         """Yield the best of short runs, of any number, then fewer clusters while these gain."""
-        last, found = self.alone, []
-        for k in range(self.k, least - 1, -1):
+        last, found, least_gain = self.alone, list[Mixture](), -_HOPELESS * len(self.which)
+        for k in range(min(self.k, _MOST_CLUSTERS), least - 1, -1):
             starts = starts_of(self.place, k, self.rng, n_random=0)
-            if len(last.prototypes) > k:
-                starts.append(_without_one(last, self.Y))
+            if len(last.prototypes) == k + 1:
+                starts += _without_one(last, self.Y, 1)
             last = self._long(self._short(k, 2, starts), _SCAN)
             found.append(last)
+            if len(found) > 1 and max(map(self.gain, found[-2:])) < least_gain:
+                break
         best = self._long(max(found, key=self.gain))
         yield best
         while (k := len(best.prototypes) - 1) >= least:
-            starts = [np.delete(best.prototypes, i, axis=0) for i in range(k + 1)]
-            fewer = self._long(self._short(k, 2, starts))
+            fewer = self._long(self._short(k, 2, _without_one(best, self.Y, _STARTS)))
             yield fewer
             if self.gain(fewer) <= self.gain(best):
                 break
@@ -164,24 +167,25 @@ def _directions(mixture: Mixture, Y: Any) -> FloatArray:
     return np.asarray(np.linalg.qr(white.T @ vectors[:, values > _APART])[0])
 
 
-def _near_means(P: FloatArray) -> BoolArray:
-    """Return which prototypes are nearer to a mean of others than to any of these."""
-    sets = Sets.of(len(P) - 1, 3)
-    assert sets is not None
-    near = np.zeros(len(P), dtype=bool)
-    for i, own in enumerate(P):
-        d = cdist(sets.weights @ np.delete(P, i, axis=0), own[None])[:, 0]
-        near[i] = d[sets.numbers > 1].min(initial=np.inf) < _NEARER * d[sets.numbers == 1].min()
-    return near
+def _near_means(place: Place, k: int, rng: np.random.Generator) -> bool:
+    """Return whether some of k prototypes is much nearer to a mean of others than to these."""
+    P = starts_of(place, k, rng, n_random=0)[0]
+    d = cdist(P, P)
+    np.fill_diagonal(d, np.inf)
+    return bool((_to_means(P) < _NEARER * d.min(axis=1)).any())
 
 
-def _without_one(mixture: Mixture, Y: Any) -> FloatArray:
-    """Return the prototypes without the one that is nearest to a mean of others."""
-    P, white = mixture.prototypes, mixture.white(Y)
-    sets = Sets.of(len(P) - 1, 2)
-    assert sets is not None
-    means, nearest = sets.weights[sets.numbers > 1], []
-    for i, own in enumerate(P):
-        others = means @ np.delete(P, i, axis=0)
-        nearest.append(float(cdist(others @ white.T, (white @ own)[None]).min(initial=np.inf)))
-    return np.delete(P, int(np.argmin(nearest)), axis=0)
+def _to_means(P: FloatArray) -> FloatArray:
+    """Return the distance of every prototype to the nearest mean of two others."""
+    i, j = np.triu_indices(len(P), 1)
+    d = cdist(P, 0.5 * (P[i] + P[j]))
+    pairs = np.arange(len(i))
+    d[i, pairs] = d[j, pairs] = np.inf
+    return np.asarray(d.min(axis=1, initial=np.inf))
+
+
+def _without_one(mixture: Mixture, Y: Any, n_starts: int) -> list[FloatArray]:
+    """Return the prototypes without one of those that are nearest to a mean of others."""
+    P = mixture.prototypes
+    nearest = np.argsort(_to_means(P @ mixture.white(Y).T), kind="stable")[:n_starts]
+    return [np.delete(P, i, axis=0) for i in nearest]

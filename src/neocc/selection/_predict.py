@@ -47,8 +47,8 @@ class Wanted:
     """What numbers are chosen for; of each side some to choose from, None for any.
 
     Outliers that are None are estimated first: a few that had to be in a cluster would ask for many
-    clusters of their own. A side whose
-    items may have several memberships gets fewer clusters where these explain as much.
+    clusters of their own. A side whose items may have several memberships gets fewer clusters where
+    these explain as much.
     """
 
     objective: Objective

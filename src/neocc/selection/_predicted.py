@@ -10,6 +10,7 @@ import numpy as np
 from neocc._typing import AnyArray, FloatArray
 from neocc.core.objectives import Side
 from neocc.selection import _plots
+from neocc.selection._data import finite_numbers
 
 __all__ = ["SAME", "PredictedClusters", "SidePrediction"]
 
@@ -29,8 +30,7 @@ class SidePrediction:
     number : int
         The choice; 1 if no clusters predict better than none.
     plausible : tuple of int
-        Numbers that are nearly as good a knee of the error, or that single cuts of the data say,
-        the choice among them.
+        It, and numbers that are nearly as good a knee of the error, or that single cuts say.
     side : {"rows", "columns"}
         What is clustered.
     n_items : int
@@ -46,8 +46,7 @@ class SidePrediction:
     at_limit : bool
         Whether still more clusters than were tried may predict better.
     wanted : int or None
-        How many it takes to tell the clusters of the other side apart, if these lead; at least
-        `number`.
+        How many tell the clusters of the other side apart, if these lead; at least `number`.
     overlapping : int or None
         How many explain as much if items may be in several: the others are means of these.
     paired : bool
@@ -123,7 +122,7 @@ class SidePrediction:
     @property
     def shown(self) -> list[int]:
         """The numbers worth showing: the choice, its neighbours and rivals, the ends."""
-        near = {self.number - 1, self.number, self.number + 1, *self.plausible}
+        near = {self.number - 1, self.number, self.number + 1, *self.plausible, self.taken}
         all_of_them = near | {1, self.within_error, self.largest}
         return sorted(number for number in all_of_them if 1 <= number <= self.largest)
 
@@ -139,7 +138,7 @@ class SidePrediction:
             return int(self.errors.argmin()) == 0 and not self.other_model
         least = _UNSURE if self.of_halves else _UNSURE_OF_CELLS
         agreed = len(self.plausible) == 1 and self.agreement >= least and not self.other_model
-        return agreed or self.overlapping is not None
+        return agreed or (self.overlapping is not None and not self.other_model)
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -150,9 +149,9 @@ class SidePrediction:
             "overlapping": self.overlapping is not None,
             "plausible": list(self.plausible),
             "clear": self.is_clear,
-            "error": _numbers(self.errors),
-            "standard_error": _numbers(self.standard_errors),
-            "stability": _numbers(self.stability),
+            "error": finite_numbers(self.errors),
+            "standard_error": finite_numbers(self.standard_errors),
+            "stability": finite_numbers(self.stability),
         }
 
     @property
@@ -164,12 +163,15 @@ class SidePrediction:
     @property
     def reason(self) -> str:
         """The choice in words: a clause without a full stop."""
+        other = "columns" if self.side == "rows" else "rows"
         if self.overlapping is not None:
-            means = f"{self.apart - self.taken} of these are means of others: {self.taken} overlap"
-            return f"{self.apart} predict held-out cells best, but {means}"
+            said, n = "predict held-out cells best", self.apart - self.overlapping
+            if self.apart != self.number:
+                said = f"tell clusters of {other} apart"
+            means = "1 of these is a mean" if n == 1 else f"{n} of these are means"
+            return f"{self.apart} {said}, but {means} of others: {self.overlapping} overlap"
         if self.taken == self.number:
             return self._reason
-        other = "columns" if self.side == "rows" else "rows"
         if self.paired:
             return f"{self._reason}; {self.taken} are taken, as many as of {other}"
         return f"{self._reason}; {self.taken} are taken to tell clusters of {other} apart"
@@ -185,7 +187,7 @@ class SidePrediction:
             return f"no structure: no clusters of {self.side} predict held-out cells better{more}"
         said = [f"{self.explained:.0%} of the error of held-out cells is gone"]
         if self.within_error == self.number:
-            said += ["more clusters predict no better"]
+            said.append("more clusters predict no better")
         elif self.within_error > self.number:
             more = "and perhaps more" if self.at_limit else "clusters"
             said.append(f"the knee of the error, up to {self.within_error} {more} predict better")
@@ -195,10 +197,6 @@ class SidePrediction:
             why = "only blocks of one value show them" if self.other_model else "parts disagree"
             said.append(f"unclear: {others if len(self.plausible) > 1 else why}")
         return "; ".join(said)
-
-
-def _numbers(values: FloatArray) -> list[float | None]:
-    return [value if np.isfinite(value) else None for value in values.tolist()]
 
 
 @dataclass(frozen=True, eq=False)

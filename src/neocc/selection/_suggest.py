@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from numbers import Real
 from typing import Any, TypeAlias
 
@@ -17,6 +18,7 @@ from neocc.engines.validation import make_counts
 from neocc.selection._considered import known_outliers, sampled
 from neocc.selection._criteria import CRITERIA, Fit, icl
 from neocc.selection._data import (
+    LARGEST_DEFAULT,
     check_choice,
     check_jobs,
     check_positive,
@@ -24,6 +26,7 @@ from neocc.selection._data import (
     make_rng,
     opened,
     read,
+    sorted_numbers,
     without_biases,
 )
 from neocc.selection._distances import all_equal
@@ -42,7 +45,10 @@ Callback: TypeAlias = Callable[[int, int], Any]
 
 PREDICTION = "prediction"
 _PATIENCE = 3
-_LARGEST_DEFAULT = 8
+_WITHOUT_OVERLAP = (
+    "clusters that predict do not overlap: items in several of them may be counted as further "
+    "clusters."
+)
 # As in `NEOCC`.
 _SHRINKAGE = 10.0
 
@@ -102,8 +108,8 @@ def suggest_n_clusters(
         Calinski-Harabasz ratio, which favours few clusters.
     row_overlap, row_outliers, column_overlap, column_outliers : float or "auto", default=0.0
         Fractions as in `NEOCC`, the same for the whole grid, where one cluster has no overlap.
-        Outliers set to "auto" are estimated first. With an overlap, "auto" or above 0, clusters at
-        the mean of others are not counted. For counts and observed cells, "auto" means none.
+        Outliers set to "auto" are estimated first. With an overlap, "auto" or above 0,
+        prediction does not count clusters at the mean of others; otherwise "auto" means none.
     missing, remove_effects : default="zero" and False
         As in `NEOCC`: whether only observed cells count ("ignore"), and without their effects.
     n_init : int, default=4
@@ -144,7 +150,8 @@ def suggest_n_clusters(
     overlaps = _fraction("row_overlap", row_overlap), _fraction("column_overlap", column_overlap)
     overlap = overlaps[0] or 0.0, overlaps[1] or 0.0
     if criteria is None:
-        ranks = max(overlap) > 0 and overlap_model != REPEAT.name and is_estimated(asked)
+        given = None not in overlaps and max(overlap) > 0
+        ranks = given and overlap_model != REPEAT.name and is_estimated(asked)
         criteria = "icl" if ranks else PREDICTION
     wanted = tuple(dict.fromkeys([criteria] if isinstance(criteria, str) else criteria))
     predicts = wanted == (PREDICTION,)
@@ -162,7 +169,7 @@ def suggest_n_clusters(
     n_init = check_positive("n_init", n_init)
     if predicts:
         numbers = tuple(
-            None if given is None else _sorted_numbers(f"{word}_clusters", given, n_items)
+            None if given is None else sorted_numbers(f"{word}_clusters", given, n_items)
             for word, given, n_items in zip(
                 ("row", "column"), (row_clusters, column_clusters), matrix.shape, strict=True
             )
@@ -171,19 +178,25 @@ def suggest_n_clusters(
         most = most_memberships(model, overlaps)
         goal = Wanted(asked, numbers[0], numbers[1], outliers, model, most)
         n_runs = (n_init + 1) // 2
-        return choose_numbers(matrix, goal, rng, n_jobs, max_entries, n_runs, callback)
+        found = choose_numbers(matrix, goal, rng, n_jobs, max_entries, n_runs, callback)
+        uncounted = max(most) > 1 and not is_estimated(asked)
+        return replace(found, notes=(*found.notes, _WITHOUT_OVERLAP)) if uncounted else found
     if not is_estimated(asked):
         raise ValueError(
             f"criteria={wanted[0]!r} compares squared differences over all cells: take "
             "criteria='prediction'."
         )
-    row_clusters = _sorted_numbers("row_clusters", row_clusters, matrix.shape[0])
-    column_clusters = _sorted_numbers("column_clusters", column_clusters, matrix.shape[1])
+    row_clusters = sorted_numbers("row_clusters", row_clusters, matrix.shape[0])
+    column_clusters = sorted_numbers("column_clusters", column_clusters, matrix.shape[1])
     largest = (row_clusters[-1:], column_clusters[-1:])
     _check_fractions(matrix, largest, (overlap[0], known[0], overlap[1], known[1]))
     matrix, notes = sampled(matrix, max_entries, row_clusters[-1], rng)
     with opened(matrix, n_jobs) as engine:
         out = [each.share for each in known_outliers(engine, outliers, rng)]
+    if None in overlaps:
+        notes.append(
+            'overlap "auto" is none for published criteria: criteria="prediction" finds it.'
+        )
     # Memberships that outliers found here leave free are nobody's.
     free = [share if given is None else 0.0 for share, given in zip(out, outliers, strict=True)]
     fractions = (overlap[0] - free[0], out[0], overlap[1] - free[1], out[1])
@@ -225,7 +238,7 @@ def _check_fractions(
 ) -> None:
     """Refuse fractions that no memberships can meet."""
     for i, (word, n_items) in enumerate(zip(("row", "column"), matrix.shape, strict=True)):
-        for k in numbers[i] or [min(_LARGEST_DEFAULT, n_items)]:
+        for k in numbers[i] or [min(LARGEST_DEFAULT, n_items)]:
             make_counts(word, n_items, k, fractions[2 * i], fractions[2 * i + 1])
 
 
@@ -264,23 +277,6 @@ def _result(
     return SuggestedClusters(
         best, table, criteria, search.objective.name, search.n_pairs, complete, tuple(notes)
     )
-
-
-def _sorted_numbers(name: str, numbers: Any, n_items: int) -> list[int]:
-    if numbers is None:
-        return list(range(min(2, n_items), min(_LARGEST_DEFAULT, n_items) + 1))
-    if not isinstance(numbers, Iterable) or isinstance(numbers, str):
-        raise ValueError(f"{name} must be a list or a range of numbers to try; got {numbers!r}.")
-    values = sorted({check_positive(f"every number in {name}", each) for each in numbers})
-    if not values:
-        raise ValueError(f"{name} is empty: give at least one number of clusters to try.")
-    if values[-1] > n_items:
-        items = name.split("_", maxsplit=1)[0] + "s"
-        raise ValueError(
-            f"{name} asks for {values[-1]} clusters of {n_items} {items}: "
-            f"ask for at most {n_items}."
-        )
-    return values
 
 
 def _simplify(search: Search) -> list[str]:
