@@ -54,3 +54,10 @@ def test_memberships_are_read_from_lines_and_from_a_matrix(tmp_path):
         found = read_memberships(tmp_path / name)
         assert found.row_names == ROWS
         assert found.data.toarray().tolist() == [[1, 1], [0, 0], [0, 1]]
+
+
+def test_a_matrix_with_a_group_called_group_is_no_list(tmp_path):
+    path = tmp_path / "members.csv"
+    path.write_text("movie,group,drama\na,1,0\nb,0,1\nc,1,1\n", encoding="utf-8")
+    found = read_memberships(path)
+    np.testing.assert_array_equal(found.data.toarray(), [[1, 0], [0, 1], [1, 1]])
