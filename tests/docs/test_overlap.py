@@ -50,6 +50,7 @@ def test_the_table_is_what_the_example_prints(example):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::neocc.RedundancyWarning")
 def test_the_whole_table_is_what_the_example_prints(example):
     assert example["measure"]() == TABLE
 
