@@ -98,10 +98,11 @@ def test_a_dense_store_likewise(run, tmp_path):
     X = planted().data.toarray() + 1.0
     np.save(tmp_path / "m.npy", X)
     write_store(tmp_path / "m.blocks", X, rows_per_block=70)
-    for name in ("m.npy", "m.blocks"):
-        ran = run("fit", name, "--rows", 3, "-o", f"of-{name}", "--n-init", 2)
-        note = "Note: numbers were chosen without 1 row that looks like an outlier.\n"
-        assert (ran.code, ran.err) == (0, note)
+    names = ("m.npy", "m.blocks")
+    ran = [run("fit", name, "--rows", 3, "-o", f"of-{name}", "--n-init", 2) for name in names]
+    assert [each.code for each in ran] == [0, 0]
+    # Whether one row looks like an outlier hangs on the versions of packages, for both alike.
+    assert ran[0].err == ran[1].err
     assert_same(tmp_path / "of-m.npy", tmp_path / "of-m.blocks")
 
 
