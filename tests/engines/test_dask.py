@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -412,8 +413,11 @@ def test_tasks_have_names_that_can_be_read(client, one_thread):
 def test_nothing_is_kept_after_a_fit(client):
     X = planted(np.random.default_rng(0), 60, 20)
     NEOCC(2, 2, engine=client, init="random", n_init=1, refine=False, max_iter=2).fit(X)
-    client.sync(client.scheduler.identity)
-    assert not [key for key in client.futures if "neocc" in str(key)]
+    end = time.monotonic() + 10.0
+    while kept := [key for key in client.futures if "neocc" in str(key)]:
+        # They are released in the background, late if the machine is busy.
+        assert time.monotonic() < end, kept
+        client.sync(client.scheduler.identity)
 
 
 @pytest.mark.parametrize("n_blocks", [1, 2, 5, 9, 12, 16, 33])

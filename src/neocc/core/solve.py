@@ -210,7 +210,8 @@ def _moved(
     """Let rows follow columns that have changed clusters, if the overlap model wants that."""
     U, V = pair
     assert U is not None and V is not None and before is not None
-    rows = problem.overlap_model.moved(U, before, V)
+    # Over observed cells, means of one column are drawn towards zero: these may cost more.
+    rows = U if problem.objective.needs_counts else problem.overlap_model.moved(U, before, V)
     if rows is U:
         return pair, features
     return (rows, V), make_features(engine, problem, (rows, V))
