@@ -77,7 +77,9 @@ def _number(
     """Return the number of clusters that, with their means, explain more than k by themselves."""
     which = np.flatnonzero(~place.outlying.items)
     which = which[np.sort(rng.permutation(len(which))[:_SOME_ITEMS])]
-    if len(which) < ITEMS_PER_CLUSTER * k or not _near_means(place, k, rng):
+    if len(which) < ITEMS_PER_CLUSTER * k or numbers[0] > _MOST_CLUSTERS:
+        return None
+    if not _near_means(place, k, rng):
         return None
     apart = _Race(place, which, k, most, rng).alone
     basis = _directions(apart, place.items(which))
