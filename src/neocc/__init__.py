@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         NEOKMeans,
         RedundancyWarning,
         SingleClusterWarning,
+        UnknownIdWarning,
         objective_value,
         top_features,
     )
@@ -32,6 +33,7 @@ __all__ = [
     "NEOKMeans",
     "RedundancyWarning",
     "SingleClusterWarning",
+    "UnknownIdWarning",
     "__version__",
     "objective_value",
     "top_features",

@@ -69,6 +69,16 @@ def test_a_negative_number_is_named_by_its_place_in_the_file(run, tmp_path):
     assert "found -5 at row 2, column 2" in " ".join(ran.err.split())
 
 
+def test_so_is_one_among_new_rows_whatever_the_order_of_their_columns(run, tmp_path):
+    (tmp_path / "x.csv").write_text("name,a,b,c\nann,5,1,0\nbob,4,0,1\ncid,0,5,6\ndee,1,7,8\n")
+    assert run("fit", "x.csv", "--objective", "poisson", *GROUPS, "-o", "out").code == 0
+    (tmp_path / "new.csv").write_text("name,c,b,a\neve,1,2,3\nfay,1,2,-3\n")
+    ran = run("predict", "out", "new.csv")
+    assert ran.code == 2
+    assert "new.csv: Negative values" in " ".join(ran.err.split())
+    assert "found -3 at row 2 ('fay'), column 3 ('a')" in " ".join(ran.err.split())
+
+
 def test_lifts_are_in_the_json(run, women, tmp_path):
     ran = run("fit", women, "--objective", "poisson", *GROUPS, "-o", "out", "--json")
     assert ran.code == 0, ran.err

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
+import shutil
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from neocc.io import load_model, read_matrix, write_store
+from neocc import NEOCC, CellPredictor
+from neocc.io import load_model, read_matrix, save_model, write_store
 
 FIT = ["--missing", "ignore", "--remove-effects", "--rows", "2", "--columns", "2", "--quiet"]
 
@@ -121,6 +126,20 @@ def test_a_store_is_fitted_to_the_cells_it_has(run, tmp_path, ratings):
     assert "read into memory" in ran.err
 
 
+def test_effects_are_kept_where_that_is_asked_for(run, tmp_path, ratings):
+    plain = ["--missing", "ignore", "--no-remove-effects", "--rows", "2", "--columns", "2"]
+    ran = run("fit", ratings, *plain, "-o", "out")
+    assert ran.code == 0, ran.err
+    assert "less the effects" not in ran.words
+    model = load_model(tmp_path / "out" / "model.neocc")
+    assert (model.missing, model.remove_effects) == ("ignore", False)
+    assert not model.row_effects_.any()
+    assert run("fit", "--from", "out/record.json", "-o", "again").code == 0
+    again = load_model(tmp_path / "again" / "model.neocc")
+    assert not again.remove_effects
+    assert again.objective_ == model.objective_
+
+
 def test_values_of_cells(run, tmp_path, ratings):
     assert run("fit", ratings, *FIT, "-o", "out").code == 0
     (tmp_path / "pairs.csv").write_text("user,film\nu00,f00\nu00,f19\nzoe,f00\nu01,none\n")
@@ -142,6 +161,98 @@ def test_values_of_cells(run, tmp_path, ratings):
     ran = run("predict", "out", "bare.tsv", "--cells", "--json")
     assert [cell["value"] for cell in json.loads(ran.out)["cells"]] == values[:2]
     assert "u00" in run("predict", "out", "bare.tsv", "--cells").out
+
+
+def test_columns_of_a_list_of_cells_may_be_named(run, tmp_path, ratings):
+    assert run("fit", ratings, *FIT, "-o", "out").code == 0
+    (tmp_path / "pairs.csv").write_text("user,film\nu00,f00\nu00,f19\n")
+    (tmp_path / "other.csv").write_text("when,film,user\n1,f00,u00\n2,f19,u00\n")
+    plain = run("predict", "out", "pairs.csv", "--cells", "--json").out
+    for named in ("user,film", "3,2"):
+        ran = run("predict", "out", "other.csv", "--cells", "--json", "--triplet-columns", named)
+        assert ran.out == plain
+    for wrong, said in (("user,movie", "'movie'"), ("0,1", "0"), ("1,9", "9")):
+        ran = run("predict", "out", "other.csv", "--cells", "--triplet-columns", wrong)
+        assert ran.code == 2
+        assert f"There is no column {said}. The columns are when, film, user" in ran.err
+    ran = run("predict", "out", "pairs.csv", "--cells", "--layout", "pairs")
+    assert ran.code == 2
+    assert "Leave out --layout." in " ".join(ran.err.split())
+
+
+@pytest.mark.parametrize("kind", ["parquet", "xlsx", "csv.gz"])
+def test_lists_of_cells_may_be_in_other_files(run, tmp_path, ratings, kind):
+    assert run("fit", ratings, *FIT, "-o", "out").code == 0
+    cells = [("u00", "f19"), ("u00", "f00"), ("zoe", "f00"), ("u00", "f19")]
+    (tmp_path / "pairs.csv").write_text("user,film\n" + "".join(f"{p},{t}\n" for p, t in cells))
+    plain = run("predict", "out", "pairs.csv", "--cells", "--json").out
+    assert len(json.loads(plain)["cells"]) == 4
+    columns = {"user": [p for p, _ in cells], "film": [t for _, t in cells], "when": [1, 2, 3, 4]}
+    swapped = {name: columns[name] for name in ("when", "film", "user")}
+    cold = {"user": ["zoe", *columns["user"]], "film": ["none", *columns["film"]]}
+    for name, table in (("pairs", columns), ("other", swapped), ("cold", cold)):
+        path = tmp_path / f"{name}.{kind}"
+        if kind == "parquet":
+            pq.write_table(pa.table(table), path)
+        elif kind == "xlsx":
+            sheet = pytest.importorskip("openpyxl").Workbook()
+            for line in (table.keys(), *zip(*table.values(), strict=True)):
+                sheet.active.append(list(line))
+            sheet.save(path)
+        else:
+            lines = (table.keys(), *zip(*table.values(), strict=True))
+            with gzip.open(path, "wt") as file:
+                file.writelines(",".join(map(str, line)) + "\n" for line in lines)
+    assert run("predict", "out", f"pairs.{kind}", "--cells", "--json").out == plain
+    for named in ("user,film", "3,2"):
+        ran = run(
+            "predict", "out", f"other.{kind}", "--cells", "--json", "--triplet-columns", named
+        )
+        assert ran.out == plain, ran.err
+    # A first line of names that are not known is a cell where the heading is elsewhere.
+    ran = run("predict", "out", f"cold.{kind}", "--cells", "--json")
+    assert [cell["row"] for cell in json.loads(ran.out)["cells"]] == ["zoe", *columns["user"]]
+    ran = run("predict", "out", f"other.{kind}", "--cells", "--triplet-columns", "user,movie")
+    assert ran.code == 2
+    assert "'movie'" in ran.err
+    if kind == "parquet":
+        ran = run("predict", "out", "pairs.parquet", "--cells", "--delimiter", ";")
+        assert ran.code == 2
+        assert "no meaning for the format 'parquet'" in " ".join(ran.err.split())
+
+
+@pytest.mark.parametrize("as_text", [True, False])
+def test_a_saved_predictor_predicts_cells(run, tmp_path, as_text):
+    cells = [(p, t) for p in range(12) for t in range(9) if (p + t) % 3]
+    ids = [(f"u{p}", f"f{t}") if as_text else (p, float(t)) for p, t in cells]
+    groups = NEOCC(2, 2, missing="ignore", remove_effects=True)
+    model = CellPredictor(groups, n_models=2, random_state=0)
+    model.fit(ids, [5.0 if (p < 6) == (t < 4) else 1.0 for p, t in cells])
+    save_model(model, tmp_path / "model.neocc")
+    asked = [*ids[:5], ids[0][:1] + ("none",), ("none", ids[0][1])]
+    told = [(p, t if isinstance(t, str) else int(t)) for p, t in asked]
+    (tmp_path / "pairs.csv").write_text("user,film\n" + "".join(f"{p},{t}\n" for p, t in told))
+    ran = run("predict", "model.neocc", "pairs.csv", "--cells", "--json")
+    assert ran.code == 0, ran.err
+    found = [cell["value"] for cell in json.loads(ran.out)["cells"]]
+    assert found == model.predict(asked).tolist()
+    for command in (
+        ["predict", "model.neocc", "pairs.csv"],
+        ["report", "model.neocc"],
+        ["score", "model.neocc", "model.neocc"],
+    ):
+        ran = run(*command)
+        assert ran.code == 2
+        assert "holds a CellPredictor" in " ".join(ran.err.split())
+
+
+def test_ids_that_read_alike_are_not_mixed_up(run, tmp_path):
+    model = CellPredictor(n_models=1).fit([(1, "a"), ("1", "a")] * 2, [1.0, 2.0, 1.0, 2.0])
+    save_model(model, tmp_path / "model.neocc")
+    (tmp_path / "pairs.csv").write_text("1,a\n")
+    ran = run("predict", "model.neocc", "pairs.csv", "--cells")
+    assert ran.code == 2
+    assert "several rows called '1'" in " ".join(ran.err.split())
 
 
 def test_values_of_cells_stay_within_those_of_the_fit(run, tmp_path):
@@ -171,6 +282,37 @@ def test_new_rows_have_missing_cells(run, tmp_path, ratings):
     model = load_model(tmp_path / "out" / "model.neocc")
     own = np.flatnonzero(model.row_membership_[0]) + 1
     assert [row["groups"] for row in json.loads(ran.out)["rows"]] == [own.tolist()] * 2
+
+
+def test_a_model_knows_that_missing_cells_do_not_count(run, tmp_path, ratings):
+    table = as_table(tmp_path / "table.csv", ratings)
+    assert run("fit", table, *FIT, "-o", "out").code == 0
+    (tmp_path / "alone").mkdir()
+    shutil.copy(tmp_path / "out" / "model.neocc", tmp_path / "alone")
+    told = run("predict", "out", table, "--missing", "ignore", "--json")
+    for model in ("out", "alone"):
+        ran = run("predict", model, table, "--json")
+        assert ran.code == 0, ran.err
+        assert ran.out == told.out
+    filled = run("predict", "out", table, "--missing", "zero", "--json")
+    assert json.loads(filled.out)["rows"] != json.loads(told.out)["rows"]
+    assert "fitted with --missing ignore; here blank" in json.loads(filled.out)["notes"][-1]
+    assert run("predict", "out", table, "--missing", "error").code == 2
+    ran = run("report", "alone/model.neocc", "--data", table)
+    assert ran.code == 0, ran.err
+
+
+def test_a_model_of_full_tables_has_no_use_for_missing_cells(run, tmp_path, women, women_result):
+    ran = run("predict", women_result, women, "--missing", "ignore")
+    assert ran.code == 2
+    assert "not fitted with --missing ignore" in ran.err
+    lines = women.read_text().splitlines()
+    filled = lines[1].replace(",0", ",", 1)
+    women.write_text("\n".join([lines[0], filled, *lines[2:]]) + "\n")
+    options = ("--missing", "zero", "--rows", 2, "--columns", 2, "--no-report", "--n-init", 1)
+    assert run("fit", women, *options, "-o", "out").code == 0
+    ran = run("predict", "out", women)
+    assert ran.code == 0, ran.err
 
 
 @pytest.mark.parametrize(

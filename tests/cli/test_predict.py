@@ -9,7 +9,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from files import change_member
+from files import change_member, write_h5ad, write_h5ad_matrix
+from models import save_unchecked
 from scipy import sparse
 
 from neocc.datasets import load_southern_women
@@ -24,6 +25,8 @@ from neocc.io import (
 )
 from neocc.io._saved import keep_steps
 from neocc.preprocessing import PREPROCESSORS, make_preprocessor
+
+FEW = ("--rows", 2, "--columns", 2, "--n-init", 1, "--no-report")
 
 
 @pytest.fixture
@@ -69,6 +72,33 @@ def test_the_page_and_the_file(run, women_result, new_rows, tmp_path):
     from pyarrow import parquet
 
     assert parquet.read_table(tmp_path / "found.parquet")["name"].to_pylist()[0] == lines[0]["name"]
+
+
+def test_a_single_row(run, women_result, tmp_path):
+    np.savetxt(tmp_path / "one.csv", load_southern_women().data[:1], delimiter=",")
+    ran = run("predict", women_result, tmp_path / "one.csv")
+    assert ran.code == 0, ran.err
+    assert " 1 row: " in ran.words
+
+
+@pytest.mark.parametrize("cell", ["", "nan"])
+@pytest.mark.parametrize("text", [False, True])
+def test_no_advice_to_skip_cells_of_a_model_without_use_for_it(
+    cell, text, run, women_result, tmp_path
+):
+    women = load_southern_women()
+    lines = [["name", *women.column_names], *([f"w{i}", *women.data[i]] for i in range(3))]
+    lines[2][4] = cell
+    lines[1][6:8] = ["x", "y"] if text else lines[1][6:8]
+    with (tmp_path / "new.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(lines)
+    ran = run("predict", women_result, tmp_path / "new.csv")
+    assert ran.code == 2
+    assert "--missing zero" in ran.err
+    assert "ignore" not in ran.err
+    assert ("1 cell has no value" in ran.err) == text
+    ran = run("fit", tmp_path / "new.csv", "-o", tmp_path / "out")
+    assert "ignore" in ran.err
 
 
 def test_many_rows_are_cut_short_on_the_page(run, women_result, tmp_path):
@@ -122,6 +152,30 @@ def test_every_step_travels_with_the_model(run, tmp_path, name):
     # Alone, without the folder it came from, the model still knows.
     shutil.copy(tmp_path / "out" / "model.neocc", tmp_path / "alone.neocc")
     assert run("predict", "alone.neocc", "new.npy", "--json").out == ran.out
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["row-center", "column-center", "double-center", "row-standardize", "column-standardize"],
+)
+def test_a_column_and_a_row_may_have_no_observed_cell(run, tmp_path, name):
+    X = np.random.default_rng(0).random((12, 6))
+    X[:, 2] = X[5] = np.nan
+    np.save(tmp_path / "m.npy", X)
+    options = ("--rows", 2, "--columns", 2, "--n-init", 1, "--preprocess", name)
+    ran = run("fit", "m.npy", "--missing", "ignore", *options, "-o", "out")
+    assert ran.code == 0, ran.err
+    ran = run("predict", "out", "m.npy", "--missing", "ignore", "--json")
+    assert ran.code == 0, ran.err
+    answer = json.loads(ran.out)
+    assert not any("invalid" in note or "divide" in note for note in answer["notes"])
+    assert [line["nearest_distance"] for line in answer["rows"]][5] == 0
+    (tmp_path / "cells.csv").write_text("row,column\n1,3\n6,1\n")
+    ran = run("predict", "out", "cells.csv", "--cells", "--json")
+    assert ran.code == 0, ran.err
+    assert all(np.isfinite(cell["value"]) for cell in json.loads(ran.out)["cells"])
+    ran = run("report", "out")
+    assert ran.code == 0, ran.err
 
 
 def test_a_sparse_file_is_filled_if_that_of_the_fit_was(run, tmp_path):
@@ -188,7 +242,9 @@ def test_arrays_of_other_lengths_are_refused(tmp_path):
         steps = make_preprocessor(["column-norm"]).fit(X)
         steps.steps[0][1].column_norms_ = wrong
         keep_steps(model, steps, dense=False)
-        save_model(model, tmp_path / "m.neocc", force=True)
+        with pytest.raises(ValueError, match=r"cannot be saved.*column_norms_"):
+            save_model(model, tmp_path / "m.neocc")
+        save_unchecked(model, tmp_path / "m.neocc")
         with pytest.raises(ModelFileError, match=r"damaged.*column_norms_"):
             read_model(tmp_path / "m.neocc")
 
@@ -219,3 +275,93 @@ def test_triplets_are_filled_for_steps_that_need_it(run, tmp_path):
     answers = [run("predict", "result", name, "--json") for name in ("table.csv", "triplets.csv")]
     assert answers[1].code == 0, answers[1].err
     assert json.loads(answers[0].out)["rows"] == json.loads(answers[1].out)["rows"]
+
+
+def test_numbers_are_read_as_those_of_the_fit(run, tmp_path):
+    path, new = tmp_path / "money.csv", tmp_path / "new.csv"
+    lines = "".join(f"x{i};{i}.000;1.300,5;{i}\nz{i};7;1;{i}\n" for i in range(1, 5))
+    path.write_text(f"name;a;b;c\n{lines}")
+    new.write_text("name;a;b;c\nx;2.000;1.300,5;2\n")
+    how = ("--thousands", ".", "--decimal", ",")
+    options = (*FEW, "--preprocess", "none")
+    assert run("fit", path, *options, *how, "-o", "out").code == 0
+    told = run("predict", "out", new, *how, "--json")
+    assert told.code == 0, told.err
+    assert run("predict", "out", new, "--json").out == told.out
+    new.write_text("name;a;b;c\nx;2000;1300.5;2\n")
+    assert run("predict", "out", new, "--decimal", ".", "--json").out == told.out
+    # What only a text has to say is not asked of another format.
+    np.save(tmp_path / "new.npy", [[2000, 1300.5, 2]])
+    ran = run("predict", "out", "new.npy", "--json")
+    assert ran.code == 0, ran.err
+
+
+def test_the_layer_of_the_fit_is_read(run, tmp_path):
+    h5py = pytest.importorskip("h5py")
+    X = np.random.default_rng(0).random((12, 5))
+    with h5py.File(write_h5ad(tmp_path / "m.h5ad", X), "a") as file:
+        write_h5ad_matrix(file.create_group("layers"), "other", X[::-1], "csr_matrix")
+    options = (*FEW, "--preprocess", "none", "--layer", "other")
+    assert run("fit", "m.h5ad", *options, "-o", "out").code == 0
+    ran = run("predict", "out", "m.h5ad", "--json")
+    assert ran.code == 0, ran.err
+    assert ran.out == run("predict", "out", "m.h5ad", "--layer", "other", "--json").out
+
+
+@pytest.mark.parametrize("heading", ["year,a,b,c\n", ""])
+@pytest.mark.parametrize("name", ["new.csv", "new.xlsx"])
+def test_names_that_few_rows_do_not_show_are_those_of_the_fit(run, tmp_path, heading, name):
+    # Sixty years in steps of one name their rows; three might be data.
+    first = 1960 if heading else 1
+    rows = [[first + i, i % 2, i % 3, (i * i) % 5] for i in range(63)]
+    _write(tmp_path / "old.csv", heading, rows[:60])
+    _write(tmp_path / name, heading, rows[60:])
+    fitted = run("fit", "old.csv", "-o", "groups", "--rows", 2, "--columns", 2, "--no-report")
+    assert fitted.code == 0, fitted.err
+    ran = run("predict", "groups", name, "--json")
+    assert ran.code == 0, ran.err
+    answer = json.loads(ran.out)
+    assert [one["name"] for one in answer["rows"]] == [str(row[0]) for row in rows[60:]]
+    # What is given explicitly counts, and does not fit the model.
+    assert run("predict", "groups", name, "--no-row-names").code == 2
+    # Numbers with a fraction, or that repeat, are no names.
+    _write(tmp_path / "no.csv", heading, [[0.5, 1, 2, 3], [1.5, 1, 2, 3]])
+    assert run("predict", "groups", "no.csv").code == 2
+
+
+def test_data_that_look_like_names_are_data_as_in_the_fit(run, tmp_path):
+    # Twelve new rows in the order of a measurement are no reason to take it for their names.
+    rows = [[5 * i % 7, i % 2, i % 3, (i * i) % 5] for i in range(40)]
+    _write(tmp_path / "old.csv", "x,a,b,c\n", rows)
+    _write(tmp_path / "new.csv", "x,a,b,c\n", [[i, *rows[i][1:]] for i in range(12)])
+    fitted = run("fit", "old.csv", "-o", "groups", "--rows", 2, "--columns", 2, "--no-report")
+    assert fitted.code == 0, fitted.err
+    ran = run("predict", "groups", "new.csv", "--json")
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["rows"][11]["name"] == "row 12"
+
+
+def _write(path, heading, rows):
+    lines = heading + "".join(",".join(map(str, row)) + "\n" for row in rows)
+    if path.suffix == ".csv":
+        path.write_text(lines)
+        return
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for line in lines.splitlines():
+        book.active.append([cell if cell.isalpha() else int(cell) for cell in line.split(",")])
+    book.save(path)
+
+
+def test_decimal_commas_of_the_fit_are_not_looked_for_between_commas(run, tmp_path):
+    table = np.random.default_rng(0).normal(size=(20, 4)).round(2)
+    for name, between, point in (("fit.csv", ";", ","), ("new.csv", ",", ".")):
+        lines = [between.join(["name", *"abcd"])]
+        lines += [between.join([f"r{i}", *map(str, row)]) for i, row in enumerate(table.tolist())]
+        text = "\n".join([lines[0], *(line.replace(".", point) for line in lines[1:])])
+        (tmp_path / name).write_text(text + "\n")
+    reading = ("--decimal", ",", "--delimiter", ";")
+    fit = run("fit", "fit.csv", "--rows", "2", "--columns", "2", "-o", "out", *reading)
+    assert fit.code == 0, fit.err
+    found = run("predict", "out", "new.csv", "--json")
+    assert found.code == 0, found.err

@@ -386,6 +386,14 @@ def test_fill_empty_leaves_memberships_without_empty_clusters_as_they_are():
     np.testing.assert_array_equal(fill_empty(U, np.ones(2)).dense, U.dense)
 
 
+def test_fill_empty_writes_memberships_in_one_way():
+    """Which cluster of an item comes first would change the order in which sums are added."""
+    drawn = Memberships(np.array([1, 0], np.int32), np.array([0]), np.array([0], np.int32), 2)
+    found = fill_empty(drawn, np.ones(3))
+    np.testing.assert_array_equal(found.dense, drawn.dense)
+    np.testing.assert_array_equal(found.first, [0, 0])
+
+
 def test_costs_are_asked_for_only_where_a_cluster_is_empty():
     class Priceless:
         def __init__(self, d):

@@ -129,8 +129,8 @@ def test_row_scores_have_the_bits_of_all_entries(shards, objective, overlapping,
             for each in shards
         )
     model, updates = OBJECTIVES[objective], []
-    regather = shard.kernels.regather
-    monkeypatch.setattr(shard.kernels, "regather", lambda *given: updates.append(regather(*given)))
+    move = shard.kernels.move
+    monkeypatch.setattr(shard.kernels, "move", lambda *given: updates.append(move(*given)))
     U, V = sides(rng, overlapping)
     updated = []
     for n_changed in (0, 3, 0, 19, 100, 5, 20, 21):
@@ -185,8 +185,8 @@ def test_rows_of_observed_cells_have_the_bits_of_all_entries(
     rng = np.random.default_rng(2)
     shard, plain = make_shards(observed(rng, kind))
     model, updates = Observed(background=background, shrinkage=2.0), []
-    regather = shard.kernels.regather
-    monkeypatch.setattr(shard.kernels, "regather", lambda *given: updates.append(regather(*given)))
+    move = shard.kernels.move
+    monkeypatch.setattr(shard.kernels, "move", lambda *given: updates.append(move(*given)))
     U, V = sides(rng, overlapping)
     updated = []
     for n_changed in (0, 3, 0, 19, 150, 5, 20, 21):
@@ -231,6 +231,23 @@ def test_sums_are_made_anew_when_asked_otherwise(shards):
             shard._over_features(terms, columns, fails)
         found, wanted = (each.score(U, terms, columns) for each in (shard, plain))
         np.testing.assert_array_equal(found.d, wanted.d)
+
+
+def test_squares_are_those_of_the_base_asked_for(shards):
+    shard, plain = shards
+    U = sides(np.random.default_rng(4), overlapping=True)[0]
+    for base in ("weighted", "plain", "margins", "weighted"):
+        assert_equal_bits(
+            shard.column_features(U, None, base), plain.column_features(U, None, base)
+        )
+
+
+def test_squares_follow_rows_that_leave_their_last_overlap(shards):
+    rng, (shard, plain) = np.random.default_rng(5), shards
+    U = sides(rng, overlapping=False)[0]
+    some = np.arange(N_ROWS)[:, None] < 3
+    for rows in (U, members(U.dense | some), U, members(U.dense & ~some), U):
+        assert_equal_bits(shard.column_features(rows, None), plain.column_features(rows, None))
 
 
 def test_threads_with_runs_of_their_own_share_no_sums(shards):

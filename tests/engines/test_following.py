@@ -176,6 +176,15 @@ def test_row_sums_serve_again_while_the_column_clusters_stay(shards, objective):
     assert reads == ([1, 0, 0, 1, 1, 1, 0] if keeps else [1] * 7)
 
 
+def test_row_sums_are_read_again_for_another_base(shards):
+    rng, (shard, plain) = np.random.default_rng(6), shards
+    U, V = (members(any_membership(rng, *size)) for size in ((N_ROWS, K), (N_COLUMNS, L)))
+    terms = OBJECTIVES["mean"].terms("rows", plain.column_features(U, None), (U, V))
+    for base in ("weighted", "plain", "margins", "weighted"):
+        found, wanted = (each.score(U, replace(terms, base=base), V) for each in (shard, plain))
+        np.testing.assert_array_equal(found.d, wanted.d)
+
+
 @pytest.mark.parametrize("objective", ["mean", "residue"])
 def test_a_fit_of_a_store_makes_fewer_passes_and_ends_alike(tmp_path, objective):
     rng = np.random.default_rng(6)

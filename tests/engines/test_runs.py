@@ -67,7 +67,7 @@ def test_what_nobody_takes_does_not_count():
             runs = engine.each(lambda own, _: own.multiply(np.ones((40, 1))), range(8))
             for _ in range(3):
                 next(runs)
-            assert (engine.reads.passes, engine.reads.asked) == (3.0, 3.0)
+            assert (engine.reads.passes, engine.reads.work) == (3.0, 3.0)
 
 
 @pytest.mark.parametrize("refine", [False, True, "thorough"])

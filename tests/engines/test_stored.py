@@ -101,6 +101,29 @@ def test_rows_that_are_read_instead_of_copied_change_nothing(
 
 @pytest.mark.usefixtures("many_blocks")
 @pytest.mark.parametrize(
+    ("objective", "embedded"),
+    [("mean", (100, 1 << 21)), ("residue", (0, 0))],
+    ids=["embedding", "race"],
+)
+def test_a_default_fit_of_a_store_begins_with_the_plain_starts(X, tmp_path, objective, embedded):
+    """It never ends above them, at any size."""
+
+    class Shared(NEOCC):
+        _sampling = Sampling((100, 200), items_per_cluster=2, largest_searched=0, embedded=embedded)
+
+    store = write_store(tmp_path / "matrix", X, rows_per_block=23)
+    for seed in range(4):
+        plain, default = (
+            Shared(4, 3, objective=objective, n_init=6, refine=refine, random_state=seed).fit(store)
+            for refine in (False, True)
+        )
+        assert default.objective_ <= plain.objective_
+        if default.objective_ == plain.objective_:
+            assert same_bits(default, plain)
+
+
+@pytest.mark.usefixtures("many_blocks")
+@pytest.mark.parametrize(
     ("search", "rows_per_block", "objective"),
     [
         ("refine", 15, "residue"),

@@ -143,6 +143,10 @@ BAD_BOUNDS = {
         {"n_row_clusters": 6, "row_overlap": 3.5, "overlap_model": "share", "max_memberships": 4},
         r"row_overlap=3\.5 is above max_memberships - 1 = 3",
     ),
+    "a yes as clusters": ({"n_row_clusters": True}, r"'n_row_clusters' parameter"),
+    "a yes as overlap": ({"row_overlap": True}, r"'row_overlap' parameter"),
+    "a yes as prior": ({"objective": "poisson", "prior": True}, r"'prior' parameter"),
+    "a yes as shrinkage": ({"missing": "ignore", "shrinkage": True}, r"'shrinkage' parameter"),
     "residue and sum": (
         {"objective": "residue", "overlap_model": "sum"},
         r"overlap_model='sum' makes no sense for objective='residue'",
@@ -178,6 +182,7 @@ BAD_FOR_ALL = {
     "unknown init": ({"init": "best"}, r"'init' parameter.*'best'"),
     "init a number": ({"init": 3}, r"'init' parameter|init must have shape"),
     "no start": ({"n_init": 0}, r"'n_init' parameter"),
+    "a yes as starts": ({"n_init": True}, r"'n_init' parameter"),
     "half a start": ({"n_init": 0.5}, r"'n_init' parameter"),
     "no iteration": ({"max_iter": 0}, r"'max_iter' parameter"),
     "negative tolerance": ({"tol": -1e-3}, r"'tol' parameter"),

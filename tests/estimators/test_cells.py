@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from neocc import NEOCC, CellPredictor
+from neocc import NEOCC, CellPredictor, UnknownIdWarning
 
 pandas = pytest.importorskip("pandas", reason="pandas is not installed")
 
@@ -183,6 +183,9 @@ def test_the_same_seed_gives_the_same_bits():
 def test_names_that_are_not_a_number_are_refused_and_pairs_may_come_one_by_one():
     with pytest.raises(ValueError, match="Pair 1 has no name"):
         CellPredictor(n_models=1).fit([(1.0, 2.0), (np.nan, 1.0)], [1.0, 2.0])
+    for nothing in (pandas.NA, pandas.NaT, np.float32("nan")):
+        with pytest.raises(ValueError, match="Pair 1 has no name of a row or column: got 'ann'"):
+            CellPredictor(n_models=1).fit([("bob", 2), ("ann", nothing)], [1.0, 2.0])
     pairs, values = cells()
     fit = CellPredictor(n_models=1, random_state=0).fit(pairs, values)
     np.testing.assert_array_equal(fit.predict(iter(list(pairs))), fit.predict(pairs))
@@ -201,9 +204,36 @@ def test_without_effects_reasons_are_deviations_from_the_mean_and_strangers_get_
     assert np.abs(levels).max() < 10.0
     with pytest.raises(ValueError, match="n must be a number of columns"):
         fit.recommend(3, n=-1)
+    for wrong in (2.5, "2", None, True):
+        with pytest.raises(ValueError, match="n must be a number of columns, at least 1; got"):
+            fit.recommend(3, n=wrong)
 
 
 def test_a_value_that_is_missing_is_named_as_users_write_it():
     pairs, values = np.array([[7, 2], [3, 4]]), [1.0, np.nan]
     with pytest.raises(ValueError, match="that of 3 and 4, number 1, is nan"):
         CellPredictor().fit(pairs, values)
+
+
+def test_complex_values_are_refused():
+    with pytest.raises(ValueError, match=r"Complex data not supported: .*complex128.*real part"):
+        CellPredictor(n_models=1).fit([(1, 2), (2, 1)], [1.0, 1 + 2j])
+
+
+@pytest.mark.parametrize("kind", [int, float])
+def test_ids_of_another_type_are_warned_of_once(kind):
+    pairs, values = cells()
+    pairs = [(kind(p), kind(t)) for p, t in pairs]
+    fit = CellPredictor(small(), n_models=1, random_state=0).fit(pairs, values)
+    texts = [(str(int(p)), str(int(t))) for p, t in pairs]
+    with pytest.warns(
+        UnknownIdWarning, match=rf"the fit had .* \(of type {kind.__name__}\)"
+    ) as seen:
+        fit.predict(texts)
+    assert sorted(str(one.message).split()[1] for one in seen) == ["column", "row"]
+    assert {one.filename for one in seen} == {__file__}
+    with pytest.warns(UnknownIdWarning, match="No row"):
+        fit.recommend(texts[0][0])
+    # Strangers among others, or of other names, are what predictions of strangers are for.
+    fit.predict([texts[0], pairs[0]])
+    fit.predict([("nobody", "nothing")])

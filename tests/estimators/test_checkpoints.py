@@ -11,6 +11,7 @@ import sys
 import time
 import zipfile
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,7 +20,6 @@ from stores import flip, planted
 
 from neocc import NEOCC, NEOKMeans
 from neocc.core.samples import Sampling
-from neocc.core.search import starts
 from neocc.io import (
     Checkpoint,
     CheckpointError,
@@ -96,14 +96,17 @@ def test_a_fit_in_pieces_has_the_bits_of_one_in_one_go(tmp_path, objective, refi
 
 
 @pytest.mark.parametrize("refine", [True, False])
-def test_starts_from_a_view_survive(tmp_path, monkeypatch, refine):
-    monkeypatch.setattr(starts, "_LEAST", 20)
+@pytest.mark.parametrize("embedded", [(20, 1 << 21), (20, 20)], ids=["embedding", "short runs"])
+def test_starts_that_share_something_survive(tmp_path, refine, embedded):
+    class Sharing(NEOCC):
+        _sampling = replace(Sampled._sampling, entries=(20, 40), embedded=embedded)
+
     X = sparse.random_array(
         (40, 30), density=0.2, random_state=np.random.default_rng(0), format="csr"
     )
 
     def make(**more):
-        return NEOCC(3, 2, n_init=4, refine=refine, random_state=0, **more)
+        return Sharing(3, 2, n_init=4, refine=refine, random_state=0, **more)
 
     found, n_fits = fit_in_pieces(make, X, tmp_path / "kept", 1)
     assert n_fits > 2
@@ -125,16 +128,17 @@ def test_what_rows_follow_survives_too(tmp_path, refine):
 
 
 @pytest.mark.parametrize(
-    ("objective", "where"),
+    ("objective", "where", "refine"),
     [
-        ("mean", "memory"),
-        ("residue", "memory"),
-        ("mean", "store"),
-        ("residue", "store"),
+        ("mean", "memory", False),
+        ("residue", "memory", False),
+        ("mean", "store", False),
+        ("residue", "store", False),
+        ("mean", "memory", True),  # whose rounds are as many as all of the starts pay for
     ],
 )
-def test_so_has_one_that_is_killed_in_the_middle_of_a_run(tmp_path, objective, where):
-    X = np.random.default_rng(0).normal(size=(400, 60))
+def test_so_has_one_that_is_killed_in_the_middle_of_a_run(tmp_path, objective, where, refine):
+    X = np.random.default_rng(0).normal(size=(400, 60) if not refine else (150, 60))
     data = write_store(tmp_path / "store", X, rows_per_block=90) if where == "store" else X
     at = []
 
@@ -145,7 +149,7 @@ def test_so_has_one_that_is_killed_in_the_middle_of_a_run(tmp_path, objective, w
             super().save(fingerprint, state)
 
     def make(**more):
-        options = {**OPTIONS, "init": "random", "refine": False, "tol": 0.0, "n_init": 3}
+        options = {**OPTIONS, "init": "random", "refine": refine, "tol": 0.0, "n_init": 3}
         return NEOCC(6, 5, objective=objective, **options, **more)
 
     def watched(checkpoint):

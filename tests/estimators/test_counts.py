@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from neocc import NEOCC
+from neocc import NEOCC, objective_value
 from neocc.datasets import load_southern_women, make_count_coclusters
 from neocc.io import Matrix, load_model, save_model
 from neocc.io._tidy import column_distances, result_tables
@@ -162,3 +162,22 @@ def test_a_checkpointed_fit_ends_with_the_same_bits(planted, tmp_path):
     kept = fitted("poisson", X, checkpoint=Checkpoint(tmp_path / "c", every=0))
     assert plain.objective_ == kept.objective_
     np.testing.assert_array_equal(plain.row_membership_, kept.row_membership_)
+
+
+@each_name
+def test_a_negative_number_is_named_as_its_column_is(name):
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    X = pandas.DataFrame(np.eye(4), columns=list("abcd"))
+    model = NEOCC(2, 2, objective=name, n_init=1, random_state=0).fit(X)
+    X.iloc[2, 1] = -0.5
+    for method in (NEOCC(2, 2, objective=name).fit, model.predict):
+        with pytest.raises(ValueError, match=r"found -0\.5 at row 2, column 1 \('b'\)"):
+            method(X)
+    weights = {"row_weight": [1, 1, 3, 1], "column_weight": [1, 7, 1, 1]}
+    model.fit(X.abs(), **weights)
+    refused = [lambda: NEOCC(2, 2, objective=name).fit(X, **weights), lambda: model.predict(X)]
+    refused += [lambda: model.predict_membership(X, axis="columns")]
+    refused += [lambda: objective_value(X, np.eye(4), np.eye(4), name, **weights)]
+    for call in refused:
+        with pytest.raises(ValueError, match=r"found -0\.5 at row 2, column 1"):
+            call()

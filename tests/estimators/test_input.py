@@ -12,8 +12,11 @@ import pytest
 from models import NAMES, column_members, make_model, row_members
 from scipy import sparse
 
-from neocc import objective_value
+from neocc import NEOCC, objective_value
 from neocc.engines.validation import read_matrix
+from neocc.io import Matrix, open_store, write_store
+from neocc.io import read_matrix as read_file
+from neocc.preprocessing import scale_norms
 
 # Overlap of small counts does make the same cluster twice.
 pytestmark = pytest.mark.filterwarnings("ignore::neocc.RedundancyWarning")
@@ -217,3 +220,44 @@ def test_distances_have_names(name):
     pytest.importorskip("pandas")
     frame = model.set_output(transform="pandas").transform(make_counts())
     assert list(frame.columns) == [f"{prefix}{q}" for q in range(3)]
+
+
+def _twice(form, dtype):
+    """Two cells of 300 entries, the second negative if it can be, and three cells of one."""
+    n, sign = 300, 1 if np.dtype(dtype).kind == "u" else -1
+    size = 1 if np.dtype(dtype).itemsize == 1 else 250
+    rows = np.r_[np.zeros(2 * n, int), 1, 2, 3]
+    columns = np.r_[np.zeros(n, int), np.ones(n, int), 1, 2, 3]
+    values = np.r_[np.full(n, size), np.full(n, sign * size), 1, 1, 1].astype(dtype)
+    X = np.zeros((4, 4))
+    np.add.at(X, (rows, columns), values.astype(float))
+    if form == "coo":
+        return sparse.coo_matrix((values, (rows, columns)), shape=X.shape), X
+    made = sparse.csr_array if form == "csr" else sparse.csc_array
+    lines, others = (rows, columns) if form == "csr" else (columns, rows)
+    order = np.argsort(lines, kind="stable")
+    indptr = np.r_[0, np.cumsum(np.bincount(lines, minlength=4))]
+    return made((values[order], others[order], indptr), shape=X.shape), X
+
+
+@pytest.mark.parametrize("form", ["coo", "csr", "csc"])
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "int16"])
+def test_small_integers_of_one_cell_do_not_wrap_around(form, dtype, tmp_path):
+    twice, X = _twice(form, dtype)
+    given = twice.copy()
+    assert X.max() > np.iinfo(dtype).max
+    options = {"random_state": 0, "n_init": 1, "refine": False}
+    for more in ({}, {"missing": "ignore"}):
+        found, wanted = (
+            NEOCC(2, 2, **options, **more).fit(each) for each in (twice, sparse.csr_array(X))
+        )
+        assert np.array_equal(found.block_means_, wanted.block_means_)
+        assert found.objective_ == pytest.approx(wanted.objective_)
+    assert np.array_equal(scale_norms(twice, norm="max").toarray(), scale_norms(X, norm="max"))
+    assert np.array_equal(Matrix(twice).data.toarray(), X)
+    write_store(tmp_path / "store", twice)
+    assert np.array_equal(open_store(tmp_path / "store").load(0).toarray(), X)
+    sparse.save_npz(tmp_path / "m.npz", twice)
+    assert np.array_equal(read_file(tmp_path / "m.npz").data.toarray(), X)
+    assert twice.dtype == given.dtype
+    assert np.array_equal(twice.data, given.data)

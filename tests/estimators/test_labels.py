@@ -11,7 +11,7 @@ import numpy as np
 import oracle
 import pytest
 from instances import planted
-from models import NAMES, column_members, fit_noticing, make_model, row_members
+from models import NAMES, column_members, fit_noticing, make_model, row_members, save_unchecked
 from scipy import sparse
 from sklearn.base import clone, is_clusterer
 from sklearn.model_selection import GridSearchCV
@@ -320,7 +320,7 @@ def test_effects_of_new_columns_are_found_from_those_of_the_rows():
 def test_damaged_comparisons_of_columns_are_refused(damage, tmp_path):
     model = fit({"objective": "residue", **OVERLAP}, make_data({}))
     model._column_model = damage(model._column_model)
-    save_model(model, tmp_path / "model.neocc")
+    save_unchecked(model, tmp_path / "model.neocc")
     with pytest.raises(ModelFileError):
         load_model(tmp_path / "model.neocc")
 

@@ -7,12 +7,13 @@ from itertools import product
 import numpy as np
 import observed
 import pytest
+from models import save_unchecked
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import get_tags
 from stores import MANY_BLOCKS
 
-from neocc import NEOCC, CellPredictor
+from neocc import NEOCC, CellPredictor, objective_value
 from neocc.core.biases import find_biases, side_biases
 from neocc.engines.observed import read_observed
 from neocc.estimators._checkpoints import _fingerprint
@@ -185,19 +186,54 @@ def test_a_cell_of_weight_zero_does_not_count():
     assert same_fit(again, weighted)
 
 
+@pytest.mark.parametrize("of_missing", ["a weight", "NaN", "none"])
+def test_weights_of_cells_that_store_nan_make_no_difference(of_missing):
+    X = ratings()
+    rows, columns = np.nonzero(~np.isnan(X) | (np.arange(X.size).reshape(X.shape) % 3 == 0))
+    stored = sparse.csr_array((X[rows, columns], (rows, columns)), shape=X.shape)
+    gone = np.isnan(stored.data)
+    assert gone.any()
+    W = stored.copy()
+    W.data = np.random.default_rng(0).uniform(0.5, 2.0, W.nnz)
+    dense = np.where(np.isnan(X), 1.0, W.toarray())
+    if of_missing == "NaN":
+        W.data[gone] = np.nan
+    elif of_missing == "none":
+        W = sparse.csr_array((W.data[~gone], (rows[~gone], columns[~gone])), shape=X.shape)
+    model = NEOCC(3, 3, **OPTIONS).fit(X, cell_weight=dense)
+    before = W.copy(), stored.copy()
+    assert same_fit(NEOCC(3, 3, **OPTIONS).fit(stored, cell_weight=W), model)
+    assert np.array_equal(W.data, before[0].data, equal_nan=True)
+    assert np.array_equal(stored.data, before[1].data, equal_nan=True)
+
+
+def test_an_observed_cell_without_a_weight_is_refused_beside_nan():
+    X = sparse.csr_array([[1.0, np.nan, 2.0], [3.0, 4.0, 5.0]])
+    W = sparse.csr_array([[1.0, 1.0, 0.0], [1.0, 1.0, 1.0]])
+    with pytest.raises(ValueError, match="the same cells as X"):
+        NEOCC(1, 1, **OPTIONS).fit(X, cell_weight=W)
+
+
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
         (np.ones((3, 3)), "the shape of X"),
-        (-np.ones((60, 40)), "at least 0"),
-        (np.full((60, 40), NAN), "at least 0"),
+        (-np.ones((60, 40)), "must be 0, or from 1e-100 to 1e.100.*found -1"),
+        (np.full((60, 40), NAN), "found nan"),
+        # Of such weights squares would be infinite, or 0.
+        (np.full((60, 40), 1e300), r"found 1e\+300"),
+        (np.full((60, 40), 1e-300), "found 1e-300"),
         (np.zeros((60, 40)), "nothing is left"),
         (sparse.eye_array(60, 40), "the same cells as X"),
     ],
 )
-def test_weights_that_make_no_sense_are_refused(weights, message):
+def test_weights_that_make_no_sense_are_refused(weights, message, tmp_path):
+    X = ratings()
     with pytest.raises(ValueError, match=message):
-        NEOCC(3, 3, **OPTIONS).fit(ratings(), cell_weight=weights)
+        NEOCC(3, 3, **OPTIONS).fit(X, cell_weight=weights)
+    stored = sparse.csr_array((X[~np.isnan(X)], np.nonzero(~np.isnan(X))), shape=X.shape)
+    with pytest.raises(ValueError, match=message):
+        NEOCC(3, 3, **OPTIONS).fit(write_store(tmp_path / "X", stored), cell_weight=weights)
 
 
 @pytest.mark.parametrize(
@@ -324,7 +360,7 @@ def test_a_model_file_that_lacks_effects_is_refused(tmp_path, saved, name, value
         del fit.row_effects_
     else:
         setattr(fit, name, value)
-    save_model(fit, tmp_path / "spoilt.neocc")
+    save_unchecked(fit, tmp_path / "spoilt.neocc")
     with pytest.raises(ModelFileError, match="damaged"):
         load_model(tmp_path / "spoilt.neocc")
 
@@ -417,6 +453,37 @@ def test_a_model_file_without_a_range_clips_nothing(tmp_path):
     save_model(fit, tmp_path / "old.neocc")
     assert (load_model(tmp_path / "old.neocc").predict_cells(*cells) == plain).all()
     fit.value_range_ = np.zeros(3)
-    save_model(fit, tmp_path / "spoilt.neocc")
+    save_unchecked(fit, tmp_path / "spoilt.neocc")
     with pytest.raises(ModelFileError, match="damaged"):
         load_model(tmp_path / "spoilt.neocc")
+
+
+# ------------------------------------------------------------------------------ cost of outliers
+
+
+@pytest.mark.parametrize(
+    ("more", "cost"),
+    [
+        # Outliers are asked for, so they have a cost, even if nobody is left out in the end.
+        ({"row_overlap": 0.2, "row_outliers": 0.001}, "background"),
+        ({"row_overlap": 0.2}, "zero"),
+        ({"row_overlap": 0.2, "overlap_model": "share"}, "background"),
+        ({"row_outliers": 0.1, "outlier_cost": "zero"}, "zero"),
+        ({"missing": "zero", "row_outliers": 0.1}, "zero"),
+    ],
+)
+def test_a_fit_tells_what_being_left_out_costs(tmp_path, more, cost):
+    X = five_stars()
+    X = np.nan_to_num(X) if "missing" in more else X
+    fit = NEOCC(2, 2, **{**OPTIONS, **more}).fit(X)
+    assert fit.outlier_cost_ == cost
+    save_model(fit, tmp_path / "model.neocc")
+    assert load_model(tmp_path / "model.neocc").outlier_cost_ == cost
+    names = ("overlap_model", "missing", "shrinkage")
+    given = {name: fit.get_params()[name] for name in names}
+    members = fit.row_membership_, fit.column_membership_
+    found = objective_value(X, *members, outlier_cost=fit.outlier_cost_, **given)
+    assert found == pytest.approx(fit.objective_, rel=1e-9)
+    if more.get("row_outliers") == 0.001:
+        assert not fit.row_outliers_.any()
+        assert objective_value(X, *members, **given) != pytest.approx(fit.objective_, rel=1e-3)

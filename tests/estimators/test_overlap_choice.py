@@ -6,6 +6,7 @@ from itertools import cycle
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from neocc import NEOCC, NEOKMeans
 from neocc.core.objectives import MEAN
@@ -145,7 +146,8 @@ def test_several_seeds_must_end_clearly_lower(monkeypatch, ends, named, why, n_s
     turns = {"average": cycle([1.0]), "sum": cycle(ends)}
     run = lambda engine, problem, init, rngs: problem.overlap_model.name  # noqa: E731
     monkeypatch.setattr(_overlap, "run_starts", run)
-    monkeypatch.setattr(_overlap, "_least_cost", lambda name: next(turns[name]))
+    monkeypatch.setattr(_overlap, "_least_cost", lambda name, *_: next(turns[name]))
+    monkeypatch.setattr(_overlap, "_costs_of_centred", lambda *_: [])
     counts = Counts(10, 2, 12, 0), Counts(5, 2, 5, 0)
     problems = [Problem(MEAN, *counts, overlap_model=OVERLAP_MODELS[name](2)) for name in turns]
     rng = np.random.default_rng(0)
@@ -154,3 +156,48 @@ def test_several_seeds_must_end_clearly_lower(monkeypatch, ends, named, why, n_s
     assert choice.is_sure == (named == "sum")
     assert why in choice.why
     assert len(choice.costs["sum"]) == n_seeds
+
+
+OFF_CENTRE = {"n_init": 1, "refine": False, "random_state": 0, "overlap_model": "auto"}
+
+
+@pytest.mark.parametrize("offset", [3.0, 10.0])
+def test_sums_of_data_that_are_not_centred_are_not_surely_anything_else(offset, tmp_path):
+    """Without the costs of centred data both offsets are surely "either"."""
+    X, U = mixed("sum", 0)
+    options = {"row_overlap": U.sum() / len(U) - 1.0, "row_outliers": 0.05, **OFF_CENTRE}
+    plain = NEOCC(4, 4, **options).fit(X).overlap_choice_
+    assert (plain.model, plain.is_sure, plain.centred) == ("sum", True, ())
+    model = NEOCC(4, 4, **options).fit(X + offset)
+    choice = model.overlap_choice_
+    assert (choice.model, choice.is_sure) == ("average", False)
+    assert min(choice.centred) < 0.9 * min(min(each) for each in choice.costs.values())
+    assert "the data are not centred" in choice.why
+    assert f"sum of centred data {min(choice.centred):.3g}" in choice.why
+    save_model(model, tmp_path / "model.neocc")
+    assert load_model(tmp_path / "model.neocc").overlap_choice_ == choice
+    # What it advises helps.
+    assert NEOCC(4, 4, **options).fit(X - X.mean()).overlap_choice_.model == "sum"
+
+
+def test_each_column_of_points_is_centred():
+    X, U = mixed("sum", 0)
+    X += np.linspace(-20.0, 20.0, 60)
+    options = {"overlap": U.sum() / len(U) - 1.0, "outliers": 0.05, "overlap_model": "auto"}
+    choice = NEOKMeans(4, random_state=0, **options).fit(X).overlap_choice_
+    assert (choice.model, choice.is_sure) == ("average", False)
+    assert min(choice.centred) < 0.9 * min(choice.costs["average"])
+
+
+@pytest.mark.parametrize("kind", ["average", "either"])
+def test_what_centring_does_not_change_stays_sure(kind):
+    X, U = mixed(kind, 0)
+    options = {"row_overlap": U.sum() / len(U) - 1.0, "row_outliers": 0.05, **OFF_CENTRE}
+    choice = NEOCC(4, 4, **options).fit(X + 10.0).overlap_choice_
+    assert (choice.model, choice.is_sure) == (kind, True)
+    assert min(choice.centred) > min(choice.costs[kind])
+    # Not where outliers are compared with zero, nor of sparse data, which cannot be centred.
+    half = csr_array(np.where(np.random.default_rng(0).random(X.shape) < 0.5, X + 10.0, 0.0))
+    for other, data in (("background", X + 10.0), ("zero", half)):
+        choice = NEOCC(4, 4, outlier_cost=other, **options).fit(data).overlap_choice_
+        assert choice.centred == ()

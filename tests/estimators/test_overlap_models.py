@@ -9,6 +9,7 @@ import numpy as np
 import oracle
 import pytest
 from instances import planted
+from models import save_unchecked
 from scipy import sparse
 
 import neocc.core.engine as engines
@@ -257,7 +258,7 @@ def test_damaged_models_are_refused(tmp_path, damage):
             row_model = replace(row_model, **{part: whole})
     own = {key: change[key] for key in change if key in ("overlap_model", "max_memberships")}
     fitted._row_model = replace(row_model, **own)
-    save_model(fitted, tmp_path / "model.neocc")
+    save_unchecked(fitted, tmp_path / "model.neocc")
     with pytest.raises(ModelFileError, match="damaged"):
         load_model(tmp_path / "model.neocc")
 

@@ -21,7 +21,6 @@ from neocc.core.search import (
     local,
     n_search_steps,
     pool,
-    starts,
 )
 from neocc.estimators import _base
 
@@ -277,7 +276,7 @@ def test_an_interrupted_fit_keeps_its_best_start(X, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_fit_interrupted_inside_the_solver_keeps_its_best_start(X, name, monkeypatch):
-    solve, calls = starts.solve, []
+    solve, calls = budget.solve, []
 
     def interrupted(*args, **kwargs):
         calls.append(None)
@@ -285,7 +284,7 @@ def test_a_fit_interrupted_inside_the_solver_keeps_its_best_start(X, name, monke
             raise KeyboardInterrupt
         return solve(*args, **kwargs)
 
-    monkeypatch.setattr(starts, "solve", interrupted)
+    monkeypatch.setattr(budget, "solve", interrupted)
     model = make_model(name, n_init=6, init="random")
     with pytest.raises(KeyboardInterrupt):
         model.fit(X)

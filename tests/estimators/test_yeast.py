@@ -65,3 +65,15 @@ def test_thorough_searches_find_the_best_known_basin(tables, objective, highest,
     model = make_model(objective=objective, refine="thorough", random_state=seed).fit(features)
     assert model.objective_ <= highest
     assert best_match_f1(classes, model.row_membership_) >= least_f1
+
+
+def test_no_two_clusters_of_means_coincide(yeast):
+    """At the paper's overlap, where seven of the paper's own clusters do."""
+    options = {"overlap_model": "average", "max_memberships": 5, "n_init": 2, "random_state": 0}
+    model = make_model(refine=False, **options).fit(yeast)
+    members = model.row_membership_.astype(float)
+    both = members.T @ members
+    sizes = members.sum(axis=0)
+    jaccard = both / (np.add.outer(sizes, sizes) - both)
+    assert jaccard[~np.eye(14, dtype=bool)].max() < 0.9
+    assert members.sum(axis=1).max() <= 5

@@ -552,7 +552,7 @@ CASES = [
     Case("arff, missing value", text("r.arff", ARFF + "1,?\n"), ("no value", "'b'"), 5),
     Case(
         "arff, nominal attribute",
-        text("r.arff", ARFF.replace("@data", "@attribute c {red,blue}\n@data") + "1,2,red\n"),
+        text("r.arff", ARFF.replace("@data", "@attribute c {red,blue,green}\n@data") + "1,2,red\n"),
         ("'c'", "drop="),
         4,
     ),

@@ -37,11 +37,16 @@ def test_escaped_quotes_in_row_names(tmp_path):
         ("{FALSE, TRUE}", "TRUE FALSE TRUE", [1, 0, 1]),
         ("{'t','f'}", "'t' 'f' 't'", [1, 0, 1]),
         ("{1,2,3}", "3 1 2", [3, 1, 2]),
+        ("{male, female}", "male female male", [0, 1, 0]),
+        ("{yes, unknown}", "yes unknown yes", [1, 0, 1]),
+        ("{tested_positive,tested_negative}", "tested_positive tested_negative ?", [1, 0, 0]),
+        ("{+, -}", "+ - ?", [1, 0, 0]),
+        ("{None, Mild}", "None Mild None", [0, 1, 0]),
     ],
 )
 def test_labels_that_are_numbers(labels, cells, numbers, tmp_path):
     lines = "".join(f"{i},{cell}\n" for i, cell in enumerate(cells.split()))
-    matrix = read(tmp_path, f"a numeric\nb {labels}", lines)
+    matrix = read(tmp_path, f"a numeric\nb {labels}", lines, missing="zero")
     np.testing.assert_array_equal(matrix.data, np.transpose([[0, 1, 2], numbers]))
     (note,) = (note for note in matrix.notes if "Read as numbers" in note)
     assert "'b'" in note
@@ -51,6 +56,20 @@ def test_labels_that_are_numbers(labels, cells, numbers, tmp_path):
 def test_blanks_around_labels(tmp_path):
     matrix = read(tmp_path, "a numeric\nb {'yes', 'no'}", "1,  'no'\n2, 'yes' \n3,yes\n")
     np.testing.assert_array_equal(matrix.data[:, 1], [0, 1, 1])
+
+
+def test_labels_that_may_be_classes(tmp_path):
+    notes = read(tmp_path, "a numeric\nb {male, female}", "1,male\n").notes
+    assert "Read as numbers (male is 0, female is 1): column 2 ('b')." in notes
+    assert any("drop=..." in note for note in notes)
+    notes = read(tmp_path, "a numeric\nb {negative, positive}", "1,positive\n").notes
+    assert not any("drop=..." in note for note in notes)
+
+
+def test_a_label_that_looks_missing(tmp_path):
+    with pytest.raises(ReadError, match=r"The cell has no value \('\?'\)") as caught:
+        read(tmp_path, "a numeric\nb {+, -}", "1,-\n2,?\n")
+    assert caught.value.line == 6
 
 
 def test_missing_labels(tmp_path):
@@ -69,7 +88,7 @@ def test_a_label_that_is_not_declared(tmp_path):
 
 
 def test_all_other_labels_at_once(tmp_path):
-    attributes = "a numeric\nb {red, blue}\nc date\nd {yes, no}\n'e f' {u, v, w}"
+    attributes = "a numeric\nb {red, blue, green}\nc date\nd {yes, no}\n'e f' {u, v, w}"
     with pytest.raises(ValueInCellError) as caught:
         read(tmp_path, attributes, "1,red,2020,yes,u\n")
     message = str(caught.value)
@@ -92,7 +111,7 @@ def test_nominal_names(tmp_path):
     assert read(tmp_path, f"MouseID {mice}\na numeric\nb numeric", lines).row_names[1] == "m_1"
     lines = "".join(f"{'uv'[i % 2]},{i % 2},{i % 3}\n" for i in range(12))
     with pytest.raises(ReadError, match=r"drop=\['kind'\]"):
-        read(tmp_path, "kind {u, v}\na numeric\nb numeric", lines)
+        read(tmp_path, "kind {u, v, w}\na numeric\nb numeric", lines)
 
 
 class TestSparse:
@@ -100,6 +119,10 @@ class TestSparse:
         attributes = "a numeric\nb {no, yes}\nc {0, 1}"
         matrix = read(tmp_path, attributes, "{0 2, 1 yes}\n{2 1}\n{}\n")
         np.testing.assert_array_equal(matrix.data.toarray(), [[2, 1, 0], [0, 0, 1], [0, 0, 0]])
+
+    def test_labels_that_look_missing(self, tmp_path):
+        matrix = read(tmp_path, "a numeric\nb {None, -}", "{0 2, 1 -}\n{1 None}\n")
+        np.testing.assert_array_equal(matrix.data.toarray(), [[2, 1], [0, 0]])
 
     @pytest.mark.parametrize("labels", ["{yes, no}", "{1, 0}"])
     def test_a_first_label_that_is_not_0(self, labels, tmp_path):

@@ -12,6 +12,7 @@ import pytest
 from models import fit_noticing
 from scipy import sparse
 
+from neocc import NEOCC
 from neocc.io import load_model, save_model
 
 FOLDER = Path(__file__).parent / "models" / "v1"
@@ -79,3 +80,22 @@ def test_models_of_version_1_can_be_fitted_again(path):
     fit_noticing(model, X)
     assert model.objective_ == pytest.approx(objective, rel=1e-12)
     np.testing.assert_array_equal(model._row_members, members)
+
+
+@pytest.mark.parametrize("objective", ["mean", "poisson"])
+def test_models_with_the_earlier_name_of_all_zero_items_are_read(objective, tmp_path):
+    X = np.random.default_rng(0).poisson(2.0, (20, 8)).astype(float)
+    model = NEOCC(2, 2, objective=objective, random_state=0).fit(X)
+    save_model(model, tmp_path / "now.neocc")
+    with (
+        zipfile.ZipFile(tmp_path / "now.neocc") as now,
+        zipfile.ZipFile(tmp_path / "then.neocc", "w") as then,
+    ):
+        for name in now.namelist():
+            held = now.read(name)
+            if name == "model.json":
+                assert b'"all_zero"' in held
+                held = held.replace(b'"all_zero"', b'"silent"')
+            then.writestr(name, held)
+    again = load_model(tmp_path / "then.neocc")
+    np.testing.assert_array_equal(again.transform(X), model.transform(X))

@@ -61,6 +61,49 @@ class TestWorkbooks:
         assert matrix.row_names == ("x", "y")
         np.testing.assert_array_equal(matrix.data, [[1, 2.5, 1], [3, 4e-5, 0]])
 
+    def test_cells_of_blanks_are_empty(self, book):
+        rows = [*GENES, [], [*[None] * 40, " "], ["\u00a0"], [*[None] * 3000, "  "]]
+        matrix = read_matrix(book(Data=rows))
+        np.testing.assert_array_equal(matrix.data, [[1, 2.5, 1], [3, 4e-5, 0]])
+
+    def test_formulas_whose_values_are_not_stored(self, book):
+        path = book(Data=[["gene", "a", "b"], ["x", 1, 2], ["y", 3, "=B3*2"], ["z", 3, "=B4*2"]])
+        with pytest.raises(
+            MissingValueError, match=r"2 formulas \(first: cell C3\).*LibreO"
+        ) as one:
+            read_matrix(path)
+        assert (one.value.line, one.value.column) == (3, "3 ('b')")
+        assert "blank" not in str(one.value)
+        assert any("first: cell C3" in note for note in read_matrix(path, missing="zero").notes)
+        path = book(Data=[["gene", "a", "b"], ["x", None, 2], ["y", 3, "=B3*2"]])
+        with pytest.raises(MissingValueError, match="The cell is blank"):
+            read_matrix(path)
+
+    def test_formulas_whose_values_are_stored(self, book):
+        path = book(Data=[["gene", "a", "b"], ["x", 1, 2], ["y", 3, "=B3*2"], ["z", 3, '=""']])
+        with zipfile.ZipFile(path) as archive:
+            parts = {name: archive.read(name).decode() for name in archive.namelist()}
+        text = parts["xl/worksheets/sheet1.xml"].replace("<v />", "<v></v>")
+        text = text.replace("B3*2</f><v></v>", "B3*2</f><v>6</v>")
+        text = text.replace('<c r="C4"', '<c r="C4" t="str"')
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, part in (parts | {"xl/worksheets/sheet1.xml": text}).items():
+                archive.writestr(name, part)
+        matrix = read_matrix(path, missing="zero")
+        np.testing.assert_array_equal(matrix.data, [[1, 2], [3, 6], [3, 0]])
+        assert not any("formula" in note for note in matrix.notes)
+
+    @pytest.mark.parametrize("cells", [("12%", "3,5"), ("12%", "13 %"), ("<5", "3,5")])
+    def test_numbers_written_as_text_are_no_ids(self, cells, book):
+        rows = [["gene", "a", "b"], ["x", cells[0], 2], ["y", cells[1], 4]]
+        with pytest.raises(ReadError, match=r"line 2, column 2 \('a'\): '.*' is not a number"):
+            read_matrix(book(Data=rows))
+
+    @pytest.mark.parametrize("name", ["b.xls", "b.csv", "b.txt", "b"])
+    def test_a_workbook_of_another_name(self, name, book, tmp_path):
+        book(Data=GENES).rename(tmp_path / name)
+        assert read_matrix(tmp_path / name).format == "excel"
+
     def test_triplets_pairs_and_ids_are_recognised(self, book):
         ratings = read_matrix(book(A=[["user", "film", "stars"], ["ann", "x", 5], ["bob", "y", 2]]))
         np.testing.assert_array_equal(ratings.data.toarray(), [[5, 0], [0, 2]])
@@ -117,6 +160,24 @@ class TestWorkbooks:
             archive.writestr("xl/workbook.xml", "<x/>")
         with pytest.raises(ImportError, match=r'pip install "neocc\[excel\]".*CSV'):
             read_matrix(path)
+
+
+@pytest.mark.parametrize("sign", [",", "\t", ";"])
+def test_text_that_is_called_a_workbook(sign, tmp_path):
+    path = tmp_path / "m.xlsx"
+    path.write_text("gene,a,b\nx,1,2\ny,3,4\n".replace(",", sign))
+    matrix = read_matrix(path)
+    assert (matrix.format, matrix.row_names) == ("csv", ("x", "y"))
+    with pytest.raises(FormatError, match="damaged"):
+        read_matrix(path, format="excel")
+
+
+def test_an_old_workbook_read_as_a_new_one(tmp_path):
+    path = tmp_path / "m.xlsx"
+    path.write_bytes(FOREIGN["old.xls"][0])
+    for options in ({}, {"format": "excel"}):
+        with pytest.raises(FormatError, match="This is an old Excel workbook"):
+            read_matrix(path, **options)
 
 
 FOREIGN = {

@@ -27,6 +27,8 @@ COUNTED = list(range(1, N + 1))
 SHUFFLED = [7 * i % 13 for i in COUNTED]
 SPREAD = [1000 + 37 * i % 101 for i in COUNTED]
 REPEATED = [i % 3 for i in COUNTED]
+IDS = "ID_REF,id_order,SampleNo,#,pk,idx,key,case_no,MRN,SSN,ISBN,NHS number,CUSTOMER NUMBER"
+IDS = [*IDS.split(","), "ensembl", "locus", "PatientNumber", "zip code"]
 NAMES = [f"n{i}" for i in COUNTED]
 DATA = ([i % 2 for i in COUNTED], [0.5 * (i % 5) for i in COUNTED], [i % 4 for i in COUNTED])
 
@@ -47,6 +49,8 @@ class TestTaken:
             ("gene", SHUFFLED),
             ("Sample", SPREAD),
             ("case", SHUFFLED),
+            # By a word for an id in it, if no number repeats, and those of other columns do.
+            *((heading, SHUFFLED) for heading in IDS),
             # By content: numbers that count.
             ("x", COUNTED),
             ("V1", [i - 1 for i in COUNTED]),
@@ -139,12 +143,23 @@ class TestNotTaken:
             ("height", [57 + i for i in COUNTED]),  # counts, but from where?
             ("paid", SHUFFLED),
             ("key", REPEATED),
+            ("SampleNo", REPEATED),
+            ("MRN", [0.5 + i for i in COUNTED]),
+            ("number of rooms", SHUFFLED),
+            ("case fatality", SHUFFLED),
+            ("sample_size", SHUFFLED),
+            ("index of income", SHUFFLED),
+            ("id_count", SHUFFLED),
         ],
     )
     def test_measurements(self, heading, numbers, tmp_path):
         matrix = read(tmp_path, table(f"{heading},a,b,c", numbers, *DATA))
         assert matrix.row_names is None
         np.testing.assert_array_equal(matrix.data[:, 0], numbers)
+
+    def test_a_heading_of_ids_over_numbers_like_those_of_another_column(self, tmp_path):
+        matrix = read(tmp_path, table("area code,x,a,b", SHUFFLED, SPREAD, *DATA[:2]))
+        assert matrix.row_names is None
 
     def test_several_columns_that_count(self, tmp_path):
         matrix = read(tmp_path, table("x,y,a,b", COUNTED, [i + 4 for i in COUNTED], *DATA[:2]))
@@ -155,6 +170,8 @@ class TestNotTaken:
         [
             (table("code7,a,b,c", sorted(SPREAD), *DATA), "never repeat"),
             (table("code7,a,b,c", SPREAD, *DATA), "never repeat"),
+            (table("X,a,b,c", SHUFFLED, *DATA), "never repeat"),
+            (table("number,a,b,c", SHUFFLED, *DATA), "never repeat"),
             (table("state,a,b,c", REPEATED, *DATA), "repeats"),
             (table("height,a,b,c", [57 + i for i in COUNTED], *DATA), "counts in steps"),
             ("x,a,b,c\n" + "".join(f"{i},0.5,{i % 2},3\n" for i in range(1, 7)), "counts in steps"),

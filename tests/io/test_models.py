@@ -139,7 +139,7 @@ def test_of_a_pipeline_the_last_step_can_be_saved(tmp_path):
 def test_estimators_without_a_grid_say_so(tmp_path):
     X = files.small_matrix()
     model = ROCC(n_coclusters=1, random_state=0).fit(X)
-    with pytest.raises(ValueError, match="NEOCC, NEOKMeans, MSSR, LowRankNEOKMeans can be saved"):
+    with pytest.raises(ValueError, match="LowRankNEOKMeans, CellPredictor can be saved"):
         save_model(model, tmp_path / "model.neocc")
     with pytest.raises(ValueError, match="no grid"):
         write_result(model, tmp_path / "out", matrix=X)
@@ -309,3 +309,14 @@ def test_every_byte_matters_or_does_no_harm(tmp_path):
         else:
             assert loaded.predict_membership(X).shape == (12, 3)
     assert refused > 200  # the checksums of the archive
+
+
+def test_what_could_not_be_read_is_not_written(tmp_path):
+    model = files.fitted()
+    path = tmp_path / "model.neocc"
+    with pytest.raises(ValueError, match="cannot be saved: its names are not a list of 12 names"):
+        save_model(model, path, row_names=["a"])
+    model.row_membership_ = model.row_membership_.astype(float)
+    with pytest.raises(ValueError, match="cannot be saved: its 'row_membership_' is of the wrong"):
+        save_model(model, path)
+    assert not path.exists()

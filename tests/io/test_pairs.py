@@ -43,6 +43,10 @@ def test_duplicates_as_asked(tmp_path):
         ("gene,sample\n1,5\n2,7\n3,9\n", "table"),  # names, and a value each
         ("user,item,rating\n1,10,5\n1,11,6\n2,10,9\n", "triplets"),
         ("x,y\n1,10\n1,11\n", "table"),
+        ("Transaction,Product\n1,milk\n1,tea\n2,milk\n", "pairs"),
+        ("Member_number,itemDescription\n1808,milk\n1808,tea\n2552,milk\n", "pairs"),
+        ("BillNo;Itemname\nA1;milk\nA1;tea\nB2;milk\n", "pairs"),
+        ("customer_id,product_price\n1,10\n1,11\n2,10\n", "table"),
     ],
 )
 def test_rule(content, layout, tmp_path):
@@ -58,6 +62,36 @@ def test_names_and_labels_are_no_pairs_but_can_be(tmp_path):
     with pytest.raises(ReadError, match='layout="pairs"'):
         read(tmp_path, content)
     assert read(tmp_path, content, layout="pairs").shape == (12, 2)
+
+
+@pytest.mark.parametrize("head", ["BillNo,Itemname", "Order,Product", "invoice_no,stock item"])
+def test_headings_of_baskets_above_text(head, tmp_path):
+    matrix = read(tmp_path, f"{head}\nA1,milk\nA1,tea\nB2,milk\n")
+    assert (matrix.row_names, matrix.column_names) == (("A1", "B2"), ("milk", "tea"))
+
+
+def test_what_may_be_pairs(tmp_path):
+    content = "".join(f"{i % 3},{'milk' if i % 2 else 'tea'}\n" for i in range(12))
+    for head in ("", "foo,bar\n", "age,class\n"):
+        with pytest.raises(
+            ReadError, match=r'number\. If a line is .* layout="pairs"\. Otherwise c'
+        ):
+            read(tmp_path, head + content)
+
+
+@pytest.mark.parametrize("sign", [",", " "])
+def test_whole_numbers_that_may_be_pairs(sign, tmp_path):
+    def told(lines):
+        content = "".join(f"{row}{sign}{column}\n" for row, column in lines)
+        notes = read(tmp_path, content, name="m.txt").notes
+        assert 'Read as a table of numbers; layout="pairs" overrides this.' in notes
+        return any("These may be pairs" in note for note in notes)
+
+    assert told([(i % 5, i % 3) for i in range(40)])
+    assert told([(7 * i % 10, 3 * i % 4) for i in range(20)])
+    assert not told([(i, i % 4) for i in range(20)])  # a row of its own for each line
+    assert not told([(i % 5, -(i % 4)) for i in range(20)])
+    assert not told([(i % 5, f"{i % 4}.5") for i in range(20)])
 
 
 def test_columns_by_name(tmp_path):

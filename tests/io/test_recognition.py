@@ -54,6 +54,47 @@ def test_lines_that_end_in_a_delimiter(end, missing, tmp_path):
             read(tmp_path, late, missing=missing, **options)
 
 
+@pytest.mark.parametrize("header", ["gene,a,b,,", "gene,a,b", "gene,a,b,,,", "a,b,,"])
+def test_lines_that_end_in_several_delimiters(header, tmp_path):
+    matrix = read(tmp_path, f"{header}\nx,1,2,,\ny,3,4,,\n")
+    np.testing.assert_array_equal(matrix.data, [[1, 2], [3, 4]])
+    assert (matrix.row_names, matrix.column_names) == (("x", "y"), ("a", "b"))
+    assert "Left out: columns 4 to 5, which have neither headings nor values." in matrix.notes
+    late = f"{header}\n" + 300 * "x,1,2,,\n" + "y,3,4,5,\n"
+    with pytest.raises(ReadError, match="line 302, column 4: '5' stands in a column without"):
+        read(tmp_path, late)
+
+
+def test_a_header_alone_that_ends_in_delimiters(tmp_path):
+    assert read(tmp_path, "gene,a,b,,\nx,1,2\ny,3,4\n").column_names == ("a", "b")
+    with pytest.raises(MissingValueError, match="2 of 4 columns"):  # c has a heading
+        read(tmp_path, "gene,a,b,,c,\nx,1,2,,,\ny,3,4,,,\n")
+
+
+@pytest.mark.parametrize(
+    "title", ["Survey of plants", "Survey of plants\n", "Survey\nDownloaded 2020", "Survey, 2020"]
+)
+@pytest.mark.parametrize("table", ["name,a,b,c\nx,1,2,3\ny,5,6,7\n", "a,b,c,d\n1,2,3,4\n5,6,7,8\n"])
+def test_a_title_above_a_table(title, table, tmp_path):
+    with pytest.raises(ReadError, match=r"line 1: .* If it is a title, .* #") as caught:
+        read(tmp_path, f"{title}\n{table}" + 3 * f"{table.splitlines()[-1]}\n")
+    assert "1 cells" not in str(caught.value)
+    lines = "".join(f"# {line}\n" for line in title.split("\n") if line)
+    matrix = read(tmp_path, f"{lines}{table}")
+    assert matrix.column_names[-1] == table[table.index("\n") - 1]
+    how_many = "a line" if lines.count("#") == 1 else "2 lines"
+    assert any(note.startswith(f"Left out: {how_many} at the") for note in matrix.notes)
+
+
+def test_a_short_line_that_is_no_title(tmp_path):
+    with pytest.raises(ReadError, match="line 3") as caught:
+        read(tmp_path, "a,b,c,d\n1,2,3,4\nx\n1,2,3,4\n")
+    assert "title" not in str(caught.value)
+    with pytest.raises(ReadError, match="line 1") as caught:
+        read(tmp_path, "1,2\n1,2,3,4\n1,2,3,4\n")
+    assert "title" not in str(caught.value)
+
+
 @pytest.mark.parametrize("sign", [";", ",", "\t"])
 def test_a_first_line_that_says_what_the_delimiter_is(sign, tmp_path):
     table = f"sep={sign}\r\ngene,a\r\nx,1\r\ny,3\r\nz,5\r\n".replace(",", sign)
@@ -258,6 +299,7 @@ class TestTripletsOrTable:
         found = read(tmp_path, content)
         assert found.is_sparse == (layout == "triplets")
         other = "table" if layout == "triplets" else "triplets"
+        other = "pairs" if content.splitlines()[-1].count(",") == 1 else other
         assert any(other in note and "overrides" in note for note in found.notes)
 
     def test_a_table_of_three_columns_can_be_asked_for(self, tmp_path):

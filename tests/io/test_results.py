@@ -12,12 +12,14 @@ import files
 import numpy as np
 import oracle
 import pytest
+from instances import make_engine
 from malformed import without_privileges
 from models import NAMES, column_members, make_model, row_members
 from scipy import sparse
 
 from neocc import NEOCC, NEOKMeans
-from neocc.estimators._fitted import weigh
+from neocc.estimators._fitted import asked_objective
+from neocc.estimators._tables import weighed_members
 from neocc.io import (
     Matrix,
     WouldOverwriteError,
@@ -31,7 +33,6 @@ from neocc.io import (
     result_tables,
     write_result,
 )
-from neocc.io._block_errors import block_errors
 
 ROWS = tuple(f"row {chr(65 + i)}" for i in range(30))
 COLUMNS = ('a,"b"', "<script>alert(1)</script>", "line\nend", *(f"c{j}" for j in range(11)))
@@ -327,13 +328,21 @@ def test_parents_are_made(tmp_path):
     assert (tmp_path / "a" / "b" / "out" / "rows.csv").exists()
 
 
+def errors_in_parts(model, X):
+    """Return the errors of blocks, from a few rows at a time."""
+    objective, (U, V) = asked_objective(model), weighed_members(model)
+    engine = make_engine(X, copied=50).centred(objective.centring(None))
+    products = V if objective.needs_products else None
+    features = engine.column_features(U, products)
+    return objective.block_costs(engine, features, U, V)
+
+
 @pytest.mark.parametrize("objective", ["mean", "residue"])
 def test_blocks_of_a_matrix_in_several_parts(objective):
     X = data() + 1e4
     model = make_model("NEOCC mean overlap", objective=objective).fit(X)
     whole = result_tables(model, Matrix(X)).blocks["error"]
-    members = (weigh(model, each) for each in (model.row_membership_, model.column_membership_))
-    in_parts = block_errors(X, *members, objective, cells_at_once=50)
+    in_parts = errors_in_parts(model, X)
     np.testing.assert_allclose(in_parts.ravel(), whole, rtol=1e-9)
     np.testing.assert_allclose(whole.sum(), model.objective_, rtol=1e-9)
 
@@ -408,8 +417,7 @@ def test_cells_belong_to_the_block_that_their_row_follows(kind):
     np.testing.assert_allclose(found["error"], errors.ravel(), rtol=1e-9)
     np.testing.assert_allclose(found["error"].sum(), model.objective_, rtol=1e-9)
     np.testing.assert_allclose(column_distances(model, X), distances, rtol=1e-7, atol=1e-7)
-    members = [weigh(model, each) for each in (model.row_membership_, V)]
-    in_parts = block_errors(X, *members, "mean", cells_at_once=50)
+    in_parts = errors_in_parts(model, X)
     np.testing.assert_allclose(in_parts, errors, rtol=1e-9)
 
 
@@ -418,11 +426,8 @@ def test_errors_of_combined_clusters_in_several_parts():
     for objective in ("mean", "residue"):
         model = make_model("NEOCC mean overlap", overlap_model="average", objective=objective)
         model.fit(X)
-        members = [weigh(model, each) for each in (model.row_membership_, model.column_membership_)]
-        whole, in_parts = (
-            block_errors(X, *members, objective, cells_at_once=cells) for cells in (1 << 20, 50)
-        )
-        np.testing.assert_allclose(in_parts, whole, rtol=1e-9)
+        whole = result_tables(model, Matrix(X)).blocks["error"]
+        np.testing.assert_allclose(errors_in_parts(model, X).ravel(), whole, rtol=1e-9)
 
 
 def with_duplicates(X):

@@ -8,15 +8,18 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import io as scipy_io
 from scipy import sparse
 from stores import CONTAINERS, flip, planted
 
+from neocc import NEOCC
 from neocc.engines.stored import StoredRows
 from neocc.io import (
     DuplicateEntryError,
     FormatError,
+    Matrix,
     ReadError,
     UnreadableFileError,
     WouldOverwriteError,
@@ -95,6 +98,63 @@ def test_values_that_no_fit_could_use_are_refused(X, tmp_path, bad):
     X[3, 2] = bad
     with pytest.raises(ValueError, match="row 3, column 2"):
         write_store(tmp_path / "a", X)
+
+
+@pytest.mark.parametrize("form", ["dense", "float32", "sparse", "masked", "blocks", "matrix"])
+def test_missing_cells_are_left_out_where_that_is_asked_for(form, tmp_path):
+    X = np.rint(planted("dense", 160, 40)).astype(np.float32 if form == "float32" else np.float64)
+    X[np.random.default_rng(0).random(X.shape) < 0.3] = np.nan
+    X[7], X[:, 3] = np.nan, np.nan
+    there = ~np.isnan(X)
+    given = {
+        "sparse": lambda: sparse.csr_array((X.ravel(), np.divmod(np.arange(6400), 40))),
+        "masked": lambda: np.ma.masked_array(np.nan_to_num(X, nan=99.0), ~there),
+        "blocks": lambda: iter([X[:50], X[50:51], X[51:]]),
+        "matrix": lambda: Matrix(X),
+    }.get(form, lambda: X)
+    options = {"rows_per_block": 60}
+    place = "row 0" if form == "blocks" else r"row 0, column \d+"
+    with pytest.raises(
+        ValueError, match=place + r".* write_store\(.*, missing=\"ignore\"\) stores"
+    ):
+        write_store(tmp_path / "a", given(), **options)
+    store = write_store(tmp_path / "a", given(), missing="ignore", **options)
+    whole = StoredRows(store)[:]
+    assert (store.n_blocks, store.dtype) == (3, X.dtype)
+    assert whole.nnz == there.sum()
+    assert np.array_equal(whole.toarray()[there], X[there])
+    assert (whole.data == 0).any()  # what is observed may be 0
+    settings = {"missing": "ignore", "n_init": 2, "refine": False, "random_state": 0}
+    one, other = (NEOCC(3, 2, **settings).fit(data) for data in (X, store))
+    assert one.objective_ == other.objective_
+    assert np.array_equal(one.row_membership_, other.row_membership_)
+
+
+@pytest.mark.parametrize("kind", ["Float64", "object"])
+@pytest.mark.parametrize("in_blocks", [False, True], ids=["whole", "blocks"])
+def test_data_frames_with_missing_values_of_their_own_are_stored_as_numbers(
+    tmp_path, kind, in_blocks
+):
+    values = np.array([[1.0, np.nan, 3.0], [4.0, 5.0, np.nan]])
+    frame = pd.DataFrame(values).astype(kind)
+    given = iter([frame[:1], frame[1:]]) if in_blocks else frame
+    store = write_store(tmp_path / "a", given, missing="ignore")
+    np.testing.assert_array_equal(store.load(0).data, [1.0, 3.0, 4.0, 5.0])
+    whole = write_store(tmp_path / "b", frame.fillna(0.0))
+    np.testing.assert_array_equal(whole.load(0), np.nan_to_num(values))
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"missing": "zero"}, "missing"),
+        ({"missing": "ignore", "layout": "pairs"}, "layout"),
+        ({"layout": "pairs"}, "layout"),
+    ],
+)
+def test_other_options_are_for_files(given, named, tmp_path):
+    with pytest.raises(TypeError, match=f"'{named}' is an option for files"):
+        write_store(tmp_path / "a", np.eye(3), **given)
 
 
 @pytest.mark.parametrize(

@@ -378,6 +378,26 @@ def test_missing_cells_stay_and_do_not_count(axis):
         Log2().fit(np.array([[-1.0, np.nan]]))
 
 
+def test_rows_and_columns_without_a_value_have_nothing_to_subtract(recwarn):
+    X = np.array([[1.0, np.nan, 3.0], [5.0, np.nan, 4.0], [np.nan, np.nan, np.nan]])
+    new = np.array([[1.0, 2.0, 3.0], [np.nan, np.nan, np.nan]])
+    for axis in ("rows", "columns", "both"):
+        model = Centerer(axis).fit(X)
+        found = model.transform(new)
+        assert np.array_equal(np.isnan(found), np.isnan(new))
+        assert np.array_equal(np.isnan(model.transform(X)), np.isnan(X))
+    assert model.column_means_[1] == 0
+    for axis in ("rows", "columns"):
+        model = Standardizer(axis).fit(X)
+        found = model.transform(new)
+        assert np.array_equal(np.isnan(found), np.isnan(new))
+        assert np.array_equal(np.isnan(model.transform(X)), np.isnan(X))
+    model = Standardizer().fit(X)
+    assert (model.column_means_[1], model.column_scales_[1]) == (0, 1)
+    assert model.transform(new)[0, 1] == 2
+    assert not recwarn.list
+
+
 @pytest.mark.parametrize("model", ALL, ids=repr)
 def test_data_frames_keep_their_names(model):
     pandas = pytest.importorskip("pandas")

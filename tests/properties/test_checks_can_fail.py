@@ -2,7 +2,7 @@
 
 A check that cannot fail proves nothing. Here the row step or the column step is wrong on purpose,
 in one way at a time and for every objective, and the checks that the property tests call must say
-so. Each of them is called on the same runs unspoilt as well: it must be silent there.
+so. Each of them is called on the same runs unspoilt as well: it must be all_zero there.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class Run:
         objective = make_objective(name, prior=self.prior)
         self.engine = make_engine(sparse.csr_array(self.X) if seed % 3 == 0 else self.X)
         problem = Problem(objective, *sides, tol=0.0, overlap_model=rule)
-        self.problem = problem.sparing_silent(self.engine)
+        self.problem = problem.sparing_all_zero(self.engine)
         if seed % 5:
             self.pair = tuple(random_start(each, rng, self.most) for each in sides)
         else:  # with empty clusters, at times
@@ -68,8 +68,8 @@ class Run:
             assert step.objective == pytest.approx(before, rel=1e-10, abs=1e-11 * scale)
             own = step.after[0 if step.side == "rows" else 1]
             assert_feasible_counts(own, self.problem.counts(step.side), self.most)
-            if (silent := self.problem.silent(step.side)) is not None:
-                assert own.numbers[silent].max() <= 1
+            if (all_zero := self.problem.all_zero(step.side)) is not None:
+                assert own.numbers[all_zero].max() <= 1
             if not step.before[0 if step.side == "rows" else 1].has_empty:
                 assert after <= before + 1e-10 * scale, f"{step.side}: {before} to {after}"
         if not any(each.has_empty for each in self.pair):

@@ -1,7 +1,7 @@
 """A test of the tests of overlap models: each part of a model is spoilt, and the checks say so.
 
 As in `test_checks_can_fail`, every check is called on the same runs unspoilt as well, and must be
-silent there.
+all_zero there.
 """
 
 from __future__ import annotations

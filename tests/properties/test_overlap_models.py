@@ -187,21 +187,6 @@ def test_transposing_exchanges_the_roles(model):
         assert back == pytest.approx(there, rel=1e-9, abs=1e-11 * setting.scale)
 
 
-@pytest.mark.parametrize("model", ["share", "average", "sum"])
-def test_without_overlap_all_models_are_the_papers(model):
-    for seed in range(4):
-        rng = np.random.default_rng(seed)
-        X = rng.normal(size=(12, 8))
-        options = {"row_outliers": 0.2, "row_overlap": -0.2, "n_init": 2, "refine": False}
-        options |= {"random_state": seed, "max_memberships": 1}
-        one, other = (
-            NEOCC(3, 2, overlap_model=name, **options).fit(X) for name in ("repeat", model)
-        )
-        np.testing.assert_array_equal(one.row_membership_, other.row_membership_)
-        np.testing.assert_array_equal(one.column_membership_, other.column_membership_)
-        assert other.objective_ == pytest.approx(one.objective_, rel=1e-9)
-
-
 @pytest.mark.parametrize(("planted", "scale"), [("average", 0.5), ("sum", 1.0)])
 def test_rows_that_combine_two_prototypes_are_found_by_the_model_that_says_so(planted, scale):
     rng = np.random.default_rng(0)

@@ -255,3 +255,74 @@ def test_columns_of_one_value_are_said_to_be_kept():
     X[:, 2] = 4.0
     assert "grouped with the others" in str(describe_data(X))
     assert "grouped with the others" not in str(describe_data(np.delete(X, 2, axis=1)))
+
+
+def scores(rng, shape=(200, 60)):
+    """Points from 0 to 100 in four groups of rows and three of columns."""
+    centres = rng.permuted(np.linspace(25, 75, 12)).reshape(4, 3)
+    means = centres[np.arange(shape[0]) % 4][:, np.arange(shape[1]) % 3]
+    return np.clip(np.rint(means + 15 * rng.normal(size=shape)), 0, 100)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whole_numbers_without_a_tail_are_not_counts(seed):
+    """Their skewness is near zero, and its sign is nobody's evidence."""
+    rng = np.random.default_rng(seed)
+    evenly = rng.integers(0, 101, size=(100, 60)).astype(float)
+    for X in (scores(rng), evenly, np.rint(evenly / 5)):
+        assert describe_data(np.insert(X, 0, 0.0, axis=0)).kind == "plain"
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_counts_may_be_dense_and_large(seed):
+    rng = np.random.default_rng(seed)
+    shape = (200, 60)
+    margins = np.exp(rng.normal(size=(200, 1)) + rng.normal(size=60))
+    blocks = np.array([[2, 20, 2], [20, 2, 2], [2, 2, 20]])
+    drawn = {
+        "words": rng.poisson(0.1, size=shape),
+        "a mean of 5": rng.poisson(5.0, size=shape),
+        "log-normal margins": rng.poisson(50 * margins),
+        "dispersed": rng.poisson(50 * rng.gamma(0.5, 2.0, size=shape)),
+        "blocks": rng.poisson(blocks[np.arange(200) % 3][:, np.arange(60) % 3]),
+    }
+    for name, X in drawn.items():
+        X[0, 0] = 0
+        found = describe_data(X.astype(float))
+        assert found.kind == "counts", name
+        mostly_small = np.quantile(X, 0.5, method="lower") <= X.max() / 4
+        assert ("small ones are the most common" in found.evidence) == mostly_small, name
+
+
+def test_small_values_are_counted_among_all_cells_that_are_given():
+    X = np.array([[0.0, 1.0, 2.0, np.nan], [0.0, 9.0, 8.0, 2.0]])
+    assert describe_data(X).facts.small == pytest.approx(5 / 7)
+    assert describe_data(np.nan_to_num(-X)).facts.small == 1.0
+    assert describe_data(sparse.csr_array(np.nan_to_num(X))).facts.small == pytest.approx(6 / 8)
+
+
+def test_rows_of_different_scales_are_told():
+    rng = np.random.default_rng(0)
+    scales = 10 ** rng.uniform(0, 2, size=(200, 1))
+    for X, kind in ((drawn("ratios"), "ratios"), (20 + drawn("ratios"), "plain")):
+        found = describe_data(X * scales[: len(X)])
+        assert found.kind == kind
+        assert f"rows differ in scale by up to {found.facts.row_scales:,.3g} times" in str(found)
+        assert "outweigh all others" in found.implies
+        assert describe_data(X).implies == "they can be compared as they are"
+    # A few columns tell no scale, nor do levels, rows that are nearly constant, or sparse ones.
+    few = rng.normal(size=(300, 3))
+    levels = np.where(rng.random((100, 30)) < rng.choice([0.001, 0.3], size=(100, 1)), 3.0, 4.0)
+    levels[:, 0], levels[0] = 4.0, 5.0
+    apart = drawn("ratios") * scales[: len(X)]
+    silent = apart * (rng.random(X.shape) < 0.3)
+    for X in (few, levels, 1000 + apart, silent, sparse.csr_array(apart)):
+        assert "rows differ" not in str(describe_data(X))
+
+
+def test_distinct_integers_called_x_are_no_ids():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.permutation(4000)[:200], rng.permutation(4000)[:200], rng.random(200)])
+    for name, is_id in (("x", False), ("number", False), ("index", True), ("case_no", True)):
+        said = str(describe_data(X, column_names=[name, "y", "z"]))
+        assert ("look like ids" in said) == is_id, name

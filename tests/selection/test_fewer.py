@@ -75,6 +75,38 @@ def test_levels_in_a_line_are_no_overlap(n, n_levels):
     assert (found.rows.taken, found.rows.overlapping) == (n_levels, None)
 
 
+def cut_by_cut(X, **options):
+    """What is chosen, and after how many cuts of the data, grid by grid."""
+    calls = []
+    found = suggested(X, callback=lambda done, _: calls.append(done), **options)
+    return found, [n for n, after in zip(calls, [*calls[1:], 0], strict=True) if after <= n]
+
+
+@pytest.mark.parametrize("columns", [0.0, 0.2])
+def test_overlap_ends_all_doubt(columns):
+    """Cuts do not agree on how many means there are: one shows what they are means of."""
+    planted = {"row_overlap": 0.2, "column_overlap": columns}
+    X, _, _ = make_coclusters((300, 150), 6, 4, **planted, random_state=1)
+    both = {"row_overlap": "auto", "column_overlap": "auto"}
+    found, cuts = cut_by_cut(X, **both)
+    assert (found.best, found.rows.overlapping, cuts) == ((6, 4), 6, [1])
+    assert found.complete
+    assert found.is_clear
+    assert sum(cut_by_cut(X)[1]) > 5
+
+
+@pytest.mark.parametrize("noise", [0.5, 6.0])
+def test_where_nothing_overlaps_doubt_and_growth_stay(noise):
+    X, _, _ = make_coclusters((120, 60), 9, 4, noise=noise, random_state=0)
+    (found, cuts), (apart, usual) = (
+        cut_by_cut(X, row_overlap=overlap, column_overlap=overlap) for overlap in ("auto", 0.0)
+    )
+    assert cuts == usual
+    assert sum(cuts) > 1
+    assert found.best == apart.best
+    np.testing.assert_array_equal(found.table, apart.table)
+
+
 def test_numbers_to_choose_from_are_kept_to():
     X, _, _ = make_coclusters((200, 100), 4, 3, row_overlap=0.2, random_state=1)
     assert suggested(X, row_clusters=[5, 7, 9], row_overlap="auto").best[0] in (5, 7, 9)
@@ -178,7 +210,7 @@ def test_gradual_memberships_of_most_items_are_no_overlap():
     X = means + rng.normal(size=means.shape)
     found = estimate_overlap_and_outliers(X, 5, n_other_clusters=10, random_state=0)
     assert found.overlap == 0.0
-    assert "none, for most rows would have some, to gain little more" in str(found)
+    assert "none, for rows in several clusters would gain too little each" in str(found)
 
 
 def test_as_much_overlap_as_there_is_is_found():

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 
+from benchmarks.quality.overlap import SHAPES
 from neocc import NEOCC
 from neocc.core.objectives import OBJECTIVES
 from neocc.datasets import make_coclusters
@@ -17,8 +18,9 @@ from neocc.selection import estimate_overlap_and_outliers, suggest_n_clusters
 from neocc.selection._considered import Outliers, without_items
 from neocc.selection._data import opened, read
 from neocc.selection._mixture import Mixture, Sets, fitted
+from neocc.selection._moves import is_noisy, mended
 from neocc.selection._outlying import farthest, outlying
-from neocc.selection._places import Place
+from neocc.selection._places import Place, starts_of
 from neocc.selection._predict import Wanted, choose_numbers
 from neocc.selection._sharing import shared
 from neocc.selection._space import hull
@@ -221,6 +223,63 @@ def test_larger_sets_are_left_out_where_there_are_too_many():
     assert len(fitted(noisy(np.random.default_rng(0), CORNERS[:2], 20), mixture).shares) == 2
 
 
+def test_items_vary_as_much_as_they_do_where_prototypes_differ():
+    rng = np.random.default_rng(12)
+    Z = np.array([[0.0, 0.0], [20.0, 0.0]])
+    Y = np.repeat(Z, 300, axis=0) + rng.normal(size=(600, 2)) * [1.0, 5.0]
+    singles = Sets(np.eye(2), np.ones(2, dtype=np.intp))
+    found = fitted(Y, Mixture.start(singles, Z, np.eye(2)))
+    assert found.variance == pytest.approx(1.0, rel=0.15)
+
+
+def test_a_prototype_moves_from_where_there_are_two_to_where_there_is_none():
+    rng = np.random.default_rng(13)
+    Z = np.array([[0.0, 0.0], [12.0, 0.0], [0.0, 200.0], [200.0, 0.0]])
+    Y = noisy(rng, Z, 60)
+    place = seen(Y, Z)
+    stuck = np.concatenate([Z[2:] + 0.5, [Z[3], Z[:2].mean(axis=0)]])
+    sets = Sets(np.eye(4), np.ones(4, dtype=np.intp))
+    before = fitted(Y, place.mixture(sets, stuck, 1.0))
+    assert is_noisy(place, before)
+    after = mended(place, Y, Y, before, np.random.default_rng(0))
+    assert after.variance == pytest.approx(1.0, rel=0.2)
+    assert np.sqrt(np.square(after.prototypes[:, None] - Z).sum(axis=2)).min(axis=0).max() < 1.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_prototypes_may_begin_where_none_was_found(seed):
+    """Two clusters have one prototype; items far from each other are in all of them."""
+    rng = np.random.default_rng(seed)
+    Z = 12.0 * rng.normal(size=(8, 5))
+    place = seen(noisy(rng, Z, 40), np.concatenate([Z[:6], [Z[6:].mean(axis=0)], Z[:3] + 0.1]))
+    starts = starts_of(place, 8, rng, n_random=4)[-4:]
+    apart = [np.square(each[:, None] - Z).sum(axis=2).argmin(axis=1) for each in starts]
+    assert max(len(np.unique(each)) for each in apart) == 8
+
+
+def planted_rows(place, overlap, noise, seed, outliers=(0.0, True)):
+    """What is estimated of the rows of a data set of docs/quality.md."""
+    X, _, _ = SHAPES[place].make(overlap, noise, outliers, seed)
+    asked = Asked(SHAPES[place].k), Asked(SHAPES[place].l)
+    with opened(read(X), 1) as engine:
+        return estimate_sides(engine, OBJECTIVES["mean"], asked, np.random.default_rng(seed))[
+            "rows"
+        ]
+
+
+def test_sets_of_many_clusters_must_gain_more_than_chance_does():
+    """The mean of all four clusters is near that of two of them."""
+    found = planted_rows(0, 0.4, 2.0, 31_060)
+    assert found.overlap == pytest.approx(0.4, abs=0.02)
+    assert found.item_pairs.max() == 2
+
+
+@pytest.mark.parametrize(("overlap", "noise", "seed"), [(0.0, 0.5, 5705), (0.1, 1.0, 5220)])
+def test_clusters_that_have_one_prototype_are_no_overlap(overlap, noise, seed):
+    found = planted_rows(4, overlap, noise, seed)
+    assert found.overlap == pytest.approx(overlap, abs=0.01)
+
+
 # --------------------------------------------------------------------------------- the outliers
 
 
@@ -254,6 +313,16 @@ def test_outliers_that_are_hardly_farther_than_others_are_counted(n_outliers):
     left = rng.chisquare(44, size=1500)
     left[:n_outliers] *= 1.9
     assert outlying(left, 44).items.sum() == pytest.approx(n_outliers, abs=0.01 * len(left))
+
+
+def test_of_many_values_next_to_nothing_makes_no_outliers():
+    """Noise of 1500 values varies by 4 %: a tenth more is seen, and is no outlier."""
+    rng = np.random.default_rng(14)
+    left = rng.chisquare(1500, size=60).astype(float)
+    left[:6] *= 1.15
+    assert not outlying(left, 1500).items.any()
+    left[:6] *= 1.5 / 1.15
+    assert np.flatnonzero(outlying(left, 1500).items).tolist() == list(range(6))
 
 
 def test_given_outliers_are_the_farthest():
@@ -423,6 +492,11 @@ def test_rows_that_follow_no_cluster_are_found_where_overlap_is_given():
         found = estimate_sides(engine, OBJECTIVES["mean"], asked, rng)
     np.testing.assert_array_equal(np.flatnonzero(found["rows"].item_pairs == 0), np.arange(20))
     assert found["columns"].outliers == 0.0
+
+
+def test_rows_that_follow_no_cluster_vary_as_the_table_does():
+    """Not as one of its clusters, the more of which there are."""
+    assert planted_rows(0, 0.1, 2.0, 5130, (0.1, False)).outliers == pytest.approx(0.1, abs=0.02)
 
 
 def test_places_of_many_rows_are_found_from_some(monkeypatch):

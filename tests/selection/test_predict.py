@@ -20,13 +20,17 @@ from neocc.selection import suggest_n_clusters
 from neocc.selection._curves import Curve, adjusted_rand, fewer_columns
 from neocc.selection._data import counts_of, opened, opener, read
 from neocc.selection._heldout import Blocks, Folds
+from neocc.selection._tied import Ties
 from neocc.selection._verdict import Tried, judged, judged_together
 
 ANY = Tried(None, 100)
 
 
-def literal_errors(X, part, pair, new, objective, side):
-    """Predict every unseen cell by the formula, one after the other."""
+def literal_errors(X, part, pair, new, objective, side, ties):
+    """Predict every unseen cell by the formula, one after the other.
+
+    What lines add up to, with weights, is known: errors along these do not count.
+    """
     (known_rows, known_columns), (rows, columns) = part.known, part.held
     U, V = (members.dense for members in pair)
     M = np.array([[X[np.ix_(known_rows[u], known_columns[v])].mean() for v in V.T] for u in U.T])
@@ -47,8 +51,12 @@ def literal_errors(X, part, pair, new, objective, side):
                 predicted[p, t] = mean + weights(X, part, V, A, M[i].T, 1)[j[t]] * (
                     A[j[t], p] - mean
                 )
-    errors = np.square(X[np.ix_(rows, columns)] - predicted)
-    return errors.sum(axis=1 if side == "rows" else 0)
+    left = X[np.ix_(rows, columns)] - predicted
+    left = left.T if side == "rows" else left
+    w = ties[1][columns] if side == "rows" else ties[0][rows]
+    if w.any():
+        left = left - np.outer(w, w @ left) / (w @ w)
+    return np.square(left).sum(axis=0)
 
 
 def weights(X, part, members, means, blocks, side):
@@ -63,10 +71,12 @@ def weights(X, part, members, means, blocks, side):
 
 @pytest.mark.parametrize("objective", ["mean", "residue"])
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
-def test_held_out_errors_follow_the_formula(objective, container):
+@pytest.mark.parametrize("tied", [False, True])
+def test_held_out_errors_follow_the_formula(objective, container, tied):
     rng = np.random.default_rng(0)
     X = make_coclusters((14, 12), 2, 2, effects=1.0, random_state=0)[0] + 3.0
     shape = X.shape
+    ties = Ties(*(rng.uniform(0.5, 2.0, size=n) * tied for n in shape))
     problem = Problem(
         OBJECTIVES[objective], counts_of("rows", 14, 2, 0, 0), counts_of("columns", 12, 2, 0, 0)
     )
@@ -74,7 +84,7 @@ def test_held_out_errors_follow_the_formula(objective, container):
     with opener(matrix, 1) as open_:
         part = Folds.draw(shape, rng).part(matrix, 0, 1)
         U, V = part.learnt(open_, problem, "neo-kmeans", rng.spawn(2))
-        views = part.views(open_, problem, matrix.centred(problem.centring))
+        views = part.views(open_, problem, matrix.centred(problem.centring), ties)
         first = [next(view.path(pair)) for view, pair in zip(views, [(V, U), (U, V)], strict=True)]
         for s, side in enumerate(("rows", "columns")):
             paths = views[s].path((V, U) if side == "rows" else (U, V))
@@ -82,7 +92,7 @@ def test_held_out_errors_follow_the_formula(objective, container):
                 both = (new, first[1][2]) if side == "rows" else (first[0][2], new)
                 errors = views[s].errors(each.objective, pair, first[1 - s][2], new)
                 found = pair[::-1] if side == "rows" else pair
-                literal = literal_errors(X, part, found, both, objective, side)
+                literal = literal_errors(X, part, found, both, objective, side, ties)
                 np.testing.assert_allclose(errors, literal, rtol=1e-8)
 
 
@@ -121,7 +131,8 @@ def test_new_items_join_as_they_would_in_one_matrix():
         with opener(matrix, 1) as open_:
             part = folds.part(matrix, 1, 1)
             U, V = part.learnt(open_, problem, "neo-kmeans", rng.spawn(4))
-            views = part.views(open_, problem, matrix.centred(problem.centring))
+            ties = Ties.of(open_(matrix))
+            views = part.views(open_, problem, matrix.centred(problem.centring), ties)
             for view, pair in zip(views, [(V, U), (U, V)], strict=True):
                 new = view.joined(view.problem, pair)
                 assert np.array_equal(new.dense, pair[1].dense)
@@ -131,11 +142,11 @@ def test_new_items_join_as_they_would_in_one_matrix():
 @pytest.mark.parametrize("objective", ["mean", "residue"])
 def test_a_path_ends_where_the_alternation_of_one_side_does(objective, container):
     """Columns are at their nearest clusters, whose means are those of the columns."""
-    X = container(make_coclusters((20, 16), 3, 4, noise=1.0, random_state=0)[0] + 2.0)
+    X = container(make_coclusters((40, 120), 3, 4, noise=5.0, random_state=1)[0] + 2.0)
     problem = Problem(
         OBJECTIVES[objective],
-        counts_of("rows", 20, 3, 0, 0),
-        counts_of("columns", 16, 5, 0, 0),
+        counts_of("rows", 40, 5, 0, 0),
+        counts_of("columns", 120, 8, 0, 0),
         tol=0.0,
     )
     with opened(read(X), 1) as engine:
@@ -147,7 +158,7 @@ def test_a_path_ends_where_the_alternation_of_one_side_does(objective, container
             assert np.array_equal(again[1].dense, V.dense)
             assert np.array_equal(U.dense, found.U.dense)
             values.append(objective_value(X, U.dense, V.dense, objective=objective))
-    assert numbers == [5, 4, 3, 2, 1]
+    assert numbers == [8, 7, 6, 5, 4, 3, 2, 1]
     assert values == sorted(values)
 
 
@@ -213,6 +224,21 @@ def test_the_grid_grows_when_its_edge_wins():
     found = suggest_n_clusters(X, random_state=0)
     assert found.rows.largest == 24
     assert found.best == (10, 3)
+
+
+def test_it_grows_at_once_where_its_largest_number_is_the_best(monkeypatch):
+    X, _, _ = make_coclusters((240, 60), 22, 3, noise=0.3, separation=6.0, random_state=0)
+    whole, asked = Blocks.curves, []
+
+    def curves(self, problem, rng, n_init):
+        asked.append(problem.rows.n_clusters)
+        return whole(self, problem, rng, n_init)
+
+    monkeypatch.setattr(Blocks, "curves", curves)
+    found = suggest_n_clusters(X, random_state=0, n_jobs=1)
+    assert asked.count(16) == 1
+    assert found.rows.largest > 32
+    assert found.best == (22, 3)
 
 
 @pytest.mark.parametrize(("container", "value"), [(np.asarray, 3.0), (sparse.csr_array, 0.0)])
@@ -301,6 +327,29 @@ def test_halves_have_a_veto():
     assert judged(curve(errors, [1.0, *[-0.1] * 15]), "rows", ANY).number == knee
     # Only numbers that are to be chosen from compete.
     assert judged(curve(errors, stability), "rows", Tried((3, 4, 5), 100)).number == 4
+
+
+def test_numbers_that_predict_no_better_than_one_are_not_taken():
+    """Halves agree best on three clusters, which lose what eight gain."""
+    errors = [1.0, 0.97, 1.02, 0.95, 0.93, 0.9, 0.86, *[0.8] * 9]
+    stability = [1.0, 0.5, 0.89, *[0.55] * 13]
+    found = judged(curve(errors, stability), "rows", ANY)
+    assert found.number != 3
+    assert found.explained > 0
+    # If three are asked for, three they are.
+    assert judged(curve(errors, stability), "rows", Tried((3,), 100)).number == 3
+
+
+def test_next_to_nothing_is_nothing_where_a_cut_shows_no_structure():
+    little = [1.0, *[0.996] * 15]
+    none = [1.0, *[1.0] * 15]
+    stability = [1.0, *[0.8] * 15]
+    cuts = [curve(each, stability) for each in (little, little, little, none)]
+    assert judged_together(cuts[:3], "rows", ANY).number > 1
+    found = judged_together(cuts, "rows", ANY)
+    assert found.number == 1
+    assert not found.is_clear
+    assert judged_together(cuts, "rows", Tried((2, 3), 100)).number > 1
 
 
 def test_what_single_cuts_say_is_plausible_too():

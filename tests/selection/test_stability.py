@@ -8,6 +8,7 @@ from scipy import sparse
 
 from neocc import NEOCC
 from neocc.datasets import make_coclusters
+from neocc.io import write_store
 from neocc.selection import stability
 from neocc.selection._agreement import SideAgreement, item_agreement, jaccard, matched
 
@@ -162,3 +163,53 @@ def test_wrong_arguments_are_named(change, message):
     arguments = {"X": np.eye(6, 5), "n_row_clusters": 2, "n_column_clusters": 2, **change}
     with pytest.raises(ValueError, match=message):
         stability(**arguments)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"remove_effects": True, "shrinkage": 0.0}, {"row_overlap": 0.1}, {"row_outliers": 0.1}],
+)
+@pytest.mark.parametrize("method", ["restarts", "bootstrap"])
+def test_observed_cells(planted, method, options):
+    X, U, _ = planted
+    X[np.random.default_rng(1).random(X.shape) < 0.5] = np.nan
+    at = np.nonzero(~np.isnan(X))
+    given = {"missing": "ignore", "random_state": 0, **options}
+    found, other = (
+        stability(data, 3, 2, method=method, n_runs=2, n_init=3, **given)
+        for data in (X, sparse.csr_array((X[at], at), shape=X.shape))
+    )
+    np.testing.assert_array_equal(found.row_confidence, other.row_confidence)
+    assert found.row_confidence.mean() > 0.9
+    # The same problem as that of NEOCC, effects, shrinkage and cost of outliers included.
+    model = NEOCC(3, 2, **given).fit(X)
+    judged = stability(X, 3, 2, method=method, n_runs=1, reference=model, **given)
+    assert judged.reference_objective == pytest.approx(model.objective_, rel=1e-12)
+    if not set(options) & {"row_overlap", "row_outliers"}:
+        together = (U.astype(int) @ U.T.astype(int)) > 0
+        assert ((found.co_association > 0.5) == together).all()
+
+
+def test_observed_cells_of_a_store(planted, tmp_path):
+    X = planted[0]
+    X[np.random.default_rng(1).random(X.shape) < 0.5] = np.nan
+    store = write_store(tmp_path / "X", X, missing="ignore", rows_per_block=20)
+    options = {"missing": "ignore", "remove_effects": True, "n_runs": 2, "random_state": 0}
+    for method in ("restarts", "bootstrap"):
+        one, other = (stability(data, 3, 2, method=method, **options) for data in (X, store))
+        np.testing.assert_array_equal(one.row_confidence, other.row_confidence)
+        np.testing.assert_array_equal(one.objectives, other.objectives)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"missing": "drop"}, "missing must be one of 'zero', 'ignore'"),
+        ({"remove_effects": True}, 'give missing="ignore"'),
+        ({"missing": "ignore", "shrinkage": -1.0}, "shrinkage must be a number"),
+        ({"missing": "ignore", "objective": "residue"}, "is known for objective='mean' only"),
+    ],
+)
+def test_what_makes_no_sense_of_observed_cells(options, message):
+    with pytest.raises(ValueError, match=message):
+        stability(np.eye(6), 2, 2, **options)

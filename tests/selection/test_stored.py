@@ -9,7 +9,9 @@ import pytest
 from scipy import sparse, stats
 
 from neocc import NEOCC
-from neocc.core.objectives import MEAN, RESIDUE, over_observed
+from neocc.core.objectives import MEAN, RESIDUE, make_objective, over_observed
+from neocc.datasets import make_coclusters
+from neocc.selection import _stored
 from neocc.selection._astray import without_strays
 from neocc.selection._data import opened, read
 from neocc.selection._mixture import Mixture, Sets
@@ -17,7 +19,7 @@ from neocc.selection._outlying import Outlying
 from neocc.selection._places import Asked, Place, Values
 from neocc.selection._scattered import Cells, Scattered
 from neocc.selection._space import find_places
-from neocc.selection._stored import StoredPlace, seen_by
+from neocc.selection._stored import Looks, StoredPlace, seen_by
 from neocc.selection._together import estimate_sides
 
 FOUR = (Asked(4), Asked(4))
@@ -101,6 +103,52 @@ def test_zeros_in_random_places_tell_nothing():
     X, _ = planted(0)
     assert looked_at(X).needs_counts
     assert looked_at(X, RESIDUE) is RESIDUE
+
+
+def test_what_is_seen_for_one_cost_of_outliers_is_not_taken_for_another():
+    blocks = np.kron(np.eye(3), np.ones((20, 15)))
+    X = sparse.csr_array(blocks * np.random.default_rng(0).normal(3.0, 1.0, (60, 45)))
+    looks = Looks()
+    for cost in ("zero", "background"):
+        objective = make_objective("mean", cost)
+        with opened(read(X), 1) as engine:
+            counts = Asked(3).counts(60), Asked(3).counts(45)
+            found = seen_by(engine, objective, counts, np.random.default_rng(0), looks)
+        assert found[0] == objective
+
+
+def test_data_are_looked_at_once_with_as_many_clusters(monkeypatch):
+    X, asked, compare = sparse.csr_array(planted(0, overlap=0.0)[0]), [], _stored._tell_nothing
+    monkeypatch.setattr(_stored, "_tell_nothing", lambda *_: asked.append(1) or compare(*_))
+    looks = Looks()
+
+    def seen(X, k, looks=None):
+        with opened(read(X), 1) as engine:
+            counts = Asked(k).counts(X.shape[0]), Asked(4).counts(X.shape[1])
+            return seen_by(engine, MEAN, counts, np.random.default_rng(0), looks)
+
+    found = seen(X, 4, looks)
+    alone = seen(X, 4)
+    assert len(asked) == 2
+    assert seen(X, 4, looks) is found
+    assert found[0] == alone[0]
+    for own, one in zip(found[1], alone[1], strict=True):
+        np.testing.assert_array_equal(own.dense, one.dense)
+    assert len(asked) == 2
+    # That zeros tell nothing is known with other numbers, too; other data are looked at.
+    objective, (U, _) = seen(X, 6, looks)
+    assert (objective, U.n_clusters) == (found[0], Asked(6).n_generous(300))
+    assert len(asked) == 2
+    assert seen(X[:280], 4, looks)[1][0].n_items == 280
+    assert len(asked) == 3
+    asked.clear()
+    names = "row_overlap", "row_outliers", "column_overlap", "column_outliers"
+    quick = {"n_init": 1, "refine": False, "random_state": 0}
+    X, _, _ = make_coclusters((600, 300), 4, 4, density=0.2, format="csr", random_state=0)
+    model = NEOCC(**quick, **dict.fromkeys(names, "auto")).fit(X)
+    assert model.numbers_choice_.best == (4, 4)
+    # Before numbers are chosen, but not with these.
+    assert len(asked) == 1
 
 
 def test_dense_data_are_seen_as_they_are():
@@ -216,10 +264,12 @@ def test_places_tell_the_density_of_all_values_of_an_item(is_sparse):
         single = Sets(np.eye(1), np.ones(1, dtype=np.intp))
         centre = place.prototypes[:1]
         mixture = place.mixture(single, centre, place.noise)
-        found = place.densities(np.arange(len(X if side == "rows" else X.T)), mixture)[:, 0]
+        everyone = np.arange(len(table))
+        found = place.densities(everyone, mixture) + place.around(everyone, np.array([place.noise]))
         squares = np.square(place.to(centre)[:, 0])
         logs = place.values.numbers * np.log(2.0 * np.pi * place.noise)
-        np.testing.assert_allclose(found, -0.5 * (squares / place.noise + logs), rtol=1e-7)
+        literal = -0.5 * (squares / place.noise + logs)
+        np.testing.assert_allclose(found[:, 0], literal, rtol=1e-7)
 
 
 def test_items_that_follow_no_cluster_are_outliers_though_they_are_between_clusters():

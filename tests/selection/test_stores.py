@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 from stores import CONTAINERS, planted
 
 from neocc.engines.stored import source_of
@@ -38,6 +39,24 @@ def test_numbers_of_clusters_by_default(X, tmp_path):
     store = write_store(tmp_path / "store", X, rows_per_block=9)
     found, wanted = (suggest_n_clusters(D, n_init=1, random_state=0) for D in (store, X))
     assert (found.best, found.notes) == (wanted.best, wanted.notes)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "counts", "observed"])
+def test_suggestions_from_stores_of_all_kinds_print_alike(kind, tmp_path):
+    rng = np.random.default_rng(0)
+    data = np.rint(3 * np.kron([[0, 2], [2, 0]], np.ones((15, 6))) + rng.poisson(0.5, (30, 12)))
+    options = {"counts": {"objective": "poisson"}, "observed": {"missing": "ignore"}}.get(kind, {})
+    given = data if kind == "dense" else sparse.csr_array(data)
+    if kind == "observed":
+        given = np.where(rng.random(data.shape) < 0.7, data, np.nan)
+    store = write_store(tmp_path / "store", given, rows_per_block=9, **{
+        name: one for name, one in options.items() if name == "missing"
+    })  # fmt: skip
+    options |= {"row_clusters": [1, 2, 3], "column_clusters": [1, 2], "n_init": 1}
+    found, wanted = (suggest_n_clusters(D, random_state=0, **options) for D in (store, given))
+    assert found.best == (2, 2)
+    assert str(found).startswith("row clusters: 2, column clusters: 2, by prediction")
+    assert str(found) == str(wanted)
 
 
 def test_numbers_of_clusters_of_a_sample(X, tmp_path):

@@ -7,7 +7,7 @@ import json
 import re
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -43,7 +43,8 @@ _REWRITTEN = {
     r"\brandom_state\b": "--seed",
 }
 # Where the library has found something: rows and columns of arrays are counted from 0.
-_PLACE = re.compile(r"\brow (\d+), column (\d+)")
+# With the name of the column, where whoever complains knows it.
+_PLACE = re.compile(r"""\brow (\d+), column (\d+)(?: \((?:'[^']*'|"[^"]*")\))?""")
 
 
 class Mistake(Exception):  # noqa: N818
@@ -51,11 +52,14 @@ class Mistake(Exception):  # noqa: N818
 
 
 @contextmanager
-def blaming_the_user(matrix: Matrix | None = None) -> Iterator[None]:
+def blaming_the_user(
+    matrix: Matrix | None = None, columns: Sequence[str] | None = None
+) -> Iterator[None]:
     """Take a ValueError from a call for a mistake in what the user asked that call to do.
 
     Only around calls that check what they are given: elsewhere a ValueError is a fault of ours.
-    What is wrong with a cell of the matrix is said of the file that it came from.
+    What is wrong with a cell of the matrix is said of the file that it came from; `columns` are
+    those that the call gets, where their order may be another one.
     """
     try:
         yield
@@ -64,16 +68,18 @@ def blaming_the_user(matrix: Matrix | None = None) -> Iterator[None]:
 
         if isinstance(error, ReadError):
             raise
-        raise Mistake(_in_file(as_options(str(error)), matrix)) from error
+        raise Mistake(_in_file(as_options(str(error)), matrix, columns)) from error
 
 
-def _in_file(message: str, matrix: Matrix | None) -> str:
+def _in_file(message: str, matrix: Matrix | None, columns: Sequence[str] | None) -> str:
     """Name the file, and the row and column as readers count them, from 1."""
     found = _PLACE.search(message)
     if matrix is None or (found is None and not message.startswith("Input X")):
         return message
     if found is not None:
         row, column = map(int, found.groups())
+        if columns is not None and matrix.column_names is not None:
+            column = matrix.column_names.index(columns[column])
         place = f"row {row + 1}" + (f" ({matrix.row_names[row]!r})" if matrix.row_names else "")
         place += f", column {column + 1}"
         place += f" ({matrix.column_names[column]!r})" if matrix.column_names else ""

@@ -22,12 +22,13 @@ from neocc.cli._kinds import AUTO
 from neocc.cli._settings import DEFAULTS, SETTINGS, FitSettings, Panel, Reading, option_of
 from neocc.engines import RowSource
 from neocc.engines.reading import check_scale
-from neocc.io import Matrix, UnreadableFileError, read_matrix
+from neocc.io import Matrix, SavedModel, UnreadableFileError, read_matrix
 from neocc.io.blocks._sample import Sample, draw, entries_within, rows_with
 from neocc.selection import DataDescription, Reason, describe_data
 from neocc.selection._advise import recipe_for
 
 __all__ = ["STORE", "Seen", "draw_to_choose", "look", "prepare", "read_again", "read_as_it_is"]
+__all__ += ["refuse_options"]
 
 STORE = "blocks"
 """The format of a matrix that is a block store."""
@@ -66,29 +67,29 @@ def read_again(path: Path, recorded: Recorded, how_to_name: str) -> Matrix:
     return file
 
 
-def read_as_it_is(path: Path, reading: Reading) -> Matrix:
-    """Read a file without preprocessing, or open a block store."""
+def read_as_it_is(path: Path, reading: Reading, model: SavedModel | None = None) -> Matrix:
+    """Read a file (new rows for a model) without preprocessing, or open a block store."""
     with blaming_the_user():
         if not os.path.isdir(path):  # noqa: PTH112 - False, too, where no one may look
-            return read_matrix(path, **reading.read_options)
+            return (model.read if model else read_matrix)(path, **reading.read_options)
         from neocc.io import open_store
 
-        _refuse_options(path, reading)
+        # That only cells which are given count is a matter of the fit.
+        heeded = {"missing": "ignore", "preprocess": ()}
+        instead = ", or change the data before or while they are converted"
+        refuse_options(path, reading, heeded, "A block store is used as it is", instead)
         store = open_store(path)
         names = (store.row_names, store.column_names)
         return Matrix(store, *names, path, STORE, store.digest, store.manifest.notes)
 
 
-def _refuse_options(store: Path, reading: Reading) -> None:
-    """Refuse what a block store, which is used as it is, would not heed."""
-    # That only cells which are given count is a matter of the fit.
-    heeded = {"missing": "ignore", "preprocess": ()}
+def refuse_options(
+    path: Path, reading: Reading, heeded: dict[str, Any], why: str, instead: str = ""
+) -> None:
+    """Refuse options of reading, other than those values that are heeded, where `why` says."""
     for name, value in vars(reading).items():
         if SETTINGS[name].panel == Panel.FILE and value not in (DEFAULTS[name], heeded.get(name)):
-            raise Mistake(
-                f"{store}: A block store is used as it is; {option_of(name)} is for files. Leave "
-                "it out, or change the data before or while they are converted."
-            )
+            raise Mistake(f"{path}: {why}. Leave out {option_of(name)}{instead}.")
 
 
 def draw_to_choose(X: Any, settings: FitSettings, limit: str | None = None) -> Sample:

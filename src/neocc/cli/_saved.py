@@ -12,17 +12,21 @@ import numpy as np
 from rich.console import RenderableType
 from rich.text import Text
 
+from neocc import CellPredictor
 from neocc.cli._command import Answer
 from neocc.cli._given import read_recorded
 from neocc.cli._guard import Mistake, as_options, blaming_the_user, collected_warnings, printable
-from neocc.cli._load import prepare, read_again, read_as_it_is
+from neocc.cli._load import prepare, read_again, read_as_it_is, refuse_options
 from neocc.cli._settings import READ_OPTIONS, FitSettings, Reading, option_of
 from neocc.cli._terminal import table
-from neocc.io import Matrix, RunRecord, read_model
-from neocc.io._item_table import Lines, read_cells
+from neocc.io import Matrix, RunRecord, SavedModel, read_model, read_record
+from neocc.io._item_table import read_cells
+from neocc.io._model import read_groups
+from neocc.io._options import ReadOptions
 from neocc.io._result import write_table
 from neocc.io._tidy import member_table, memberships
 from neocc.io._whole import check_not_read
+from neocc.plot._words import plural
 from neocc.report import write_report
 from neocc.report._page import is_report
 from neocc.report._shown import Known, page_of
@@ -40,20 +44,34 @@ def _model_path(path: Path) -> Path:
     return inside if path.is_dir() else path
 
 
+def _like_the_fit(
+    model: Path, saved: SavedModel, path: Path, given: dict[str, Any]
+) -> tuple[dict[str, Any], list[str]]:
+    """Return settings with how the fit read its file, where nothing else is given; and notes."""
+    beside = model.with_name("record.json")
+    with blaming_the_user():
+        record = read_record(beside).input if beside.is_file() else None
+        found, notes = saved.read_alike(path, record, given)
+    return {**found, **given}, [as_options(note) for note in notes]
+
+
 def predict_answer(
-    model: Path, path: Path, reading: Reading, output: Path | None, *, force: bool
+    model: Path, path: Path, given: dict[str, Any], output: Path | None, *, force: bool
 ) -> Answer:
     """Read a model, and new rows over the columns of the fit; decide where each row belongs.
 
     Columns are matched by name where both have names; rows are preprocessed as the model says.
     """
     check_not_read(output, path, _model_path(model))
-    saved = read_model(_model_path(model))
+    saved = read_groups(_model_path(model))
+    values, remarks = _like_the_fit(_model_path(model), saved, path, given)
     with blaming_the_user(), collected_warnings() as notes:
-        matrix = read_as_it_is(path, reading)
+        matrix = read_as_it_is(path, Reading(**values), saved)
         with blaming_the_user(matrix):
             X = saved.prepare(matrix)
-        members, distances = saved.estimator.predict_membership(X), saved.estimator.transform(X)
+        with blaming_the_user(matrix, saved.column_names):
+            members, distances = saved.estimator.predict_membership(X), saved.estimator.transform(X)
+    notes += remarks
     if output is not None:
         names = [matrix.name_of_row(row) for row in range(matrix.shape[0])]
         write_table(output, member_table("row", members, distances, names), force=force)
@@ -78,25 +96,32 @@ def predict_answer(
             made.add_row(Text(printable(line["name"])), groups, f"{line['nearest_distance']:.4g}")
         none, one, several = np.bincount(np.minimum(members.sum(axis=1), 2), minlength=3)
         counts = f"{one:,} in one group, {several:,} in several, {none:,} in none"
-        total = Text(f"\n{len(members):,} rows: {counts}", "bold")
-        return _page(made, len(members), output, total)
+        total = f"\n{plural(len(members), 'row')}: {counts}"
+        return _page(made, len(members), output, Text(total, "bold"))
 
     return Answer(page, told, notes)
 
 
 def cells_answer(
-    model: Path, path: Path, reading: Reading, output: Path | None, *, force: bool
+    model: Path, path: Path, given: dict[str, Any], output: Path | None, *, force: bool
 ) -> Answer:
     """Predict listed cells within the range of those observed; names not known are counted."""
     check_not_read(output, path, _model_path(model))
     saved = read_model(_model_path(model))
     fitted = saved.estimator
-    if getattr(fitted, "missing", "zero") != "ignore":
+    one = fitted.models_[0] if isinstance(fitted, CellPredictor) else fitted
+    if getattr(one, "missing", "zero") != "ignore":
         raise Mistake(f"{model}: The model was not fitted with --missing ignore.")
-    rows = _numbers(saved.row_names, len(fitted.row_effects_))
-    columns = _numbers(saved.column_names, len(fitted.column_effects_))
-    text = Lines.of(path, reading.encoding, reading.delimiter)
-    cells = read_cells(text, rows, columns, header=reading.header)
+    reading = Reading(**given)
+    options = {name: getattr(reading, name) for name in ("header", "encoding", "delimiter")}
+    why = "--cells reads a list of cells, a row and a column in each line"
+    heeded = {**options, "triplet_columns": reading.triplet_columns}
+    refuse_options(path, reading, heeded, why)
+    places = reading.triplet_columns and reading.triplet_columns[:2]
+    with blaming_the_user():
+        rows = saved.numbers("row", len(one.row_effects_))
+        columns = saved.numbers("column", len(one.column_effects_))
+        cells = read_cells(path, rows, columns, ReadOptions(**options, columns=places))
     sides = {"rows": [rows.get(row, -1) for row, _ in cells]}
     sides["columns"] = [columns.get(column, -1) for _, column in cells]
     with blaming_the_user():
@@ -119,11 +144,6 @@ def cells_answer(
 
     told = {"cells": [dict(zip(names, line, strict=True)) for line in lines], "notes": notes}
     return Answer(page, lambda: told, notes)
-
-
-def _numbers(names: tuple[str, ...] | None, size: int) -> dict[str, int]:
-    """Return the number of each name; items without names are called by their numbers from 1."""
-    return {name: at for at, name in enumerate(names or map(str, range(1, size + 1)))}
 
 
 def _page(
@@ -152,7 +172,7 @@ def report_answer(
     an earlier one beside the model if no other place is given.
     """
     path = _model_path(model)
-    saved = read_model(path)
+    saved = read_groups(path)
     beside = path.with_name("record.json")
     record: RunRecord | None = None
     matrix: Matrix | None = None
@@ -168,8 +188,10 @@ def report_answer(
         file = read_again(place, recorded, "name it with --data.")
         matrix, _ = prepare(file, recorded.settings)
     elif data is not None:
+        values, notes = _like_the_fit(path, saved, data, given)
+        settings = FitSettings(**values)
         with blaming_the_user():
-            matrix = saved.matrix_of_fit(read_as_it_is(data, settings))
+            matrix = saved.matrix_of_fit(read_as_it_is(data, settings, saved))
     else:
         notes.append("without the matrix, which --data names, the page has no picture of it.")
     names: dict[str, Any] = {"row_names": saved.row_names, "column_names": saved.column_names}

@@ -10,10 +10,9 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from neocc.cli._command import Answer
-from neocc.cli._guard import Mistake
+from neocc.cli._guard import blaming_the_user
 from neocc.cli._terminal import section, table
-from neocc.io import Matrix
-from neocc.io._memberships import member_matrix, read_memberships
+from neocc.io._memberships import aligned, read_memberships
 from neocc.metrics import best_match_f1, matched_f1, omega_index, overlapping_nmi, trivial_baseline
 
 __all__ = ["score_answer"]
@@ -43,7 +42,8 @@ def score_answer(true: Path, found: Path, side: str | None) -> Answer:
 
 
 def _score(true: Path, found: Path, side: str) -> dict[str, Any]:
-    U, V, notes = _aligned(read_memberships(true, side), read_memberships(found, side))
+    with blaming_the_user():
+        U, V, notes = aligned(read_memberships(true, side), read_memberships(found, side))
     sizes = {"n_items": U.shape[0], "n_true": U.shape[1], "n_found": V.shape[1]}
     scores = {name: measure(U, V) for name, (measure, _) in _MEASURES.items()}
     return {**sizes, **scores, "notes": notes}
@@ -56,33 +56,3 @@ def _page(scores: dict[str, dict[str, Any]]) -> Iterator[RenderableType]:
             made.add_row(name, f"{score[name]:.4f}", Text(about, "dim"))
         groups = f"{score['n_found']} groups found, {score['n_true']} true"
         yield section(f"{score['n_items']:,} {side}: {groups}", made)
-
-
-def _aligned(true: Matrix, found: Matrix) -> tuple[Any, Any, list[str]]:
-    """Bring memberships into the order of items of the first; say which are in one only."""
-    if true.row_names is None or found.row_names is None:
-        if true.shape[0] != found.shape[0]:
-            raise Mistake(
-                f"{found.source} has {found.shape[0]} items, {true.source} "
-                f"{true.shape[0]}, and they cannot be matched by name. Name them in both."
-            )
-        return true.data, found.data, []
-    at = {name: place for place, name in enumerate(found.row_names)}
-    known = [place for place, name in enumerate(true.row_names) if name in at]
-    if not known:
-        raise Mistake(
-            f"No name in {found.source} is in {true.source}: {found.row_names[0]!r} here, "
-            f"{true.row_names[0]!r} there. Use the same names in both."
-        )
-    notes = []
-    n_absent, n_extra = true.shape[0] - len(known), found.shape[0] - len(known)
-    if n_absent:
-        notes.append(
-            f"{n_absent:,} of the {true.shape[0]:,} items in {true.source} are not in "
-            f"{found.source}; they count as in no group."
-        )
-    if n_extra:
-        notes.append(f"{n_extra:,} items in {found.source} are not in {true.source}; left out.")
-    places = [at[true.row_names[place]] for place in known]
-    picked = member_matrix((known, places), (true.shape[0], found.shape[0]))
-    return true.data, picked @ found.data, notes

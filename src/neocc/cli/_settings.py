@@ -188,8 +188,11 @@ class FitSettings(Reading):
     )
     column_overlap: float | str = _groups(_OVERLAP, "SHARE", "The same for columns.", AUTO)
     column_outliers: float | str = _groups(_OUTLIERS, "SHARE", "The same for columns.", AUTO)
-    remove_effects: bool = _groups(
-        FLAG, "", "With --missing ignore: subtract row and column effects first.", False
+    remove_effects: bool | None = _groups(
+        FLAG,
+        "",
+        "With --missing ignore: subtract row and column effects first.",
+        off="Do not. What suits this kind of data if not given.",
     )
     shrinkage: float = _groups(
         number(float, 0),
@@ -253,7 +256,8 @@ class FitSettings(Reading):
         used = [name for name, one in SETTINGS.items() if one.panel in (Panel.GROUPS, Panel.SEARCH)]
         used = [name for name in used if name not in ("overlap_rule", "thorough")]
         effort = {"refine": "thorough"} if self.refine and self.thorough else {}
-        cells = {"missing": "ignore" if self.is_observed else "zero"}
+        cells: dict[str, Any] = {"missing": "ignore" if self.is_observed else "zero"}
+        cells["remove_effects"] = bool(self.remove_effects)
         return {renamed.get(n, n): getattr(self, n) for n in used} | effort | cells
 
     @property

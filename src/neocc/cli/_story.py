@@ -25,6 +25,7 @@ from neocc.cli._kinds import NONE
 from neocc.cli._load import Seen
 from neocc.cli._settings import DEFAULTS, SETTINGS, SUGGEST_OPTIONS, FitSettings, option_of
 from neocc.cli._terminal import section
+from neocc.core.objectives import MEAN, OBJECTIVES
 from neocc.io import Matrix
 from neocc.io._registry import accepted_options
 from neocc.io._tidy import means_over_blocks
@@ -101,8 +102,9 @@ def _next(plan: Plan, seen: Seen) -> Iterator[tuple[str, str]]:
     few = 2 < len(facts.levels) <= _FEW_LEVELS
     if listed and few and "objective" in asked.left_open and seen.description.kind == "counts":
         yield fit(missing="ignore"), "if these are ratings: what is not listed was not rated"
-    if "objective" in asked.left_open and seen.settings.objective != "mean":
-        yield fit(objective="mean"), "blocks of one value instead"
+    chosen = OBJECTIVES[seen.settings.objective]
+    if "objective" in asked.left_open and (chosen.of_counts or chosen.per_item):
+        yield fit(objective=MEAN.name), "blocks of one value instead"
     if not {"rows", "columns"}.isdisjoint(asked.left_open):
         again = ["neocc", "suggest", str(plan.path), *_options(asked, SUGGEST_OPTIONS)]
         yield shlex.join(again), "how other numbers of groups compare"

@@ -63,7 +63,7 @@ def suggest_answer(
                 criteria=criteria,
                 objective=settings.objective,
                 missing=settings.estimator_options["missing"],
-                remove_effects=settings.remove_effects,
+                remove_effects=bool(settings.remove_effects),
                 # Outliers and items in two groups would ask for groups of their own.
                 row_overlap=AUTO,
                 row_outliers=AUTO,

@@ -87,8 +87,9 @@ def fit(
     FILE is a table, or a list of row, column and value: CSV, TSV, Parquet,
     Excel, Matrix Market, NumPy, SciPy, AnnData, ARFF or MovieLens, gzip or not.
     Settings that are not given are chosen from the data, with reasons. Ctrl-C
-    ends the choice, then the fit, with the best found so far. FILE may also be a
-    block store written by neocc convert, for data larger than memory.
+    ends the choice, then the fit, with the best found so far; if there is nothing
+    yet, nothing is written. FILE may also be a block store written by neocc
+    convert, for data larger than memory.
     """
     from neocc.cli._checkpoint import Resources
     from neocc.cli._fit import run_plan

@@ -10,7 +10,7 @@ import typer
 
 from neocc.cli._command import FORCE, Answer, Run, argument, command, flag, option, output
 from neocc.cli._guard import FAULT, Mistake
-from neocc.cli._settings import LABELS, READ_OPTIONS, Reading
+from neocc.cli._settings import LABELS, READ_OPTIONS
 
 __all__ = ["paper", "predict", "report", "score"]
 
@@ -47,13 +47,14 @@ def predict(
     explains it best, depending on the overlap model. If the fit allowed outliers,
     rows farther away than all that it accepted are outliers; if it did not
     (--row-outliers 0), every new row gets a group, however far it is.
-    Columns are matched by name, and the data are preprocessed as for the fit.
+    Columns are matched by name, and the data are preprocessed as for the fit;
+    --missing, --layer, --decimal and --thousands of the fit need not be repeated.
     """
     from neocc.cli._saved import cells_answer, predict_answer
 
     with run.terminal.progress("Predicting"):
         answer = cells_answer if cells else predict_answer
-        return answer(model, file, Reading(**run.given), output, force=force)
+        return answer(model, file, run.given, output, force=force)
 
 
 @command(

@@ -154,6 +154,8 @@ def fill_empty(members: Memberships, costs: FloatArray) -> Memberships:
     """
     sizes = members.sums_of(None)
     empty = np.flatnonzero(sizes == 0)
+    # Those with extra ones are written anew in any case, the lowest cluster of an item first: a
+    # random start has any of them there, and sums would be added in another order.
     if not len(empty) and not len(members.extra_items):
         return members
     matrix = members.dense.copy()

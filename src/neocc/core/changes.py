@@ -61,7 +61,7 @@ def offered(
 ) -> Changes:
     """Return the cheapest changes of each kind of a block, from `sizes`.
 
-    `costs` has a line per item with its cost at each size from 0; `n_items` counts those of all
+    `costs` has a row per item with its cost at each size from 0; `n_items` counts those of all
     blocks. With the memberships of each size paid for by `prices`, no change costs less than
     nothing but those of items off their hulls: dearer ones than the `gain` of these cannot pay.
     """

@@ -19,11 +19,12 @@ class Journal:
     """Keeps the state of a fit, at first that of an interrupted attempt.
 
     `write` is called with the whole state after each note, and decides whether to save it. Without
-    it nothing is kept.
+    it nothing is kept. What `measure` returns, such as the work done so far, goes with each note.
     """
 
     write: Callable[[dict[str, Any]], None] | None = None
     state: dict[str, Any] = field(default_factory=dict)
+    measure: Callable[[], dict[str, Any]] = dict
 
     def found(self, name: str) -> Any:
         """Return a part of the state, None where there is none."""
@@ -36,8 +37,8 @@ class Journal:
 
     def note(self, **parts: Any) -> None:
         """Change parts of the state at a point from which a fit can go on."""
-        self.hold(**parts)
         if self.write is not None:
+            self.hold(**self.measure(), **parts)
             self.write(self.state)
 
 

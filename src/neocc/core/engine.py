@@ -7,6 +7,7 @@ are, nor on when each of them answers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -138,12 +139,12 @@ class Engine:
 
     def multiply(self, table: FloatArray) -> FloatArray:
         """Return X times a thin table."""
-        self.reads.asked += 1
+        self.reads.work += 1
         return self._stacked("multiply", table)
 
     def multiply_transposed(self, table: FloatArray) -> FloatArray:
         """Return X' times a thin table."""
-        self.reads.asked += 1
+        self.reads.work += 1
         products: FloatArray = self._added("multiply_transposed", table)
         return products
 
@@ -160,13 +161,13 @@ class Engine:
         With `counts` only observed cells are summed, and counted.
         """
         # Products take about as long as sums.
-        self.shards.reads.asked += 1 if U is None or V is None else 2
+        self.shards.reads.work += 1 if U is None or V is None else 2
         found: Features = self._added("column_features", U, V, base, counts)
         return found
 
     def row_distances(self, terms: Terms, V: Memberships | None) -> FloatArray:
         """Return the distance of every row to every row cluster, not rounded."""
-        self.reads.asked += 1
+        self.reads.work += 1
         return self._stacked("row_distances", terms, V)
 
     def row_features(self, V: Memberships, base: Base) -> Features:
@@ -201,9 +202,9 @@ class Engine:
     ) -> Step:
         """Return the objective of U and the assignment of all rows."""
         shards, counts, model = self.shards, problem.rows, problem.overlap_model
-        shards.reads.asked += 1
+        shards.reads.work += 1
         assert counts is not None
-        given = problem.nobody("rows") if U is None else U
+        given = problem.no_memberships("rows") if U is None else U
         before = self._parts(given) if self._n_links else self._cut(given)
         common = (terms, V, model, counts.needs_distances)
         choices = shards.call("choices", shards.each, before, common=common)
@@ -232,23 +233,29 @@ class Engine:
             self._held = (filled, applied) if filled is assigned and alike else None
         return Step(objective, filled, thresholds[0].pair)
 
-    def sum_blocks(self, function: Callable[..., float], U: Memberships, *common: Any) -> float:
+    def sum_blocks(self, function: Callable[..., Any], U: Memberships, *common: Any) -> Any:
         """Return the sum of a function of blocks of rows, their memberships and what is common."""
-        return float(sum(self._each("sum_blocks", self._cut(U), common=(function, *common))))
+        return sum(self._each("sum_blocks", self._cut(U), common=(function, *common)))
 
-    def refresh(self) -> bool:
-        """Drop what was kept to spare passes; whether features may have rounded differently."""
+    @contextmanager
+    def refreshed(self) -> Iterator[bool]:
+        """Drop what was kept to spare passes, and count no work in the `with` block.
+
+        Yields whether features may have rounded differently, so that they have to be made again.
+        """
         self._guess = self._held = None
-        return self.shards.refresh()
+        work, is_lost = self.reads.work, self.shards.refresh()
+        yield is_lost
+        self.reads.work = work
 
     def _parts(self, of_rows: Any) -> Any:
-        """Cut what has a line per row; shards have memberships that they have just assigned."""
+        """Cut what has an entry per row; shards have memberships that they have just assigned."""
         if self._held is not None and self._held[0] is of_rows:
             return self._held[1]
         return self._cut(of_rows)
 
     def _cut(self, of_rows: Any) -> list[Any]:
-        """Cut what has a line per row (or nothing) at the edges of the shards."""
+        """Cut what has an entry per row (or nothing) at the edges of the shards."""
         n_shards = len(self.shards.edges) - 1
         if of_rows is None or n_shards == 1:
             return [of_rows] * n_shards
@@ -262,8 +269,8 @@ class Engine:
         return self.shards.gather(self.shards.call(method, self.shards.each, *parts, common=common))
 
     def _asked(self, method: str, of_rows: Any, *common: Any) -> list[Any]:
-        """Do the same in a pass, given what has a line per row."""
-        self.reads.asked += 1
+        """Do the same in a pass, given what has an entry per row."""
+        self.reads.work += 1
         return self._each(method, self._cut(of_rows), common=common)
 
     def _stacked(self, method: str, *common: Any) -> FloatArray:
@@ -273,7 +280,7 @@ class Engine:
         return table
 
     def _added(self, method: str, of_rows: Any, *common: Any) -> Any:
-        """Return the sum of the results of all shards, given what has a line per row."""
+        """Return the sum of the results of all shards, given what has an entry per row."""
         parts = self._cut(of_rows) if self._held is None else self._parts(of_rows)
         each = self.shards.each
         return self.shards.total(method, each, parts, common=common)

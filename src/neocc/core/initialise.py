@@ -124,7 +124,7 @@ def seeded_start(
     rng: np.random.Generator,
     table: FloatArray | None = None,
 ) -> Pair:
-    """Start a one-way problem from its k-means++ seeds; a `table` may tell them instead."""
+    """Start a one-way problem from k-means++ seeds, chosen from its data or from a `table`."""
     (side,) = problem.sides
     counts, weights = problem.counts(side), problem.weights(side)
 
@@ -162,11 +162,11 @@ def seeds_of_table(
     weights: FloatArray | None,
     rng: np.random.Generator,
 ) -> tuple[IntArray, LabelArray]:
-    """Choose lines of a table as seeds; return them, and the nearest of each line."""
-    # Lines whose products are squared distances.
+    """Choose rows of a table as seeds; return them, and the nearest seed of each row."""
+    # Rows whose products are squared distances.
     norms, ones = np.einsum("pt,pt->p", table, table)[:, None], np.ones((len(table), 1))
     those = np.concatenate([table, ones, norms], axis=1).T
-    engine.reads.asked += counts.n_clusters
+    engine.reads.work += counts.n_clusters
 
     def distances_to(seeds: IntArray) -> FloatArray:
         these = np.concatenate([-2.0 * table[seeds], norms[seeds], ones[: len(seeds)]], axis=1)
@@ -187,7 +187,7 @@ def plus_plus(
     A few candidates for each seed are drawn with probability proportional to their squared distance
     from the nearest seed so far; the one that leaves the least sum of such distances is taken. As
     many of the farthest items as may become outliers are passed over and not summed, or they would
-    be the likeliest seeds of all. `distances_to` gives a line of distances per candidate. The
+    be the likeliest seeds of all. `distances_to` gives a row of distances per candidate. The
     number of the nearest seed of each item is returned too, of several as near the first.
     """
     seeds, labels = [int(rng.integers(counts.n_items))], np.zeros(counts.n_items, dtype=np.int32)

@@ -11,6 +11,7 @@ from neocc._counts import Counts, round_half_away
 from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.core.objectives import KMEANS, Centring, Objective, Side
 from neocc.core.overlap import REPEAT, OverlapModel
+from neocc.core.overlap.repeat import Repeat
 from neocc.kernels import Memberships
 
 __all__ = ["Counts", "Problem", "Side", "round_half_away"]
@@ -21,8 +22,8 @@ class Problem:
     """An objective with the counts of both sides; None for a side that is not clustered.
 
     Rows and columns may count as more than one, or as less: by their weights, None for ones. Counts
-    are those of items all the same. Items that say nothing have one membership at most; None where
-    there are none, or where it takes more of them to meet the counts.
+    are those of items all the same. All-zero items have one membership at most; None where there
+    are none, or where it takes more of them to meet the counts.
     """
 
     objective: Objective
@@ -33,8 +34,8 @@ class Problem:
     overlap_model: OverlapModel = REPEAT
     row_weights: FloatArray | None = field(default=None, compare=False)
     column_weights: FloatArray | None = field(default=None, compare=False)
-    row_silent: BoolArray | None = field(default=None, compare=False)
-    column_silent: BoolArray | None = field(default=None, compare=False)
+    row_all_zero: BoolArray | None = field(default=None, compare=False)
+    column_all_zero: BoolArray | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         for side in ("rows", "columns"):
@@ -50,6 +51,26 @@ class Problem:
             ("columns", self.columns),
         )
         return [side for side, counts in given if counts is not None]
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether items can have several memberships; yes where counts are not known."""
+        counts = [self.counts(side) for side in self.sides]
+        return self.overlap_model.most != 1 and (not counts or any(one.n_extra for one in counts))
+
+    @property
+    def plainest(self) -> Problem:
+        """The problem with the overlap model by which it is solved.
+
+        Where nothing can overlap all models cost the same, but those with costs of sets do not
+        search as far: small gains end their searches, and their exact gains are those of a further
+        membership, not of a move. So the paper's model takes their place.
+        """
+        if self.overlaps:
+            return self
+        # With outliers to spare, memberships may still be as many as items.
+        spare = any(self.counts(side).n_extra for side in self.sides)
+        return replace(self, overlap_model=Repeat(1) if spare else REPEAT)
 
     def counts(self, side: Side) -> Counts:
         """Return the counts of a side that is clustered."""
@@ -73,7 +94,15 @@ class Problem:
             members = members.weighing(self.weights(side))
         return self.overlap_model.weighted(members)
 
-    def nobody(self, side: Side) -> Memberships | None:
+    def constant(self, engine: Any) -> float:
+        """Return what the objective has beside the distances of all memberships."""
+        return self.objective.constant(engine, self.weights("rows"), self.weights("columns"))
+
+    def moved(self, U: Memberships, before: Any, V: Memberships) -> Memberships:
+        """Return row memberships as they count once those of columns have changed to V."""
+        return self.overlap_model.moved(U, before, V) if self.objective.keeps_fits else U
+
+    def no_memberships(self, side: Side) -> Memberships | None:
         """Return items in no cluster with their weights; None if they have none."""
         weights, counts = self.weights(side), self.counts(side)
         if weights is None:
@@ -84,39 +113,39 @@ class Problem:
     def of_some(self, side: Side, items: IntArray) -> Problem:
         """Return the problem of some items of a side, with the same fractions."""
         smaller = self.with_counts(side, self.counts(side).resized(len(items)))
-        if (silent := self.silent(side)) is not None:
-            smaller = smaller.sparing(side, silent[items])
+        if (all_zero := self.all_zero(side)) is not None:
+            smaller = smaller.sparing(side, all_zero[items])
         weights = self.weights(side)
         return smaller if weights is None else smaller.weighing(side, weights[items])
 
-    def silent(self, side: Side) -> BoolArray | None:
+    def all_zero(self, side: Side) -> BoolArray | None:
         """Return which items of a side have one membership at most."""
-        return self.row_silent if side == "rows" else self.column_silent
+        return self.row_all_zero if side == "rows" else self.column_all_zero
 
-    def sparing(self, side: Side, silent: BoolArray | None) -> Problem:
-        """Return the problem with one membership at most for items that say nothing.
+    def sparing(self, side: Side, all_zero: BoolArray | None) -> Problem:
+        """Return the problem with one membership at most for all-zero items.
 
         Further ones would cost them nothing, and be the first to go to them.
         """
         counts, most = self.counts(side), self.overlap_model.most
-        if silent is not None:
+        if all_zero is not None:
             widest = counts.n_clusters if most is None else min(most, counts.n_clusters)
-            n_silent = int(np.count_nonzero(silent))
-            n_places = counts.n_items * widest - n_silent * (widest - 1)
-            if n_silent == 0 or counts.n_extra <= 0 or n_places < counts.n_memberships:
-                silent = None
+            n_all_zero = int(np.count_nonzero(all_zero))
+            n_places = counts.n_items * widest - n_all_zero * (widest - 1)
+            if n_all_zero == 0 or counts.n_extra <= 0 or n_places < counts.n_memberships:
+                all_zero = None
         if side == "rows":
-            return replace(self, row_silent=silent)
-        return replace(self, column_silent=silent)
+            return replace(self, row_all_zero=all_zero)
+        return replace(self, column_all_zero=all_zero)
 
-    def sparing_silent(self, engine: Any) -> Problem:
-        """Return the problem with items that say nothing as the data have them."""
+    def sparing_all_zero(self, engine: Any) -> Problem:
+        """Return the problem with the all-zero items of the data."""
         found = self
-        # Where items left out cost nothing, it depends on these who says something.
+        # Where items left out cost nothing, it depends on these which items are all zero.
         if self.objective.background or not self.allows_outliers:
             for side in self.sides:
                 if self.counts(side).n_extra > 0:
-                    found = found.sparing(side, self.objective.silent(engine, side))
+                    found = found.sparing(side, self.objective.all_zero(engine, side))
         return found
 
     def weighing(self, side: Side, weights: FloatArray | None) -> Problem:
@@ -128,7 +157,8 @@ class Problem:
     @property
     def centring(self) -> Centring:
         """What may be subtracted from X."""
-        if self.objective.background or not self.overlap_model.keeps_shifts:
+        shifts = self.overlap_model.keeps_shifts or not self.overlaps
+        if self.objective.background or not shifts:
             return "none"
         sides = self.sides
         return self.objective.centring(sides[0] if len(sides) == 1 else None)

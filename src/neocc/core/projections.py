@@ -1,16 +1,16 @@
-"""Starts from low-dimensional views of X, for matrices whose single rows tell little.
+"""Starts from low-rank embeddings of X, for matrices whose single rows carry little information.
 
 Rows and columns are replaced by short vectors, and one-way NEO-K-Means on these gives feasible
-memberships. The *spectral* view takes the leading singular vectors of X with rows and columns
+memberships. The *spectral* embedding takes the leading singular vectors of X with rows and columns
 scaled by the roots of their norms (Dhillon 2001; Cho et al. 2004); the *sketch* multiplies X by a
 random table, which keeps distances between rows in expectation (Johnson and Lindenstrauss). Of
-counts the spectral view is that of correspondence analysis: roots of margins scale them, the first
-vectors are the margins themselves and are left out, and only directions count. Where most items
-have few counts, those with the fewest lead the vectors astray, and raised margins do better
-(Qin and Rohe 2013): clusters are made of both views, soft steps follow, and those that cost less
-are taken.
+counts the spectral embedding is that of correspondence analysis: roots of margins scale them, the
+first vectors are the margins themselves and are left out, and only directions count. Where most
+items have few counts, those with the fewest lead the vectors astray, and raised margins do better
+(Qin and Rohe 2013): clusters are made of both embeddings, soft steps follow, and those that cost
+less are taken.
 
-Several starts are made from one *thin* view: the leading singular vectors of X as it is, of
+Several starts are made from one low-rank embedding: the leading singular vectors of X as it is, of
 which one-way clusters cost hardly more than those of X (Drineas et al. 2004), for a small part of
 the time.
 """
@@ -35,12 +35,12 @@ from neocc.core.steps import Pair, assigned, counted, make_features, with_side
 from neocc.kernels import Memberships, Terms
 
 __all__ = [
-    "View",
+    "Embedding",
+    "embedded_start",
+    "make_embedding",
     "modularity_start",
     "sketched_start",
     "spectral_start",
-    "thin_start",
-    "thin_view",
 ]
 
 _OVERSAMPLING = 8
@@ -48,26 +48,28 @@ _POWER_ITERATIONS = 4
 _ITERATIONS = 20
 # What is added to margins of counts, in means of these.
 _RAISED = (0.0, 1.0)
-# The same for a view that many starts share, each of which is run on in any case.
+# The same for an embedding that many starts share, each of which is run on in any case.
 _FEW_POWER_ITERATIONS = 2
 _FEW_ITERATIONS = 3
-# Questions about a table count in parts of one about the data.
+# A pass over a table counts in parts of one over the data.
 _PARTS = 1024
-# Lines of a view that are so short against the longest have no direction; others this many digits.
+# Rows of an embedding that are so short against the longest have no direction; others this many
+# digits.
 _NO_LENGTH, _DIGITS = 1e-10, 12
 
-View: TypeAlias = tuple[FloatArray, FloatArray]
-"""Tables with a line for each row, and for each column."""
+Embedding: TypeAlias = tuple[FloatArray, FloatArray]
+"""Tables with coordinates for each row, and for each column."""
 
 # Starts by turns: whether the side with fewer items comes first, and how that side is clustered,
-# then the other, and maybe the first again: by the view, by the nearest of some items, or by sums
-# over the clusters of the other side. Items of the shorter side have more entries, and tell more.
+# then the other, and maybe the first again: by the embedding, by the nearest of some items, or by
+# sums over the clusters of the other side. Items of the shorter side have more entries: they carry
+# more information.
 _WAYS = (
-    (True, ("view", "sums", "sums")),
-    (False, ("view", "sums", "sums")),
+    (True, ("embedding", "sums", "sums")),
+    (False, ("embedding", "sums", "sums")),
     (True, ("seeds", "sums", "sums")),
     (False, ("seeds", "sums", "sums")),
-    (False, ("view", "sums", "sums", "sums")),
+    (False, ("embedding", "sums", "sums", "sums")),
 )
 
 
@@ -102,17 +104,17 @@ def _start_of_counts(data: Engine, problem: Problem, rng: np.random.Generator) -
     return min([*rough, *(softened(data, problem, each) for each in rough)], key=value)
 
 
-def thin_view(data: Engine, problem: Problem, rng: np.random.Generator) -> View:
+def make_embedding(data: Engine, problem: Problem, rng: np.random.Generator) -> Embedding:
     """Return rows and columns in the coordinates of the leading singular vectors."""
     scales = np.ones(data.shape[0]), np.ones(data.shape[1])
     left, values, right = _leading(data, problem, scales, _FEW_POWER_ITERATIONS, rng)
     return left * values, right * values
 
 
-def thin_start(
-    engine: Engine, problem: Problem, view: View, turn: int, rng: np.random.Generator
+def embedded_start(
+    engine: Engine, problem: Problem, embedding: Embedding, turn: int, rng: np.random.Generator
 ) -> Pair:
-    """Start from short runs of one-way NEO-K-Means on a view, in another way every turn."""
+    """Start from short runs of one-way NEO-K-Means on an embedding, in another way every turn."""
     data, (from_shorter, ways) = engine.centred(problem.centring), _WAYS[turn % len(_WAYS)]
     pair = COLD
     sides = sorted(problem.sides, key=lambda side: problem.counts(side).n_items)
@@ -122,9 +124,9 @@ def thin_start(
             one_way = problem.one_way(side, _FEW_ITERATIONS)
             own = engine.centred(one_way.centring)
             index = int(side == "columns")
-            members = seeded_start(own, one_way, rng, view[index])[index]
+            members = seeded_start(own, one_way, rng, embedding[index])[index]
         else:
-            points = _sums(data, side, pair) if way == "sums" else view[side == "columns"]
+            points = _sums(data, side, pair) if way == "sums" else embedding[side == "columns"]
             members = _one_way(data, problem, side, points, rng, short=True)
         assert members is not None
         pair = with_side(pair, side, members)
@@ -170,7 +172,7 @@ def _leading(
 
 
 def modularity_start(data: Engine, problem: Problem, rng: np.random.Generator) -> Pair:
-    """Start from a short run of modularity, itself started from a spectral view.
+    """Start from a short run of modularity, itself started from a spectral embedding.
 
     Its clusters have no rates that could be blended: items are divided among theirs.
     """
@@ -189,10 +191,10 @@ def sketched_start(data: Engine, problem: Problem, rng: np.random.Generator) -> 
     return _clustered(data, problem, (by_rows, by_columns), rng)
 
 
-def _clustered(data: Engine, problem: Problem, view: View, rng: np.random.Generator) -> Pair:
-    """Cluster rows and columns by tables that have a line for each of them."""
+def _clustered(data: Engine, problem: Problem, both: Embedding, rng: np.random.Generator) -> Pair:
+    """Cluster rows and columns by tables of their coordinates."""
     pair = COLD
-    for side, table in zip(problem.sides, view, strict=True):
+    for side, table in zip(problem.sides, both, strict=True):
         pair = with_side(pair, side, _one_way(data, problem, side, table, rng))
     return pair
 
@@ -206,7 +208,7 @@ def _one_way(
     *,
     short: bool = False,
 ) -> Memberships:
-    """Cluster the items of a side by a table that has a line for each of them."""
+    """Cluster the items of a side by a table of their coordinates."""
     # Columns are the rows of their table.
     counts, weights = problem.counts(side), problem.weights(side)
     model = problem.overlap_model.one_way
@@ -224,8 +226,8 @@ def _one_way(
         pair = solve(points, one_way, pair).pair
     # By cells, so that a search of dense data is one of sparse data; in parts that add up exactly,
     # so that a resumed search is one that was not interrupted.
-    asked = points.reads.asked * points.shape[1] / data.shape[side == "rows"]
-    data.reads.asked += np.ceil(_PARTS * asked) / _PARTS
+    work = points.reads.work * points.shape[1] / data.shape[side == "rows"]
+    data.reads.work += np.ceil(_PARTS * work) / _PARTS
     assert pair[0] is not None
     return pair[0]
 
@@ -242,7 +244,7 @@ def _matched(data: Engine, problem: Problem, pair: Pair) -> Pair:
 
 
 def _directions(table: FloatArray) -> FloatArray:
-    """Scale lines to length one; those of which only rounding is left become zero.
+    """Scale rows to length one; those of which only rounding is left become zero.
 
     They are rounded, so that equal items have equal directions, of dense and of sparse data.
     """

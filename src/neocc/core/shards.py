@@ -1,6 +1,6 @@
 """Shards: where rows live, and the scheduler that calls methods of all of them.
 
-A shard holds rows, in memory, on disk or on another machine, and answers a few questions about
+A shard holds rows, in memory, on disk or on another machine, and computes a few things about
 them: score these rows, count at these thresholds, apply these thresholds, sum columns
 (`neocc.engines.shard`). `Shards` are all of them with a scheduler; `neocc.engines` has one for this
 process and one for clusters.
@@ -61,12 +61,12 @@ def _means(values: FloatArray, members: Memberships) -> FloatArray:
 class Reads:
     """How often the data were read, parts of them counted as parts.
 
-    `asked` counts what solvers and searches asked for, as passes that answer it at most: a measure
-    of work that is the same wherever the data are.
+    `work` counts the passes that solvers and searches need at most: a measure that is the same
+    wherever the data are.
     """
 
     passes: float = 0.0
-    asked: float = 0.0
+    work: float = 0.0
 
 
 class Shards(Protocol):

@@ -23,7 +23,7 @@ __all__ = ["Enlarged", "Moves", "Wanted", "enlarged", "fill_small", "finite", "o
 
 # Moves that a block offers at a time, of all pairs of clusters together, and at least of each.
 _OFFERS, _OFFERS_PER_PAIR = 1 << 13, 8
-# Items whose costs are compared at a time: lines of all would be a second table of distances.
+# Items whose costs are compared at a time: rows of all would be a second table of distances.
 _CHUNK = 1 << 14
 
 Cut: TypeAlias = Callable[[Memberships], Sequence[Memberships]]
@@ -35,8 +35,8 @@ class Wanted(NamedTuple):
 
     That many moves are made before blocks are asked again, each of another item. A move that is not
     among the `n_moves` cheapest between its clusters would only be made after all of them. Clusters
-    to `begin` receive an item that says nothing, at no distance from any cluster, only if there is
-    no other: nobody would follow it.
+    to `begin` receive an all-zero item, at no distance from any cluster, only if there is
+    no other: none would follow it.
     """
 
     targets: IntArray
@@ -155,7 +155,7 @@ def offer_moves(
         return finite(d[items, target]) - finite(d[items, source])
 
     changes = changes or further
-    says_nothing = np.asarray(~d.any(axis=1)) if wanted.begin else None
+    is_all_zero = np.asarray(~d.any(axis=1)) if wanted.begin else None
     found: list[tuple[Any, ...]] = []
     for source in np.flatnonzero(wanted.can_spare).tolist():
         items = np.flatnonzero(inside[:, source])
@@ -165,8 +165,8 @@ def offer_moves(
             costly = np.concatenate([changes(free[i : i + _CHUNK], source, target) for i in parts])
             if members.item_weights is not None:
                 costly = costly * members.item_weights[free]
-            if says_nothing is not None and target in wanted.begin:
-                costly = np.where(says_nothing[free], np.inf, costly)
+            if is_all_zero is not None and target in wanted.begin:
+                costly = np.where(is_all_zero[free], np.inf, costly)
             kept = _cheapest(costly, wanted.n_moves)
             alike = np.full(len(kept), source), np.full(len(kept), target)
             found.append((free[kept], *alike, costly[kept]))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -32,6 +33,9 @@ _NOTED_ITERATIONS = 10
 
 Report = Callable[[int, float], bool]
 """Called after each iteration with its number and the objective; returning True ends the run."""
+
+# The next iteration, memberships, history, and the last objective.
+_Reached: TypeAlias = tuple[int, Pair, list[float], float]
 
 
 @dataclass(frozen=True)
@@ -95,23 +99,20 @@ def solve(
     than `tol` times its value, or after `max_iter` iterations. A run that `journal` knows goes on
     where it was.
     """
-    first, history, previous, converged = 0, [], np.inf, False
-    pair = counted(engine, problem, pair)
-    if (reached := journal.found("run")) is not None:
-        first, pair, history, previous = reached
-    lead, two_sided = problem.sides[0], len(problem.sides) == 2
-    constant = problem.objective.constant(
-        engine, problem.weights("rows"), problem.weights("columns")
-    )
-    # A first row step needs no products.
-    begins = reached is None and lead == "rows"
-    features = make_features(engine, problem, (pair[0], None) if begins else pair)
+    (lead, *others), converged = problem.sides, False
+    constant = problem.constant(engine)
+    run: _Reached = journal.found("run") or (0, counted(engine, problem, pair), [], np.inf)
+    first, pair, history, previous = run
+    if first == 0:  # a row step needs no products
+        features = make_features(engine, problem, (pair[0], None) if lead == "rows" else pair)
+    else:
+        with engine.refreshed():
+            features = make_features(engine, problem, pair)
     for iteration in range(first, problem.max_iter + 1):
         if iteration > first and iteration % _NOTED_ITERATIONS == 0:
-            asked = engine.reads.asked
-            if engine.refresh():
-                features = make_features(engine, problem, pair)
-                engine.reads.asked = asked  # only some engines have to
+            with engine.refreshed() as is_lost:
+                if is_lost:
+                    features = make_features(engine, problem, pair)
             journal.note(run=(iteration, pair, list(history), previous))
         step = half_step(engine, problem, lead, features, pair)
         history.append(step.objective + constant)
@@ -122,32 +123,26 @@ def solve(
             stop |= report is not None and report(iteration, history[-1])
         if converged or stop:
             break
-        previous = history[-1]
-        found = step.members
-        pair = (found, pair[1]) if lead == "rows" else (pair[0], found)
+        previous, new = history[-1], step.members
+        pair = (new, pair[1]) if lead == "rows" else (pair[0], new)
         features = make_features(engine, problem, pair)
-        if two_sided:
+        if others:
             other = half_step(engine, problem, "columns", features, pair)
             history.append(other.objective + constant)
-            before, pair = pair[1], (found, other.members)
-            if found.virtual is not None:
-                pair, features = _moved(engine, problem, pair, before, features)
-    asked = engine.reads.asked
-    if engine.refresh():
-        features = make_features(engine, problem, pair)
-        step = half_step(engine, problem, lead, features, pair)
-        engine.reads.asked = asked
-        history[-1] = step.objective + constant
+            rows = new if new.virtual is None else problem.moved(new, pair[1], other.members)
+            pair = rows, other.members
+            if rows is not new:
+                features = make_features(engine, problem, pair)
+    with engine.refreshed() as is_lost:
+        if is_lost:
+            features = make_features(engine, problem, pair)
+            step = half_step(engine, problem, lead, features, pair)
+            history[-1] = step.objective + constant
+    reached = history[-1] if problem.objective.background else max(history[-1], 0.0)
+    noise, past = _noise(features, pair), np.array(history)
+    # Features in this process, also after a checkpoint or on a GPU.
     return Solution(
-        *pair,
-        history[-1] if problem.objective.background else max(history[-1], 0.0),
-        np.array(history),
-        iteration,
-        converged,
-        # In this process, also after a checkpoint or on a GPU.
-        features.here,
-        _noise(features, pair),
-        step.thresholds,
+        *pair, reached, past, iteration, converged, features.here, noise, step.thresholds
     )
 
 
@@ -202,19 +197,6 @@ def improved(old: Solution, new: Solution) -> Solution:
     """Return `new`, reached from `old` by a jump."""
     history = np.append(old.history, new.objective)
     return replace(new, history=history, n_iter=old.n_iter + new.n_iter)
-
-
-def _moved(
-    engine: Engine, problem: Problem, pair: Pair, before: Memberships | None, features: Features
-) -> tuple[Pair, Features]:
-    """Let rows follow columns that have changed clusters, if the overlap model wants that."""
-    U, V = pair
-    assert U is not None and V is not None and before is not None
-    # Over observed cells, means of one column are drawn towards zero: these may cost more.
-    rows = U if problem.objective.needs_counts else problem.overlap_model.moved(U, before, V)
-    if rows is U:
-        return pair, features
-    return (rows, V), make_features(engine, problem, (rows, V))
 
 
 def continued(engine: Engine, problem: Problem, old: Solution) -> Solution:

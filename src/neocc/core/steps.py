@@ -56,9 +56,9 @@ def make_terms(problem: Problem, side: Side, features: Features, pair: Pair) -> 
     if model.blends:
         pairs = model.pair_share if problem.counts(side).n_extra > 0 else 0.0
     terms = problem.objective.terms(side, features, pair, pairs=pairs)
-    silent = problem.row_silent if side == "rows" else problem.column_silent
-    if silent is not None:
-        terms.silent = True
+    all_zero = problem.row_all_zero if side == "rows" else problem.column_all_zero
+    if all_zero is not None:
+        terms.all_zero = True
     return terms
 
 
@@ -67,9 +67,7 @@ def half_step(engine: Engine, problem: Problem, side: Side, features: Features, 
     own, other = pair if side == "rows" else pair[::-1]
     terms = make_terms(problem, side, features, pair)
     step = join(engine, problem, side, terms, own, other, features)
-    if terms.constant:
-        step = step._replace(objective=step.objective + terms.constant)
-    return step
+    return step._replace(objective=step.objective + terms.constant)
 
 
 def join(
@@ -91,7 +89,7 @@ def join(
     counts = problem.columns
     assert features is not None and counts is not None
     kernels, model = engine.shards.kernels, problem.overlap_model
-    before = problem.nobody("columns") if members is None else members
+    before = problem.no_memberships("columns") if members is None else members
     if features.place is not None:
         choices = features.place.choices(terms, before, model, counts.needs_distances)
         return assign(choices, counts, model, members)
@@ -116,10 +114,10 @@ def score(
     labels, minima = np.empty_like(squares, dtype=np.int32), np.empty_like(squares)
     compared = in_types(members, k) if terms.single else members
     objective = kernels.score(features, terms, compared, d, labels, minima)
-    silent = squares == 0.0 if terms.silent else None
+    all_zero = squares == 0.0 if terms.all_zero else None
     counted = squares if terms.rate is None else np.zeros_like(squares)
     known = (d, labels, minima, terms.single or k, objective, members, counted, terms.gram)
-    return Scores(*known, silent=silent)
+    return Scores(*known, all_zero=all_zero)
 
 
 def distances(
@@ -154,14 +152,14 @@ def _weighted(problem: Problem, pair: Pair) -> Pair:
 
 
 def counted(engine: Engine, problem: Problem, pair: Pair) -> Pair:
-    """Return a pair with its memberships weighted, and at most one for each silent item.
+    """Return a pair with its memberships weighted, and at most one for each all-zero item.
 
     If some have more, their side is assigned again.
     """
     pair = _weighted(problem, pair)
     for side in problem.sides:
-        members, silent = pair[int(side == "columns")], problem.silent(side)
-        if silent is not None and members is not None and members.numbers[silent].max() > 1:
+        members, all_zero = pair[int(side == "columns")], problem.all_zero(side)
+        if all_zero is not None and members is not None and members.numbers[all_zero].max() > 1:
             pair = assigned(engine, problem, side, pair)
     return pair
 

@@ -14,13 +14,16 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from neocc._typing import AnyArray, FloatArray, IntArray
+from neocc._typing import AnyArray, BoolArray, FloatArray, IntArray
 from neocc.engines.matrix import packed, slice_rows, with_data
 from neocc.engines.reading import canonical
 from neocc.engines.stored import RowSource, StoredRows
 
 __all__ = ["ChangedSource", "minus_effects", "observed_cells", "scaled", "unpacked"]
-__all__ += ["weights_of", "weights_of_items"]
+__all__ += ["LARGEST_WEIGHT", "LEAST_WEIGHT", "weights_of", "weights_of_items"]
+
+# Products of weights and squares must be finite, and not 0.
+LEAST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100
 
 
 def unpacked(X: Any) -> tuple[Any, FloatArray | None]:
@@ -81,20 +84,36 @@ def _without_nan(X: Any) -> Any:
     X = X.tocsr()
     if X.dtype.kind != "f" or not np.isnan(X.data).any():
         return X
-    kept = ~np.isnan(X.data)
+    return _only(X, ~np.isnan(X.data))
+
+
+def _only(X: Any, kept: BoolArray) -> Any:
+    """Return some of the stored cells of a CSR matrix."""
     indptr = np.concatenate([[0], np.cumsum(kept)])[X.indptr].astype(X.indptr.dtype)
     return sparse.csr_array((X.data[kept], X.indices[kept], indptr), shape=X.shape)
 
 
-def weights_of(weights: Any, X: Any) -> FloatArray:
-    """Check the weights of cells; return those of the observed ones in their order."""
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two CSR matrices store the same cells."""
+    pairs = ((one.indptr, other.indptr), (one.indices, other.indices))
+    return all(np.array_equal(*pair) for pair in pairs)
+
+
+def weights_of(weights: Any, X: Any, given: Any = None) -> FloatArray:
+    """Check the weights of cells; return those of the observed ones in their order.
+
+    Weights may be stored for the cells, too, in which `given`, the data with what is missing,
+    stores NaN.
+    """
     shape = weights.shape if sparse.issparse(weights) else np.shape(weights)
     if shape != X.shape:
         raise ValueError(f"cell_weight must have the shape of X, {X.shape}; got {shape}.")
     if sparse.issparse(weights):
         W = canonical(weights)
-        same = np.array_equal(W.indptr, X.indptr) and np.array_equal(W.indices, X.indices)
-        if not same:
+        if sparse.issparse(given) and not _alike(W, X):
+            stored = canonical(given)
+            W = _only(W, ~np.isnan(stored.data)) if _alike(W, stored) else W
+        if not _alike(W, X):
             raise ValueError(
                 "cell_weight must store the same cells as X: a weight for each observed cell. Give "
                 "explicit zeros to cells that should not count."
@@ -103,8 +122,12 @@ def weights_of(weights: Any, X: Any) -> FloatArray:
     else:
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         found = np.asarray(weights, dtype=np.float64)[rows, X.indices]
-    if not (np.isfinite(found).all() and (found >= 0.0).all()):
-        raise ValueError("cell_weight must be finite and at least 0 in every observed cell.")
+    bad = np.flatnonzero((found != 0.0) & ~((found >= LEAST_WEIGHT) & (found <= LARGEST_WEIGHT)))
+    if len(bad):
+        raise ValueError(
+            f"cell_weight must be 0, or from {LEAST_WEIGHT:g} to {LARGEST_WEIGHT:g}, in every "
+            f"observed cell; found {found[bad[0]]:g}."
+        )
     return found
 
 

@@ -2,15 +2,17 @@
 
 Sums of whole numbers that are not too large have no rounding: counts, ratings and 0/1 data may be
 added and subtracted in any order. In most iterations few rows and columns change clusters. Column
-sums are then updated from the rows that did, and sums of rows from the entries in the columns that
-did, with the bits of sums over all entries. Numbers of observed cells are whole whatever the values
-are: of other values, those of columns are updated, and only the values are summed anew.
+sums are then updated from the rows that did, and sums of rows from the columns that did (a copy of
+the entries by column holds these), with the bits of sums over all entries. Numbers of observed
+cells are whole whatever the values are: of other values, those of columns are updated, and only the
+values are summed anew.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -22,7 +24,7 @@ from neocc.engines.following import few_changed
 from neocc.engines.matrix import Matrix, SparseMatrix
 from neocc.engines.passes import Rows
 from neocc.engines.shard import Shard
-from neocc.kernels import Base, Features, Memberships, Terms
+from neocc.kernels import Base, Features, Memberships, SparseBlock, Terms
 
 __all__ = ["ExactShard", "is_updated", "sums_exactly"]
 
@@ -114,14 +116,18 @@ class ExactShard(Shard):
         The last ones are left as they are. Sums are rounded otherwise if they are not exact.
         """
         found, block = last.features.copied(), self._block(0, self.shape[0])
-        gained = squares = None
-        if last.base == "weighted" and not (U.is_partition and last.U.is_partition):
-            gained, squares = U.weights - last.U.weights, found.squares
-        now, before = (_only(members, moved) for members in (U, last.U))
-        before.scale = np.full(len(moved), -1.0)
-        self.kernels.scatter(block, now, gained, found.sums, squares, found.counts)
-        self.kernels.scatter(block, before, None, found.sums, None, found.counts)
+        is_plain = last.base != "weighted" or (U.is_partition and last.U.is_partition)
+        squares = None if is_plain else found.squares
+        some = np.flatnonzero(moved)
+        self.kernels.move(block, last.U, U, some, found.sums, squares, found.counts)
         return found
+
+    @cached_property
+    def _columns(self) -> SparseBlock:
+        """A copy of the entries, by column."""
+        block = self.matrix.transposed().block(0, self.shape[1])
+        assert isinstance(block, SparseBlock)
+        return block
 
     def _over_features(
         self, terms: Terms, V: Memberships | None, function: Callable[[Rows, Features], Result]
@@ -146,15 +152,15 @@ class ExactShard(Shard):
             moved = few_changed(last.V, V, self.options.max_changed)
         before, sums, squares, counts = last
         weights = V.weights if with_squares else None
-        some_moved = moved is not None and moved.any()
+        if moved is not None and moved.any():
+            some = np.flatnonzero(moved)
+            self.kernels.move(self._columns, before, V, some, sums, squares, counts)
 
         def one_block(rows: Rows) -> Result:
             at, block = slice(*rows), self._block(*rows)
             wanted, counted = (None if table is None else table[at] for table in (squares, counts))
             if moved is None:
                 self.kernels.gather(block, V, weights, sums[at], wanted, counted)
-            elif some_moved:
-                self.kernels.regather(block, before, V, moved, sums[at], wanted, counted)
             base = wanted if norms is None else norms[at]
             assert base is not None
             return function(rows, Features(sums[at], base, None, counted))
@@ -164,17 +170,14 @@ class ExactShard(Shard):
         return found
 
     def _keeps(self, n_sums: int) -> bool:
-        """Whether so many sums, without counts beside them, are few beside the stored entries."""
-        return self.options.entries_per_sum * n_sums <= self.matrix.n_stored
+        """Whether so many sums, without counts beside them, are few beside the stored entries.
+
+        These are not too many to be copied, either.
+        """
+        n_stored = self.matrix.n_stored
+        return self.options.entries_per_sum * n_sums <= n_stored <= self.options.by_column
 
 
 def _is_unweighted(members: Memberships) -> bool:
     """Whether items count once in each of their own clusters, so that sums are exact."""
     return members.scale is None and members.virtual is None
-
-
-def _only(members: Memberships, some: BoolArray) -> Memberships:
-    """Return the memberships of some items, the others being in no cluster."""
-    kept, first = some[members.extra_items], np.where(some, members.first, np.int32(-1))
-    extra = members.extra_items[kept], members.extra_clusters[kept]
-    return Memberships(first, *extra, members.n_clusters)

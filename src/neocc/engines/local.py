@@ -112,14 +112,14 @@ class LocalShards:
 
         def run(task: Task) -> tuple[Result, float, float]:
             own = free.pop()
-            passes, asked = own.reads.passes, own.reads.asked
+            passes, work = own.reads.passes, own.reads.work
             found = function(own, task)
             free.append(own)
-            return found, own.reads.passes - passes, own.reads.asked - asked
+            return found, own.reads.passes - passes, own.reads.work - work
 
-        for found, passes, asked in self.shard.workers.ordered(run, others):
+        for found, passes, work in self.shard.workers.ordered(run, others):
             self.reads.passes += passes
-            self.reads.asked += asked
+            self.reads.work += work
             yield found
 
     def refresh(self) -> bool:

@@ -73,12 +73,9 @@ class ObservedMatrix(SparseMatrix):
 
 def read_observed(X: Any, names: Any = None, weights: Any = None) -> ObservedMatrix:
     """Wrap the observed cells of checked input; `weights` have the same cells, or more."""
-    X = canonical(observed_cells(X))
+    given, X = X, canonical(observed_cells(X))
     check_values(X.data, X.shape, names, X)
-    found = None if weights is None else weights_of(weights, X)
-    if found is not None and len(found) and not found.any():
-        raise ValueError("cell_weight is 0 in every observed cell: nothing is left to fit.")
-    return ObservedMatrix.from_scipy(X, found)
+    return ObservedMatrix.from_scipy(X, None if weights is None else weights_of(weights, X, given))
 
 
 def open_observed(source: RowSource, n_kept: int) -> ObservedMatrix:

@@ -61,8 +61,10 @@ class PassOptions:
     # Threads make a run each, of sparse matrices of so many entries: runs of smaller ones wait for
     # the interpreter, and larger ones are cut into blocks that threads share.
     own_runs: tuple[int, int] = (1 << 15, 1 << 19)
-    # Row sums are kept if there are this many times fewer of them than stored entries.
+    # Row sums are kept if there are this many times fewer of them than stored entries, and these
+    # are few enough to be copied by column.
     entries_per_sum: float = 10
+    by_column: int = 1 << 22
 
 
 DEFAULTS = PassOptions()
@@ -83,6 +85,11 @@ class Passes:
         """The blocks of a pass over rows."""
         finer = max(self.options.smallest_block, self.matrix.n_stored // _FEW_BLOCKS)
         return self.matrix.partition(min(self.options.row_block, finer), even=True)
+
+    @cached_property
+    def _column_blocks(self) -> list[Rows]:
+        """The blocks of a pass down columns."""
+        return self.matrix.partition(self.options.column_block, even=True)
 
     def over_rows(self, function: Callable[[Rows], Result]) -> list[Result]:
         """Call a function for every block of rows; return the results in block order."""
@@ -144,10 +151,13 @@ class Passes:
         least = options.entries_per_cell * self.matrix.shape[1] * (sum(widths[:2]) + 1)
         many = n_stored // max(options.row_block, least)
         few = min(_FEW_BLOCKS, n_stored // max(options.smallest_block, least))
-        blocks = self.matrix.partition(options.column_block, even=True)
+        blocks = self._column_blocks
         n_groups = max(many, few)
         n_groups += n_groups % 2 if n_groups > 1 else 0
         n_groups = max(1, min(n_groups, len(blocks)))
-        edges = np.linspace(0, len(blocks), n_groups + 1).astype(int).tolist()
-        self._grouped[widths] = [blocks[slice(*ends)] for ends in pairwise(edges)]
-        return self._grouped[widths]
+        groups = [blocks]
+        if n_groups > 1:
+            edges = np.linspace(0, len(blocks), n_groups + 1).astype(int).tolist()
+            groups = [blocks[slice(*ends)] for ends in pairwise(edges)]
+        self._grouped[widths] = groups
+        return groups

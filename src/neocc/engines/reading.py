@@ -17,7 +17,7 @@ from neocc.engines.containers import in_memory
 from neocc.engines.matrix import DenseMatrix, Matrix, SparseMatrix
 
 __all__ = ["READ_OPTIONS", "as_matrix", "canonical", "check_scale", "check_values", "readable"]
-__all__ += ["SMALLEST"]
+__all__ += ["SMALLEST", "summed"]
 
 READ_OPTIONS: dict[str, Any] = {
     "accept_sparse": ("csr", "csc", "coo", "lil", "dia", "dok", "bsr"),
@@ -44,6 +44,7 @@ def readable(X: Any) -> Any:
             _refuse_values(np.asarray(X[name])[:, None], f" in column {str(name)!r}")
     elif sparse.issparse(X):
         _refuse_values(np.empty((0, 0), dtype=X.dtype))
+        X = summed(X)  # before `check_array` converts it
     elif isinstance(X, np.ndarray | list | tuple):
         try:
             _refuse_values(np.asarray(X))
@@ -102,13 +103,27 @@ def as_matrix(X: Any, names: Any = None) -> Matrix:
     return SparseMatrix.from_scipy(X)
 
 
+def summed(X: Any) -> Any:
+    """Return a sparse matrix in which small integers that share a cell are added up.
+
+    SciPy adds them in their own type, in which large sums wrap around. The given matrix is not
+    changed.
+    """
+    small = X.dtype.kind in "iu" and X.dtype.itemsize < 8
+    if not small or getattr(X, "has_canonical_format", True):
+        return X
+    found = X.astype(np.int64).tocsr()
+    found.sum_duplicates()
+    return found if found.nnz < X.nnz else found.astype(X.dtype)
+
+
 def canonical(X: Any) -> Any:
     """Return X as CSR with sorted, unique indices and float32 or float64 data.
 
     The given matrix is not changed.
     """
     given = X
-    X = X.tocsr()
+    X = summed(X).tocsr()
     if not X.has_canonical_format:
         X = X.copy() if X is given or np.shares_memory(X.data, given.data) else X
         X.sum_duplicates()
@@ -143,10 +158,13 @@ def check_scale(X: Any) -> None:
         )
 
 
-def check_values(values: AnyArray, shape: tuple[int, int], names: Any, where: Any) -> None:
+def check_values(
+    values: AnyArray, shape: tuple[int, int], names: Any, where: Any, left_out: str = _LEFT_OUT
+) -> None:
     """Refuse NaN, infinities and values too large to square, naming the first such cell.
 
-    `values` is the dense matrix, or the data of the CSR matrix `where`.
+    `values` is the dense matrix, or the data of the CSR matrix `where`; `left_out` says how NaN is
+    left out.
     """
     if values.dtype.kind not in "fc" or values.size == 0:
         return
@@ -173,5 +191,5 @@ def check_values(values: AnyArray, shape: tuple[int, int], names: Any, where: An
     count = int(np.count_nonzero(bad))
     raise ValueError(
         f"Input X contains {kind}: {count} of its values are not finite, the first at {place}. "
-        "Fill or drop these cells before fitting" + (_LEFT_OUT if kind == "NaN" else ".")
+        "Fill or drop these cells before fitting" + (left_out if kind == "NaN" else ".")
     )

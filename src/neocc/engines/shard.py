@@ -97,7 +97,7 @@ class Shard(RowSums):
         labels, minima = np.empty(n, dtype=np.int32), np.empty(n)
         compared = in_types(members, len(terms.offset)) if terms.single else members
         norms = np.empty(n) if squares else None
-        silent = np.empty(n, dtype=bool) if terms.silent else None
+        all_zero = np.empty(n, dtype=bool) if terms.all_zero else None
         kept = counts = None
         if V is not None and sums:
             kept = self.space.empty(n, V.n_clusters)
@@ -110,8 +110,8 @@ class Shard(RowSums):
             part = None if d is None else d[at]
             if norms is not None:
                 norms[at] = 0.0 if terms.rate is not None else features.squares
-            if silent is not None:
-                silent[at] = features.squares == 0.0
+            if all_zero is not None:
+                all_zero[at] = features.squares == 0.0
             if kept is not None:
                 kept[at] = features.sums
             if counts is not None:
@@ -125,7 +125,7 @@ class Shard(RowSums):
         elif V is not None and kept is not None:
             parts = Parts.of(kept, counts, terms, V.sizes)
         k, gram = terms.single or len(terms.offset), terms.gram
-        return Scores(d, labels, minima, k, total, members, norms, gram, parts, silent=silent)
+        return Scores(d, labels, minima, k, total, members, norms, gram, parts, all_zero=all_zero)
 
     def nearest(self, members: Memberships, terms: Terms, V: Memberships | None) -> IntArray:
         """Return the nearest cluster of every row among its own, -1 for none."""

@@ -1,6 +1,6 @@
 """How much memory a fit may use, and where its large tables go.
 
-Tables with a line per row (distances to clusters, sums over column clusters) can outgrow memory
+Tables with a row per row of X (distances to clusters, sums over column clusters) can outgrow memory
 before the data does. Above a limit they are mapped from unnamed files, which vanish with the
 process.
 """
@@ -155,7 +155,7 @@ def _set_bytes(problem: Problem, n_clusters: int) -> int:
 
 
 def _row_bytes(problem: Problem) -> int:
-    """Return the bytes of everything with a line per row except tables of numbers."""
+    """Return the bytes of everything with a row per row of X except tables of numbers."""
     counts = problem.rows
     if counts is None:
         return 0

@@ -47,6 +47,8 @@ class RowLines:
     def __getitem__(self, rows: slice | IntArray) -> FloatArray:
         if isinstance(rows, slice):
             block = self.matrix.block(*rows.indices(self.shape[0])[:2])
+        elif isinstance(self.matrix, SparseMatrix) and sparse.issparse(self.matrix.values):
+            return self.matrix.block(0, self.shape[0]).lines(rows)
         else:
             block = self.matrix.take(rows).block(0, len(rows))
         table = block.matrix().toarray() if isinstance(block, SparseBlock) else block
@@ -142,7 +144,7 @@ class RowSums:
         return found
 
     def _down_columns(self, call: Call, table: FloatArray | None, width: int) -> FloatArray:
-        """Return what a kernel adds up for each column, given a line for each row."""
+        """Return what a kernel adds up for each column, given a row of a table for each row."""
 
         def add(rows: Rows, totals: Features) -> None:
             some = None if table is None else table[slice(*rows)]
@@ -167,21 +169,19 @@ class RowSums:
         found = self._passes.over_rows(lambda rows: matrix.value_range(*rows))
         return min(low for low, _ in found), max(high for _, high in found)
 
-    def sum_blocks(
-        self, members: Memberships, function: Callable[..., float], *common: Any
-    ) -> float:
+    def sum_blocks(self, members: Memberships, function: Callable[..., Any], *common: Any) -> Any:
         """Return the sum of a function of blocks of rows and their memberships.
 
         Blocks are arrays or CSR matrices, small enough to be copied.
         """
         self.reads.passes += 1.0
-        total = 0.0
+        total: Any = 0.0
         step = max(1, self.options.copied // max(1, self.shape[1]))
         for start in range(0, self.shape[0], step):
             stop = min(start + step, self.shape[0])
             block = self.matrix.block(start, stop)
             X = block.matrix() if isinstance(block, SparseBlock) else block
-            total += function(X, members.slice(start, stop), *common)
+            total = total + function(X, members.slice(start, stop), *common)
         return total
 
     def raw_rows(self, rows: IntArray) -> Any:

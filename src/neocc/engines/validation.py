@@ -182,6 +182,15 @@ def make_counts(
             stacklevel=1,  # one place, so that a search over many numbers is told once
         )
         overlap, counts = 0.0, replace(counts, n_memberships=n_items)
+    _check_room(counts, prefix, items, overlap, most, min_size)
+    return replace(counts, min_size=int(min_size))
+
+
+def _check_room(
+    counts: Counts, prefix: str, items: str, overlap: float, most: int | None, min_size: int
+) -> None:
+    """Refuse more memberships than items may have, or fewer than clusters are to have."""
+    n_items, n_clusters = counts.n_items, counts.n_clusters
     if counts.n_memberships > n_items * n_clusters:
         raise ValueError(
             f"{prefix}overlap={overlap} is above n_{prefix}clusters - 1 = {n_clusters - 1}: "
@@ -202,7 +211,6 @@ def make_counts(
             f"{prefix}overlap={overlap} have {counts.n_memberships}. Ask for a min_cluster_size of "
             f"at most {max(1, counts.n_memberships // n_clusters)}, or for fewer clusters."
         )
-    return replace(counts, min_size=int(min_size))
 
 
 def check_cells(model: OverlapModel, shape: tuple[int, int], engine: Any, kernel: str) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from neocc._typing import FloatArray
-from neocc.engines.changed import ChangedSource, scaled
+from neocc.engines.changed import LARGEST_WEIGHT, LEAST_WEIGHT, ChangedSource, scaled
 from neocc.engines.gpu.matrix import DenseCard, SparseCard, fetched, put_on_card
 from neocc.engines.matrix import Matrix
 from neocc.engines.observed import ObservedMatrix
@@ -22,10 +22,6 @@ from neocc.engines.reading import canonical
 from neocc.engines.stored import RowSource, StoredRows
 
 __all__ = ["read_cell_weights", "read_weights", "read_weights_of_sides", "weighed"]
-
-
-# Products of weights and squares must be finite, and not 0.
-_LEAST, _LARGEST = 1e-100, 1e100
 
 
 def read_weights(name: str, weights: Any, n_items: int) -> FloatArray | None:
@@ -41,11 +37,11 @@ def read_weights(name: str, weights: Any, n_items: int) -> FloatArray | None:
         raise ValueError(
             f"{name} must have a number for each of the {n_items} {side}s; got {found.shape}."
         )
-    bad = np.flatnonzero(~((found >= _LEAST) & (found <= _LARGEST)))
+    bad = np.flatnonzero(~((found >= LEAST_WEIGHT) & (found <= LARGEST_WEIGHT)))
     if len(bad):
         raise ValueError(
-            f"{name} must be positive, from {_LEAST:g} to {_LARGEST:g}; found {found[bad[0]]:g} at "
-            f"{bad[0]}. Leave out what should not count."
+            f"{name} must be positive, from {LEAST_WEIGHT:g} to {LARGEST_WEIGHT:g}; found "
+            f"{found[bad[0]]:g} at {bad[0]}. Leave out what should not count."
         )
     return None if (found == 1.0).all() else found
 

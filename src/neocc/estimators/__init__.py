@@ -11,6 +11,7 @@ from neocc.estimators._mssr import MSSR
 from neocc.estimators._neocc import NEOCC
 from neocc.estimators._neokmeans import NEOKMeans
 from neocc.estimators._objective import objective_value
+from neocc.estimators._pairs import UnknownIdWarning
 from neocc.estimators._redundancy import RedundancyWarning
 from neocc.estimators._top_features import top_features
 
@@ -21,6 +22,7 @@ __all__ = [
     "NEOKMeans",
     "RedundancyWarning",
     "SingleClusterWarning",
+    "UnknownIdWarning",
     "objective_value",
     "top_features",
 ]

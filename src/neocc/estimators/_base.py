@@ -24,7 +24,6 @@ from neocc.core.search import (
     Init,
     least_gain,
     n_search_steps,
-    run_starts,
     search,
 )
 from neocc.core.solve import Solution, checked
@@ -39,15 +38,6 @@ from neocc.estimators._progress import CallbackSupportMixin, Progress
 from neocc.estimators._rows import RowModel, RowsMixin
 from neocc.estimators._tables import RowTableMixin
 from neocc.kernels import GPU, KERNEL_NAMES
-
-
-class _Number(Interval):
-    """Numbers in an interval, among which True is none."""
-
-    def is_satisfied_by(self, val: Any) -> bool:
-        """Tell whether a value is such a number."""
-        return not isinstance(val, bool) and super().is_satisfied_by(val)
-
 
 SHARED_CONSTRAINTS: dict[str, list[Any]] = {
     "n_init": [Interval(Integral, 1, None, closed="left")],
@@ -78,9 +68,9 @@ STORE_CONSTRAINTS: dict[str, Any] = {
 
 OVERLAP_CONSTRAINTS: dict[str, Any] = {
     "overlap_model": [StrOptions({*OVERLAP_MODELS, "auto"})],
-    "max_memberships": [None, _Number(Integral, 1, None, closed="left")],
+    "max_memberships": [None, Interval(Integral, 1, None, closed="left")],
     "outlier_cost": [StrOptions(set(OUTLIER_COSTS))],
-    "min_cluster_size": [_Number(Integral, 1, None, closed="left")],
+    "min_cluster_size": [Interval(Integral, 1, None, closed="left")],
 }
 """Rules for the parameters of those whose clusters overlap."""
 
@@ -102,11 +92,13 @@ class BaseNEO(
 
     def _solve(self, matrix: Matrix, problem: Problem, init: Init) -> None:
         """Run all starts and publish the best; an interrupted fit keeps the best start it has."""
-        rng = self._make_rng()
+        rng, asked = self._make_rng(), problem
+        problem = asked.plainest
         n_iterations = self.n_init * (_SEARCH if self._searches else _START) * problem.n_sums
         with opened_engine(self, matrix, problem, init, n_iterations) as engine:
-            problem.objective.check(engine)
-            problem = problem.sparing_silent(engine)
+            weights = problem.row_weights, problem.column_weights
+            problem.objective.check(engine, weights, getattr(self, "feature_names_in_", None))
+            problem = problem.sparing_all_zero(engine)
             journal = open_journal(self, matrix, engine, problem)
             best: Solution | None = journal.found("best")
             interrupt: BaseException | None = None
@@ -125,8 +117,8 @@ class BaseNEO(
                 if not isinstance(interrupt, LOST):
                     best, off = checked(data, problem, best)
                     warn_if_inexact(off)
-                    labels = self._find_labels(data, problem, best, matrix)
-                self._publish(data, problem, best)
+                    labels = self._find_labels(data, asked, best, matrix)
+                self._publish(data, asked, best)
                 self.__dict__.update(labels or self._first_labels(best))
                 self.n_passes_ = engine.reads.passes
                 self._published = True
@@ -147,22 +139,27 @@ class BaseNEO(
         journal: Journal = NO_JOURNAL,
     ) -> Iterator[Solution]:
         """Yield solutions as they are found, and report each step."""
-        options: dict[str, Any] = {"journal": journal, "sampling": self._sampling}
-        if self._searches:
-            thorough = self.refine == "thorough"
-            n_steps = n_search_steps(init, self.n_init, thorough=thorough)
-            progress = Progress(self, "step", n_steps, 0, self.verbose, ends_itself=True)
-            options |= {"begin": progress.begin, "stopped": lambda: progress.stopped}
-            steps = search(engine, problem, init, self.n_init, rng, thorough=thorough, **options)
-        else:
-            # Given memberships leave nothing to chance: one start tells all.
-            n_starts = 1 if isinstance(init, tuple) else self.n_init
-            progress = Progress(self, "start", n_starts, problem.max_iter, self.verbose)
-            options |= {"begin": progress.begin, "from_view": True}
-            first, rngs = self._first_problem(problem), rng.spawn(n_starts)
-            starts = run_starts(engine, first, init, rngs, progress.report, **options)
+        refine = getattr(self, "refine", False)
+        efforts = {"plain": not self._searches, "thorough": refine == "thorough"}
+        n_steps = n_search_steps(init, self.n_init, **efforts)
+        word, n_iterations = ("step", 0) if self._searches else ("start", problem.max_iter)
+        progress = Progress(self, word, n_steps, n_iterations, self.verbose, ends_itself=True)
+        steps = search(
+            engine,
+            problem if self._searches else self._first_problem(problem),
+            init,
+            self.n_init,
+            rng,
+            **efforts,
+            begin=progress.begin,
+            stopped=lambda: progress.stopped,
+            report=None if self._searches else progress.report,
+            journal=journal,
+            sampling=self._sampling,
+        )
+        if not self._searches:
             data = engine.centred(problem.centring)
-            steps = (self._finished(data, problem, each) for each in starts)
+            steps = (self._finished(data, problem, each) for each in steps)
         yield from progress.around(steps)
         progress.end()
 
@@ -211,6 +208,8 @@ class BaseNEO(
         """Set the attributes of the fit; estimators add their own."""
         assert solution.U is not None
         self.objective_ = solution.objective
+        if hasattr(self, "outlier_cost"):
+            self.outlier_cost_ = "background" if problem.objective.background else "zero"
         self.history_ = solution.history
         self.n_iter_ = solution.n_iter
         self._n_features_out = solution.U.n_clusters

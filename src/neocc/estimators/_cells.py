@@ -9,12 +9,20 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from neocc._sklearn import HasMethods, Interval, fit_context
 from neocc._typing import FloatArray, IntArray
 from neocc.estimators._neocc import NEOCC
-from neocc.estimators._pairs import codes_of, matrices, numbered, read_pairs
+from neocc.estimators._pairs import (
+    as_names,
+    asked_codes,
+    matrices,
+    numbered,
+    read_pairs,
+    read_values,
+    read_weights,
+)
 from neocc.estimators._redundancy import RedundancyWarning
 
 __all__ = ["CellPredictor", "Reason", "Recommendation"]
@@ -133,7 +141,7 @@ class CellPredictor(RegressorMixin, BaseEstimator):
             The fitted predictor.
         """
         rows, columns = read_pairs(X)
-        values = column_or_1d(np.asarray(y, dtype=np.float64))
+        values = read_values(y)
         if len(values) != len(rows):
             raise ValueError(f"There are {len(rows)} pairs, but {len(values)} values.")
         if not len(values):
@@ -150,7 +158,7 @@ class CellPredictor(RegressorMixin, BaseEstimator):
             )
         weights = np.ones(len(values))
         if sample_weight is not None:
-            weights = _read_weights(sample_weight, len(values))
+            weights = read_weights(sample_weight, len(values))
             kept = weights > 0.0  # what weighs nothing is not there
             rows, columns, values, weights = (
                 each[kept] for each in (rows, columns, values, weights)
@@ -210,13 +218,17 @@ class CellPredictor(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         rows, columns = read_pairs(X)
-        found = self._values(codes_of(rows, self._row_codes), codes_of(columns, self._column_codes))
-        return np.clip(found, *self.value_range_) if self.clip else found
+        rows = asked_codes("row", rows, self._row_codes)
+        columns = asked_codes("column", columns, self._column_codes)
+        return self._clipped(self._values(rows, columns))
 
     def _values(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return the mean prediction; -1 stands for a row or a column that is not known."""
         found = [model._values(rows, columns) for model in self.models_]
         return np.asarray(np.mean(found, axis=0))
+
+    def _clipped(self, values: FloatArray) -> FloatArray:
+        return np.clip(values, *self.value_range_) if self.clip else values
 
     def recommend(self, row: Any, n: int = 10, *, unseen: bool = True) -> list[Recommendation]:
         """Return the columns with the highest predicted values for a row, with reasons.
@@ -237,20 +249,18 @@ class CellPredictor(RegressorMixin, BaseEstimator):
             the blocks of the row and the column.
         """
         check_is_fitted(self)
-        if n < 1:
+        if not Interval(Integral, 1, None, closed="left").is_satisfied_by(n):
             raise ValueError(f"n must be a number of columns, at least 1; got {n!r}.")
-        code = self._row_codes.get(row, -1)
+        code = int(asked_codes("row", as_names([row]), self._row_codes)[0])
         columns = np.arange(len(self.column_ids_))
         if unseen and code >= 0:
             seen = self._observed.indices[slice(*self._observed.indptr[code : code + 2])]
             columns = np.setdiff1d(columns, seen)
         rows = np.full(len(columns), code)
         values = self._values(rows, columns)
-        # Effects are the same in all models.
-        expected = self.models_[0]._by_effects(rows, columns)
+        expected = self.models_[0]._by_effects(rows, columns)  # the same in all models
         best = np.argsort(-values, kind="stable")[:n]
-        if self.clip:
-            values = np.clip(values, *self.value_range_)
+        values = self._clipped(values)
         return [
             Recommendation(
                 self.column_ids_[columns[i]],
@@ -280,20 +290,3 @@ class CellPredictor(RegressorMixin, BaseEstimator):
         tags.no_validation = True
         tags.regressor_tags.poor_score = True  # on features that are not names
         return tags
-
-
-def _read_weights(sample_weight: Any, n_cells: int) -> FloatArray:
-    """Check weights of cells: one for each, finite and not negative, or one for all."""
-    given = np.full(n_cells, sample_weight) if np.isscalar(sample_weight) else sample_weight
-    weights = check_array(
-        given,
-        dtype=[np.float64, np.float32],
-        ensure_2d=False,
-        input_name="sample_weight",
-        ensure_non_negative=True,
-    )
-    if weights.shape != (n_cells,):
-        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n_cells,)}!")
-    if not weights.any():
-        raise ValueError("sample_weight is zero for every cell: no weight is left to fit.")
-    return np.asarray(weights)

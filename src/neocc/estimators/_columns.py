@@ -140,10 +140,10 @@ class ColumnsMixin(RowsMixin):
         self._check_row_names(X)
         with self._engine_of_columns(X, model) as engine:
             features, kernels = self._features_of_columns(engine, model), engine.kernels
-            silent = asked_objective(self).silent(engine, "columns")
+            all_zero = asked_objective(self).all_zero(engine, "columns")
         scores = score(kernels, features, model.terms, None)
         thresholds = model.nearest_threshold, model.extra_threshold
-        return decided(used_overlap_model(self), scores, kernels, thresholds, silent).dense
+        return decided(used_overlap_model(self), scores, kernels, thresholds, all_zero).dense
 
     def _keep_row_names(self, X: Any) -> None:
         """Note what the rows of a fit are called, as `feature_names_in_` are noted."""
@@ -209,7 +209,7 @@ class ColumnsMixin(RowsMixin):
                 matrix = weighed(matrix, weights_of(self)[0], None)
             matrix = self._without_known(matrix, workers, "columns")
             engine = make_engine(matrix, self.kernel, workers)
-            objective.check(engine)
+            objective.check(engine, (weights_of(self)[0], None))
             # Patterns are the same whatever is subtracted from a column.
             yield engine if model.terms.table is None else engine.centred("columns")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from neocc.core.engine import Engine
 from neocc.core.problem import Problem
-from neocc.core.search import Init, may_see_all
+from neocc.core.search import Init, may_embed
 from neocc.engines import Matrix, Workers, on_cluster, on_gpu, open_engine
 from neocc.engines.cluster import ClusterLostError
 from neocc.engines.gpu import GpuError, GpuMemoryError, clear_errors
@@ -85,8 +85,8 @@ def planned_space(
         problem,
         workers.n_jobs,
         getattr(estimator, "memory_limit", None),
-        n_held=2 * estimator.n_init if refine else 1,
+        n_held=(2 if refine else 1) * estimator.n_init,
         projected=callable(start)
         or start in ("spectral", "sketch", "modularity")
-        or may_see_all(matrix.n_stored, problem, init, estimator.n_init),
+        or may_embed(matrix.n_stored, problem, init, estimator.n_init),
     )

@@ -15,6 +15,7 @@ from neocc.core.overlap import (
     STORED_MODELS,
     OverlapModel,
     compared_models,
+    cost_of_outliers,
     following,
     in_pieces,
 )
@@ -60,16 +61,6 @@ def asked_objective(model: Any) -> Objective:
             model.overlap_model, overlaps=overlaps, left_out=left_out
         )
     return make_objective(getattr(model, "objective", KMEANS.name), **given)
-
-
-def cost_of_outliers(overlap_model: str, *, overlaps: bool, left_out: bool) -> str:
-    """Return what "auto" means for observed cells.
-
-    Where nobody is left out every membership that is repeated pays in full, as elsewhere; an item
-    that pays once does so either way.
-    """
-    repeats = overlap_model == REPEAT.name and overlaps
-    return "zero" if repeats and not left_out else "background"
 
 
 def can_average(model: Any) -> bool:

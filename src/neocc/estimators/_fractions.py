@@ -24,6 +24,7 @@ from neocc.selection._data import make_rng
 from neocc.selection._predict import Wanted, choose_numbers
 from neocc.selection._together import (
     Asked,
+    Looks,
     Taken,
     completed,
     estimate_sides,
@@ -99,14 +100,15 @@ def choose_sides(
     An interrupt ends the choice, with what is known by then. `callback` is that of
     `choose_numbers`; `estimate` takes the place of the mixture.
     """
-    numbers = _numbers(model, matrix, rule, callback)
+    looks = Looks()
+    numbers = _numbers(model, matrix, rule, callback, looks)
     asked = _asked(model, matrix, numbers)
     found, sides, why_not = dict[Side, OverlapEstimate](), taken(asked, {}, rule), ""
     if any(each.is_open for each in asked.values()):
         why_not = _why_not(asked_objective(model), numbers)
         try:
             if not why_not:
-                found, sides = (estimate or partial(_by_mixture, model, matrix, rule))(asked)
+                found, sides = (estimate or partial(_by_mixture, model, matrix, rule, looks))(asked)
         except KeyboardInterrupt:
             why_not = _INTERRUPTED
     return Chosen(sides, numbers, found, why_not)
@@ -137,7 +139,7 @@ def _number(model: Any, matrix: Matrix, side: Side) -> int | None:
 
 
 def _numbers(
-    model: Any, matrix: Matrix, rule: OverlapModel, callback: Any
+    model: Any, matrix: Matrix, rule: OverlapModel, callback: Any, looks: Looks
 ) -> PredictedClusters | None:
     """Choose the numbers of clusters that are "auto", by prediction."""
     given = [_number(model, matrix, side) for side in SIDES]
@@ -147,7 +149,8 @@ def _numbers(
     row_out, column_out = (_fraction(model, f"{side[:-1]}_outliers") for side in SIDES)
     overlap = _fraction(model, "row_overlap"), _fraction(model, "column_overlap")
     most = most_memberships(rule, overlap)
-    wanted = Wanted(asked_objective(model), rows, columns, (row_out, column_out), most=most)
+    outliers = row_out, column_out
+    wanted = Wanted(asked_objective(model), rows, columns, outliers, most=most, looks=looks)
     rng = make_rng(model.random_state)
     return choose_numbers(matrix, wanted, rng, model.n_jobs, callback=callback)
 
@@ -184,13 +187,13 @@ def _why_not(objective: Objective, numbers: PredictedClusters | None) -> str:
 
 
 def _by_mixture(
-    model: Any, matrix: Matrix, rule: OverlapModel, asked: dict[Side, Asked]
+    model: Any, matrix: Matrix, rule: OverlapModel, looks: Looks, asked: dict[Side, Asked]
 ) -> tuple[Estimates, Sides]:
     """Estimate the fractions of both sides together; return those of sides where one is open."""
     objective, rng = asked_objective(model), make_rng(model.random_state)
     with Workers(model.n_jobs) as workers:
         engine = make_engine(matrix, model.kernel, workers, where=model.engine)
         both = asked["rows"], asked["columns"]
-        found = estimate_sides(engine, objective, both, rng, most=rule.most)
+        found = estimate_sides(engine, objective, both, rng, most=rule.most, looks=looks)
     found = {side: found[side] for side, each in asked.items() if each.is_open}
     return found, taken(asked, found, rule)

@@ -38,7 +38,7 @@ class MSSR(BaseCoclusterer):
         memberships, clusters of the leading singular vectors or of random projections (see
         `NEOCC`), or given memberships.
     n_init : int, default=10
-        Number of starts; the one with the lowest objective is kept.
+        Number of starts, of which the lowest is kept; if the first five agree, no more are made.
     refine : bool, "thorough" or "chains", default=True
         True and "thorough" continue the search (see `NEOCC`), False runs each start once. "chains",
         as in the method's original papers, follows each start with chains of moves once it is

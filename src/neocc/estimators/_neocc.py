@@ -83,11 +83,11 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         default for counts) or of random projections, semidefinite relaxations
         (:class:`LowRankNEOKMeans`), a short run of that objective, or memberships that are given.
     n_init : int, default=10
-        Number of starts; the one with the lowest objective is kept.
+        Number of starts, of which the lowest is kept; if the first five agree, no more are made.
     refine : bool or "thorough", default=True
-        How hard to search. False runs every start once, as in the paper. True continues from there
-        (from short runs, if the data are large) with perturbations and exact moves, until they
-        have brought no improvement for some time or have cost twice as much as the starts.
+        How hard to search. False runs every start once, as in the paper (of large data, by
+        `"residue"`, only the best to the end). True continues from there with perturbations and
+        exact moves, until they bring nothing for some time or have cost twice as much as that.
         "thorough" goes on from there to the lowest objectives, in five to ten times their time.
     max_iter : int, default=100
         Maximum number of iterations of a single start.
@@ -128,6 +128,8 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         For counts, the rate of each block relative to independence; None for other objectives.
     overall_mean_, row_effects_, column_effects_, value_range_ : float, ndarray, ndarray, ndarray
         For observed cells; with `remove_effects`, block means are those of what remains.
+    outlier_cost_ : {"zero", "background"}
+        The outlier cost that was used, also for "auto"; `objective_value` takes it.
     objective_ : float
         Objective of the memberships: the last entry of `history_`, or recomputed term by term
         where that may suffer from rounding.
@@ -152,20 +154,17 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
     Notes
     -----
     Ties between distances (to about twelve digits of their terms) go to the lowest row, then to the
-    lowest cluster. An empty cluster is re-seeded with the row that fits worst.
+    lowest cluster. An empty cluster is re-seeded with the row that fits worst; with
+    ``missing="ignore"`` and for counts, where that could raise the objective, with the row whose
+    move there costs least.
 
     Whang and Dhillon, "Non-Exhaustive, Overlapping Co-Clustering", CIKM 2017.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from neocc import NEOCC
-    >>> X = np.array(
-    ...     [[5, 5, 0, 0], [5, 5, 0, 0], [5, 5, 5, 5], [0, 0, 5, 5], [0, 0, 5, 5], [9, 0, 9, 0]]
-    ... )
-    >>> model = NEOCC(
-    ...     n_row_clusters=2, n_column_clusters=2, row_overlap=0, row_outliers=1 / 6, random_state=0
-    ... ).fit(X)
+    >>> X = [[5, 5, 0, 0], [5, 5, 0, 0], [5, 5, 5, 5], [0, 0, 5, 5], [0, 0, 5, 5], [9, 0, 9, 0]]
+    >>> model = NEOCC(2, 2, row_overlap=0, row_outliers=1 / 6, random_state=0).fit(X)
     >>> model.row_membership_.sum(axis=1)  # row 2 is in both clusters, row 5 in none
     array([1, 1, 2, 1, 1, 0])
     >>> model.row_outliers_
@@ -262,8 +261,8 @@ class NEOCC(ObservedMixin, RedundancyMixin, BaseCoclusterer):
         y : None
             Ignored.
         cell_weight : array-like or sparse matrix of shape (n_rows, n_columns), default=None
-            Weights of the observed cells (``missing="ignore"``); None means 1. If sparse, they
-            must be stored for the same cells as X; for a store, they may be in a store too.
+            Weights of the observed cells (``missing="ignore"``); None means 1. If sparse, they are
+            stored for the same cells as X (those of NaN do not matter), or in a store, as X.
         row_weight, column_weight : array-like of shape (n_rows,), (n_columns,), default=None
             Positive weights: how many rows (columns) each counts as. Overlap and outliers still
             count rows, "auto" estimates them without weights, and new rows have weight one.

@@ -72,7 +72,7 @@ class NEOKMeans(RedundancyMixin, ClusterMixin, BaseNEO):
         Initialisation: the two-stage assignment to k-means++ seeds, random feasible
         memberships, or a given membership matrix.
     n_init : int, default=10
-        Number of starts; the one with the lowest objective is kept.
+        Number of starts, of which the lowest is kept; if the first five agree, no more are made.
     refine : bool or "thorough", default=False
         How hard to search, as in `NEOCC`. False runs every start once, as in the paper; True goes
         on from there with perturbations and exact moves, for at most twice as long; "thorough"
@@ -118,6 +118,8 @@ class NEOKMeans(RedundancyMixin, ClusterMixin, BaseNEO):
         For `"either"`: the cluster that each point follows in each feature; -1 for an outlier.
     overlap_choice_ : OverlapChoice or None
         The overlap model that `"auto"` chose, with the reasons; None if a model was given.
+    outlier_cost_ : {"zero", "background"}
+        The outlier cost that was used, also for "auto".
     objective_ : float
         Objective of the memberships.
     history_ : ndarray

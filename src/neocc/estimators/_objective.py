@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from neocc.core.objectives import COCLUSTERING, COUNTS, make_objective
-from neocc.core.overlap import check_columns, make_overlap_model
+from neocc.core.objectives import COCLUSTERING, COUNTS, Pair, make_objective
+from neocc.core.objectives.base import both
+from neocc.core.overlap import check_columns, cost_of_outliers, make_overlap_model
 from neocc.core.problem import Counts, Problem
 from neocc.core.solve import checked_value
 from neocc.core.steps import fixed_pair, make_features
 from neocc.engines import Workers
+from neocc.engines.matrix import Matrix
 from neocc.engines.observed import ObservedMatrix
 from neocc.engines.validation import check_paired, read_matrix, read_memberships
 from neocc.engines.weighing import read_weights_of_sides, weighed
 from neocc.estimators._engines import make_engine
-from neocc.estimators._fitted import cost_of_outliers
 from neocc.estimators._observed import effects_of
 
 
@@ -52,7 +53,8 @@ def objective_value(
         means of the rows in one cluster only. A lower value may exist.
     outlier_cost : {"zero", "background", "auto"}, default="auto"
         Cost of rows and columns in no cluster, see :class:`NEOCC`; for observed cells `"auto"`
-        means "background", but "zero" if memberships are repeated and nobody is left out.
+        means "background", but "zero" if memberships are repeated and no item is left out. A fit
+        asks whether any might have been left out: for its value pass its `outlier_cost_`.
     prior : float, default=1.0
         Pseudocount for the rates of `"poisson"` and `"diagonal"`, see :class:`NEOCC`.
     missing : {"zero", "ignore"}, default="zero"
@@ -106,22 +108,28 @@ def objective_value(
             f"column here; got {most}."
         )
     check_paired(found, rows.n_clusters, columns.n_clusters)
-    # Nobody is assigned: these numbers are the ones there are.
+    # No item is assigned: these numbers are the ones there are.
     sides = [Counts(each.n_items, each.n_clusters, each.n_total, 0) for each in (rows, columns)]
     weights = read_weights_of_sides(row_weight, column_weight, matrix)
     problem = Problem(found, sides[0], sides[1], 100, 1e-6, model, *weights)
-    if found.weighs_data:
+    return _value_of(matrix, problem, (rows, columns), remove_effects)
+
+
+def _value_of(matrix: Matrix, problem: Problem, given: Pair, remove_effects: Any) -> float:
+    """Return the objective of memberships as the overlap model of a problem has them count."""
+    objective = problem.objective
+    weights = problem.row_weights, problem.column_weights
+    if objective.weighs_data:
         matrix = weighed(matrix, *weights)
     with Workers() as workers:
         if isinstance(matrix, ObservedMatrix):
             engine = make_engine(matrix, "auto", workers)
-            mean, *effects = effects_of(engine, *weights, effects=remove_effects)
+            (mean, *effects), _ = effects_of(engine, *weights, effects=remove_effects)
             matrix = matrix.without(mean + effects[0], effects[1])
         engine = make_engine(matrix, "auto", workers).centred(problem.centring)
-        found.check(engine)
-        U, V = fixed_pair(engine, problem, rows, columns)
-        assert U is not None and V is not None
+        objective.check(engine, weights)
+        U, V = both(fixed_pair(engine, problem, *both(given)))
         features = make_features(engine, problem, (U, V))
-        value = found.value(features, U, V)
-        value = value if found.background else max(value, 0.0)
-        return checked_value(engine, found, value, features, U, V)[0]
+        value = objective.value(features, U, V)
+        value = value if objective.background else max(value, 0.0)
+        return checked_value(engine, objective, value, features, U, V)[0]

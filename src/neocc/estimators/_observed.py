@@ -78,8 +78,8 @@ class ObservedMixin:
             return matrix
         with Workers(self.n_jobs) as workers:
             engine = make_engine(matrix, self.kernel, workers, where=self.engine)
-            found = effects_of(engine, rows, columns, effects=self.remove_effects)
-            self.value_range_ = np.array(engine.value_range())
+            found, values = effects_of(engine, rows, columns, effects=self.remove_effects)
+        self.value_range_ = np.array(values)
         self.overall_mean_, self.row_effects_, self.column_effects_ = found
         return matrix.without(found.mean + found.rows, found.columns)
 
@@ -179,19 +179,22 @@ class ObservedMixin:
 
 def effects_of(
     engine: Engine, rows: FloatArray | None, columns: FloatArray | None, *, effects: bool
-) -> Biases:
+) -> tuple[Biases, tuple[float, float]]:
     """Return the mean of the observed cells, and the effects of rows and columns of some weights.
 
-    Without `effects` these are 0.
+    Without `effects` these are 0. The second result is the range of the values.
     """
+    values = engine.value_range()
     if engine.n_stored == 0:
         raise ValueError(
             'Input X has no observed cell, and missing="ignore" leaves out all others. '
             "Observed are the stored entries of a sparse matrix, or the cells of an array that "
             "are not NaN."
         )
+    if values[0] > values[1]:
+        raise ValueError("cell_weight is 0 in every observed cell: nothing is left to fit.")
     weights = tuple(1.0 if each is None else each for each in (rows, columns))
-    return find_biases(engine, effects=effects, weights=weights)
+    return find_biases(engine, effects=effects, weights=weights), values
 
 
 def _numbers(name: str, given: Any, n: int) -> Any:

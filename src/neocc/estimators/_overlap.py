@@ -7,10 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from neocc._typing import FloatArray
 from neocc.core.engine import Engine
 from neocc.core.problem import Problem
 from neocc.core.search import Init, run_starts
-from neocc.core.solve import Solution
+from neocc.core.search.starts import Starts
+from neocc.core.solve import Solution, solve
+from neocc.kernels import Memberships
 
 __all__ = ["OverlapChoice", "choose_overlap_model"]
 
@@ -23,6 +26,8 @@ _ENOUGH = 3
 _LEAST = 0.01
 _MAX_ITER, _TOL = 30, 1e-4
 _IN_DOUBT = "average"
+# Data are far from centred if so much of their squares is that of what centring subtracts.
+_OFF_CENTRE = 0.01
 
 
 @dataclass(frozen=True)
@@ -37,17 +42,23 @@ class OverlapChoice:
         Lowest cost per covered cell under each model that was tried, one for each seed.
     is_sure : bool
         Whether several seeds of the cheapest model ended below all of the others, and by 1 % below
-        "average"; if not, that was chosen.
+        "average", and "sum" would not on centred data; if not, "average" was chosen.
+    centred : tuple of float
+        The costs of "sum" after the mean (of `NEOKMeans` that of each column) is subtracted, the
+        only model to which this matters. Empty if "sum" was surely the cheapest as it is, if the
+        data are sparse or nearly centred, or if the cost of outliers depends on where zero is.
     """
 
     model: str
     costs: dict[str, list[float]]
     is_sure: bool
+    centred: tuple[float, ...] = ()
 
     @property
     def why(self) -> str:
         """The reason, in words, with the cost of each model."""
         listed = ", ".join(f"{name} {min(costs):.3g}" for name, costs in self._ranked)
+        listed += f", sum of centred data {min(self.centred):.3g}" if self.centred else ""
         return f"{self._verdict}; cost per cell: {listed}" if len(self.costs) > 1 else self._verdict
 
     @property
@@ -61,6 +72,9 @@ class OverlapChoice:
         if len(self.costs) == 1:
             return "for this objective there is no other to compare it with"
         ranked = [costs for _, costs in self._ranked]
+        if self.centred and _leader({**self.costs, "sum": [*self.centred]}) == ("sum", True):
+            why = 'the data are not centred, and "sum" costs least once their mean is subtracted'
+            return f"{why}: do so and choose again; when in doubt, the mean of the prototypes"
         if not self.is_sure:
             own = min(self.costs[self.model])
             near = min(ranked[0]) >= (1.0 - _LEAST) * own
@@ -74,7 +88,8 @@ class OverlapChoice:
     def __str__(self) -> str:
         lines = [
             f'  "{name}": {min(costs):.6g} per cell (up to {max(costs):.6g} over seeds)'
-            for name, costs in self._ranked
+            for name, costs in [*self._ranked, ("sum of centred data", [*self.centred])]
+            if costs
         ]
         return "\n".join([f'overlap model "{self.model}": {self._verdict}', *lines])
 
@@ -87,38 +102,109 @@ def choose_overlap_model(
     "average" wins where nothing overlaps, and in doubt. On planted data the cost tells which model
     made them; on real data it is not known to mean more than that.
     """
-    sides = (problems[0].rows, problems[0].columns)
     names = [problem.overlap_model.name for problem in problems]
     in_doubt = _IN_DOUBT if _IN_DOUBT in names else names[0]
-    if all(side is None or side.is_partition for side in sides):
+    if not problems[0].overlaps:
         return OverlapChoice(in_doubt, {}, is_sure=True)
     costs: dict[str, list[float]] = {name: [] for name in names}
-    n_columns = engine.shape[1] if sides[1] is None else 1  # all count where none are clustered
     # Given memberships leave nothing to chance.
     given = isinstance(init, tuple)
     n_rounds, n_seeds, n_starts = (1, 1, 1) if given else (_ROUNDS, _N_SEEDS, _N_STARTS)
     for _ in range(n_rounds):
         for problem in problems:
-            max_iter, tol = min(problem.max_iter, _MAX_ITER), max(problem.tol, _TOL)
-            short = replace(problem, max_iter=max_iter, tol=tol)
-            costs[problem.overlap_model.name] += [
-                _least_cost(run_starts(engine, short, init, seed.spawn(n_starts))) / n_columns
-                for seed in rng.spawn(n_seeds)
-            ]
-        ranked = sorted(names, key=lambda name: min(costs[name]))
-        least = {name: (1.0 - _LEAST * (name == in_doubt)) * min(costs[name]) for name in names}
-        others = min((least[name] for name in ranked[1:]), default=np.inf)
-        # A seed whose starts all ended in poor places does not speak against a model.
-        below = sum(cost < others for cost in costs[ranked[0]])
-        if is_sure := below >= min(_ENOUGH, len(costs[ranked[0]]) // 2 + 1):
+            seeds = rng.spawn(n_seeds)
+            costs[problem.overlap_model.name] += _costs(engine, problem, init, seeds, n_starts)
+        least, is_sure = _leader(costs)
+        if is_sure:
             break
-    return OverlapChoice(ranked[0] if is_sure else in_doubt, costs, is_sure)
+    centred: list[float] = []
+    if (least, is_sure) != ("sum", True) and {"sum", _IN_DOUBT} <= set(names):
+        sums, average = (problems[names.index(each)] for each in ("sum", _IN_DOUBT))
+        seeds = rng.spawn(n_seeds)
+        centred = _costs_of_centred(engine, sums, average, init, seeds, n_starts)
+        is_sure &= not centred or _leader({**costs, "sum": centred}) != ("sum", True)
+    return OverlapChoice(least if is_sure else in_doubt, costs, is_sure, tuple(centred))
 
 
-def _least_cost(solutions: Iterator[Solution]) -> float:
-    """Return the lowest cost per covered cell, of a side alone per covered item."""
+def _leader(costs: dict[str, list[float]]) -> tuple[str, bool]:
+    """Return the model of the lowest cost, and whether that is no accident."""
+    names = list(costs)
+    in_doubt = _IN_DOUBT if _IN_DOUBT in names else names[0]
+    ranked = sorted(names, key=lambda name: min(costs[name]))
+    least = {name: (1.0 - _LEAST * (name == in_doubt)) * min(costs[name]) for name in names}
+    others = min((least[name] for name in ranked[1:]), default=np.inf)
+    # A seed whose starts all ended in poor places does not speak against a model.
+    below = sum(cost < others for cost in costs[ranked[0]])
+    return ranked[0], below >= min(_ENOUGH, len(costs[ranked[0]]) // 2 + 1)
+
+
+def _costs(
+    engine: Engine, problem: Problem, init: Init, seeds: list[np.random.Generator], n_starts: int
+) -> list[float]:
+    """Return the lowest cost per covered cell of short runs, for each seed."""
+    short = _short(problem)
+    return [
+        _least_cost(run_starts(engine, short, init, seed.spawn(n_starts)), engine, problem)
+        for seed in seeds
+    ]
+
+
+def _costs_of_centred(
+    engine: Engine,
+    sums: Problem,
+    average: Problem,
+    init: Init,
+    seeds: list[np.random.Generator],
+    n_starts: int,
+) -> list[float]:
+    """Return the costs of "sum" after the mean is subtracted; none where that changes little.
+
+    A constant that was added to sums is twice in rows of two clusters, so that "sum" is not what
+    fits them best. The costs of other models stay as they are, and so do starts of "average".
+    """
+    means = None if average.centring == "none" else _means(engine, average)
+    # Sparse data cannot be centred: their zeros mean nothing.
+    if means is None or engine.centred("none", means).effects.columns is None:
+        return []
+    short = _short(sums)
+
+    def runs(seed: np.random.Generator) -> Iterator[Solution]:
+        rngs = seed.spawn(n_starts)
+        starts = Starts(engine, _short(average), init, rngs)
+
+        def one_start(own: Engine, i: int) -> Solution:
+            return solve(own.centred("none", means), short, starts.make(own, i, None))
+
+        return engine.each(one_start, range(n_starts))
+
+    return [_least_cost(runs(seed), engine, sums) for seed in seeds]
+
+
+def _means(engine: Engine, problem: Problem) -> FloatArray | None:
+    """Return what centring subtracts from each column; None if that is little of the data.
+
+    It is the mean of all entries, or, where only rows are clustered, that of each column.
+    """
+    n_rows = engine.shape[0]
+    everyone = Memberships.from_labels(np.zeros(n_rows, dtype=np.int32), 1)
+    features = engine.column_features(everyone, None)
+    assert features.sums is not None
+    means: FloatArray = features.sums[:, 0] / n_rows
+    if problem.columns is not None:
+        means = np.full_like(means, means.mean())
+    total = float(features.squares.sum())
+    return means if n_rows * float(means @ means) > _OFF_CENTRE * total else None
+
+
+def _short(problem: Problem) -> Problem:
+    max_iter, tol = min(problem.max_iter, _MAX_ITER), max(problem.tol, _TOL)
+    return replace(problem, max_iter=max_iter, tol=tol)
+
+
+def _least_cost(solutions: Iterator[Solution], engine: Engine, problem: Problem) -> float:
+    """Return the lowest cost per covered cell; all columns count where none are clustered."""
     best = min(solutions, key=lambda solution: solution.objective)
-    n_cells = 1.0
+    n_cells = engine.shape[1] if problem.columns is None else 1.0
     for members in best.pair:
         n_cells *= 1.0 if members is None else float(np.count_nonzero(members.numbers))
     return best.objective / n_cells

@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import check_array, column_or_1d
 
 from neocc._typing import AnyArray, BoolArray, FloatArray, IntArray
+from neocc._warn import warn
 
-__all__ = ["codes_of", "matrices", "numbered", "read_pairs"]
+__all__ = ["UnknownIdWarning", "as_names", "asked_codes", "codes_of", "matrices", "numbered"]
+__all__ += ["read_pairs", "read_values", "read_weights"]
+
+
+class UnknownIdWarning(UserWarning):
+    """No row (or column) that was asked for is known, but the same ids as another type are.
+
+    A fit with the ids 1, 2 and 3 does not know "1", "2" and "3".
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from neocc import CellPredictor, UnknownIdWarning
+    >>> model = CellPredictor(n_models=1, random_state=0).fit([(1, 7), (2, 8)], [1.0, 3.0])
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     strangers = model.predict([("1", 7)])
+    >>> caught[0].category is UnknownIdWarning
+    True
+    """
 
 
 def read_pairs(pairs: Any) -> tuple[AnyArray, AnyArray]:
@@ -28,8 +48,8 @@ def read_pairs(pairs: Any) -> tuple[AnyArray, AnyArray]:
         # An array of pairs would turn the number in ("ann", 7) into text.
         wrong = any(isinstance(pair, str) or not hasattr(pair, "__len__") for pair in pairs)
         lengths = set() if wrong else {len(pair) for pair in pairs}
-        given = [_as_array(part) for part in zip(*pairs, strict=True)] if lengths == {2} else []
-        given = given if pairs else [_as_array(()), _as_array(())]
+        given = [as_names(part) for part in zip(*pairs, strict=True)] if lengths == {2} else []
+        given = given if pairs else [as_names(()), as_names(())]
     if len(given) != 2:
         found = f"; got n_features={len(given)}" if given else ""
         raise ValueError(
@@ -45,11 +65,43 @@ def read_pairs(pairs: Any) -> tuple[AnyArray, AnyArray]:
     return given[0], given[1]
 
 
+def read_values(y: Any) -> FloatArray:
+    """Return the values of cells as numbers."""
+    given = np.asarray(y)
+    if given.dtype.kind == "c":
+        raise ValueError(
+            f"Complex data not supported: the values are {given.dtype}. Pass the real part, the "
+            "imaginary part or the modulus."
+        )
+    return np.asarray(column_or_1d(given.astype(np.float64)))
+
+
+def read_weights(sample_weight: Any, n_cells: int) -> FloatArray:
+    """Check weights of cells: one for each, finite and not negative, or one for all."""
+    given = np.full(n_cells, sample_weight) if np.isscalar(sample_weight) else sample_weight
+    weights = check_array(
+        given,
+        dtype=[np.float64, np.float32],
+        ensure_2d=False,
+        input_name="sample_weight",
+        ensure_non_negative=True,
+    )
+    if weights.shape != (n_cells,):
+        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n_cells,)}!")
+    if not weights.any():
+        raise ValueError("sample_weight is zero for every cell: no weight is left to fit.")
+    return np.asarray(weights)
+
+
 def _is_nothing(name: Any) -> bool:
-    return isinstance(name, float) and math.isnan(name)
+    """Tell what does not equal itself, such as NaN and NaT, from names."""
+    try:
+        return bool(name != name)  # noqa: PLR0124
+    except TypeError:  # pandas.NA does not say
+        return True
 
 
-def _as_array(names: Any) -> AnyArray:
+def as_names(names: Any) -> AnyArray:
     array = np.empty(len(names), dtype=object)
     array[:] = names
     return array
@@ -69,6 +121,28 @@ def numbered(names: AnyArray) -> tuple[dict[Any, int], IntArray]:
 def codes_of(names: AnyArray, numbers: dict[Any, int]) -> IntArray:
     """Return the number of each name, -1 for one that has none."""
     return np.array([numbers.get(name, -1) for name in names.tolist()], dtype=np.intp)
+
+
+def asked_codes(side: str, names: AnyArray, numbers: dict[Any, int]) -> IntArray:
+    """Return the number of each name, and warn if none has one that would as another type."""
+    codes = codes_of(names, numbers)
+    if (codes < 0).all():
+        known = {_as_text(one): one for one in numbers}
+        for name in names.tolist():
+            if (meant := known.get(_as_text(name))) is not None:
+                warn(
+                    f"No {side} that was asked for is known: the fit had {meant!r} (of type "
+                    f"{type(meant).__name__}), not {name!r} ({type(name).__name__}). Convert the "
+                    f"ids; unknown {side}s are predicted without what is known of them.",
+                    UnknownIdWarning,
+                )
+                break
+    return codes
+
+
+def _as_text(name: Any) -> str:
+    whole = isinstance(name, float) and name.is_integer()
+    return str(int(name) if whole else name)
 
 
 def matrices(

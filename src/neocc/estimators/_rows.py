@@ -56,11 +56,11 @@ def decided(
     scores: Scores,
     kernels: Kernels,
     thresholds: tuple[float, float],
-    silent: BoolArray | None = None,
+    all_zero: BoolArray | None = None,
 ) -> Memberships:
     """Return the memberships of items by the thresholds of a fit, each decided by itself.
 
-    Items that are `silent` are as far from every cluster.
+    Items that are `all_zero` are as far from every cluster.
     """
     nearest, extra = thresholds
     if rule.needs_sums and extra == 0.0:
@@ -68,11 +68,11 @@ def decided(
         extra = np.nextafter(0.0, -1.0)
     choices = rule.choices(scores, kernels)
     members = choices.apply(Thresholds(nearest, extra, price=extra)).members
-    if silent is None or not silent.any():
+    if all_zero is None or not all_zero.any():
         return members
     dense = members.dense.copy()
-    dense[silent] = False
-    dense[silent, 0] = nearest == np.inf
+    dense[all_zero] = False
+    dense[all_zero, 0] = nearest == np.inf
     return rule.weighted(Memberships.from_dense(dense))
 
 
@@ -103,7 +103,8 @@ class RowsMixin(TransformerMixin):
             matrix = self._without_known(matrix, workers, "rows", rows)
             engine = make_engine(matrix, self.kernel, workers)
             if model.terms.base == "margins":
-                asked_objective(self).check(engine)
+                names = getattr(self, "feature_names_in_", None)
+                asked_objective(self).check(engine, (rows, model.column_weights), names)
             yield engine.centred(model.centring, model.column_effects)
 
     def _without_known(
@@ -180,19 +181,18 @@ class RowsMixin(TransformerMixin):
     def _decide(self, X: Any) -> _Decided:
         """Decide where rows belong, by the thresholds of the fit."""
         with self._engine_of(X) as engine:
-            model, objective, rule = (
-                self._row_model,
-                asked_objective(self),
-                used_overlap_model(self),
-            )
+            model, objective = self._row_model, asked_objective(self)
+            # Of one cluster each all models are the same, and the fit was one of "repeat".
+            several = model.extra_threshold > -np.inf
+            rule = used_overlap_model(self) if several else REPEAT
             scores = engine.row_scores(model.terms, model.V, sums=rule.needs_sums)
-            silent = objective.silent(engine, "rows")
+            all_zero = objective.all_zero(engine, "rows")
             columns = None if objective.weighs_data else weights_of(self)[1]
             constant = objective.constant(engine, None, columns)
             n_cells = engine.n_stored if objective.needs_counts else int(np.prod(engine.shape))
             kernels = engine.kernels
         thresholds = model.nearest_threshold, model.extra_threshold
-        members = decided(rule, scores, kernels, thresholds, silent)
+        members = decided(rule, scores, kernels, thresholds, all_zero)
         cost = rule.present(scores, members)
         assert scores.d is not None
         return _Decided(members.dense, scores.d, float(cost.sum()) + constant, n_cells)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from neocc._names import cluster_name, item_name
 from neocc._typing import BoolArray, FloatArray, IntArray
+from neocc.core.engine import Engine
 from neocc.core.objectives import Features, Objective
-from neocc.core.problem import Problem
+from neocc.core.problem import Counts, Problem
 from neocc.engines import Workers
 from neocc.engines.containers import in_memory
 from neocc.engines.validation import read_matrix
@@ -26,7 +29,7 @@ from neocc.estimators._fitted import (
 from neocc.kernels import Memberships, numpy_
 
 __all__ = ["ColumnTableMixin", "GridTableMixin", "RowTableMixin", "column_distances"]
-__all__ += ["fitted_features", "member_lines", "weighed_members"]
+__all__ += ["fitted_data", "member_lines", "weighed_members"]
 
 
 class MemberLines(NamedTuple):
@@ -49,28 +52,36 @@ def member_lines(members: BoolArray, distances: FloatArray) -> MemberLines:
     return MemberLines(at[order], numbers[order], lengths[order])
 
 
-def weighed_members(model: Any) -> tuple[Memberships, Memberships]:
-    """Return the memberships of both sides of a fit as they count in sums."""
+def weighed_members(model: Any) -> tuple[Memberships, Memberships | None]:
+    """Return the memberships of both sides of a fit as they count in sums; None for no columns."""
     rows, columns = memberships(model)
-    assert columns is not None
-    return weigh(model, rows, "rows"), weigh(model, columns, "columns")
+    return weigh(model, rows), None if columns is None else weigh(model, columns, "columns")
 
 
-def fitted_features(model: Any, objective: Objective, X: Any, cell_weight: Any = None) -> Features:
-    """Return the column features of the data of a fit, given its memberships."""
+@contextmanager
+def fitted_data(
+    model: Any, objective: Objective, X: Any, cell_weight: Any = None
+) -> Iterator[tuple[Engine, Features]]:
+    """Yield the data of a fit, centred, with the column features for its memberships."""
     U, V = weighed_members(model)
     if objective.needs_counts:
         with model._engine_of(X, weights_of(model)[0], cell_weight) as engine:
-            found: Features = engine.column_features(U, None, base=objective.base, counts=True)
-            return found
-    problem = Problem(objective, None, None, overlap_model=used_overlap_model(model))
+            yield engine, engine.column_features(U, None, base=objective.base, counts=True)
+        return
+    # Only which sides there are matters of these.
+    rows, columns = (
+        None if each is None else Counts(each.n_items, each.n_clusters, each.n_total, 0)
+        for each in (U, V)
+    )
+    problem = Problem(objective, rows, columns, overlap_model=used_overlap_model(model))
     with Workers(model.n_jobs) as workers:
         matrix = read_matrix(None, X, reset=False)
         if objective.weighs_data:
             matrix = weighed(matrix, *weights_of(model))
-        data = make_engine(matrix, model.kernel, workers).centred(problem.centring)
+        data = make_engine(matrix, getattr(model, "kernel", "auto"), workers)
+        data = data.centred(problem.centring)
         products = V if objective.needs_products else None
-        return data.column_features(U, products, base=objective.base)
+        yield data, data.column_features(U, products, base=objective.base)
 
 
 def column_distances(model: Any, X: Any, cell_weight: Any = None) -> FloatArray:
@@ -92,9 +103,9 @@ def column_distances(model: Any, X: Any, cell_weight: Any = None) -> FloatArray:
         to it. Infinite for a cluster without members.
     """
     objective = asked_objective(model)
-    features = fitted_features(model, objective, X, cell_weight)
-    terms = objective.terms("columns", features, weighed_members(model))
-    d = numpy_.distances(features, terms)
+    with fitted_data(model, objective, X, cell_weight) as (_, features):
+        terms = objective.terms("columns", features, weighed_members(model))
+        d = numpy_.distances(features, terms)
     d = np.maximum(d, 0.0) if terms.rate is None else d
     d[:, np.isinf(terms.magnitude)] = np.inf
     return d

@@ -33,7 +33,7 @@ from neocc.kernels import Memberships
 __all__ = ["Checkpoint", "CheckpointError"]
 
 _FORMAT = "neocc checkpoint"
-_VERSION = 2
+_VERSION = 3
 _HEADER = "checkpoint.json"
 _WAIT = b"\nneocc: Interrupted; writing the checkpoint. Ctrl-C again stops at once.\n"
 _REMEDY = "Remove the file to start over, or name another one."

@@ -50,6 +50,7 @@ _NEW_NAMES = {
     "tables": "terms",
     "nearest_limit": "nearest_threshold",
     "extra_limit": "extra_threshold",
+    "silent": "all_zero",
 }
 
 
@@ -268,7 +269,7 @@ class Decoder:
 
 
 def _renamed(kind: str, held: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return an object in its present form; models of version 1 had other names for row terms."""
+    """Return an object in its present form: earlier models had other names for row terms."""
     if kind == "RowModel" and "tables" in held:
         held = {_NEW_NAMES.get(name, name): one for name, one in held.items()}
     if kind == "Tables":
@@ -281,6 +282,8 @@ def _renamed(kind: str, held: dict[str, Any]) -> tuple[str, dict[str, Any]]:
             "table": held.get("product"),
         }
         kind = "Terms"
+    if kind == "Terms" and "silent" in held:
+        held = {_NEW_NAMES.get(name, name): one for name, one in held.items()}
     return kind, held
 
 

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
 from neocc.io._errors import FormatError
+from neocc.io._options import Duplicates, Missing, ReadOptions
+from neocc.io._registry import choose_reader
 from neocc.io._source import Source
+from neocc.io.readers._builders import InMemory
+from neocc.io.readers._contents import Contents
 
 __all__ = ["ItemTable", "Lines", "find_table", "match_ids", "read_cells"]
 
@@ -180,21 +184,74 @@ def match_ids(
 
 
 def read_cells(
-    lines: Lines, rows: Container[str], columns: Container[str], *, header: bool | None = None
+    path: Path,
+    rows: Container[str],
+    columns: Container[str],
+    options: ReadOptions,
 ) -> list[tuple[str, str]]:
-    """Read a list of cells, a row and a column in each line.
+    """Read a list of cells, a row and a column in each line: the first two, or those named.
 
-    A first line that names nothing known is a heading, unless it is said whether there is one.
+    Text is read line by line; Parquet and Excel files are read as `read_matrix` reads pairs. A
+    first line that names nothing known is a heading, unless it is known whether there is one.
     """
-    path = lines.source.path
-    cells = []
-    for number, line in lines:
-        if len(line) < 2:
-            wanted = f"A row and a column are wanted; got {line}."
-            raise FormatError(path, wanted, "Complete the line.", line=number)
-        cells.append((line[0].strip(), line[1].strip()))
+    source, header = Source.at(path), options.header
+    reader = choose_reader(source, None)
+    if "layout" not in reader.accepts or "encoding" in reader.accepts:
+        cells = _read_lines(Lines.of(path, options.encoding, options.delimiter), options.columns)
+    else:
+        options.refuse_others(reader.accepts, reader.name)
+        listed, plan = _Listed(), replace(options, layout="pairs")
+        named = any(isinstance(name, str) for name in options.columns or ())
+        if header is None and not named and "header" in reader.accepts:
+            plan = replace(plan, header=False)  # the first line is judged by what is known
+        else:
+            header = False  # what is read stands below it
+        with source.guard():
+            reader.read(source, plan, listed)
+        cells = listed.cells
     if header is None:
         header = bool(cells) and cells[0][0] not in rows and cells[0][1] not in columns
     if not cells[header:]:
         raise FormatError(path, "It lists no cells.", "Give a row and a column in each line.")
     return cells[header:]
+
+
+class _Listed(InMemory):
+    """A builder that keeps pairs in their order."""
+
+    def __init__(self) -> None:
+        self.cells: list[tuple[str, str]] = []
+
+    def triplets(self, duplicates: Duplicates) -> _Listed:  # noqa: ARG002
+        return self
+
+    def add(self, batch: Any, missing: Missing) -> bool:  # noqa: ARG002
+        ids = ([(one or "").strip() for one in batch.column(at).to_pylist()] for at in (0, 1))
+        self.cells += zip(*ids, strict=True)
+        return True
+
+    def build(self, notes: tuple[str, ...]) -> Contents:
+        return Contents(None, notes=notes)
+
+
+def _read_lines(lines: Lines, places: Sequence[str | int] | None) -> list[tuple[str, str]]:
+    row, column = (0, 1) if places is None else (_place_of(lines, name) for name in places)
+    cells = []
+    for number, line in lines:
+        if len(line) <= max(row, column):
+            wanted = f"A row and a column are wanted; got {line}."
+            remedy = "Complete the line."
+            raise FormatError(lines.source.path, wanted, remedy, line=number)
+        cells.append((line[row].strip(), line[column].strip()))
+    return cells
+
+
+def _place_of(lines: Lines, name: str | int) -> int:
+    """Return the place of a column given by its heading or, counted from 1, by its number."""
+    first = lines.first
+    if isinstance(name, int) and 1 <= name <= len(first):
+        return name - 1
+    if name in first:
+        return first.index(str(name))
+    remedy = f"The columns are {', '.join(first[:_MOST_COLUMNS_NAMED])}."
+    raise FormatError(lines.source.path, f"There is no column {name!r}.", remedy)

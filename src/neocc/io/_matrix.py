@@ -12,6 +12,7 @@ from scipy import sparse
 
 from neocc._names import item_name
 from neocc._typing import AnyArray
+from neocc.engines.reading import summed
 
 __all__ = ["Matrix"]
 
@@ -191,7 +192,7 @@ def _as_rows(data: Any) -> Any:
     """
     if not sparse.issparse(data):
         return data
-    rows = sparse.csr_array(data)
+    rows = sparse.csr_array(summed(data))
     if not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()

@@ -14,10 +14,10 @@ from neocc.estimators._fitted import memberships
 from neocc.io._errors import FormatError, UnreadableFileError, ValueInCellError
 from neocc.io._item_table import Lines
 from neocc.io._matrix import Matrix
-from neocc.io._model import read_model
+from neocc.io._model import read_groups
 from neocc.io._read import read_matrix
 
-__all__ = ["member_matrix", "read_memberships"]
+__all__ = ["aligned", "member_matrix", "read_memberships"]
 
 _NAME_COLUMNS = ("name", "row", "column", "item")
 _GROUP_COLUMNS = ("cluster", "group", "label", "class")
@@ -64,7 +64,7 @@ def read_memberships(path: str | PathLike[str], side: str = "rows") -> Matrix:
 
 
 def _from_model(path: Path, side: str) -> Matrix:
-    saved = read_model(path)
+    saved = read_groups(path)
     rows, columns = memberships(saved.estimator)
     members = rows if side == "rows" else columns
     if members is None:
@@ -97,3 +97,33 @@ def member_matrix(places: Any, shape: tuple[int, int]) -> Any:
     """Make a matrix of 0 and 1, with 1 at these rows and columns."""
     ones = np.ones(len(places[0]), dtype=np.int8)
     return sparse.csr_array((ones, places), shape=shape)
+
+
+def aligned(true: Matrix, found: Matrix) -> tuple[Any, Any, list[str]]:
+    """Bring memberships into the order of items of the first; say which are in one only."""
+    if true.row_names is None or found.row_names is None:
+        if true.shape[0] != found.shape[0]:
+            raise ValueError(
+                f"{found.source} has {found.shape[0]} items, {true.source} "
+                f"{true.shape[0]}, and they cannot be matched by name. Name them in both."
+            )
+        return true.data, found.data, []
+    at = {name: place for place, name in enumerate(found.row_names)}
+    known = [place for place, name in enumerate(true.row_names) if name in at]
+    if not known:
+        raise ValueError(
+            f"No name in {found.source} is in {true.source}: {found.row_names[0]!r} here, "
+            f"{true.row_names[0]!r} there. Use the same names in both."
+        )
+    notes = []
+    n_absent, n_extra = true.shape[0] - len(known), found.shape[0] - len(known)
+    if n_absent:
+        notes.append(
+            f"{n_absent:,} of the {true.shape[0]:,} items in {true.source} are not in "
+            f"{found.source}; they count as in no group."
+        )
+    if n_extra:
+        notes.append(f"{n_extra:,} items in {found.source} are not in {true.source}; left out.")
+    places = [at[true.row_names[place]] for place in known]
+    picked = member_matrix((known, places), (true.shape[0], found.shape[0]))
+    return true.data, picked @ found.data, notes

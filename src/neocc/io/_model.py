@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
-
 import neocc
-from neocc._sklearn import validate_parameter_constraints
-from neocc.estimators._fitted import last_step
+from neocc._typing import AnyArray
 from neocc.io._archive import Archive, open_archive, write_archive
 from neocc.io._codec import Decoder, Encoder, Undecodable
+from neocc.io._coded import decode_model, encode_model
 from neocc.io._errors import FormatError, ModelFileError, UnreadableFileError
 from neocc.io._saved import SavedModel
 from neocc.io._source import Source
-from neocc.io._state import check_state
 
-__all__ = ["SavedModel", "load_model", "read_model", "save_model"]
+__all__ = ["SavedModel", "load_model", "read_groups", "read_model", "save_model"]
 
-_SAVED = ("NEOCC", "NEOKMeans", "MSSR", "LowRankNEOKMeans")
 _FORMAT = "neocc model"
 _VERSION = 2
 _READABLE = (1, 2)
 _ARCHIVE = b"PK"
 _HEADER = "model.json"
-_ATTRIBUTE = re.compile(r"_?[a-zA-Z][a-zA-Z0-9_]*")
-# scikit-learn's callbacks are not part of a fit.
-_NOT_SAVED = "_skl_callbacks"
 
 
 def save_model(
@@ -50,12 +42,12 @@ def save_model(
 
     Parameters
     ----------
-    model : NEOCC, NEOKMeans, MSSR or LowRankNEOKMeans
-        The fitted estimator.
+    model : NEOCC, NEOKMeans, MSSR, LowRankNEOKMeans or CellPredictor
+        The fitted estimator; the ids of a `CellPredictor` must be texts or numbers.
     path : path-like
         Where; `.neocc` is the usual extension.
     row_names, column_names : sequence of str, default=None
-        Names to keep with the model, in the order of the fit.
+        Names to keep with the model, in the order of the fit. A `CellPredictor` has its ids.
     force : bool, default=False
         Whether to replace an existing file.
 
@@ -73,37 +65,23 @@ def save_model(
     >>> bool((loaded.predict([[0.2], [4.0]]) == model.predict([[0.2], [4.0]])).all())
     True
     """
-    name = type(model).__name__
-    known = _estimators().get(name)
-    if known is None or type(model) is not known:
-        raise ValueError(
-            f"Only {', '.join(_estimators())} can be saved; got an object of type {name}"
-            f"{last_step(model)}."
-        )
-    check_is_fitted(model)
     encoder = Encoder()
-    given = {**model.get_params(False)}
-    if "checkpoint" in given:
-        given["checkpoint"] = None  # where a running fit was saved is not part of the model
-    if not isinstance(given.get("engine", "auto"), str):
-        given["engine"] = "dask"  # nor is a client: it is the current one where the model is read
-    parameters = {key: _encode(encoder, key, one) for key, one in given.items()}
-    attributes = {
-        key: _encode(encoder, key, one)
-        for key, one in vars(model).items()
-        if key not in parameters and not key.startswith(_NOT_SAVED)
-    }
+    coded = encode_model(encoder, model)
+    if isinstance(model, neocc.CellPredictor) and (row_names, column_names) != (None, None):
+        raise ValueError("A CellPredictor has its ids: leave out row_names and column_names.")
     header = {
         "format": _FORMAT,
         "version": _VERSION,
         "neocc": neocc.__version__,
-        "estimator": name,
-        "parameters": parameters,
-        "attributes": attributes,
+        **coded,
         "row_names": None if row_names is None else list(row_names),
         "column_names": None if column_names is None else list(column_names),
     }
     text = json.dumps(header, allow_nan=False, ensure_ascii=False)
+    try:
+        _decoded(json.loads(text), encoder.arrays.__getitem__)  # no file that could not be read
+    except Undecodable as error:
+        raise ValueError(f"The model cannot be saved: {error}.") from error
     write_archive(path, _HEADER, text, encoder.arrays, force=force)
 
 
@@ -161,33 +139,37 @@ def read_model(path: str | PathLike[str]) -> SavedModel:
         if not source.head.startswith(_ARCHIVE):
             raise _no_model(path)
     with _explaining(path), open_archive(source.path, stored=True) as archive:
-        header = _read_header(archive)
-        kind = _estimators().get(header["estimator"])
-        if kind is None:
-            raise Undecodable(f"it holds an estimator of the unknown kind {header['estimator']!r}")
-        decoder = Decoder(archive.array)
-        parameters = _decode_all(decoder, header["parameters"])
-        attributes = _decode_all(decoder, header["attributes"])
-        model = _rebuilt(kind, parameters, attributes)
-        n_rows, n_columns = len(attributes["_row_members"]), attributes["n_features_in_"]
-        return SavedModel(
-            model,
-            _read_names(header["row_names"], n_rows),
-            _read_names(header["column_names"], n_columns),
-            str(header["neocc"]),
+        return _decoded(_read_header(archive), archive.array)
+
+
+def _decoded(header: dict[str, Any], load: Callable[[str], AnyArray]) -> SavedModel:
+    """Return what a file of this header and these arrays holds, if all of it fits together."""
+    model = decode_model(Decoder(load), header)
+    names = [header["row_names"], header["column_names"]]
+    if isinstance(model, neocc.CellPredictor):
+        names = [_as_texts(model.row_ids_), _as_texts(model.column_ids_)]
+    sizes = _sizes(model)
+    known = [_read_names(each, size) for each, size in zip(names, sizes, strict=True)]
+    return SavedModel(model, known[0], known[1], str(header["neocc"]))
+
+
+def read_groups(path: str | PathLike[str]) -> SavedModel:
+    """Read a model file like `read_model`, of a model that has groups."""
+    saved = read_model(path)
+    if isinstance(saved.estimator, neocc.CellPredictor):
+        raise ModelFileError(
+            Path(path),
+            "It holds a CellPredictor, whose co-clusterings each have groups of their own.",
+            "Predict cells with it (--cells), or save one of its models_.",
         )
+    return saved
 
 
-def _estimators() -> dict[str, Any]:
-    """Return the classes whose attributes `check_state` knows, by name."""
-    return {name: getattr(neocc, name) for name in _SAVED}
-
-
-def _encode(encoder: Encoder, name: str, value: Any) -> Any:
-    try:
-        return encoder.encode(value)
-    except Undecodable as error:
-        raise ValueError(f"{name!r} cannot be saved: {error}.") from error
+def _sizes(model: Any) -> tuple[int, int]:
+    """Return the numbers of rows and columns of the fit."""
+    if isinstance(model, neocc.CellPredictor):
+        return len(model.row_ids_), len(model.column_ids_)
+    return len(model._row_members), model.n_features_in_  # noqa: SLF001
 
 
 @contextmanager
@@ -225,34 +207,9 @@ def _read_header(archive: Archive) -> dict[str, Any]:
             f"{header.get('neocc')!r}; this one reads versions up to {_VERSION}.",
             "Install that neocc, or fit again.",
         )
-    kinds = {"estimator": str, "parameters": dict, "attributes": dict, "neocc": str}
-    for name, kind in kinds.items():
-        if not isinstance(header.get(name), kind):
-            raise Undecodable(f"its {name!r} is missing")
+    if not isinstance(header.get("neocc"), str):
+        raise Undecodable("its 'neocc' is missing")
     return {"row_names": None, "column_names": None, **header}
-
-
-def _decode_all(decoder: Decoder, coded: dict[str, Any]) -> dict[str, Any]:
-    for name in coded:
-        if not _ATTRIBUTE.fullmatch(name):
-            raise Undecodable(f"it sets {name!r}, which is not an attribute")
-    return {name: decoder.decode(one) for name, one in coded.items()}
-
-
-def _rebuilt(kind: type, parameters: dict[str, Any], attributes: dict[str, Any]) -> Any:
-    """Make the estimator, and give it its attributes once they are known to fit."""
-    check_state(kind.__name__, parameters, attributes)
-    for name in attributes:
-        if hasattr(kind, name) or name in parameters:
-            raise Undecodable(f"it replaces {name!r}, which is not an attribute of a fit")
-    try:
-        model: Any = kind(**parameters)
-    except TypeError as error:
-        raise Undecodable(f"its parameters are not those of {kind.__name__}") from error
-    rules = kind._parameter_constraints  # type: ignore[attr-defined]  # noqa: SLF001
-    validate_parameter_constraints(rules, model.get_params(False), kind.__name__)
-    vars(model).update(attributes)
-    return model
 
 
 def _read_names(names: Any, size: int) -> tuple[str, ...] | None:
@@ -262,3 +219,9 @@ def _read_names(names: Any, size: int) -> tuple[str, ...] | None:
     if not is_list or len(names) != size:
         raise Undecodable(f"its names are not a list of {size} names")
     return tuple(names)
+
+
+def _as_texts(ids: list[Any]) -> list[str]:
+    """Return ids as a list of cells has them: whole numbers without a decimal point."""
+    whole = (isinstance(one, float) and one.is_integer() for one in ids)
+    return [str(int(one) if is_whole else one) for one, is_whole in zip(ids, whole, strict=True)]

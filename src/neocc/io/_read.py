@@ -37,7 +37,7 @@ def read_matrix(
     Formats: tables, triplets and pairs in CSV, TSV, Parquet and Excel (extra `excel`); MovieLens'
     `u.data` and `ratings.dat`; Matrix Market; SciPy's `.npz` and NumPy's `.npy`; AnnData's `.h5ad`
     (extra `io`); ARFF. Text may be compressed with gzip. A format is recognised by the first bytes
-    of the file and by its name.
+    of the file and, where these say nothing, by its name.
 
     Parameters
     ----------
@@ -63,7 +63,8 @@ def read_matrix(
         tenth repeat; but a first column of text that hardly repeats, followed by numbers, holds the
         row names of a table. It holds pairs if its first two headings say so ("user", "item") and
         nothing but times or text follows, or if it has two columns of text of which the first
-        repeats.
+        repeats, or of numbers that repeat and text below headings such as "Transaction" and
+        "Product".
     header : bool, default=None
         Whether the first line names the columns. By default it does if it has text above numbers,
         or is one cell shorter than the others, or begins with a blank cell, "id", "name", "index"

@@ -173,11 +173,13 @@ def choose_reader(source: Source, format: str | None) -> Reader:  # noqa: A002
         if reader.sniff(source.head):
             return reader
     refuse_foreign(source)
+    is_text = b"\0" not in source.head or source.head[:2] in (b"\xff\xfe", b"\xfe\xff")
     for reader in READERS:
-        if source.suffix in reader.suffixes:
+        # Programs call text a workbook, for Excel opens that, too.
+        if source.suffix in reader.suffixes and not (is_text and reader.name == "excel"):
             return reader
     # No magic bytes and no known extension: text, most likely.
-    if b"\0" not in source.head or source.head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    if is_text:
         return READERS[-1]
     endings = ", ".join(suffix for reader in READERS for suffix in reader.suffixes)
     raise FormatError(

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
 
+import numpy as np
 from sklearn.utils import get_tags
 
 from neocc.engines import RowSource
 from neocc.estimators._fitted import memberships
+from neocc.io._errors import ReadError
 from neocc.io._matrix import Matrix
+from neocc.io._read import read_matrix
+from neocc.io._record import InputRecord
+from neocc.io._registry import accepted_options
+from neocc.io.readers._faults import like
+from neocc.io.readers._text import is_number
 
 __all__ = ["SavedModel", "keep_steps"]
 
 _STEPS = "preprocessing_"
+# What a remedy for cells without a value ends with: of use only for a model of observed cells.
+_TO_SKIP = re.compile(r', (or )?(missing=)?"ignore" to (skip them|leave them out)')
+# How numbers of a file are understood. The rest is a matter of each file, and mostly recognised.
+_READ_ALIKE = ("missing", "layer", "decimal", "thousands")
 
 
 @dataclass(frozen=True)
@@ -34,6 +49,131 @@ class SavedModel:
     row_names: tuple[str, ...] | None
     column_names: tuple[str, ...] | None
     version: str
+
+    def numbers(self, side: Literal["row", "column"], size: int) -> dict[str, int]:
+        """Return the number of each row or column; those without names are called 1 to `size`.
+
+        Parameters
+        ----------
+        side : {"row", "column"}
+            Which of them.
+        size : int
+            How many there are.
+
+        Returns
+        -------
+        numbers : dict of str to int
+            From 0, by name.
+        """
+        names = self.row_names if side == "row" else self.column_names
+        numbers = {name: at for at, name in enumerate(names or map(str, range(1, size + 1)))}
+        if names is not None and len(numbers) < size:
+            twice = next(name for at, name in enumerate(names) if numbers[name] != at)
+            raise ValueError(f"The model has several {side}s called {twice!r}: predict in Python.")
+        return numbers
+
+    def read_alike(
+        self, path: Path, record: InputRecord | None, given: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], list[str]]:
+        """Return options of `read_matrix` with which numbers are read as those of the fit were.
+
+        Parameters
+        ----------
+        path : path-like
+            The file that shall be read.
+        record : InputRecord or None
+            How the file of the fit was read. Options of one format mean nothing to another: it is
+            heeded for a file with the same extension.
+        given : dict
+            The options that are given.
+
+        Returns
+        -------
+        options : dict
+            Those that are not given.
+        notes : list of str
+            What of the given ones contradicts the fit.
+        """
+        known = record is not None and Path(record.path).suffix == path.suffix
+        options = dict(record.options) if record is not None and known else {}
+        asked = given.get("missing")
+        ignored = getattr(self.estimator, "missing", "zero") == "ignore"
+        if asked == "ignore" and not ignored:
+            raise ValueError(
+                f"{path}: The model was not fitted with missing='ignore', so it has no use for "
+                "cells without a value. Leave out missing='ignore', or fit again with it."
+            )
+        if ignored:
+            options["missing"] = "ignore"
+        both = () if {"decimal", "thousands"}.isdisjoint(given) else ("decimal", "thousands")
+        options = {
+            name: options[name]
+            for name in _READ_ALIKE
+            if name in options and name not in (*given, *both)
+        }
+        if options.get("decimal") == "," and not _may_have_decimal_commas(path):
+            del options["decimal"]
+        fills = ignored and asked == "zero"
+        said = "the model was fitted with missing='ignore'; here blank cells count as zeros."
+        return options, [said] if fills else []
+
+    def read(self, path: str | PathLike[str], **options: Any) -> Matrix:
+        """Read new rows like `read_matrix`; which column names them is as in the fit.
+
+        New rows are judged alone, and a few years, or numbers in no order, do not look like names.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+        **options : Any
+            Those of `read_matrix`; `row_names` says which column names the rows, whatever the fit
+            had.
+
+        Returns
+        -------
+        matrix : Matrix
+            The rows.
+        """
+        matrix = self._read(path, options)
+        column = None if options.get("row_names") is not None else self._names_column(matrix)
+        if column is None:
+            return matrix
+        note = f"Names of the rows: as in the fit (row_names={column!r})."
+        if column is True:
+            note = "Names of the rows: column 1, as in the fit; row_names=False reads it as data."
+        read = self._read(path, {**options, "row_names": column})
+        return replace(read, notes=(*read.notes, note))
+
+    def _read(self, path: str | PathLike[str], options: Mapping[str, Any]) -> Matrix:
+        """Read a file; do not advise to skip cells where the model has no use for that."""
+        try:
+            return read_matrix(path, **options)
+        except ReadError as error:
+            if getattr(self.estimator, "missing", "zero") == "ignore":
+                raise
+            raise like(error, error.problem, _TO_SKIP.sub("", error.remedy)) from error
+
+    def _names_column(self, matrix: Matrix) -> bool | str | None:
+        """Return what is to be read as names, where the columns fit those of the model only then.
+
+        Only whole numbers that never repeat may be names or data.
+        """
+        n_columns, own, known = self.estimator.n_features_in_, matrix.column_names, None
+        if matrix.is_sparse or "row_names" not in accepted_options(matrix.format):
+            return None
+        if matrix.row_names is not None:
+            is_data = self.row_names is None and matrix.shape[1] == n_columns - 1
+            return False if is_data and all(map(is_number, matrix.row_names)) else None
+        if self.row_names is None or matrix.shape[1] != n_columns + 1:
+            return None
+        if own is not None and self.column_names is not None:
+            known = set(self.column_names)
+        places = [0] if own is None or known is None else _others(own, known)
+        cells = matrix.data[:, places[0]] if len(places) == 1 else np.array([np.nan])
+        if (cells != np.rint(cells)).any() or len(np.unique(cells)) < len(cells):
+            return None
+        return True if own is None or not places[0] else own[places[0]]
 
     def prepare(self, matrix: Matrix) -> Any:
         """Bring new rows into the form of the data that the estimator was fitted to.
@@ -103,3 +243,17 @@ def keep_steps(model: Any, preprocessor: Any, *, dense: bool) -> None:
     steps = [] if preprocessor is None else [step for _, step in preprocessor.steps]
     if steps or dense:
         setattr(model, _STEPS, {"dense": dense, "steps": steps})
+
+
+def _others(names: Sequence[str], known: Collection[str]) -> list[int]:
+    """Return the places of names that are not known."""
+    return [place for place, name in enumerate(names) if name not in known]
+
+
+def _may_have_decimal_commas(path: Path) -> bool:
+    """Whether something else than a comma may separate the cells of a file of text."""
+    if path.suffix not in (".csv", ".txt"):
+        return True
+    with path.open("rb") as file:
+        first = file.readline(1 << 16)
+    return b"," not in first or b";" in first or b"\t" in first

@@ -11,17 +11,14 @@ from typing import Any
 import numpy as np
 
 from neocc._typing import BoolArray, FloatArray
-from neocc.core.objectives import CountObjective
-from neocc.estimators._fitted import asked_objective, memberships, weigh
+from neocc.estimators._fitted import asked_objective, memberships
 from neocc.estimators._tables import (
     column_distances,
-    fitted_features,
+    fitted_data,
     member_lines,
     weighed_members,
 )
-from neocc.io._block_errors import block_errors, centre_errors
 from neocc.io._matrix import Matrix
-from neocc.io._observed import observed_block_errors
 
 __all__ = ["ResultTables", "column_distances", "means_over_blocks", "member_table", "memberships"]
 __all__ += ["result_tables"]
@@ -111,14 +108,7 @@ def _block_table(
     model: Any, matrix: Matrix, U: BoolArray, V: BoolArray, cell_weight: Any
 ) -> dict[str, Any]:
     (k, l), sizes = model.block_means_.shape, (U.sum(axis=0), V.sum(axis=0))  # noqa: E741
-    objective, lifts = asked_objective(model), getattr(model, "block_lifts_", None)
-    members, data = weighed_members(model), matrix.data
-    if isinstance(objective, CountObjective):
-        errors = objective.block_costs(fitted_features(model, objective, data), *members)
-    elif objective.needs_counts:
-        errors = observed_block_errors(model, data, *members, cell_weight)
-    else:
-        errors = block_errors(data, *members, objective.name)
+    lifts = getattr(model, "block_lifts_", None)
     return {
         "row_cluster": np.repeat(np.arange(1, k + 1), l),
         "column_cluster": np.tile(np.arange(1, l + 1), k),
@@ -126,7 +116,7 @@ def _block_table(
         "n_columns": np.tile(sizes[1], k),
         "mean": model.block_means_.ravel(),
         **({} if lifts is None else {"lift": lifts.ravel()}),
-        "error": errors.ravel(),
+        "error": _block_costs(model, matrix.data, cell_weight).ravel(),
     }
 
 
@@ -139,5 +129,11 @@ def _one_way_blocks(model: Any, matrix: Matrix, U: BoolArray) -> dict[str, Any]:
         "n_rows": U.sum(axis=0),
         "n_columns": np.full(k, matrix.shape[1]),
         "mean": model.cluster_centers_.mean(axis=1),
-        "error": centre_errors(matrix.data, weigh(model, U), model.cluster_centers_),
+        "error": _block_costs(model, matrix.data),
     }
+
+
+def _block_costs(model: Any, X: Any, cell_weight: Any = None) -> FloatArray:
+    objective = asked_objective(model)
+    with fitted_data(model, objective, X, cell_weight) as (engine, features):
+        return objective.block_costs(engine, features, *weighed_members(model))

@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from neocc._typing import AnyArray, BoolArray, FloatArray, LabelArray
+from neocc._typing import AnyArray, FloatArray, IntArray, LabelArray
 from neocc.kernels.inputs import (
     Base,
     Block,
@@ -68,18 +68,6 @@ class Kernels(Protocol):
     ) -> None:
         """Write the sums of each row over column clusters, and its weighted squares."""
 
-    def regather(
-        self,
-        block: Block,
-        before: Memberships,
-        columns: Memberships,
-        changed: BoolArray,
-        sums: FloatArray,
-        squares: _Table,
-        counts: _Table = None,
-    ) -> None:
-        """Update the sums of each row, and its weighted squares, from the columns that changed."""
-
     def scatter(
         self,
         block: Block,
@@ -90,6 +78,18 @@ class Kernels(Protocol):
         counts: _Table = None,
     ) -> None:
         """Add the sums of each column over row clusters, and its weighted squares."""
+
+    def move(
+        self,
+        block: Block,
+        before: Memberships,
+        now: Memberships,
+        some: IntArray,
+        sums: _Table,
+        squares: _Table,
+        counts: _Table = None,
+    ) -> None:
+        """Add some rows to the sums of the clusters they are in now, not of those they were in."""
 
     def multiply(self, block: Block, table: FloatArray, out: FloatArray) -> None:
         """Write X P."""

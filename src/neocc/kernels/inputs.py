@@ -36,8 +36,7 @@ def inverse_gram(gram: FloatArray) -> FloatArray:
         least = 0.0
     if least > _SINGULAR * np.diag(gram).max(initial=0.0):
         return np.asarray(np.linalg.inv(gram), dtype=np.float64)
-    inverse = np.linalg.pinv(gram, rcond=_SINGULAR, hermitian=True)
-    return np.asarray(inverse, dtype=np.float64)
+    return np.asarray(np.linalg.pinv(gram, rcond=_SINGULAR, hermitian=True), dtype=np.float64)
 
 
 class SparseBlock(NamedTuple):
@@ -71,6 +70,14 @@ class SparseBlock(NamedTuple):
             shape=(self.n_rows, self.n_columns),
         )
 
+    def lines(self, rows: IntArray) -> FloatArray:
+        """Return a few rows as a dense table."""
+        table = np.zeros((len(rows), self.n_columns))
+        for line, row in zip(table, rows, strict=True):
+            at = slice(int(self.indptr[row]), int(self.indptr[row + 1]))
+            line[self.indices[at]] = self.data[at]
+        return table
+
 
 Block: TypeAlias = SparseBlock | FloatArray
 """Rows as CSR views, or dense in float64."""
@@ -80,7 +87,7 @@ Base: TypeAlias = Literal["weighted", "plain", "margins"]
 """What the base of an item is: its squares, weighted as the other side says or not, or its sum."""
 
 
-# Nobody changes these; freezing them would cost more than making them, in every half-step.
+# They are never changed; freezing them would cost more than making them, in every half-step.
 @dataclass(slots=True)
 class Features:
     """What the distances of some items need from the data; None for what is not needed.
@@ -188,8 +195,8 @@ class Terms:
         What the weights of observed cells are multiplied by.
     single : int
         Number of single clusters, where the others stand for pairs of them; 0 if all are single.
-    silent : bool
-        Whether items whose base is zero say nothing, and have one membership at most.
+    all_zero : bool
+        Whether items whose base is zero are all zero, and have one membership at most.
     constant : float
         What the objective has beside the distances of all memberships, and these tables tell.
     """
@@ -206,7 +213,7 @@ class Terms:
     curve: FloatArray | None = None
     constant: float = 0.0
     single: int = 0
-    silent: bool = False
+    all_zero: bool = False
 
     @property
     def n_clusters(self) -> int:
@@ -234,7 +241,7 @@ class Parts(NamedTuple):
 
         slope_jq S_pj + curve_jq N_pj,
 
-    with S the `sums` of the items and N the weights of their cells there: `counts`, a line for each
+    with S the `sums` of the items and N the weights of their cells there: `counts`, a row for each
     item, or one array if they are the same for all. `slope` and `curve` have shape (other clusters,
     own clusters). `magnitude` is that of the terms, infinite for an empty cluster. Where the other
     side has no clusters, the items are `whole`: each of their cells is a part, and `sums` are the

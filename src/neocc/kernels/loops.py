@@ -234,7 +234,7 @@ def multiply(
 def multiply_transposed(
     indptr: AnyArray, indices: AnyArray, data: AnyArray, table: FloatArray, products: FloatArray
 ) -> None:
-    """Add each row times a line of the table."""
+    """Add each row times a row of the table."""
     width = table.shape[1]
     for p in range(len(indptr) - 1):
         row = table[p]

@@ -22,7 +22,7 @@ from neocc.kernels.pieces import joined_pieces
 _LINES: list[FloatArray] = [np.eye(k + 1, k) for k in range(33)]
 
 
-# Nobody changes them; freezing would cost more than making them, in every half-step.
+# They are never changed; freezing would cost more than making them, in every half-step.
 @dataclass
 class Memberships:
     """Memberships of `n_items` items in `n_clusters` clusters.
@@ -226,7 +226,7 @@ class Memberships:
         return inverse_gram(self.gram)
 
     def fitted(self, sums: FloatArray) -> FloatArray:
-        """Turn sums over clusters, a line each, into the values of clusters that fit best.
+        """Turn sums over clusters, a row each, into the values of clusters that fit best.
 
         These are means, or for mixed clusters least squares.
         """

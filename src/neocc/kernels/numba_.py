@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neocc._typing import AnyArray, BoolArray, FloatArray, IntArray, LabelArray
+from neocc._typing import AnyArray, FloatArray, IntArray, LabelArray
 from neocc.kernels import (
     least_loops,
     loops,
@@ -82,37 +82,6 @@ def gather(
     )
 
 
-def regather(
-    block: Block,
-    before: Memberships,
-    columns: Memberships,
-    changed: BoolArray,
-    sums: FloatArray,
-    squares: FloatArray | None,
-    counts: FloatArray | None = None,
-) -> None:
-    """Update the sums of each row, and its weighted squares, from the columns that changed."""
-    if not isinstance(block, SparseBlock):
-        numpy_.regather(block, before, columns, changed, sums, squares, counts)
-        return
-    update_loops.regather_sparse(
-        *_entries(block),
-        changed,
-        *_clusters(before),
-        *_clusters(columns),
-        _NO_LINE if squares is None else columns.weights - before.weights,
-        sums,
-        _NO_LINE if squares is None else squares,
-        _NO_TABLE if counts is None else counts,
-    )
-
-
-def _clusters(members: Memberships) -> tuple[LabelArray, IntArray, LabelArray]:
-    """Return the first clusters, and where the others of each item lie."""
-    ptr = members.extra_ptr if len(members.extra_items) else members.extra_items
-    return members.first, ptr, members.extra_clusters
-
-
 def scatter(
     block: Block,
     rows: Memberships | None,
@@ -144,6 +113,29 @@ def scatter(
         loops.scatter_sparse(block.indptr, indices, block.data, *common)
     else:
         loops.scatter_dense(block, *common)
+
+
+def move(
+    block: Block,
+    before: Memberships,
+    now: Memberships,
+    some: IntArray,
+    sums: FloatArray | None,
+    squares: FloatArray | None,
+    counts: FloatArray | None = None,
+) -> None:
+    """Add some rows to the sums of the clusters they are in now, not of those they were in."""
+    if not isinstance(block, SparseBlock):
+        numpy_.move(block, before, now, some, sums, squares, counts)
+        return
+    tables = _NO_TABLE if sums is None else sums, _NO_TABLE if counts is None else counts
+    for members, sign in ((before, -1.0), (now, 1.0)):
+        ptr = members.extra_ptr if len(members.extra_items) else members.extra_items
+        extra = ptr, members.extra_clusters
+        update_loops.add_rows(*_entries(block), some, members.first, *extra, sign, *tables)
+    if squares is not None:
+        weights = now.weights - before.weights
+        update_loops.add_squares(*_entries(block), some, weights, squares)
 
 
 def _entries(block: SparseBlock) -> tuple[AnyArray, AnyArray, AnyArray]:

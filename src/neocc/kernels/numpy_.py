@@ -4,17 +4,17 @@ For a block X of rows and memberships M of its columns (or rows), which may be w
 
 * `gather` writes the sums of each row over clusters of columns, X M, and the weighted squares
   sum_t w_t x_pt^2;
-* `regather` updates them where columns have changed clusters;
 * `scatter` adds the sums of each column over clusters of rows, X' M, and the weighted squares
   sum_p w_p x_pt^2;
+* `move` updates what `scatter` has added up where a few rows have changed clusters;
 * all three sum over the stored cells alone where `counts` are asked for: weights times values, and
-  into these the weights (`regather` only those of one);
+  into these the weights (`move` only those of one);
 * `multiply` writes X P, `multiply_transposed` adds X' P for a thin table P;
 * `score` turns the features of items into distances and finds the nearest cluster of each item;
 * `take_seed` takes one of a few candidates for a seed of k-means++;
 * `best_sets`, `least_sets` and `hull_steps` are those of `neocc.kernels.numpy_sets`.
 
-Weights of `None` are all one. Tables have a line per item.
+Weights of `None` are all one. Tables have a row per item.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from neocc._typing import BoolArray, FloatArray, LabelArray
+from neocc._typing import FloatArray, IntArray, LabelArray
 from neocc.kernels.inputs import (
     NOISE_SCALE,
     SAME_SUM,
@@ -38,7 +38,7 @@ from neocc.kernels.memberships import Memberships
 from neocc.kernels.numpy_sets import best_sets, hull_steps, least_sets
 
 __all__ = ["best_sets", "distances", "gather", "hull_steps", "least_sets", "multiply"]
-__all__ += ["multiply_transposed", "regather", "scaled", "scatter", "score", "take_seed"]
+__all__ += ["move", "multiply_transposed", "scaled", "scatter", "score", "take_seed"]
 
 _BUFFER_ENTRIES = 1 << 15
 
@@ -62,27 +62,6 @@ def gather(
             squares[at] = squared @ weights
 
 
-def regather(
-    block: Block,
-    before: Memberships,
-    columns: Memberships,
-    changed: BoolArray,
-    sums: FloatArray,
-    squares: FloatArray | None,
-    counts: FloatArray | None = None,
-) -> None:
-    """Update the sums of each row, and its weighted squares, from the columns that changed."""
-    some = np.flatnonzero(changed)
-    gained = columns.take(some).indicator - before.take(some).indicator
-    X = _matrix(block)
-    for cells, out in [(X, sums)] if counts is None else _observed(block, sums, counts):
-        np.add(out, cells[:, some].dot(gained), out=out)
-    if squares is not None:
-        weights = columns.weights - before.weights
-        for at, squared in _squared(block):
-            squares[at] += squared @ weights
-
-
 def scatter(
     block: Block,
     rows: Memberships | None,
@@ -98,6 +77,27 @@ def scatter(
             np.add(out, cells.T.dot(rows.indicator), out=out)
     if squares is not None:
         weights = np.ones(X.shape[0]) if weights is None else weights
+        for at, squared in _squared(block):
+            squares += squared.T @ weights[at]
+
+
+def move(
+    block: Block,
+    before: Memberships,
+    now: Memberships,
+    some: IntArray,
+    sums: FloatArray | None,
+    squares: FloatArray | None,
+    counts: FloatArray | None = None,
+) -> None:
+    """Add some rows to the sums of the clusters they are in now, not of those they were in."""
+    gained = now.take(some).indicator - before.take(some).indicator
+    X = _matrix(block)
+    if sums is not None:
+        for cells, out in [(X, sums)] if counts is None else _observed(block, sums, counts):
+            np.add(out, cells[some].T.dot(gained), out=out)
+    if squares is not None:
+        weights = now.weights - before.weights
         for at, squared in _squared(block):
             squares += squared.T @ weights[at]
 
@@ -200,7 +200,7 @@ def take_seed(
 ) -> int:
     """Return which of a few candidates leaves the least sum of distances from the nearest seed.
 
-    `closest` are those distances so far, `left` has a line of distances from each candidate, none
+    `closest` are those distances so far, `left` has a row of distances from each candidate, none
     of which counts as less than zero. `closest` is lowered to the one taken, and items that are
     nearer to it by more than `tie` get its number. The `n_kept` smallest distances are summed. Of
     sums that differ by rounding alone the first is taken, for dense and sparse data alike.

@@ -104,7 +104,7 @@ def least_sets(
     """Write best sets, and their costs, where the nearest cluster of a set counts in each part.
 
     A set costs the squares of the item and the sum of the least parts. Sets are found as by
-    `best_sets`, and nobody joins an empty cluster. All costs of an item are rounded against its
+    `best_sets`, and no item joins an empty cluster. All costs of an item are rounded against its
     anchor, so that a cluster that is nowhere the nearest adds nothing.
     """
     k, l = len(parts.magnitude), parts.sums.shape[1]  # noqa: E741

@@ -1,7 +1,7 @@
 """Items that count in pieces: each column of theirs in a cluster of its own.
 
 That is what items of several clusters do in "either" where columns have no clusters. Tables of
-pieces have a line for each item, of -1 if it counts as a whole.
+pieces have a row for each item, of -1 if it counts as a whole.
 """
 
 from __future__ import annotations

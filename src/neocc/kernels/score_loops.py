@@ -35,7 +35,7 @@ def score(
 ) -> float:
     """Score items a strip at a time; see `neocc.kernels.numpy_.score`.
 
-    Tables of a strip have a line for each cluster. The last strip is computed in full: what lies
+    Tables of a strip have a row for each cluster. The last strip is computed in full: what lies
     beyond the last item is not read.
     """
     n, n_clusters, n_sums = len(squares), len(offset), max(len(slope), len(shrink))

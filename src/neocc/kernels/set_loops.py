@@ -35,7 +35,7 @@ def _least_pairs(
     """Lower `least` to the costs of a pair of each cluster from `first` with a later one.
 
     A line of `parts` and of `least` has a number for each of several items. Nothing is rounded.
-    With one line of `least` that of all pairs is the least cost, with more that of each cluster's.
+    With one row of `least` that of all pairs is the least cost, with more that of each cluster's.
     """
     n_clusters, n_lanes = len(joined), len(line)
     for i in range(first, n_clusters - 1):

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from neocc._sklearn import StrOptions, fit_context
 from neocc._typing import AnyArray
-from neocc.preprocessing._reading import Preprocessor, refuse_sparse, transformed
+from neocc.preprocessing._reading import Preprocessor, column_scaler, refuse_sparse, transformed
 
 
 class Centerer(Preprocessor):
@@ -29,7 +28,8 @@ class Centerer(Preprocessor):
     Attributes
     ----------
     column_means_ : ndarray of shape (n_columns,) or None
-        Means of the columns (of the centred rows, with "both"); None for "rows".
+        Means of the columns (of the centred rows, with "both"), 0 where a column has no value;
+        None for "rows".
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
@@ -80,7 +80,7 @@ class Centerer(Preprocessor):
         X = self._rows_centered(X, reset=True)
         self._scaler = None
         if self.axis != "rows":
-            self._scaler = StandardScaler(with_std=False).fit(X)
+            self._scaler = column_scaler(X, with_std=False)
         self.column_means_ = None if self._scaler is None else self._scaler.mean_
         return self
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import FLOAT_DTYPES, validate_data
 
 from neocc.engines.containers import in_memory
@@ -51,6 +52,19 @@ class Preprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.allow_nan = self.keeps_missing
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def column_scaler(X: Any, *, with_mean: bool = True, with_std: bool = True) -> StandardScaler:
+    """Learn means and scales of columns: 0 and 1 where a column has no cell with a value.
+
+    scikit-learn has NaN there, which would make missing what such a column holds in new rows.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):  # no cells: 0 / 0
+        scaler = StandardScaler(with_mean=with_mean, with_std=with_std).fit(X)
+    for name, nothing in (("mean_", 0.0), ("var_", 0.0), ("scale_", 1.0)):
+        if (learnt := getattr(scaler, name)) is not None:
+            learnt[np.isnan(learnt)] = nothing
+    return scaler
 
 
 def transformed(transformer: Any, X: Any) -> Any:

@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.preprocessing import StandardScaler, normalize
+from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
 from neocc._sklearn import StrOptions, fit_context
 from neocc._typing import AnyArray
-from neocc.preprocessing._reading import Preprocessor, refuse_sparse, transformed
+from neocc.preprocessing._reading import Preprocessor, column_scaler, refuse_sparse, transformed
 
 
 class Standardizer(Preprocessor):
@@ -30,8 +30,8 @@ class Standardizer(Preprocessor):
     Attributes
     ----------
     column_means_, column_scales_ : ndarray of shape (n_columns,) or None
-        Means and standard deviations of the columns; None for "rows". `column_means_` is also None
-        for sparse matrices.
+        Means and standard deviations of the columns, 0 and 1 where a column has no value; None for
+        "rows". `column_means_` is also None for sparse matrices.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
@@ -80,7 +80,7 @@ class Standardizer(Preprocessor):
         self._scaler = None
         self.column_means_ = self.column_scales_ = None
         if self.axis == "columns":
-            self._scaler = StandardScaler(with_mean=self.with_mean).fit(X)
+            self._scaler = column_scaler(X, with_mean=self.with_mean)
             self.column_means_ = self._scaler.mean_ if self.with_mean else None
             self.column_scales_ = self._scaler.scale_
         return self
@@ -102,7 +102,7 @@ class Standardizer(Preprocessor):
         X = self._checked(X, reset=False)
         if self._scaler is not None:
             return self._scaler.transform(X)
-        turned = StandardScaler(with_mean=self.with_mean).fit_transform(X.T).T
+        turned = column_scaler(X.T, with_mean=self.with_mean).transform(X.T).T
         return turned.tocsr() if sparse.issparse(turned) else np.ascontiguousarray(turned)
 
     def _checked(self, X: Any, *, reset: bool) -> Any:

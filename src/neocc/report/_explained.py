@@ -52,7 +52,7 @@ def _sentence(result: Result) -> str:
         return _against_chance(result)
     model, used = result.model, result.overlap_model
     also = ""
-    if getattr(model, "objective", "mean") == "residue":
+    if result.columns is not None and asked_objective(model).needs_products:
         also = " with the offsets of rows and columns"
     mean = "the mean of all cells" if result.columns is not None else "the mean of each column"
     where = " and ".join(side.noun for side in result.sides)
@@ -164,7 +164,7 @@ def _against_chance(result: Result) -> str:
     of their number: that bounds the largest of so many likelihood ratios, but for a few units.
     """
     model = result.model
-    if getattr(model, "objective", None) not in ("poisson", "diagonal"):
+    if not asked_objective(model).likelihood_ratio:
         return ""
     if not result.has_values or not result.is_whole:
         return ""

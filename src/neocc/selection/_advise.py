@@ -15,7 +15,7 @@ from neocc.core.overlap import bounded_model
 from neocc.selection._advice import Advice, Reason
 from neocc.selection._describe import DataDescription, describe_data
 from neocc.selection._facts import Facts
-from neocc.selection._kinds import INCOMPLETE
+from neocc.selection._kinds import INCOMPLETE, rows_apart
 
 if TYPE_CHECKING:
     pass
@@ -104,7 +104,9 @@ def recipe_for(
     elif given.get("missing") == "ignore":
         return () if "objective" in given else (_OBSERVED,)
     chosen = {name: value for one in reasons for name, value in one.parameters.items()}
-    if any(chosen.get(name, value) != value for name, value in given.items()):
+    # Cells that are given may well count with the effects of their rows and columns.
+    decisive = {name: value for name, value in given.items() if name != "remove_effects"}
+    if any(chosen.get(name, value) != value for name, value in decisive.items()):
         reasons = INSTEAD.get(description.kind, RECIPES[description.kind])(description.facts)
     if not steps or given.get("objective") in COUNTS:
         reasons = [one for one in reasons if one.step is None and one.parameters] or [_MEAN]
@@ -112,7 +114,9 @@ def recipe_for(
     for one in reasons:
         kept = {name: value for name, value in one.parameters.items() if name not in given}
         if kept or not one.parameters:
-            found.append(replace(one, parameters=kept))
+            with_effects = given.get("remove_effects") is False
+            what = one.what.removesuffix(_LESS_EFFECTS) if with_effects else one.what
+            found.append(replace(one, what=what, parameters=kept))
     if "objective" in given or _go_together({**chosen, **given}):
         return tuple(found)
     why = f"overlap_model={given['overlap_model']!r} is for squared errors over all cells"
@@ -150,6 +154,8 @@ _OFFSETS = _objective(
     "residue",
     "rows and columns of a block rise and fall together, each from a level of its own",
 )
+_GIVEN_CELLS = "count only the cells that are given"
+_LESS_EFFECTS = ", less the effects of their row and column"
 _OBSERVED = _objective("mean", "it is the one for observed cells")
 _STANDARDIZE = "standardise the columns"
 
@@ -161,10 +167,10 @@ def _of_missing(description: DataDescription, usual: list[Reason]) -> list[Reaso
     if kind == "counts":
         steps = [Reason("take log(1 + x)", "large counts would outweigh all others", "log1p")]
     parameters: dict[str, Any] = {"missing": "ignore", "objective": "mean"}
-    what = "count only the cells that are given"
+    what = _GIVEN_CELLS
     if kind in _WITH_LEVELS:
         parameters["remove_effects"] = True
-        what += ", less the effects of their row and column"
+        what += _LESS_EFFECTS
     why = f"{facts.missing:.1%} of the cells are missing"
     return [*steps, Reason(what, why, None, parameters)]
 
@@ -175,8 +181,7 @@ def _of_ratings(facts: Facts) -> list[Reason]:
     step = None if facts.is_sparse or facts.missing else "drop-zeros"
     why = f"only {facts.fill:.1%} of the cells have a value, and those without one are not zeros"
     parameters = {"missing": "ignore", "remove_effects": True, "objective": "mean"}
-    what = "count only the cells that are given, less the effects of their row and column"
-    return [Reason(what, why, step, parameters)]
+    return [Reason(_GIVEN_CELLS + _LESS_EFFECTS, why, step, parameters)]
 
 
 def _of_counts(_: Facts) -> list[Reason]:
@@ -216,7 +221,18 @@ def _centred(facts: Facts) -> list[Reason]:
     return [Reason("subtract the means of rows and columns", why, "double-center"), _MEAN]
 
 
+def _of_ratios(facts: Facts) -> list[Reason]:
+    return [_scaled_rows(facts) if rows_apart(facts) else _ONE_SCALE, _MEAN]
+
+
+def _scaled_rows(facts: Facts) -> Reason:
+    why = f"their scales differ by up to {facts.row_scales:,.3g} times"
+    return Reason("divide the rows by their norms", why, "row-norm")
+
+
 def _of_plain(facts: Facts) -> list[Reason]:
+    if rows_apart(facts):
+        return [_scaled_rows(facts), _MEAN]
     if facts.is_sparse and facts.column_scales > _SCALES_APART:
         why = f"their scales differ by up to {facts.column_scales:,.3g} times, and zeros stay zeros"
         return [Reason("divide the columns by their norms", why, "column-norm"), _MEAN]
@@ -240,7 +256,7 @@ RECIPES: dict[str, Callable[[Facts], list[Reason]]] = {
     "ratings": _of_ratings,
     "proportions": _of_proportions,
     "counts": _of_counts,
-    "ratios": lambda _: [_ONE_SCALE, _MEAN],
+    "ratios": _of_ratios,
     "intensities": _of_intensities,
     "units": _of_units,
     "plain": _of_plain,

@@ -74,14 +74,18 @@ def without_strays(place: Place, mixture: Mixture) -> Place:
 
 def _strays(place: Place, values: Values, mixture: Mixture, kept: IntArray) -> BoolArray:
     """Return which of the items kept are such."""
-    table = place.densities(kept, mixture)
-    inside = log_sums(table)
-    parts = np.exp(table - inside[:, None]) @ mixture.sets.weights
+    table, weights = place.densities(kept, mixture), mixture.sets.weights
+    parts = np.exp(table - log_sums(table)[:, None]) @ weights
+    # Items of a noisy cluster vary more than others, and yet follow it.
+    noises = weights @ place.noises(kept, parts.argmax(axis=1), parts.shape[1])
+    inside = log_sums(table + place.around(kept, noises))
     means, variances = values.laws(np.column_stack([parts, np.ones(len(kept))]))
     if variances[-1] <= place.noise:
         return np.zeros(len(kept), dtype=bool)
     anywhere = values.densities(means, np.maximum(variances, place.noise))
-    odds = log_sums(anywhere) - np.log(len(means)) - inside
+    # That of the table is as likely as those of all clusters together.
+    laws = np.append(np.full(len(means) - 1, 0.5 / (len(means) - 1)), 0.5)
+    odds = log_sums(anywhere + np.log(laws)) - inside
     share = 0.05
     for _ in range(_STEPS):
         stray = expit(odds + np.log(share) - np.log1p(-share))

@@ -13,7 +13,7 @@ from neocc.core.objectives import MEAN, Side
 from neocc.engines import Matrix
 from neocc.selection._curves import SIDES
 from neocc.selection._places import Asked
-from neocc.selection._together import estimate_sides
+from neocc.selection._together import Looks, estimate_sides
 
 __all__ = ["Outliers", "known_outliers", "sampled", "shortened", "without_items"]
 
@@ -53,7 +53,10 @@ class Outliers(NamedTuple):
 
 
 def known_outliers(
-    engine: Engine, outliers: tuple[float | None, float | None], rng: np.random.Generator
+    engine: Engine,
+    outliers: tuple[float | None, float | None],
+    rng: np.random.Generator,
+    looks: Looks | None = None,
 ) -> list[Outliers]:
     """Return outliers of both sides, found where their share is None: they follow no clusters."""
     nobody = np.zeros(0, dtype=np.intp)
@@ -68,7 +71,8 @@ def known_outliers(
         Asked(min(_SOME_CLUSTERS, n), 0.0, given)
         for n, given in zip(engine.shape, outliers, strict=True)
     )
-    estimates = estimate_sides(engine, MEAN, (rows, columns), apart, n_init=_SOME_STARTS)
+    asked = rows, columns
+    estimates = estimate_sides(engine, MEAN, asked, apart, n_init=_SOME_STARTS, looks=looks)
     found = []
     for side, n, given in zip(SIDES, shape, outliers, strict=True):
         share, n_seen = estimates[side].outliers, estimates[side].n_items

@@ -41,11 +41,14 @@ class Curve:
     of_halves : bool
         Whether these parts have different items of the side. Where cells are held out all have
         their items, and disagree as far as single items are noisy: that tells nothing of numbers.
+    is_told : bool
+        Whether cells can tell clearly: two or three lines that add up to a constant cannot.
     """
 
     errors: FloatArray
     stability: FloatArray
     of_halves: bool = True
+    is_told: bool = True
 
 
 def holds_out_cells(objective: Objective) -> bool:
@@ -91,7 +94,10 @@ def fewer_columns(
             step = half_step(engine, each, "columns", features, (U, V))
             if previous - step.objective <= each.tol * abs(step.objective):
                 break
-            previous, V = step.objective, step.members
+            before, previous, V = V, step.objective, step.members
+            if not each.needs_products and np.array_equal(V.first, before.first):
+                # Nobody moved: the next step would find the same objective.
+                break
         yield each, (U, V)
 
 

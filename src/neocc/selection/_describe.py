@@ -9,7 +9,7 @@ from typing import Any
 from neocc.engines.reading import LARGEST
 from neocc.selection._data import check_choice, check_positive, make_rng
 from neocc.selection._facts import Facts, look_at
-from neocc.selection._kinds import KINDS, kind_of
+from neocc.selection._kinds import KINDS, implied, kind_of
 
 __all__ = ["DataDescription", "describe_data"]
 
@@ -113,7 +113,8 @@ def describe_data(
     check_choice("missing", missing, ("zero", "ignore"))
     facts = look_at(X, column_names, max_cells, seed, observed=missing == "ignore")
     kind, evidence = kind_of(facts)
-    return DataDescription(kind.name, evidence, kind.implies, tuple(_remarks(facts)), facts)
+    remarks = tuple(_remarks(facts))
+    return DataDescription(kind.name, evidence, implied(kind, facts), remarks, facts)
 
 
 def _remarks(facts: Facts) -> list[str]:

@@ -96,12 +96,16 @@ def _enough(
     runs = run_starts(engine, many, "neo-kmeans", rng.spawn(n_init))
     found = min(runs, key=lambda run: run.objective)
     needed, number = _ENOUGH * _explained(engine, many, lead, found), most
-    while number > least:
-        fewer = with_clusters(problem, other, number - 1)
-        found = solve(data, fewer, merged(data, fewer, found))
-        if _explained(engine, fewer, lead, found) < needed:
-            break
-        number -= 1
+
+    def with_fewer(number: int) -> Solution | None:
+        fewer = with_clusters(problem, other, number)
+        solution = solve(data, fewer, merged(data, fewer, found))
+        return solution if _explained(engine, fewer, lead, solution) >= needed else None
+
+    if with_fewer(least) is not None:
+        return least
+    while number > least and (solution := with_fewer(number - 1)) is not None:
+        found, number = solution, number - 1
     return number
 
 

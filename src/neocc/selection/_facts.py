@@ -23,7 +23,7 @@ MANY_LEVELS = 64
 """More distinct values than this are not counted."""
 # So few fractions between whole levels are means of several ratings of one cell.
 _FEW_MEANS = 0.1
-_SKEW_DIGITS = 3
+_SKEW_DIGITS, _QUARTER = 3, 4.0
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,8 @@ class Facts:
         means of whole levels are left out.
     lowest_is_mode : bool
         Whether the lowest of these is the commonest.
+    small : float
+        Share of cells, zeros too, that are no larger than a quarter of the highest value.
     negative : float
         Share of negative values among those that are not zero.
     centre : float
@@ -89,6 +91,7 @@ class Facts:
     is_whole: bool
     levels: tuple[float, ...]
     lowest_is_mode: bool
+    small: float
     negative: float
     centre: float
     skew: float
@@ -149,6 +152,7 @@ def _measured(
         is_whole=bool((values == np.rint(values)).all()),
         levels=levels,
         lowest_is_mode=first,
+        small=_small(values, n_cells - n_missing),
         negative=1.0 - positive.size / max(1, values.size),
         centre=_ratio(totals.sum() / n_cells, rows.overall),
         skew=_skew(values),
@@ -185,6 +189,14 @@ def _levels(values: FloatArray) -> tuple[tuple[float, ...], bool]:
     if not (between[0] or between[-1]) and counts[between].sum() <= _FEW_MEANS * values.size:
         levels, counts = levels[~between], counts[~between]
     return tuple(levels.tolist()), bool(counts.argmax() == 0)
+
+
+def _small(values: FloatArray, n_given: int) -> float:
+    """Return the share of given cells that are small; those without a value are zeros."""
+    if not values.size:
+        return 1.0
+    large = np.count_nonzero(values > max(values.max(), 0.0) / _QUARTER)
+    return 1.0 - large / max(1, n_given)
 
 
 def _skew(values: FloatArray) -> float:

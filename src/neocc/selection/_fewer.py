@@ -22,20 +22,23 @@ from scipy.spatial.distance import cdist
 from neocc._typing import FloatArray, IntArray
 from neocc.core.engine import Engine
 from neocc.core.objectives import Objective
-from neocc.selection._mixture import Mixture, Sets, bic, fitted
+from neocc.selection._mixture import Mixture, Sets, best_of, bic, fitted
 from neocc.selection._places import SIDES, Asked, Place, starts_of
 from neocc.selection._predicted import SidePrediction
 from neocc.selection._sharing import ITEMS_PER_CLUSTER, MARGIN, shared
-from neocc.selection._together import places_of
+from neocc.selection._together import Looks, places_of
 
 __all__ = ["fewer_that_overlap"]
 
 _SOME_ITEMS, _MOST_SETS = 500, 100
-_SHORT, _SCAN, _LONG = 12, 30, 150
+# A few steps tell which start is the best.
+_FIRST, _SHORT, _SCAN, _LONG = 4, 12, 30, 150
 # More clusters that overlap are not looked for; fewer are not, where two numbers lose so much for
 # each item.
 _MOST_CLUSTERS, _HOPELESS = 32, 0.5
 _STARTS = 8
+# Of more than twice so many clusters not all numbers are tried at first.
+_SCANNED = 8
 # Clusters differ in directions in which they vary more than their items do.
 _APART = 1.0
 # Clusters of equal distances are 0.87 as far from the mean of two others as from these.
@@ -50,6 +53,7 @@ def fewer_that_overlap(
     outliers: list[float],
     most: tuple[int, int],
     rng: np.random.Generator,
+    looks: Looks | None = None,
 ) -> tuple[SidePrediction, SidePrediction]:
     """Return what was found, with fewer clusters where they and their means explain as much.
 
@@ -63,7 +67,8 @@ def fewer_that_overlap(
     sides, places = list(found), None
     for i in sorted((0, 1), key=lambda i: -found[i].n_items):
         if numbers[i]:
-            places = places or places_of(engine, objective, (asked[0], asked[1]), rng)
+            both = asked[0], asked[1]
+            places = places or places_of(engine, objective, both, rng, 2, looks)
             number = _number(places[SIDES[i]], found[i].taken, numbers[i], most[i], rng)
             if number is not None:
                 sides[i], places = replace(found[i], overlapping=number), None
@@ -126,18 +131,21 @@ class _Race:
     def mixtures(self, least: int) -> Iterator[Mixture]:
         """Yield the best of short runs, of any number, then fewer clusters while these gain."""
         last, found, least_gain = self.alone, list[Mixture](), -_HOPELESS * len(self.which)
-        for k in range(min(self.k, _MOST_CLUSTERS), least - 1, -1):
+        k = min(self.k, _MOST_CLUSTERS)
+        while k >= least:
             starts = starts_of(self.place, k, self.rng, n_random=0)
-            if len(last.prototypes) == k + 1:
-                starts += _without_one(last, self.Y, 1)
+            if found:
+                starts.append(_without(last, self.Y, len(last.prototypes) - k))
             last = self._long(self._short(k, 2, starts), _SCAN)
             found.append(last)
             if len(found) > 1 and max(map(self.gain, found[-2:])) < least_gain:
                 break
+            k -= max(1, k // _SCANNED)
         best = self._long(max(found, key=self.gain))
         yield best
         while (k := len(best.prototypes) - 1) >= least:
-            fewer = self._long(self._short(k, 2, _without_one(best, self.Y, _STARTS)))
+            starts = [_without(best, self.Y, 1, i) for i in range(min(_STARTS, k + 1))]
+            fewer = self._long(self._short(k, 2, starts))
             yield fewer
             if self.gain(fewer) <= self.gain(best):
                 break
@@ -146,8 +154,8 @@ class _Race:
     def _short(self, k: int, most: int, starts: list[FloatArray]) -> Mixture:
         sets, width = Sets.of(k, most), self.place.widths(self.Y)[0]
         assert sets is not None
-        runs = (fitted(self.Y, self.place.mixture(sets, Z, width), _SHORT) for Z in starts)
-        return max(runs, key=lambda each: each.likelihood)
+        begun = best_of(self.Y, (self.place.mixture(sets, Z, width) for Z in starts), _FIRST)
+        return fitted(self.Y, begun, _SHORT - _FIRST)
 
     def _long(self, short: Mixture, n_steps: int = _LONG) -> Mixture:
         """Run EM on, with larger sets, if there are not too many, where these gain."""
@@ -186,8 +194,8 @@ def _to_means(P: FloatArray) -> FloatArray:
     return np.asarray(d.min(axis=1, initial=np.inf))
 
 
-def _without_one(mixture: Mixture, Y: Any, n_starts: int) -> list[FloatArray]:
-    """Return the prototypes without one of those that are nearest to a mean of others."""
+def _without(mixture: Mixture, Y: Any, n: int, first: int = 0) -> FloatArray:
+    """Return the prototypes without some of those that are nearest to a mean of others."""
     P = mixture.prototypes
-    nearest = np.argsort(_to_means(P @ mixture.white(Y).T), kind="stable")[:n_starts]
-    return [np.delete(P, i, axis=0) for i in nearest]
+    nearest = np.argsort(_to_means(P @ mixture.white(Y).T), kind="stable")
+    return np.delete(P, nearest[first : first + n], axis=0)

@@ -19,6 +19,9 @@ from the clusters of those that share their rows, and their columns. Clusters of
 merged one by one, while the other side keeps its many (`neocc.selection._curves.fewer_columns`):
 how many clusters rows have does not depend on how many columns should have. A side is seen as the
 columns of a matrix: rows are those of the transposed one.
+
+Where lines of the other side add up to a constant (`neocc.selection._tied`), so do the cells of an
+item, clusters or not: errors in the sum of those that are held out do not count.
 """
 
 from __future__ import annotations
@@ -46,8 +49,10 @@ from neocc.selection._curves import (
     fewer_columns,
     stability_of,
     turned,
+    with_clusters,
 )
 from neocc.selection._data import Open
+from neocc.selection._tied import Ties, of_their_sum
 
 __all__ = ["Blocks", "Both", "Folds", "Part", "View"]
 
@@ -120,15 +125,16 @@ class Part:
         assert U is not None and V is not None
         return U, V
 
-    def views(self, open_: Open, problem: Problem, centred: Matrix) -> tuple[View, View]:
+    def views(self, open_: Open, problem: Problem, centred: Matrix, ties: Ties) -> list[View]:
         """Return what rows and what columns show, on the data centred for a problem."""
+        w = ties.columns[self.held[1]], ties.rows[self.held[0]]
         old, new = (centred.take(rows) for rows in (self.known[0], self.held[0]))
         fresh, unseen = (new.take_columns(columns) for columns in (self.known[1], self.held[1]))
         wide, late = centred.take_columns(self.known[1]), old.take_columns(self.held[1])
         first, second, third = (open_(each.transposed()) for each in (wide, late, unseen))
-        rows = View(turned(problem), first, second, third, self.known[0], self.held[0])
+        rows = View(turned(problem), first, second, third, self.known[0], self.held[0], w[0])
         first, second, third = (open_(each) for each in (old, fresh, unseen))
-        return rows, View(problem, first, second, third, self.known[1], self.held[1])
+        return [rows, View(problem, first, second, third, self.known[1], self.held[1], w[1])]
 
 
 @dataclass
@@ -136,7 +142,7 @@ class View:
     """A cut seen from one side, whose items are columns here.
 
     Known rows of all columns are `wide`, new rows of known columns `fresh`, and what is left
-    `unseen`.
+    `unseen`. New rows have the weights of `Ties`.
     """
 
     problem: Problem
@@ -145,6 +151,7 @@ class View:
     unseen: Engine
     known: IntArray
     held: IntArray
+    tied: FloatArray
     # Features of known and of new columns, and the clusters that they depend on, if any.
     _features: tuple[Features, Features] | None = None
     _last: Memberships | None = None
@@ -182,8 +189,13 @@ class View:
         """
         terms = make_terms(problem, "columns", self.known_features(pair), pair)
         assert self._features is not None
-        sized = _sized(problem, self.unseen.shape)
-        return join(self.wide, sized, "columns", terms, None, pair[0], self._features[1]).members
+        joining = with_clusters(self._joining, "columns", pair[1].n_clusters)
+        return join(self.wide, joining, "columns", terms, None, pair[0], self._features[1]).members
+
+    @cached_property
+    def _joining(self) -> Problem:
+        """The problem of new rows and columns."""
+        return _sized(self.problem, self.unseen.shape)
 
     def errors(
         self, objective: Objective, pair: Both, rows: Memberships, columns: Memberships
@@ -193,6 +205,7 @@ class View:
         squares = self._squares[0]
         own = Q @ (P.T @ P) - 2.0 * self.unseen.multiply_transposed(P)
         errors: FloatArray = squares + np.einsum("ti,ti->t", Q, own)
+        errors -= of_their_sum(self.unseen, P, Q, self.tied)
         # Cells that are predicted exactly, but for rounding, have no error.
         return np.where(errors <= _ROUNDING * squares, 0.0, errors)
 
@@ -226,13 +239,17 @@ class Blocks:
         shape = self.matrix.shape
         return prod(shape) < _FEW_CELLS and min(shape) > _PARTS_OF_FEW
 
+    @cached_property
+    def _ties(self) -> Ties:
+        return Ties.of(self.open(self.matrix))
+
     def curves(
         self, problem: Problem, rng: np.random.Generator, n_init: int
     ) -> tuple[Curve, Curve]:
         """Return the curves of rows and of columns, up to the numbers of a problem, of one cut."""
         folds = Folds.draw(self.matrix.shape, rng, _PARTS_OF_FEW if self._few else _PARTS)
         problem = replace(problem, tol=SHORT_TOL)
-        centred = self.matrix.centred(problem.centring)
+        centred, ties = self.matrix.centred(problem.centring), self._ties
         largest = [problem.counts(side).n_clusters for side in SIDES]
         sizes = list(zip(largest, self.matrix.shape, strict=True))
         grid = len(folds.rows), len(folds.columns)
@@ -240,7 +257,7 @@ class Blocks:
         labels = [np.zeros((k, *grid, n), dtype=np.intp) for k, n in sizes]
         found = folds.learnt(self.matrix, self.open, problem, rng, n_init)
         for (i, j), (part, (U, V)) in found.items():
-            views, pairs = part.views(self.open, problem, centred), ((V, U), (U, V))
+            views, pairs = part.views(self.open, problem, centred, ties), ((V, U), (U, V))
             paths = [view.path(pair) for view, pair in zip(views, pairs, strict=True)]
             most = [next(path) for path in paths]
             for s, (view, path) in enumerate(zip(views, paths, strict=True)):
@@ -251,8 +268,9 @@ class Blocks:
                     labels[s][k, i, j, view.known] = pair[1].first
                     labels[s][k, i, j, view.held] = new.first
         n, m = self.matrix.shape
-        rows = Curve(errors[0] / m, stability_of(labels[0]))
-        return rows, Curve(errors[1] / n, stability_of(labels[1].swapaxes(1, 2)))
+        rows = Curve(errors[0] / m, stability_of(labels[0]), is_told=ties.told[0])
+        alike = stability_of(labels[1].swapaxes(1, 2))
+        return rows, Curve(errors[1] / n, alike, is_told=ties.told[1])
 
 
 def _sized(problem: Problem, shape: tuple[int, int]) -> Problem:

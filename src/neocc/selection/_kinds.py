@@ -13,7 +13,7 @@ import numpy as np
 
 from neocc.selection._facts import Facts
 
-__all__ = ["KINDS", "Kind", "kind_of"]
+__all__ = ["KINDS", "Kind", "implied", "kind_of", "rows_apart"]
 
 _MOST_RATINGS, _MOST_STEPS, _CELLS_PER_LEVEL = 11, 20, 3
 # Cells that are not there, or zero, before ratings count as incomplete.
@@ -23,7 +23,13 @@ _SAME_TOTAL = 0.03
 _DECADES, _SKEWED = 2.0, 2.0
 # Columns of so many scales are in different units, unless there are many of one sort.
 _SCALES, _LEVELS_APART, _MANY_COLUMNS = 10.0, 10.0, 50
+# Scores are spread evenly, or around their middle. Of Poisson variables the skewness times the mean
+# over the standard deviation is 1, and about half of that if they have several means.
+_MOSTLY_SMALL, _COUNT_LIKE = 0.5, 0.5
 _CENTRED, _BOTH_SIGNS = 0.75, 0.2
+# Rows of so many scales, over enough columns to tell; positive ones must differ in totals, too.
+_ROW_SCALES, _ENOUGH_COLUMNS, _TOTALS_APART, _MOSTLY_FULL = 10.0, 10, 0.5, 0.5
+_COMPARABLE = "they can be compared as they are"
 # Larger numbers are written with a power of ten.
 _LONG = 1e12
 
@@ -69,9 +75,13 @@ def _proportions(facts: Facts) -> str:
 def _counts(facts: Facts) -> str:
     if not facts.is_whole or facts.low != 0 or facts.skew <= 0 or facts.fill == 0 or _units(facts):
         return ""
+    if facts.small < _MOSTLY_SMALL and facts.skew * facts.centre < _COUNT_LIKE:
+        return ""
+    are_small = facts.small >= _MOSTLY_SMALL
     return (
         f"all values are whole numbers from 0 to {_figure(facts.high)}, "
-        f"{_percent(1 - facts.fill)} of them 0, and small ones are the most common"
+        f"{_percent(1 - facts.fill)} of them 0, and "
+        + ("small ones are the most common" if are_small else "they thin out towards large ones")
     )
 
 
@@ -147,7 +157,7 @@ KINDS = {
             "ratios",
             "standardised values or log ratios",
             _ratios,
-            "they can be compared as they are",
+            _COMPARABLE,
         ),
         Kind(
             "intensities",
@@ -162,7 +172,7 @@ KINDS = {
             "the column with the largest unit alone would decide",
             one_unit=False,
         ),
-        Kind("plain", "numbers of one scale", _plain, "they can be compared as they are"),
+        Kind("plain", "numbers of one scale", _plain, _COMPARABLE),
     )
 }
 """All kinds by name, in the order in which they are tried."""
@@ -175,6 +185,26 @@ def kind_of(facts: Facts) -> tuple[Kind, str]:
         if evidence:
             return kind, evidence
     raise AssertionError("the last kind fits all data")
+
+
+def rows_apart(facts: Facts) -> bool:
+    """Return whether rows differ so much in scale that a few of them would decide.
+
+    Rows of few levels, or with many zeros, may just have few values that differ.
+    """
+    bare = facts.is_sparse or facts.fill < _MOSTLY_FULL
+    if bare or facts.levels or facts.shape[1] < _ENOUGH_COLUMNS:
+        return False
+    scaled = facts.negative > 0 or facts.row_totals_vary > _TOTALS_APART
+    return scaled and facts.row_scales > _ROW_SCALES
+
+
+def implied(kind: Kind, facts: Facts) -> str:
+    """Return what data of a kind imply: a clause."""
+    if kind.implies != _COMPARABLE or not rows_apart(facts):
+        return kind.implies
+    scales = f"rows differ in scale by up to {facts.row_scales:,.3g} times"
+    return f"{scales}, and those with large values would outweigh all others"
 
 
 def _is_even(levels: tuple[float, ...]) -> bool:

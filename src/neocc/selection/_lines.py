@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
+from neocc._names import names_ids
 from neocc._typing import AnyArray, FloatArray
 from neocc.engines import RowSource
 from neocc.engines.reading import READ_OPTIONS, canonical, readable
@@ -19,10 +19,6 @@ from neocc.engines.stored import StoredRows
 __all__ = ["Lines", "are_mixed", "id_columns", "is_list", "n_duplicates", "some_rows"]
 
 _LEAST_ROWS = 64
-_ID_NAME = re.compile(
-    r"(?:^|[_\s.-])(?:id|ids|index|idx|key|uid|no|nr|accession)$|[a-z]I[Dd]$|^(?:genes?|probes?)$",
-    re.IGNORECASE,
-)
 # Two columns of ids and one of values: every pair once, and each id often.
 _LEAST_LIST, _LIST_COLUMNS = 20, 3
 
@@ -146,7 +142,7 @@ def id_columns(seen: Any, names: Sequence[Any] | None) -> tuple[str, ...]:
             continue
         name = f"column {at + 1}" if names is None else str(names[at])
         counts = n >= 2 * _LEAST_LIST and column[-1] - column[0] == n - 1
-        if counts or (names is not None and _ID_NAME.search(name)):
+        if counts or (names is not None and (names_ids(name) or name.lower() == "index")):
             found.append(name)
     return tuple(found)
 

@@ -19,6 +19,7 @@ clusters has the mean of theirs.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -29,7 +30,7 @@ from scipy.spatial.distance import cdist
 
 from neocc._typing import FloatArray, IntArray
 
-__all__ = ["Mixture", "Sets", "bic", "fitted", "log_sums"]
+__all__ = ["Mixture", "Sets", "best_of", "bic", "fitted", "likelihood_of", "log_sums"]
 
 _STEPS = 150
 _TOL = 1e-2
@@ -126,8 +127,13 @@ class Mixture:
 
     @property
     def variance(self) -> float:
-        """The mean variance of a coordinate around a prototype."""
-        return float(np.trace(self.common) / len(self.common))
+        """The mean variance of a coordinate around a prototype, where prototypes differ."""
+        away = self.prototypes - self.single @ self.prototypes
+        between = away.T @ (self.single[:, None] * away)
+        total = float(np.trace(between))
+        if total <= 0:
+            return float(np.trace(self.common) / len(self.common))
+        return float((self.common * between).sum()) / total
 
     @property
     def n_variances(self) -> float:
@@ -161,7 +167,7 @@ class Mixture:
         W, white = self.sets.weights, self.white(Y)
         centres, within = W @ self.prototypes, self.within(white)
         if self.covariance.ndim == 2:
-            return normal(Y, centres, white) + within
+            return normal(Y, centres, white, within)
         of_sets = zip(centres, np.tensordot(W, self.covariance, axes=1), strict=True)
         each = [normal(Y, centre[None], whitening(C)) for centre, C in of_sets]
         return np.hstack(each) + within
@@ -169,9 +175,9 @@ class Mixture:
     def step(self, Y: Any) -> Self:
         """Take one step of EM; the new mixture knows the likelihood of the old one."""
         sets, n, k = self.sets, len(Y), len(self.prototypes)
-        density = self.densities(Y) + np.log(self.shares[sets.numbers - 1] + _TINY)
-        total = log_sums(density)
-        parts = np.exp(density - total[:, None])
+        parts = self.densities(Y)
+        parts += np.log(self.shares[sets.numbers - 1] + _TINY)
+        total = to_parts(parts)
         mass = parts.sum(axis=0)
         prototypes, covariance = self.learned(Y, parts)
         single = (mass[:k] + 1.0) / (mass[:k].sum() + k)
@@ -206,6 +212,16 @@ class Mixture:
         return np.array([regular(scatter, n, usual, np.square(Y)) for scatter, n in each])
 
 
+def to_parts(values: FloatArray) -> FloatArray:
+    """Turn log-densities, in place, into the parts of each line's sum; return its logarithm."""
+    largest = values.max(axis=1)
+    values -= largest[:, None]
+    np.exp(values, out=values)
+    sums = values.sum(axis=1)
+    values /= sums[:, None]
+    return np.asarray(largest + np.log(sums))
+
+
 def log_sums(values: FloatArray) -> FloatArray:
     """Return the logarithm of the sum of exponentials of each line, of which one is finite."""
     largest = values.max(axis=1)
@@ -217,12 +233,19 @@ def whitening(covariance: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.inv(np.linalg.cholesky(covariance)), dtype=np.float64)
 
 
-def normal(Y: FloatArray, centres: FloatArray, white: FloatArray) -> FloatArray:
-    """Return the log-density of every item under a normal around every centre."""
+def normal(
+    Y: FloatArray, centres: FloatArray, white: FloatArray, within: FloatArray | float = 0.0
+) -> FloatArray:
+    """Return the log-density of every item under a normal around every centre.
+
+    `within` is added to those of a centre.
+    """
     A, B = Y @ white.T, centres @ white.T
-    squares = np.einsum("pi,pi->p", A, A)[:, None] - 2.0 * A @ B.T + np.einsum("qi,qi->q", B, B)
     constant = np.log(np.diag(white)).sum() - 0.5 * Y.shape[1] * np.log(2.0 * np.pi)
-    density: FloatArray = constant - 0.5 * np.maximum(squares, 0.0)
+    # In place, and a line per centre: tables of all items and sets are large.
+    density: FloatArray = (B @ A.T).T
+    density -= 0.5 * np.einsum("pi,pi->p", A, A)[:, None]
+    density += within + constant - 0.5 * np.einsum("qi,qi->q", B, B)
     return density
 
 
@@ -245,6 +268,16 @@ def fitted(Y: Any, mixture: Mixture, n_steps: int = _STEPS) -> Mixture:
             break
         mixture, likelihood = after, after.likelihood
     return after
+
+
+def best_of(Y: Any, mixtures: Iterable[Mixture], n_steps: int) -> Mixture:
+    """Run EM from several starts, and return the likeliest."""
+    return max((fitted(Y, each, n_steps) for each in mixtures), key=likelihood_of)
+
+
+def likelihood_of(mixture: Mixture) -> float:
+    """Return the likelihood of a mixture, to compare it with others."""
+    return mixture.likelihood
 
 
 def bic(mixture: Mixture, n: int) -> float:

@@ -20,23 +20,33 @@ import numpy as np
 from scipy.special import expit, gammaln
 
 from neocc._counts import round_half_away
-from neocc._typing import BoolArray, FloatArray
+from neocc._typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["Outlying", "farthest", "outlying"]
+__all__ = ["Outlying", "farthest", "levels_of", "of_equal_lengths", "outlying"]
 
 # What a share of outliers must gain, in units of log-likelihood: more where items vary more than
 # independent values make them.
 _MARGIN = 3.0
 # Items of so many values vary little if these are independent: if they do, up to this factor, the
 # law of their distances is known, and outliers may begin nearer.
-_LONG = 30
+_LONG = 18
 _PURE = 1.25
+# So do items whose distances hardly vary: of thousands of values, how many items helped to find a
+# prototype makes more of a difference than noise does.
+_HARDLY = 0.01
 _BEGIN_KNOWN, _BEGIN = 2.5, 6.0
+# Outliers leave so many times what others do.
+_NOTICEABLY = 1.25
 _FREEDOMS = (1.0, 2.0, 3.0, 5.0, 8.0, 15.0, 30.0)
 _ROUNDS, _STEPS = 6, 40
 # Shares and widths that change no more than this stand.
 _STANDS = 1e-6
 _FEWEST = 5
+# Clusters of so many items tell at what level these are, up to a factor.
+_ENOUGH, _LOW, _LEVELS = 10, 0.25, 4.0
+# Levels differ if they are so many standard deviations apart; that of the logarithm of a quartile
+# is so many times that of a mean.
+_DEVIATIONS, _QUARTILE = 4.0, 1.36
 _TINY = 1e-300
 
 
@@ -60,37 +70,95 @@ def farthest(left: FloatArray, share: float) -> Outlying:
     return Outlying(items, threshold)
 
 
-def _farthest(left: FloatArray, n_outliers: int) -> tuple[BoolArray, float]:
+def _farthest(
+    left: FloatArray, n_outliers: int, strays: BoolArray | None = None
+) -> tuple[BoolArray, float]:
+    """Return the farthest items among the strays, and what lies between them and nearer items."""
     n_outliers = min(n_outliers, len(left) - 1)
     items = np.zeros(len(left), dtype=bool)
     if n_outliers <= 0:
         return items, float("inf")
-    order = np.argsort(-left, kind="stable")
+    order = np.argsort(-left if strays is None else np.where(strays, -left, 0.0), kind="stable")
     items[order[:n_outliers]] = True
-    return items, float(np.sqrt(left[order[n_outliers - 1 : n_outliers + 1]]).mean())
+    last = left[order[n_outliers - 1]]
+    nearer = left[~items & (left <= last)].max(initial=0.0)
+    return items, float(np.sqrt([nearer, last]).mean())
 
 
 def outlying(
-    left: FloatArray, freedom: int, strays: BoolArray | None = None, least: float = 0.0
+    left: FloatArray,
+    freedom: int,
+    strays: BoolArray | None = None,
+    least: float = 0.0,
+    *,
+    pure: bool = True,
 ) -> Outlying:
     """Find outliers from squared distances, which have so many degrees of freedom.
 
-    They are among the `strays`, and `least` widths beyond the median, or more.
+    They are among the `strays`, and `least` widths beyond the median, or more. Of many values next
+    to nothing is beyond noise: outliers leave noticeably more than the median, too. Unless noise
+    may be `pure`, the law of the others is not known, however little they vary.
     """
-    strays = np.ones(len(left), dtype=bool) if strays is None else strays
+    noticeable = left >= _NOTICEABLY * np.median(left)
+    strays = noticeable if strays is None else strays & noticeable
     roots = np.cbrt(left)
     items, threshold = np.zeros(len(left), dtype=bool), float("inf")
     for _ in range(_ROUNDS):
-        n_outliers, gain, known = _count(roots, ~items, freedom, strays, least)
+        n_outliers, gain, known = _count(roots, ~items, freedom, strays, least, pure)
         before = items
-        items, threshold = _farthest(np.where(strays, left, 0.0), n_outliers)
+        items, threshold = _farthest(left, n_outliers, strays)
         if np.array_equal(items, before):
             break
     return Outlying(items, threshold, gain, known)
 
 
+def of_equal_lengths(left: FloatArray, room: float | FloatArray) -> tuple[FloatArray, int]:
+    """Return distances as they would be if all items had as many values as usual, and that number.
+
+    Their cube roots are nearly normal (see `_outlying`); an item without values is a usual one.
+    """
+    if not isinstance(room, np.ndarray):
+        return left, int(room)
+    some = room > 0
+    if not some.any():
+        return left, 0
+    usual = float(np.median(room[some]))
+    each = np.where(some, room, usual)
+    level = float(np.median((left / each)[some]))
+    if level <= 0:
+        return left, int(usual)
+    width, usual_width = np.sqrt(2.0 / 9.0 / each), np.sqrt(2.0 / 9.0 / usual)
+    scores = (np.cbrt(left / each / level) - 1.0 + width**2) / width
+    roots = 1.0 - usual_width**2 + usual_width * np.where(some, scores, 0.0)
+    return level * usual * np.maximum(roots, 0.0) ** 3, int(usual)
+
+
+def levels_of(left: FloatArray, freedom: int, clusters: IntArray, n_clusters: int) -> FloatArray:
+    """Return the level of the distances of each cluster, 1 unless it differs by more than chance.
+
+    It is a low one, which outliers do not raise; items of cluster -1 do not count.
+    """
+    levels = np.ones(n_clusters)
+    counted = left[clusters >= 0]
+    level_of_all = float(np.quantile(counted, _LOW)) if len(counted) else 0.0
+    for cluster in range(n_clusters):
+        own = left[clusters == cluster]
+        if len(own) < _ENOUGH or level_of_all <= 0:
+            continue
+        level = max(float(np.quantile(own, _LOW)) / level_of_all, _TINY)
+        by_chance = _DEVIATIONS * _QUARTILE * np.sqrt(2.0 / max(freedom, 1) / len(own))
+        if abs(np.log(level)) > by_chance:
+            levels[cluster] = np.clip(level, 1.0 / _LEVELS, _LEVELS)
+    return levels
+
+
 def _count(
-    roots: FloatArray, kept: BoolArray, freedom: int, strays: BoolArray, least: float
+    roots: FloatArray,
+    kept: BoolArray,
+    freedom: int,
+    strays: BoolArray,
+    least: float,
+    may_be_pure: bool,
 ) -> tuple[int, float, bool]:
     """Return the number of outliers, given those kept before, their gain, and `known`."""
     middle = float(np.median(roots[kept]))
@@ -101,7 +169,7 @@ def _count(
     beyond = np.where(strays, roots, np.minimum(roots, middle + width))[roots > middle] - middle
     if len(beyond) < _FEWEST or middle <= 0:
         return 0, 0.0, False
-    known = freedom >= _LONG and own <= _PURE * pure
+    known = may_be_pure and freedom >= _LONG and own <= max(_PURE * pure, _HARDLY * middle)
     begin = max(_BEGIN_KNOWN if known else _BEGIN, least) * width
     end = max(float(beyond.max()), begin + width)
     n_begins = 1 + int(np.log2(end / begin))

@@ -45,13 +45,15 @@ class OverlapEstimate:
     n_home : int
         How many of them are items in their nearest cluster.
     n_outliers : int
-        Items beyond `outlier_threshold`.
+        Items beyond `outlier_threshold`; with the mixture, those of them that follow no cluster,
+        and others that follow none and need not be far.
     overlap_thresholds : ndarray of shape (n_clusters,)
         First rule: the distance up to which an item joins each cluster, NaN for one that is nearest
         to no item. Second rule: 1 / (n_clusters + 1), as a fraction of the sum of an item's
         distances. Mixture: NaN, there is none.
     outlier_threshold : float
-        Distance beyond which an item is an outlier; infinite if the mixture found none.
+        Distance beyond which an item is an outlier; with the mixture one that follows no cluster.
+        Infinite if none is.
     cluster_sizes, cluster_pairs : ndarray of int, shape (n_clusters,)
         Items nearest to each centre, and pairs counted in each cluster.
     item_pairs : ndarray of int, shape (n_items,)
@@ -117,11 +119,10 @@ class OverlapEstimate:
         several = int(np.count_nonzero(self.item_pairs > 1))
         outliers = "no outliers: noise and the tail of the distances explain all of them"
         if self.n_outliers:
-            far = int(np.count_nonzero(self.left > self.outlier_threshold))
             beyond = (
                 f"farther than {self.outlier_threshold:.4g} from anything that clusters explain"
             )
-            kinds = {beyond: far, "that follow no cluster": self.n_outliers - far}
+            kinds = {beyond: self._n_far, "that follow no cluster": self.n_outliers - self._n_far}
             told = [f"{n} {self.side} {kind}" for kind, n in kinds.items() if n > 0]
             outliers = f"outliers: {', '.join(told)}"
         lines = [f"  {outliers}"]
@@ -131,7 +132,7 @@ class OverlapEstimate:
         first = max(references, key=lambda name: references[name] + self._lead(name))
         verdict = f"{several} {self.side} in several clusters" if several else "none"
         if not several and self.gain > references[first] + self._lead(first):
-            verdict = f"none, for most {self.side} would have some, to gain little more"
+            verdict = f"none, for {self.side} in several clusters would gain too little each"
         lines.append(f"  overlap: {verdict}. Gain in log-likelihood (BIC) over disjoint clusters:")
         lines.append(f"    {'means of clusters':<24}{self.gain:>10.1f}")
         for name, value in references.items():
@@ -139,6 +140,14 @@ class OverlapEstimate:
             note = f"   ({bound} {self.margin:.1f})" if name == first else ""
             lines.append(f"    {name:<24}{value:>10.1f}{note}")
         return lines
+
+    @property
+    def _n_far(self) -> int:
+        """Outliers that are far from all clusters; with the mixture, others follow none."""
+        far = self.left > self.outlier_threshold
+        if self.strategy == "mixture":
+            far &= self.item_pairs == 0
+        return int(np.count_nonzero(far))
 
     def _lead(self, name: str) -> float:
         return -self.margin if name == "gradual" else self.margin
@@ -209,7 +218,11 @@ class OverlapEstimate:
     def why_outliers(self) -> str:
         """What speaks for the outliers, likewise."""
         if not self.n_outliers:
-            return f"no {self.side[:-1]} is far from all of them"
-        are = "is" if self.n_outliers == 1 else "are"
-        far = f"{are} farther than {self.outlier_threshold:.3g} from the nearest"
-        return f"{self.n_outliers:,} {far}"
+            return f"no {self.side[:-1]} is far from all groups"
+        far, n_far = f"farther than {self.outlier_threshold:.3g} from the nearest", self._n_far
+        told = []
+        if n_far:
+            told.append(f"{n_far:,} {'is' if n_far == 1 else 'are'} {far}")
+        if n_lost := self.n_outliers - n_far:
+            told.append(f"{n_lost:,} {'follows' if n_lost == 1 else 'follow'} none of them")
+        return ", ".join(told)

@@ -12,18 +12,29 @@ from neocc._typing import FloatArray, IntArray
 from neocc.core.objectives import Side
 from neocc.core.problem import Counts
 from neocc.selection._mixture import Mixture, Sets
-from neocc.selection._outlying import Outlying, farthest, outlying
+from neocc.selection._outlying import (
+    Outlying,
+    farthest,
+    levels_of,
+    of_equal_lengths,
+    outlying,
+)
 
 __all__ = ["SIDES", "Asked", "Place", "Values", "judged", "starts_of"]
 
 SIDES: tuple[Side, Side] = ("rows", "columns")
 # Left out while prototypes are found.
 _TRIMMED = 0.15
-# Clusters of so many items tell at what level these are, up to a factor.
-_ENOUGH, _LOW, _LEVELS = 10, 0.25, 4.0
-# An item of which more is explained than left follows a cluster: it is no outlier.
-_FOLLOWS = 0.5
+# An outlier follows no cluster: of its distance from the middle, clusters explain no more than so
+# many times what chance makes them explain, or a little; never more than they leave.
+_TIMES, _LITTLE, _FOLLOWS = 3.0, 0.2, 0.5
+# Items of which so much is explained tell at what level those of their cluster are.
+_TELLS = 0.25
+# With more outliers than that, it is not known how far items usually are.
+_MOST_OUTLIERS = 0.2
+_TINY = 1e-300
 _RANDOM_STARTS = 4
+_SOME_ITEMS = 500
 
 
 @dataclass(frozen=True)
@@ -134,6 +145,10 @@ class Place:
         """Return the squared distance of items to points, both in the hull."""
         return np.asarray(np.square(items[:, None] - points).sum(axis=2))
 
+    def points(self, items: Any) -> FloatArray:
+        """Return where items are, as points of the hull."""
+        return np.asarray(items)
+
     def mixture(self, sets: Sets, prototypes: FloatArray, width: float) -> Mixture:
         """Return a mixture to begin with, of so wide clusters."""
         return Mixture.start(sets, prototypes, width * np.eye(prototypes.shape[1]))
@@ -143,11 +158,21 @@ class Place:
         return np.asarray(np.sqrt(self.outside[:, None] + self.squares(self.items(), points)))
 
     def densities(self, which: IntArray, mixture: Mixture) -> FloatArray:
-        """Return the log-density of all values of items in each set of clusters."""
-        room = np.broadcast_to(self.room, len(self.Y))[which]
-        around = self.outside[which] / self.noise + room * np.log(2.0 * np.pi * self.noise)
+        """Return the log-density of where items are in the hull, for each set of clusters."""
         shares = np.log(mixture.shares[mixture.sets.numbers - 1] + 1e-300)
-        return np.asarray(mixture.densities(self.items(which)) + shares - 0.5 * around[:, None])
+        return np.asarray(mixture.densities(self.items(which)) + shares)
+
+    def around(self, which: IntArray, noises: FloatArray) -> FloatArray:
+        """Return the log-density of what items have outside the hull, for each noise there."""
+        room = np.broadcast_to(self.room, len(self.Y))[which]
+        scaled = self.outside[which, None] / noises + np.outer(room, np.log(2.0 * np.pi * noises))
+        return np.asarray(-0.5 * scaled)
+
+    def noises(self, which: IntArray, clusters: IntArray, n_clusters: int) -> FloatArray:
+        """Return the noise of each cluster, given those of some items: the usual one or more."""
+        left, freedom = of_equal_lengths(self.outside, self.room)
+        levels = levels_of(left[which], freedom, clusters, n_clusters)
+        return np.asarray(self.noise * np.maximum(levels, 1.0))
 
     def widths(self, items: Any) -> list[float]:
         """Return variances to start from: that of items around the nearest prototype, and noise."""
@@ -171,47 +196,19 @@ def judged(
     """Return a place with its outliers, given squared distances from the middle, and clusters."""
     if asked.outliers is not None:
         return replace(place, outlying=farthest(place.left, asked.outliers))
-    strays = place.left >= _FOLLOWS * (place.outside + norms)
-    left, freedom = _of_equal_lengths(place.left, place.room)
+    n_dimensions = place.Y.shape[1]
+    by_chance = n_dimensions / (n_dimensions + np.maximum(place.room, 1.0))
+    explained = 1.0 - place.left / np.maximum(place.outside + norms, _TINY)
+    strays = explained <= np.clip(_TIMES * by_chance, _LITTLE, _FOLLOWS)
+    left, freedom = of_equal_lengths(place.left, place.room)
     found = outlying(left, freedom, strays, least)
-    if not found.known:
-        # Perhaps because clusters differ.
-        left = _levelled(left, clusters, len(place.prototypes))
-        found = outlying(left, freedom, strays, least)
+    pure = found.known and bool(found.items.mean() <= _MOST_OUTLIERS)
+    # Items of a cluster with more noise than others are no outliers. Where noise is pure, outliers
+    # may fill a cluster, whose level is not theirs.
+    telling = np.where(explained > _TELLS, clusters, -1) if pure else clusters
+    left = left / levels_of(left, freedom, telling, len(place.prototypes))[clusters]
+    found = outlying(left, freedom, strays, least, pure=pure)
     return replace(place, left=left, outlying=found)
-
-
-def _of_equal_lengths(left: FloatArray, room: float | FloatArray) -> tuple[FloatArray, int]:
-    """Return distances as they would be if all items had as many values as usual, and that number.
-
-    Their cube roots are nearly normal (see `_outlying`); an item without values is a usual one.
-    """
-    if not isinstance(room, np.ndarray):
-        return left, int(room)
-    some = room > 0
-    if not some.any():
-        return left, 0
-    usual = float(np.median(room[some]))
-    each = np.where(some, room, usual)
-    level = float(np.median((left / each)[some]))
-    if level <= 0:
-        return left, int(usual)
-    width, usual_width = np.sqrt(2.0 / 9.0 / each), np.sqrt(2.0 / 9.0 / usual)
-    scores = (np.cbrt(left / each / level) - 1.0 + width**2) / width
-    roots = 1.0 - usual_width**2 + usual_width * np.where(some, scores, 0.0)
-    return level * usual * np.maximum(roots, 0.0) ** 3, int(usual)
-
-
-def _levelled(left: FloatArray, clusters: IntArray, n_clusters: int) -> FloatArray:
-    """Divide distances by the level of their cluster: a low one, which outliers do not raise."""
-    usual = float(np.quantile(left, _LOW))
-    levelled = left.copy()
-    for cluster in range(n_clusters):
-        own = clusters == cluster
-        if np.count_nonzero(own) >= _ENOUGH and usual > 0:
-            level = float(np.quantile(left[own], _LOW)) / usual
-            levelled[own] /= np.clip(level, 1.0 / _LEVELS, _LEVELS)
-    return levelled
 
 
 def starts_of(
@@ -228,9 +225,27 @@ def starts_of(
         weights = sizes + 1.0
         found = [np.array([np.average(P[g], axis=0, weights=weights[g]) for g in groups])]
     found.append(P[_corners(P, sizes, k)])
-    chance = (sizes + 1.0) / (sizes + 1.0).sum()
-    picks = (rng.choice(len(P), k, replace=False, p=chance) for _ in range(n_random))
-    return found + [P[pick] for pick in picks]
+    return found + [_seeded(place, k, rng) for _ in range(n_random)]
+
+
+def _seeded(place: Place, k: int, rng: np.random.Generator) -> FloatArray:
+    """Choose items as prototypes, one after the other: the best of a few far from those before."""
+    kept = rng.permutation(np.flatnonzero(~place.outlying.items))[:_SOME_ITEMS]
+    items = place.items(kept)
+    Y = place.points(items)
+    n_tries = 2 + int(np.log(k))
+    tries = rng.integers(len(Y), size=n_tries)
+    chosen: list[int] = []
+    nearest = np.full(len(Y), np.inf)
+    for _ in range(k):
+        if chosen:
+            total = nearest.sum()
+            tries = rng.choice(len(Y), n_tries, p=nearest / total if total > 0 else None)
+        each = np.minimum(nearest[:, None], place.squares(items, Y[tries]))
+        best = int(each.sum(axis=0).argmin())
+        chosen.append(int(tries[best]))
+        nearest = each[:, best]
+    return Y[chosen]
 
 
 def _corners(P: FloatArray, sizes: FloatArray, k: int) -> list[int]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,22 +24,19 @@ from neocc.selection._considered import (
     shortened,
     without_items,
 )
-from neocc.selection._curves import SIDES, Curve, holds_out_cells, with_clusters
-from neocc.selection._data import Open, is_true, opener
+from neocc.selection._curves import SIDES, Curve, holds_out_cells
+from neocc.selection._cuts import Cuts
+from neocc.selection._data import Open, opener
 from neocc.selection._described import as_many, with_enough
 from neocc.selection._fewer import fewer_that_overlap
 from neocc.selection._heldout import Blocks
 from neocc.selection._predicted import SAME, PredictedClusters, SidePrediction
-from neocc.selection._together import is_estimated
-from neocc.selection._verdict import Tried, judged, judged_together
+from neocc.selection._together import Looks, is_estimated
+from neocc.selection._verdict import Tried, judged
 
 __all__ = ["Wanted", "choose_numbers"]
 
-logger = logging.getLogger("neocc")
-
 _MOST_ENTRIES = 5_000_000
-# Clusters on which parts agree so well are found again in any cut.
-_EQUAL = 0.98
 
 
 @dataclass(frozen=True)
@@ -57,6 +54,7 @@ class Wanted:
     outliers: tuple[float | None, float | None] = (0.0, 0.0)
     overlap_model: OverlapModel = REPEAT
     most: tuple[int, int] = (1, 1)  # memberships that an item of each side may have
+    looks: Looks = field(default_factory=Looks)
 
     def known(self, engine: Engine, rng: np.random.Generator) -> list[Outliers]:
         """Return what is left out: nobody where cells are held out.
@@ -65,7 +63,7 @@ class Wanted:
         """
         if holds_out_cells(self.objective):
             return known_outliers(engine, (0.0, 0.0), rng)
-        found = known_outliers(engine, self.outliers, rng)
+        found = known_outliers(engine, self.outliers, rng, self.looks)
         sides = zip(found, engine.shape, (self.rows, self.columns), strict=True)
         # Parts of the data have an item at least.
         return [each.if_left(n, max(2, *(some or [1]))) for each, n, some in sides]
@@ -150,10 +148,11 @@ def choose_numbers(
         source = Cells(matrix, open_) if held else Blocks(matrix, open_)
         most = [each.first(source.first) for each in tried]
         found, complete = None, True
+        settle = _Settled(engine, wanted, problem, [each.unknown for each in known], rng, n_init)
         try:
             while complete:
-                search = _Search(source, problem, most, tried, seed, n_init)
-                found, complete = search.run(callback)
+                cuts = Cuts(source, problem, most, tried, seed, n_init)
+                found, complete = cuts.run(callback, settle if settle.is_final else None)
                 more = [each.grown(side) for each, side in zip(tried, found, strict=True)]
                 if more == most:
                     break
@@ -161,12 +160,7 @@ def choose_numbers(
             if complete and found is not None and problem.objective.needs_products:
                 found = _second_opinion(matrix, open_, problem, found, tried, seed, n_init)
             if complete and found is not None and not wanted.objective.paired:
-                found = with_enough(engine, problem, found, rng, n_init, wanted.given)
-                out = [each.unknown for each in known]
-                fewer = wanted.fewer(found)
-                found = fewer_that_overlap(
-                    engine, wanted.objective, found, fewer, out, wanted.most, rng
-                )
+                found = settle(found)
         except KeyboardInterrupt:
             if found is None:
                 raise
@@ -175,6 +169,49 @@ def choose_numbers(
         if wanted.objective.paired:
             found = as_many(found, wanted.given)
     return PredictedClusters(*found, wanted.objective.name, complete, tuple(notes))
+
+
+@dataclass
+class _Settled:
+    """What both sides need beside each other, and fewer clusters that overlap.
+
+    That depends on the numbers that predict best, and on nothing else in these predictions.
+    """
+
+    engine: Engine
+    wanted: Wanted
+    problem: Problem
+    outliers: list[float]
+    rng: np.random.Generator
+    n_init: int
+    _known: dict[tuple[int, int], list[tuple[int | None, int | None]]] = field(default_factory=dict)
+
+    @property
+    def is_final(self) -> bool:
+        """Whether overlap ends all doubt: items may share clusters, and no one else is asked."""
+        wanted = self.wanted
+        may = max(wanted.most) > 1 and is_estimated(wanted.objective)
+        return may and not self.problem.objective.needs_products
+
+    def __call__(
+        self, found: tuple[SidePrediction, SidePrediction]
+    ) -> tuple[SidePrediction, SidePrediction]:
+        """Return what was found, with that."""
+        numbers = found[0].number, found[1].number
+        if numbers not in self._known:
+            # What is drawn for some numbers does not depend on others that were asked about before.
+            wanted, rng = self.wanted, deepcopy(self.rng)
+            each = with_enough(self.engine, self.problem, found, rng, self.n_init, wanted.given)
+            fewer, objective, most = wanted.fewer(each), wanted.objective, wanted.most
+            each = fewer_that_overlap(
+                self.engine, objective, each, fewer, self.outliers, most, rng, wanted.looks
+            )
+            self._known[numbers] = [(side.wanted, side.overlapping) for side in each]
+        rows, columns = (
+            replace(side, wanted=enough, overlapping=number)
+            for side, (enough, number) in zip(found, self._known[numbers], strict=True)
+        )
+        return rows, columns
 
 
 def _second_opinion(
@@ -205,7 +242,7 @@ def _second_opinion(
     source = Blocks(as_matrix(plain), open_)
     most = [each.first(source.first) for each in again]
     alike = replace(problem, objective=MEAN)
-    others, _ = _Search(source, alike, most, again, seed, n_init).run(None)
+    others, _ = Cuts(source, alike, most, again, seed, n_init).run(None)
     # One side without clusters beside one that has some is no clear answer.
     some = any(each.number > 1 for each in (*found, *others))
     rows, columns = (
@@ -215,62 +252,3 @@ def _second_opinion(
         for own, other, is_doubtful in zip(found, others, doubtful, strict=True)
     )
     return rows, columns
-
-
-@dataclass(frozen=True)
-class _Search:
-    """Several cuts of the data, with up to so many clusters."""
-
-    source: Blocks | Cells
-    problem: Problem
-    largest: list[int]
-    tried: list[Tried]
-    seed: int
-    n_init: int
-
-    def run(
-        self, callback: Callable[[int, int], Any] | None
-    ) -> tuple[tuple[SidePrediction, SidePrediction], bool]:
-        """Judge the curves of all cuts: of fewer if these leave no doubt, or if it is stopped."""
-        rng, problem = np.random.default_rng(self.seed), self.problem
-        for side, k in zip(SIDES, self.largest, strict=True):
-            problem = with_clusters(problem, side, k)
-        curves: list[tuple[Curve, Curve]] = []
-        cuts, complete = self.source.n_cuts, True
-        try:
-            while len(curves) < cuts and not self.is_sure(curves):
-                curves.append(self.source.curves(problem, rng, self.n_init))
-                done = len(curves)
-                logger.info("cut %d/%d: up to %d and %d clusters", done, cuts, *self.largest)
-                if callback is not None and is_true(callback(done, cuts)) and done < cuts:
-                    complete = False
-                    break
-        except KeyboardInterrupt:
-            if not curves:
-                raise
-            complete = False
-        rows, columns = self.judged(curves)
-        return (rows, columns), complete
-
-    def judged(self, curves: list[tuple[Curve, Curve]]) -> list[SidePrediction]:
-        """Return what the cuts made so far say of both sides."""
-        both = ([pair[s] for pair in curves] for s in (0, 1))
-        return [judged_together(*each) for each in zip(both, SIDES, self.tried, strict=True)]
-
-    def is_sure(self, curves: list[tuple[Curve, Curve]]) -> bool:
-        """Return whether no further cut is needed.
-
-        All must say the same, each by itself. One is enough if it shows clusters on both sides on
-        which parts agree nearly perfectly; one less than usual, if these agree well, or show no
-        structure.
-        """
-        if not curves:
-            return False
-        found, done = self.judged(curves), len(curves)
-        if any(set(each.of_cuts) != {each.number} for each in found):
-            return False
-        if not all(each.is_agreed for each in found):
-            return done >= self.source.usual
-        return done >= self.source.usual - 1 or all(
-            each.number > 1 and each.agreement >= _EQUAL for each in found
-        )

@@ -36,8 +36,8 @@ class SidePrediction:
     n_items : int
         How many there are.
     errors, standard_errors : ndarray of shape (n_numbers,)
-        Mean squared error of held-out cells (of counts: their deviance, per thing counted) with 1,
-        2, ... clusters, and the standard error of its difference from the lowest one.
+        Mean squared error of held-out cells (of counts: deviance per thing counted) with 1, 2, ...
+        clusters, and the standard error of its difference from the lowest one.
     stability : ndarray of shape (n_numbers,)
         Mean adjusted Rand index of the clusters that two halves of the items, or four of five
         parts of the cells, give.
@@ -52,13 +52,13 @@ class SidePrediction:
     paired : bool
         Whether these must be as many as the leading side has.
     other_model : bool
-        Whether the objective itself leaves doubt, and blocks of one value were asked; they, or the
-        other side, show clusters.
+        Whether blocks of one value were asked for doubt, and they, or the other side, show some.
     of_cuts : tuple of int
         What each cut of the data says by itself.
     of_halves : bool
-        Whether parts of the data that are compared have different items; else they share these, and
-        most cells.
+        Whether parts of the data that are compared have different items, not most cells in common.
+    is_told : bool
+        Whether cells can tell clearly: not those of two or three lines that add up to a constant.
 
     Examples
     --------
@@ -86,6 +86,7 @@ class SidePrediction:
     other_model: bool = False
     of_cuts: tuple[int, ...] = ()
     of_halves: bool = True
+    is_told: bool = True
 
     @property
     def is_agreed(self) -> bool:
@@ -97,8 +98,7 @@ class SidePrediction:
     @property
     def is_sharp(self) -> bool:
         """Whether all more clusters, up to twice as many, predict clearly worse."""
-        best = self.within_error
-        more = slice(best, 2 * best)
+        more = slice(best := self.within_error, 2 * best)
         if int(self.errors.argmin()) != best - 1 or len(self.errors) == best:
             return False
         worse = self.errors[more] - self.errors[best - 1]
@@ -123,8 +123,8 @@ class SidePrediction:
     def shown(self) -> list[int]:
         """The numbers worth showing: the choice, its neighbours and rivals, the ends."""
         near = {self.number - 1, self.number, self.number + 1, *self.plausible, self.taken}
-        all_of_them = near | {1, self.within_error, self.largest}
-        return sorted(number for number in all_of_them if 1 <= number <= self.largest)
+        near |= {1, self.within_error, self.largest}
+        return sorted(number for number in near if 1 <= number <= self.largest)
 
     @property
     def agreement(self) -> float:
@@ -134,11 +134,10 @@ class SidePrediction:
     @property
     def is_clear(self) -> bool:
         """Whether no other number is plausible and parts agree to some extent."""
-        if self.number == 1:
-            return int(self.errors.argmin()) == 0 and not self.other_model
         least = _UNSURE if self.of_halves else _UNSURE_OF_CELLS
-        agreed = len(self.plausible) == 1 and self.agreement >= least and not self.other_model
-        return agreed or (self.overlapping is not None and not self.other_model)
+        agreed = len(self.plausible) == 1 and self.agreement >= least
+        agreed = int(self.errors.argmin()) == 0 if self.number == 1 else agreed
+        return (agreed or self.overlapping is not None) and self.is_told and not self.other_model
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -166,8 +165,7 @@ class SidePrediction:
         other = "columns" if self.side == "rows" else "rows"
         if self.overlapping is not None:
             said, n = "predict held-out cells best", self.apart - self.overlapping
-            if self.apart != self.number:
-                said = f"tell clusters of {other} apart"
+            said = said if self.apart == self.number else f"tell clusters of {other} apart"
             means = "1 of these is a mean" if n == 1 else f"{n} of these are means"
             return f"{self.apart} {said}, but {means} of others: {self.overlapping} overlap"
         if self.taken == self.number:
@@ -181,7 +179,9 @@ class SidePrediction:
         if self.largest == 1:
             return "there are too few rows or columns to hold out any"
         if not self.errors.any():
-            return f"all {self.side} are equal, or held-out cells follow from the others exactly"
+            same = f"all {self.side} are equal, or held-out cells follow from the others exactly"
+            few = f"unclear: two lines that add up to a constant tell nothing of {self.side}"
+            return same if self.is_told else few
         if self.number == 1:
             more = "" if self.is_clear else " than chance would"
             return f"no structure: no clusters of {self.side} predict held-out cells better{more}"
@@ -195,6 +195,7 @@ class SidePrediction:
         if not self.is_clear:
             others = f"{self.plausible[0]} to {self.plausible[-1]} are as plausible"
             why = "only blocks of one value show them" if self.other_model else "parts disagree"
+            why = why if self.is_told else "three lines that add up to a constant tell little"
             said.append(f"unclear: {others if len(self.plausible) > 1 else why}")
         return "; ".join(said)
 
@@ -272,8 +273,7 @@ class PredictedClusters:
     def __str__(self) -> str:
         k, l = self.best  # noqa: E741
         sure = "" if self.is_clear else " (unclear)"
-        if not self.complete:
-            sure += " (interrupted)"
+        sure += " (interrupted)" * (not self.complete)
         lines = [f"row clusters: {k}, column clusters: {l}, by prediction{sure}"]
         lines += [f"  {each.side}: {each.reason}" for each in self.sides]
         for each in self.sides:

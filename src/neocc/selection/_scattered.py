@@ -8,11 +8,12 @@ have no cells in common, so that covariances are diagonal.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from neocc._typing import BoolArray, FloatArray
+from neocc._typing import FloatArray
 from neocc.selection._mixture import Mixture
 
 __all__ = ["Cells", "Scattered"]
@@ -34,16 +35,37 @@ class Cells:
     def __getitem__(self, items: Any) -> Cells:
         return Cells(self.means[items], self.numbers[items])
 
-    @property
-    def known(self) -> BoolArray:
-        """Which coordinates have any cells."""
-        return self.numbers > 0.0
+    @cached_property
+    def known(self) -> FloatArray:
+        """Which coordinates have any cells: 1 or 0."""
+        return np.asarray(self.numbers > 0.0, dtype=np.float64)
+
+    @cached_property
+    def sums(self) -> FloatArray:
+        """Sums of the cells."""
+        return self.numbers * self.means
+
+    @cached_property
+    def squared(self) -> FloatArray:
+        """Squares of the means, as often as there are cells."""
+        return self.sums * self.means
+
+    @cached_property
+    def table(self) -> FloatArray:
+        """All that densities are linear in: squares, sums, numbers, and which there are."""
+        return np.hstack([self.squared, self.sums, self.numbers, self.known])
+
+    @cached_property
+    def constant(self) -> FloatArray:
+        """What the log-density of each item has in common with that of any means and variances."""
+        known = self.numbers > 0.0
+        logs = np.log(2.0 * np.pi / np.where(known, self.numbers, 1.0))
+        return np.asarray(np.where(known, logs, 0.0).sum(axis=1))
 
     def squares(self, points: FloatArray) -> FloatArray:
         """Return the squared distance of every item to points: a sum over cells."""
-        N, Y = self.numbers, self.means
-        total: FloatArray = (N * Y * Y).sum(axis=1)[:, None] - 2.0 * (N * Y) @ points.T
-        return np.maximum(total + N @ np.square(points).T, 0.0)
+        total: FloatArray = self.squared.sum(axis=1)[:, None] - 2.0 * self.sums @ points.T
+        return np.maximum(total + self.numbers @ np.square(points).T, 0.0)
 
 
 class Scattered(Mixture):
@@ -71,29 +93,25 @@ class Scattered(Mixture):
 
     def densities(self, Y: Cells) -> FloatArray:
         """Return the log-density of items at each set, given its size."""
-        N, NY, known = Y.numbers, Y.numbers * Y.means, Y.known
         centres, v = self.sets.weights @ self.prototypes, self._of_sets()
-        squares = (NY * Y.means) @ (1.0 / v).T - 2.0 * NY @ (centres / v).T
-        squares += N @ (np.square(centres) / v).T
-        logs = np.where(known, np.log(2.0 * np.pi / np.where(known, N, 1.0)), 0.0).sum(axis=1)
-        logs = logs[:, None] + known @ np.log(v).T
-        density: FloatArray = self.within(self.white(Y)) - 0.5 * (np.maximum(squares, 0.0) + logs)
+        slopes = np.hstack([1.0 / v, -2.0 * centres / v, np.square(centres) / v, np.log(v)])
+        density: FloatArray = (-0.5 * slopes @ Y.table.T).T
+        density -= 0.5 * Y.constant[:, None]
+        density += self.within(self.white(Y))
         return density
 
     def learned(self, Y: Cells, parts: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return prototypes and variances, given the parts of items in sets."""
         W, v = self.sets.weights, self._of_sets()
         k, r = self.prototypes.shape
-        NY = Y.numbers * Y.means
-        cells, sums, squares = (parts.T @ each for each in (Y.numbers, NY, NY * Y.means))
+        squares, sums, cells, known = np.hsplit(parts.T @ Y.table, 4)
         gram = np.einsum("si,sj,sh->jih", W, cells / v, W)
         traces = np.einsum("jii->j", gram) + _TINY
         gram += _FLOOR * traces[:, None, None] / k * np.eye(k)
         prototypes = np.linalg.solve(gram, (W.T @ (sums / v)).T[:, :, None])[:, :, 0].T
         centres = W @ prototypes
         scatter = np.maximum(squares - 2.0 * centres * sums + np.square(centres) * cells, 0.0)
-        known = parts.T @ Y.known
-        floor = _FLOOR * (NY * Y.means).mean(axis=0) + _TINY
+        floor = _FLOOR * Y.squared.mean(axis=0) + _TINY
         usual = scatter.sum(axis=0) / (known.sum(axis=0) + _TINY) + floor
         if self.covariance.ndim == 1:
             return prototypes, usual

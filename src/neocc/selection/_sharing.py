@@ -9,7 +9,8 @@ import numpy as np
 
 from neocc._counts import round_half_away
 from neocc._typing import BoolArray, FloatArray, IntArray
-from neocc.selection._mixture import Mixture, Sets, bic, fitted, log_sums
+from neocc.selection._mixture import Mixture, Sets, best_of, bic, fitted, likelihood_of, log_sums
+from neocc.selection._moves import is_noisy, mended
 from neocc.selection._places import Place, starts_of
 
 __all__ = ["ITEMS_PER_CLUSTER", "MARGIN", "Sharing", "shared"]
@@ -28,11 +29,15 @@ _FEW_MORE = 0.25
 # If fewer items are in one cluster only, pairs may just be finer clusters: unless overlap gains so
 # many times what other explanations do.
 _MOSTLY_SINGLE, _CLEARLY = 0.5, 2.0
+# An item in several clusters must be so much likelier there, on average and as a logarithm: many
+# that are hardly likelier show clusters that differ in noise.
+_EACH = 0.12
 # So few items in several clusters are none, and no other explanation is needed.
 _NOBODY = 0.5
 _MOST_ITEMS, _FEW_ITEMS = 2000, 500
 _SHORT, _SHAPED = 12, 60
 _CHUNK = 1 << 22
+_TINY = 1e-300
 _POINTS, _LARGEST = 41, 0.98
 _ANY_SHAPE = "clusters of any shape"
 
@@ -108,15 +113,17 @@ class _Comparison:
         n, k = len(self.some), len(self.starts[0])
         widths = self.place.widths(self.some)
         pairs = self._best(sets, self.starts, widths[0])
+        pairs = mended(self.place, self.some, self._few, pairs, self.rng)
         singles = Sets(np.eye(k), np.ones(k, dtype=np.intp))
         if n * (1.0 - pairs.shares[0]) < _NOBODY:
             disjoint = fitted(self.some, pairs.like(singles, pairs))
             return self._apart(pairs, disjoint, {"disjoint": 0.0}, bic(pairs, n) - bic(disjoint, n))
-        pairs = max(pairs, self._best(sets, self.starts, widths[1]), key=_likelihood)
+        if is_noisy(self.place, pairs):
+            pairs = max(pairs, self._best(sets, self.starts, widths[1]), key=likelihood_of)
         disjoint = self._best(singles, [*self.starts, pairs.prototypes], widths[0])
         gradual = fitted(self.some, pairs.like(Sets.gradual(k), pairs))
         # Prototypes that serve another explanation better may serve this one better too.
-        pairs = max(pairs, fitted(self.some, pairs.like(sets, gradual)), key=_likelihood)
+        pairs = max(pairs, fitted(self.some, pairs.like(sets, gradual)), key=likelihood_of)
         others = {"disjoint": disjoint, "gradual": gradual}
         others[_ANY_SHAPE] = fitted(self.some, disjoint.shaped)
         if len(self.place.prototypes) > k:
@@ -144,17 +151,18 @@ class _Comparison:
             best = self._with_more(best, most)
             gain = bic(best, n) - zero
         clearly = best.shares[0] >= _MOSTLY_SINGLE or gain > _CLEARLY * max(references.values())
+        clearly &= gain > _EACH * n * (1.0 - best.shares[0])
         if not (convinces and clearly):
             return self._apart(best, disjoint, references, gain, margin)
         return self._counted(kept, best, references, gain, margin)
 
     def _with_more(self, pairs: Mixture, most: int) -> Mixture:
-        """Let items be in more than two clusters, if that gains."""
+        """Let items be in more than two clusters, if that gains as much as overlap must."""
         larger, n = Sets.of(len(pairs.prototypes), most), len(self.some)
         if larger is None or larger.most <= 2:
             return pairs
         whole = fitted(self.some, pairs.like(larger, pairs))
-        return whole if bic(whole, n) > bic(pairs, n) else pairs
+        return whole if bic(whole, n) > bic(pairs, n) + MARGIN else pairs
 
     def _apart(
         self,
@@ -177,7 +185,7 @@ class _Comparison:
         n, disjoint = len(self.some), others[_ANY_SHAPE]
         again = pairs.like(pairs.sets, disjoint)
         both = (fitted(self.some, each, _SHAPED) for each in (pairs.shaped, again))
-        best = max(both, key=_likelihood)
+        best = max(both, key=likelihood_of)
         starts = {_ANY_SHAPE: best.like(disjoint.sets, best)}
         if (more := others.get("one more cluster")) is not None:
             starts["one more cluster"] = more.shaped
@@ -190,9 +198,12 @@ class _Comparison:
         return max(1.0, mixture.variance / noise) if noise > 0 else 1.0
 
     def _best(self, sets: Sets, starts: list[FloatArray], width: float) -> Mixture:
-        few = self.some[:: -(-len(self.some) // _FEW_ITEMS)]
-        short = (fitted(few, self.place.mixture(sets, Z, width), _SHORT) for Z in starts)
-        return fitted(self.some, max(short, key=_likelihood))
+        mixtures = (self.place.mixture(sets, Z, width) for Z in starts)
+        return fitted(self.some, best_of(self._few, mixtures, _SHORT))
+
+    @property
+    def _few(self) -> Any:
+        return self.some[:: -(-len(self.some) // _FEW_ITEMS)]
 
     def _counted(
         self,
@@ -219,10 +230,6 @@ class _Comparison:
         return Sharing(mixture.prototypes, members, references, gain, margin, path, mixture)
 
 
-def _likelihood(mixture: Mixture) -> float:
-    return mixture.likelihood
-
-
 def _by_number(Y: Any, mixture: Mixture) -> tuple[FloatArray, IntArray]:
     """Return the log-density of items given their number of clusters, and the likeliest set."""
     sets = mixture.sets
@@ -240,7 +247,7 @@ def _by_number(Y: Any, mixture: Mixture) -> tuple[FloatArray, IntArray]:
 
 
 def _parts(density: FloatArray, shares: FloatArray) -> FloatArray:
-    joint = density + np.log(shares + 1e-300)
+    joint = density + np.log(shares + _TINY)
     parts: FloatArray = np.exp(joint - log_sums(joint)[:, None])
     return parts
 
@@ -248,11 +255,11 @@ def _parts(density: FloatArray, shares: FloatArray) -> FloatArray:
 def _path(density: FloatArray, shares: FloatArray, gain: float) -> FloatArray:
     """Return what more or fewer items in several clusters would gain; at the shares, `gain`."""
     several = float(shares[1:].sum())
-    within = shares[1:] / max(several, 1e-300)
-    together = log_sums(density[:, 1:] + np.log(within + 1e-300))
+    within = shares[1:] / max(several, _TINY)
+    together = log_sums(density[:, 1:] + np.log(within + _TINY))
 
     def likelihood(share: float) -> float:
-        joint = np.logaddexp(density[:, 0] + np.log1p(-share), together + np.log(share + 1e-300))
+        joint = np.logaddexp(density[:, 0] + np.log1p(-share), together + np.log(share + _TINY))
         return float(joint.sum())
 
     several = min(several, _LARGEST)

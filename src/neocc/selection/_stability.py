@@ -11,7 +11,8 @@ import numpy as np
 
 from neocc._typing import BoolArray
 from neocc.core.engine import Engine
-from neocc.core.objectives import COCLUSTERING, COUNTS, OBJECTIVES
+from neocc.core.objectives import COCLUSTERING, COUNTS, Objective, make_objective
+from neocc.core.overlap import REPEAT, cost_of_outliers
 from neocc.core.problem import Problem
 from neocc.core.samples import Sample, extend_to_all
 from neocc.core.search import run_starts, search
@@ -28,6 +29,7 @@ from neocc.selection._data import (
     make_rng,
     opened,
     read,
+    without_biases,
 )
 from neocc.selection._stability_result import Stability
 
@@ -52,6 +54,9 @@ def stability(
     row_outliers: float = 0.0,
     column_overlap: float = 0.0,
     column_outliers: float = 0.0,
+    missing: str = "zero",
+    remove_effects: bool = False,
+    shrinkage: float = 10.0,
     reference: Any = None,
     co_association: bool | None = None,
     random_state: Any = None,
@@ -83,6 +88,9 @@ def stability(
         As in `NEOCC`.
     row_overlap, row_outliers, column_overlap, column_outliers : float, default=0.0
         Fractions as in `NEOCC`.
+    missing, remove_effects, shrinkage : default="zero", False and 10
+        As in `NEOCC`: whether only observed cells count ("ignore"), without their effects, and what
+        means of few of them are shrunk by. Effects are those of all rows, for samples too.
     reference : fitted estimator or pair of membership matrices, optional
         The solution to assess, with `row_membership_` and `column_membership_`, or as (U, V). By
         default, the best that a search like that of `NEOCC` finds.
@@ -122,12 +130,21 @@ def stability(
         check_positive("n_row_clusters", n_row_clusters),
         check_positive("n_column_clusters", n_column_clusters),
     )
-    matrix = read(X)
+    check_choice("missing", missing, ("zero", "ignore"))
+    if remove_effects and missing == "zero":
+        raise ValueError('remove_effects=True is for observed cells: give missing="ignore" too.')
+    if not 0.0 <= shrinkage < np.inf:
+        raise ValueError(f"shrinkage must be a number, not negative; got {shrinkage!r}.")
+    fractions = (row_overlap, column_overlap, row_outliers, column_outliers)
+    asked = _objective(objective, missing, shrinkage, fractions)
+    matrix = read(X, observed=asked.needs_counts)
+    if asked.needs_counts:
+        matrix = without_biases(matrix, n_jobs, effects=remove_effects)
     n, m = matrix.shape
     rows = counts_of("rows", n, k, row_overlap, row_outliers)
     columns = counts_of("columns", m, other, column_overlap, column_outliers)
-    check_paired(OBJECTIVES[objective], k, other)
-    problem = Problem(OBJECTIVES[objective], rows, columns)
+    check_paired(asked, k, other)
+    problem = Problem(asked, rows, columns)
     given = None if reference is None else _read_reference(reference, (n, k), (m, other))
     rng = make_rng(random_state)
     with opened(matrix, n_jobs) as engine:
@@ -136,6 +153,17 @@ def stability(
         best = runs.judged(given) if given is not None else runs.searched(rng)
         with_pairs = n <= _PAIRS_UP_TO if co_association is None else bool(co_association)
         return _collect(runs, best, rng.spawn(n_runs), with_pairs, callback)
+
+
+def _objective(
+    name: str, missing: str, shrinkage: float, fractions: tuple[float, ...]
+) -> Objective:
+    """Return the objective that `NEOCC` has for these fractions of overlap, then of outliers."""
+    cost = "auto"
+    if missing == "ignore":
+        overlaps, left_out = any(fractions[:2]), any(fractions[2:])
+        cost = cost_of_outliers(REPEAT.name, overlaps=overlaps, left_out=left_out)
+    return make_objective(name, cost, missing=missing, shrinkage=shrinkage)
 
 
 @dataclass(frozen=True)

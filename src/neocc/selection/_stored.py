@@ -24,7 +24,7 @@ from neocc.selection._outlying import farthest
 from neocc.selection._places import Asked, Place, Values, judged
 from neocc.selection._scattered import Cells, Scattered
 
-__all__ = ["StoredPlace", "seen_by", "stored_place"]
+__all__ = ["Looks", "StoredPlace", "seen_by", "stored_place"]
 
 Both: TypeAlias = tuple[Memberships, Memberships]
 
@@ -34,32 +34,65 @@ _TWICE = 2.0
 _TINY = 1e-300
 
 
+class Looks(dict[tuple[Any, ...], tuple[Objective, "Both"]]):
+    """How data were seen: by which objective, and in which co-clusters, of so many on each side.
+
+    Data of another shape, or with another number of cells, are not the same; nor is what is seen
+    for another objective, such as one with another cost of outliers.
+    """
+
+
 def seen_by(
-    engine: Engine, objective: Objective, counts: tuple[Counts, Counts], rng: np.random.Generator
+    engine: Engine,
+    objective: Objective,
+    counts: tuple[Counts, Counts],
+    rng: np.random.Generator,
+    looks: Looks | None = None,
 ) -> tuple[Objective, Both | None]:
     """Return the objective, over stored cells alone if the others tell nothing.
 
-    Co-clusters that were found on the way come with it.
+    Co-clusters that were found on the way come with it. Data that were looked at before, with as
+    many clusters, are seen as they were then; if their zeros told nothing with other numbers, they
+    do not now.
     """
     observed, n_cells = over_observed(objective), float(np.prod(engine.shape))
     if observed is None or objective.needs_counts or not 0 < engine.n_stored < n_cells:
         return objective, None
-    pairs = [_coclustered(engine, each, counts, rng) for each in (observed, objective)]
+    looks = Looks() if looks is None else looks
+    which = engine.shape, engine.n_stored, objective, *(each.n_clusters for each in counts)
+    if which in looks:
+        return looks[which]
+    if any(seen[0] == observed for data, seen in looks.items() if data[:2] == which[:2]):
+        looks[which] = observed, _coclustered(engine, observed, counts, rng, 2 * _STARTS)
+    else:
+        pairs = [_coclustered(engine, each, counts, rng) for each in (observed, objective)]
+        if _tell_nothing(engine, pairs, counts):
+            looks[which] = observed, pairs[0]
+        else:
+            looks[which] = objective, pairs[1]
+    return looks[which]
+
+
+def _tell_nothing(engine: Engine, pairs: list[Both], counts: tuple[Counts, Counts]) -> bool:
+    """Compare co-clusters of stored cells with those that take zeros for values."""
+    n_cells = float(np.prod(engine.shape))
     (where, values), (elsewhere, others) = (_told(engine, pair) for pair in pairs)
     n_blocks = [side.n_clusters for side in counts]
     by_chance = 0.5 * np.prod([k - 1 for k in n_blocks]) * np.log(n_cells)
     tells = values > 0.5 * np.prod(n_blocks) * np.log(engine.n_stored)
     least = 0.0 if elsewhere < by_chance else _TWICE * elsewhere
-    if tells and where < by_chance and values - others >= least:
-        return observed, pairs[0]
-    return objective, pairs[1]
+    return bool(tells and where < by_chance and values - others >= least)
 
 
 def _coclustered(
-    engine: Engine, objective: Objective, counts: tuple[Counts, Counts], rng: np.random.Generator
+    engine: Engine,
+    objective: Objective,
+    counts: tuple[Counts, Counts],
+    rng: np.random.Generator,
+    n_starts: int = _STARTS,
 ) -> Both:
     problem = Problem(objective, *counts, tol=_TOL)
-    runs = run_starts(engine, problem, "neo-kmeans", rng.spawn(_STARTS))
+    runs = run_starts(engine, problem, "neo-kmeans", rng.spawn(n_starts))
     U, V = min(runs, key=lambda run: run.objective).pair
     assert U is not None and V is not None
     return U, V
@@ -105,8 +138,13 @@ class StoredPlace(Place):
         """Return the squared distance of items to points, over stored cells."""
         return items.squares(points)
 
+    def points(self, items: Cells) -> FloatArray:
+        """Return where items are; where one has no cells, it is where others are on average."""
+        weights = items.numbers / np.maximum(items.numbers.sum(axis=0), _TINY)
+        return np.where(items.known, items.means, (weights * items.means).sum(axis=0))
+
     def densities(self, which: IntArray, mixture: Mixture) -> FloatArray:
-        """Return the log-density of all cells of items: means of n are roots of n less wide."""
+        """Return the log-density of items as means: those of n cells are roots of n less wide."""
         wide = 0.5 * np.log(np.maximum(self.numbers[which], 1.0)).sum(axis=1)
         return np.asarray(super().densities(which, mixture) - wide[:, None])
 

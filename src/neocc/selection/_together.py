@@ -10,16 +10,16 @@ import numpy as np
 from neocc.core.engine import Engine
 from neocc.core.objectives import Objective, Side
 from neocc.core.overlap import OverlapModel
-from neocc.kernels import Memberships
 from neocc.selection._astray import followers, rough_mixture, without_strays
 from neocc.selection._overlap_estimate import OverlapEstimate
 from neocc.selection._places import SIDES, Asked, Place
 from neocc.selection._sharing import Sharing, shared
 from neocc.selection._space import GROUP, find_places, with_groups
-from neocc.selection._stored import seen_by
+from neocc.selection._stored import Looks, seen_by
 
 __all__ = [
     "Asked",
+    "Looks",
     "Taken",
     "completed",
     "estimate_sides",
@@ -48,18 +48,26 @@ def estimate_sides(
     *,
     most: int | None = None,
     n_init: int = 4,
+    looks: Looks | None = None,
 ) -> dict[Side, OverlapEstimate]:
     """Estimate what is not given of the rows and the columns of an engine's data as given.
 
     No item has more than `most` memberships, nor more than four. The estimates are
-    feasible: 0 <= outliers < 1 and -outliers <= overlap <= n_clusters - 1.
+    feasible: 0 <= outliers < 1 and -outliers <= overlap <= n_clusters - 1. How data were
+    seen before is taken from `looks`.
     """
     most = min(_MOST_MEMBERSHIPS, most or _MOST_MEMBERSHIPS)
-    places = places_of(engine, objective, asked, rng, n_init)
+    objective, places = _seen(engine, objective, asked, rng, n_init, looks)
     found = {}
     for side, wanted in zip(SIDES, asked, strict=True):
         n_most = most if wanted.overlap is None else 1
         place, sharing = _shared(places[side], wanted, n_most, rng)
+        if place is not places[side]:
+            # Items that follow no cluster may follow one of their own.
+            strays = {**places, side: place}
+            again = _without_groups(engine, objective, asked, strays, [side], rng)[side]
+            if again is not place:
+                place, sharing = again, shared(again, wanted.n_clusters, n_most, rng)
         found[side] = _estimate(side, place, sharing)
         if wanted.overlap is not None:
             found[side] = replace(found[side], overlap=wanted.overlap)
@@ -72,11 +80,30 @@ def places_of(
     asked: tuple[Asked, Asked],
     rng: np.random.Generator,
     n_init: int = 4,
+    looks: Looks | None = None,
 ) -> dict[Side, Place]:
     """Find where items are among prototypes; zeros that tell nothing are not looked at."""
+    return _seen(engine, objective, asked, rng, n_init, looks)[1]
+
+
+def _seen(
+    engine: Engine,
+    objective: Objective,
+    asked: tuple[Asked, Asked],
+    rng: np.random.Generator,
+    n_init: int,
+    looks: Looks | None,
+) -> tuple[Objective, dict[Side, Place]]:
+    """Return the objective by which data are seen, and where items are then."""
     counts = [each.counts(n) for each, n in zip(asked, engine.shape, strict=True)]
-    objective, start = seen_by(engine, objective, (counts[0], counts[1]), rng)
-    return _without_groups(engine, objective, asked, rng, n_init, start)
+    objective, start = seen_by(engine, objective, (counts[0], counts[1]), rng, looks)
+    places = find_places(engine, objective, asked, rng, n_init, start)
+    doubtful = [
+        side
+        for side, wanted in zip(SIDES, asked, strict=True)
+        if wanted.outliers is None and places[side].outlying.items.any()
+    ]
+    return objective, _without_groups(engine, objective, asked, places, doubtful, rng)
 
 
 def _shared(
@@ -100,34 +127,28 @@ def _without_groups(
     engine: Engine,
     objective: Objective,
     asked: tuple[Asked, Asked],
+    places: dict[Side, Place],
+    doubtful: list[Side],
     rng: np.random.Generator,
-    n_init: int,
-    start: tuple[Memberships, Memberships] | None,
 ) -> dict[Side, Place]:
-    """Find places; items left out that are groups of their own are no outliers.
+    """Return places in which items left out are no outliers if they are groups of their own.
 
-    The fit is made again with nobody left out on such a side: it begins with clusters of these in
-    addition to the others. Both are compared.
+    The fit is made again with nobody left out on the doubtful sides: it begins with clusters of
+    these in addition to the others. Both are compared.
     """
-    places = find_places(engine, objective, asked, rng, n_init, start)
-    doubtful = {
-        side: wanted.outliers is None and bool(places[side].outlying.items.any())
+    if not doubtful:
+        return places
+    rows, columns = (
+        replace(wanted, outliers=0.0) if side in doubtful else wanted
         for side, wanted in zip(SIDES, asked, strict=True)
-    }
-    if any(doubtful.values()):
-        rows, columns = (
-            replace(wanted, outliers=0.0) if doubtful[side] else wanted
-            for side, wanted in zip(SIDES, asked, strict=True)
-        )
-        U, V = (
-            with_groups(engine, s, places[s], wanted.n_generous(n) * doubtful[s], rng)
-            for s, wanted, n in zip(SIDES, asked, engine.shape, strict=True)
-        )
-        again = find_places(engine, objective, (rows, columns), rng, 1, (U, V))
-        for side in SIDES:
-            if doubtful[side] and _grouped(places[side], again[side]):
-                places[side] = again[side]
-    return places
+    )
+    U, V = (
+        with_groups(engine, s, places[s], wanted.n_generous(n) * (s in doubtful), rng)
+        for s, wanted, n in zip(SIDES, asked, engine.shape, strict=True)
+    )
+    again = find_places(engine, objective, (rows, columns), rng, 1, (U, V))
+    grouped = [side for side in doubtful if _grouped(places[side], again[side])]
+    return {**places, **{side: again[side] for side in grouped}}
 
 
 def _grouped(place: Place, again: Place) -> bool:

@@ -11,6 +11,9 @@ knee the largest is taken on which they agree nearly as well as on any of them. 
 nearly as far below the line, a knee that was refused, and what single cuts of the data would say
 are plausible too; if there are any, or if halves disagree, the number is said to be unclear.
 
+No number is taken that predicts no better than one cluster does, by more than one standard error.
+If a cut of the data by itself shows no structure, next to nothing that was gained is nothing.
+
 Where cells are held out there are no halves, and no veto; and if with twice as many clusters as s a
 fifth of what was gained is lost again, there is no knee: s it is, and all up to the best are
 plausible, unless parts agree on s.
@@ -35,6 +38,8 @@ _ITEMS_PER_CLUSTER, _FEW_ITEMS = 4, 20
 _ITEMS_PER_PATTERN = 8
 _NEARLY, _VETO = 0.98, 0.25
 _GIVEN_BACK = 0.2
+# So small a share of the error is no evidence where a cut of the data shows no structure.
+_NEXT_TO_NOTHING = 0.01
 
 
 @dataclass(frozen=True)
@@ -57,11 +62,15 @@ class Tried:
         return min(self.limit, most if self.numbers is None else max(2 * self.numbers[-1], most))
 
     def grown(self, found: SidePrediction) -> int:
-        """Return how many to try next: as many again if these may not be enough."""
+        """Return how many to try next: as many again if these may not be enough.
+
+        Fewer that overlap are enough.
+        """
         largest = found.largest
         stable = found.stability[found.within_error - 1] >= SAME
         most = self.limit if stable else min(_LARGEST, self.limit)
-        short = self.numbers is None and 2 * found.within_error > largest
+        apart = self.numbers is None and found.overlapping is None
+        short = apart and 2 * found.within_error > largest
         return min(2 * largest, most) if short and largest < most else largest
 
 
@@ -84,8 +93,14 @@ def judged(curve: Curve, side: Side, tried: Tried) -> SidePrediction:
         within_error=within + 1,
         at_limit=2 * (within + 1) > n_numbers and n_numbers < tried.limit,
         of_halves=curve.of_halves,
+        is_told=curve.is_told,
     )
+    gained = (errors[0] - errors).std(axis=1, ddof=1 if n > 1 else 0) / np.sqrt(n)
+    better = mean[0] - mean > gained
+    better[0] = True
     allowed = np.arange(1, n_numbers + 1)
+    if tried.numbers is None:
+        allowed = allowed[better]
     if tried.numbers is not None:
         allowed = np.intersect1d(allowed, tried.numbers)
         if not len(allowed):
@@ -114,7 +129,10 @@ def judged_together(curves: list[Curve], side: Side, tried: Tried) -> SidePredic
     found = judged(replace(curves[0], errors=errors, stability=stability), side, tried)
     single = [judged(each, side, tried).number for each in curves]
     plausible = tuple(sorted({*found.plausible, *single}))
-    return replace(found, of_cuts=tuple(single), plausible=plausible)
+    found = replace(found, of_cuts=tuple(single), plausible=plausible)
+    if tried.numbers is None and 1 in plausible and found.explained < _NEXT_TO_NOTHING:
+        return replace(found, number=1)
+    return found
 
 
 def _agreed(stability: Any, numbers: Any) -> int:

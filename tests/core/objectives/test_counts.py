@@ -116,7 +116,7 @@ def test_parts_of_blocks_add_up_to_the_objective(name):
         problem = problem_of(name, "share", prior, U, V)
         pair = weighted(problem, U, V)
         features = make_features(make_engine(X), problem, pair)
-        parts = problem.objective.block_costs(features, *pair)
+        parts = problem.objective.block_costs(None, features, *pair)
         assert parts.shape == (U.shape[1], V.shape[1])
         expected = literal.objective(X, U, V, name, "share", prior)
         assert_close(parts.sum(), expected, literal.scale(X, U, V))

@@ -65,23 +65,23 @@ def test_no_other_table_has_a_lower_objective(model, seed):
 
 def check_runs(model, seeds):
     """No half-step raises the literal objective, and each knows it; counts are met."""
-    n_steps = n_lower = n_silent = 0
+    n_steps = n_lower = n_all_zero = 0
     for seed in seeds:
         case = observed.draw_case(seed, model, largest=6)
         engine = observed.make_engine(case.X, case.W)
-        problem = case.problem.sparing_silent(engine)
+        problem = case.problem.sparing_all_zero(engine)
         with watched() as steps:
             solution = solve(engine, problem, case.pair)
         constant, limit = case.problem.objective.constant(engine), 1e-9 * scale_of(case)
         history = [case.literal(*(each.dense for each in step.before)) for step in steps]
         n_lower += observed.check_run(steps, solution, history, problem, constant, limit, seed)
-        for found, silent in zip(
-            solution.pair, (problem.row_silent, problem.column_silent), strict=True
+        for found, all_zero in zip(
+            solution.pair, (problem.row_all_zero, problem.column_all_zero), strict=True
         ):
-            assert silent is None or found.numbers[silent].max() <= 1, f"seed {seed}"
-            n_silent += silent is not None
+            assert all_zero is None or found.numbers[all_zero].max() <= 1, f"seed {seed}"
+            n_all_zero += all_zero is not None
         n_steps += len(steps)
-    assert n_silent > len(seeds) / 50
+    assert n_all_zero > len(seeds) / 50
     assert n_steps > 3 * len(seeds)
     assert n_lower > len(seeds) / 2
 

@@ -176,25 +176,25 @@ def test_costs_of_rows_and_columns_are_the_literal_ones():
 
 def check_runs(seeds, kernel="numpy"):
     """No half-step raises the literal objective, and each knows it; counts are met."""
-    n_lower = n_shared = n_silent = 0
+    n_lower = n_shared = n_all_zero = 0
     for seed in seeds:
         drawn = Drawn(seed, largest=6)
         engine = drawn.engine(kernel)
-        problem = drawn.problem.sparing_silent(engine)
+        problem = drawn.problem.sparing_all_zero(engine)
         with watched() as steps:
             solution = solve(engine, problem, drawn.start)
         constant, limit = drawn.of.constant(engine), 10.0 * drawn.limit
         history = [drawn.literal_of(step.before) for step in steps]
         n_lower += observed.check_run(steps, solution, history, problem, constant, limit, seed)
-        if problem.row_silent is not None:
-            assert solution.U.numbers[problem.row_silent].max() <= 1
-            n_silent += 1
+        if problem.row_all_zero is not None:
+            assert solution.U.numbers[problem.row_all_zero].max() <= 1
+            n_all_zero += 1
         followed, inside = followed_clusters(solution.U, drawn.l), ~solution.U.outliers
         assert solution.U.dense[np.flatnonzero(inside)[:, None], followed[inside]].all()
         n_shared += int((solution.U.numbers > 1).any())
     assert n_lower > len(seeds) / 2
     assert n_shared > len(seeds) / 4
-    assert n_silent > len(seeds) / 100
+    assert n_all_zero > len(seeds) / 100
 
 
 @pytest.mark.parametrize("kernel", ["numpy", "numba"])

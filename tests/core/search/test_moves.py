@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import oracle
@@ -359,6 +360,16 @@ def test_other_singletons_keep_all_counts_and_change_who_is_alone():
             assert len(alone) == 1
             assert not members[alone[0], 1]
     assert n_seen > 20
+
+
+def test_those_who_save_most_beyond_what_no_cluster_explains_are_alone_first():
+    """Alone an item still costs its constant: what it saves of that is no gain."""
+    inside = np.eye(2)[[0, 0, 0, 1]] > 0
+    savings = np.where(inside, np.array([[1.0], [9.0], [3.0], [0.0]]), -np.inf)
+    exchange = Exchange(inside, savings, np.where(inside, np.inf, 1.0), np.zeros(4), 0)
+    for constant, alone in (([0.0] * 4, 1), ([0.0, 8.5, 0.0, 0.0], 2)):
+        (trial,) = replace(exchange, constant=np.array(constant)).other_singletons(1)
+        np.testing.assert_array_equal(np.flatnonzero(trial[:, 1]), [alone])
 
 
 def test_nobody_else_can_be_alone_without_a_cluster_of_one_or_a_place_to_go():

@@ -88,9 +88,9 @@ def calls(monkeypatch):
     one_round, seen = pool.Pool._round, []
 
     def spy(self, where, rng):
-        asked = where.data.reads.asked
+        asked = where.data.reads.work
         one_round(self, where, rng)
-        seen.append(where.data.reads.asked - asked)
+        seen.append(where.data.reads.work - asked)
 
     monkeypatch.setattr(pool.Pool, "_round", spy)
     return seen

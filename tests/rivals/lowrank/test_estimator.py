@@ -236,6 +236,7 @@ def f1(yeast, members):
     return 100 * best_match_f1(yeast.row_membership, members)
 
 
+@pytest.mark.filterwarnings("ignore::neocc.RedundancyWarning")
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_yeast_below_the_best_of_twenty_iterative_starts(yeast, seed):
@@ -247,6 +248,7 @@ def test_yeast_below_the_best_of_twenty_iterative_starts(yeast, seed):
     assert f1(yeast, model.membership_) >= 38.5
 
 
+@pytest.mark.filterwarnings("ignore::neocc.RedundancyWarning")
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_yeast_one_semidefinite_start_reaches_the_good_basin(yeast, seed):
@@ -255,9 +257,11 @@ def test_yeast_one_semidefinite_start_reaches_the_good_basin(yeast, seed):
     assert model.objective_ <= 10_110
 
 
+@pytest.mark.filterwarnings("ignore::neocc.RedundancyWarning")
 @pytest.mark.slow
-def test_yeast_default_refinement_of_semidefinite_starts(yeast):
-    model = NEOCC(14, 3, row_overlap=3.237, column_overlap=0.2, init="sdp", random_state=0)
+def test_yeast_thorough_search_from_semidefinite_starts(yeast):
+    setting = {"row_overlap": 3.237, "column_overlap": 0.2, "init": "sdp", "random_state": 0}
+    model = NEOCC(14, 3, refine="thorough", **setting)
     assert model.fit(yeast.data).objective_ <= 10_075.2
 
 

@@ -24,6 +24,7 @@ from neocc.core.objectives.poisson import POISSON
 from neocc.core.objectives.residue import RESIDUE
 
 __all__ = [
+    "BY_KIND",
     "COCLUSTERING",
     "COUNTS",
     "KMEANS",
@@ -52,6 +53,9 @@ OBJECTIVES: dict[str, Objective] = {
     each.name: each for each in (MEAN, RESIDUE, KMEANS, POISSON, DIAGONAL, MODULARITY)
 }
 """All objectives by name."""
+
+BY_KIND: dict[str, Objective] = {each.kind: each for each in (*OBJECTIVES.values(), Observed())}
+"""The same by what overlap models know them by, and that of observed cells."""
 
 COUNTS = tuple(name for name, each in OBJECTIVES.items() if each.of_counts)
 """Names of those of counts."""

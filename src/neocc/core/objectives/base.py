@@ -18,12 +18,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 
 from neocc._typing import BoolArray, FloatArray
-from neocc.core.objectives.virtual import followed_lines, followed_means
+from neocc.core.objectives.block_costs import BlockSums, shared_costs, squared_sums
+from neocc.core.objectives.virtual import by_sums, followed_lines, followed_means, gathered
 from neocc.kernels import Base, Features, Memberships, Terms
 
 __all__ = ["BlockSums", "Centring", "Features", "Objective", "Pair", "Rise", "Side", "Terms"]
@@ -41,21 +42,8 @@ Centring: TypeAlias = Literal["none", "global", "rows", "columns", "double"]
 Rise: TypeAlias = Callable[[FloatArray], FloatArray]
 """What the cost of each cluster rises by when the weight of an item in it changes.
 
-Changes and rises have a line per item and a column per cluster.
+Changes and rises have a row per item and a column per cluster.
 """
-
-
-class BlockSums(NamedTuple):
-    """Sums over the entries of each block, and their numbers, `sizes`.
-
-    `rows` adds the square of the sum of each row over its length, `columns` that of each column.
-    """
-
-    squares: FloatArray
-    sums: FloatArray
-    rows: FloatArray
-    columns: FloatArray
-    sizes: FloatArray
 
 
 @dataclass(frozen=True)
@@ -63,7 +51,7 @@ class Objective(ABC):
     """What a block costs.
 
     `features` are those of the columns, given U and, where the objective `needs_products`, V. They
-    serve both half-steps: sums over row clusters also tell all that a row step needs.
+    serve both half-steps: sums over row clusters also hold all that a row step needs.
 
     Attributes
     ----------
@@ -78,12 +66,22 @@ class Objective(ABC):
         Whether it can do so.
     needs_products : bool
         Whether distances depend on products.
+    blended_by : tuple of str
+        Overlap models in which every pair of clusters has a cost of its own.
+    freed_by : tuple of str
+        Overlap models whose costs would be the lowest in any case, so that comparing them with
+        those of others says nothing.
     needs_counts : bool
         Whether only observed cells count, so that distances depend on their weights.
     per_item : bool
         Whether the number of parameters grows with the rows and columns.
+    keeps_fits : bool
+        Whether values that fit a column by itself fit it as well where it is the only one of a
+        cluster: they do unless block means are shrunk.
     of_counts : bool
         Whether it compares counts with independence; else it is a sum of squared differences.
+    likelihood_ratio : bool
+        Whether it is minus the logarithm of a likelihood over that of independence.
     paired : bool
         Whether row cluster i belongs to column cluster i, so that there are as many of both.
     reseeds : bool
@@ -101,9 +99,13 @@ class Objective(ABC):
     name: ClassVar[str]
     has_background: ClassVar[bool] = True
     needs_products: ClassVar[bool]
+    blended_by: ClassVar[tuple[str, ...]] = ()
+    freed_by: ClassVar[tuple[str, ...]] = ()
     needs_counts: ClassVar[bool] = False
     per_item: ClassVar[bool] = True
+    keeps_fits: ClassVar[bool] = True
     of_counts: ClassVar[bool] = False
+    likelihood_ratio: ClassVar[bool] = False
     paired: ClassVar[bool] = False
     reseeds: ClassVar[bool] = True
     usual_start: ClassVar[str] = "neo-kmeans"
@@ -113,11 +115,16 @@ class Objective(ABC):
         if self.background:
             object.__setattr__(self, "base", "plain")
 
-    def check(self, engine: Any) -> None:
-        """Refuse data that it makes no sense for."""
+    def check(
+        self,
+        engine: Any,
+        weights: tuple[FloatArray | None, FloatArray | None] = (None, None),
+        column_names: Any = None,
+    ) -> None:
+        """Refuse data that it makes no sense for; items of some `weights` are in them so often."""
 
-    def silent(self, engine: Any, side: Side) -> BoolArray | None:
-        """Tell which items say nothing: they cost the same, nothing, in every cluster.
+    def all_zero(self, engine: Any, side: Side) -> BoolArray | None:
+        """Tell which items are all zero: they cost the same, nothing, in every cluster.
 
         None where every item costs something.
         """
@@ -150,8 +157,12 @@ class Objective(ABC):
 
     @property
     def kind(self) -> str:
-        """What overlap models are asked about: the name, where that tells all."""
+        """What overlap models know it by: its name, unless others share that."""
         return self.name
+
+    def refusal(self, overlap_model: str) -> str | None:
+        """Return for what an overlap model makes no sense, and what to take; None if it does."""
+        return None
 
     @property
     def ridge(self) -> float:
@@ -198,7 +209,7 @@ class Objective(ABC):
 
         `M` is the table of blocks, and `lines` those of row clusters.
         """
-        return np.asarray(X - U.shares @ M @ V.shares.T)
+        return np.asarray(X - U.summed.shares @ by_sums(M, U) @ V.shares.T)
 
     def lifts(self, features: Features, U: Memberships, V: Memberships) -> FloatArray | None:
         """Return the rate of each block over that of independence; None if it has no rates."""
@@ -220,8 +231,25 @@ class Objective(ABC):
         """Return the number of free parameters, given the size of X: those of blocks."""
         return n_clusters[0] * n_clusters[1]
 
+    def block_costs(self, engine: Any, features: Features, U: Any, V: Any) -> FloatArray:
+        """Return the part of each block in J, of shape (row clusters, column clusters).
+
+        What a cell of several blocks costs is divided among them where the overlap model explains
+        it by all of them together.
+        """
+        if U.mixed or V.mixed:
+            M, lines = self.block_means(features, U, V), self.profiles(features, U, V)
+            return gathered(engine.sum_blocks(shared_costs, U, self, V, M, lines), U)
+        assert features.sums is not None
+        by_columns = np.square(features.sums).T @ V.indicator
+        squares, of_rows = engine.sum_blocks(squared_sums, U, V)
+        sums, sizes = features.blocks(V), np.outer(U.sizes, V.sizes)
+        columns = by_columns * U.inverse_sizes[:, None]
+        over = BlockSums(squares, sums, of_rows * V.inverse_sizes, columns, sizes)
+        return np.maximum(self.block_values(over), 0.0)
+
     def block_values(self, over: BlockSums) -> FloatArray:
-        """Return the part of each block in J, from sums over the block."""
+        """Return the part in J of blocks that are each explained alone, from sums over them."""
         raise NotImplementedError
 
 

@@ -1,7 +1,7 @@
 """Items that blend two clusters, where the cost of both is not made of the costs of each.
 
 Every cluster, and every pair of clusters, is then a *type* of its own. Data are summed over the
-types of items; with P the table of clusters in types, one line a type (1 for a cluster, 1/2 and 1/2
+types of items; with P the table of clusters in types, one row a type (1 for a cluster, 1/2 and 1/2
 for a pair that is a mean, 1 and 1 for one that is a sum), blocks of types have the values P M Q' of
 a table M of values of clusters.
 """

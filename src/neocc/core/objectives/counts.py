@@ -99,7 +99,7 @@ class CountObjective(Objective):
     def cost_of_line(
         self, cluster: int, observed: FloatArray, expected: FloatArray, blocks: Blocks
     ) -> FloatArray:
-        """Return the part in J of row cluster `cluster`, were these its sums (one set a line).
+        """Return the part in J of row cluster `cluster`, were these its sums (one set a row).
 
         All other clusters keep the sums in `blocks`. A constant may be left out.
         """
@@ -112,18 +112,37 @@ class CountObjective(Objective):
         """Return the lift of each block: its rate over that of independence."""
         return lifts_of(blocks.observed, blocks.expected, self.prior)
 
-    def check(self, engine: Any) -> None:
+    def check(
+        self,
+        engine: Any,
+        weights: tuple[FloatArray | None, FloatArray | None] = (None, None),
+        column_names: Any = None,
+    ) -> None:
         """Refuse negative numbers."""
         found = engine.first_negative()
         if found is not None:
             row, column, value = found
+            for weight, item in zip(weights, (row, column), strict=True):
+                value = value if weight is None else value / weight[item]
+            name = "" if column_names is None else f" ({str(column_names[column])!r})"
             raise ValueError(
-                f"Negative values in data: found {value:g} at row {row}, column {column}. "
+                f"Negative values in data: found {value:g} at row {row}, column {column}{name}. "
                 f"objective={self.name!r} is for counts; use objective='mean' for data that may "
                 "be negative."
             )
 
-    def silent(self, engine: Any, side: Side) -> BoolArray:
+    def refusal(self, overlap_model: str) -> str | None:
+        """Refuse those that combine rates, unless they are blended."""
+        if overlap_model not in ("average", "sum", "either") or overlap_model in self.blended_by:
+            return None
+        instead = "".join(f"{each!r}, " for each in self.blended_by)
+        other = ", or objective='poisson'" if overlap_model == "average" else ""
+        return (
+            f"for objective={self.name!r}, whose blocks have rates: take {instead}'share' or "
+            f"'repeat'{other}."
+        )
+
+    def all_zero(self, engine: Any, side: Side) -> BoolArray:
         """Tell which items have no counts."""
         margins = engine.row_margins() if side == "rows" else engine.column_margins()
         return np.asarray(margins == 0.0)
@@ -160,9 +179,9 @@ class CountObjective(Objective):
     def value(self, features: Features, U: Memberships | None, V: Memberships | None) -> float:
         """Return J."""
         assert U is not None and V is not None
-        return float(self.block_costs(features, U, V).sum())
+        return float(self.block_costs(None, features, U, V).sum())
 
-    def block_costs(self, features: Features, U: Memberships, V: Memberships) -> FloatArray:
+    def block_costs(self, engine: Any, features: Features, U: Any, V: Any) -> FloatArray:
         """Return the part of each block in J."""
         blocks = self.blocks(features, V)
         gain, rate, penalty = self.tables(blocks)

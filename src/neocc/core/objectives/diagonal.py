@@ -28,6 +28,7 @@ class Diagonal(CountObjective):
     """The likelihood ratio of a rate for each diagonal block, and one elsewhere."""
 
     name: ClassVar[str] = "diagonal"
+    likelihood_ratio: ClassVar[bool] = True
     paired: ClassVar[bool] = True
 
     def rates(self, blocks: Blocks) -> FloatArray:

@@ -7,13 +7,23 @@ with C_q the mean of cluster q: scale_q = -2 / n_q and offset_q = |C_q|^2.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from neocc._typing import FloatArray
-from neocc.core.objectives.base import Centring, Features, Objective, Pair, Side, Terms, bound
-from neocc.core.objectives.virtual import followed_means
+from neocc.core.objectives.base import (
+    Centring,
+    Features,
+    Objective,
+    Pair,
+    Side,
+    Terms,
+    bound,
+)
+from neocc.core.objectives.block_costs import portions
+from neocc.core.objectives.virtual import followed_means, lines_of
 from neocc.kernels import Memberships
 
 __all__ = [
@@ -75,7 +85,7 @@ def column_prototypes(features: Features, V: Memberships, *, pairs: float = 0.0)
 
 
 def centre_terms(C: FloatArray) -> Terms:
-    """Return the terms of distances to given centres, one to a line."""
+    """Return the terms of distances to given centres, one to a row."""
     energy, table = np.einsum("qt,qt->q", C, C), np.ascontiguousarray(C.T)
     return Terms(energy, None, np.full(len(C), -2.0), None, energy, table)
 
@@ -85,6 +95,7 @@ class KMeans(Objective):
 
     name = "kmeans"
     needs_products = True
+    freed_by = ("either",)
 
     def centring(self, side: Side | None) -> Centring:
         """Return the other side: a vector added to all items changes nothing."""
@@ -111,6 +122,22 @@ class KMeans(Objective):
         assert V is not None and features.products is not None
         means = V.fitted(V.indicator.T @ features.products)
         return self.total_squares(features, V) - float(np.trace(means))
+
+    def block_costs(self, engine: Any, features: Features, U: Any, V: Any) -> FloatArray:
+        """Return the part of each row cluster in J."""
+        return np.asarray(engine.sum_blocks(_costs_of_centres, U, mean_rows(features, U)))
+
+
+def _costs_of_centres(X: Any, U: Memberships, C: FloatArray) -> FloatArray:
+    """Return what some rows cost, by cluster; those of combined clusters are divided among them."""
+    X = X.toarray() if sparse.issparse(X) else X
+    if U.mixed:
+        return np.asarray(portions(U).T @ np.square(X - lines_of(C, U)).sum(axis=1))
+    costs = np.zeros(U.n_clusters)
+    for q, weights in enumerate(U.indicator.T):
+        some = np.flatnonzero(weights)
+        costs[q] = weights[some] @ np.square(X[some] - C[q]).sum(axis=1)
+    return costs
 
 
 KMEANS = KMeans()

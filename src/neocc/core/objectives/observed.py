@@ -45,6 +45,9 @@ class Observed(Objective):
     needs_counts = True
     reseeds = False
     per_item = False
+    keeps_fits = False
+    blended_by = ("average", "sum")
+    freed_by = ("either",)
     weighs_data = True
 
     @property
@@ -61,7 +64,7 @@ class Observed(Objective):
         """Return "none": block means are shrunk to zero."""
         return "none"
 
-    def silent(self, engine: Any, side: Side) -> BoolArray:
+    def all_zero(self, engine: Any, side: Side) -> BoolArray:
         """Tell which items have no observed cell, or none that differs from what is expected."""
         squares = engine.row_squares() if side == "rows" else engine.column_squares()
         return np.asarray(squares == 0.0)
@@ -80,8 +83,8 @@ class Observed(Objective):
             means = sums * inverse(weights)
             if U.virtual is None:
                 return means
-            nobody = (weights == 0.0) & (U.sizes[:, None] > 0)
-            return np.where(nobody, sums.sum(axis=0) * inverse(weights.sum(axis=0)), means)
+            unfollowed = (weights == 0.0) & (U.sizes[:, None] > 0)
+            return np.where(unfollowed, sums.sum(axis=0) * inverse(weights.sum(axis=0)), means)
         P, Q = mixing(U), mixing(V)
         bend = curvature(weights, P, Q)
         bend[np.diag_indices_from(bend)] += self.shrinkage
@@ -133,6 +136,15 @@ class Observed(Objective):
         sums = mixing(U).T @ self._blocks(features, U, V)[0] @ mixing(V)
         explained = np.vdot(self.block_means(features, U, V), sums)
         return float(self.total_squares(features, V) - explained)
+
+    def block_costs(self, engine: Any, features: Features, U: Any, V: Any) -> FloatArray:
+        """Return the squared errors of each block, and its part of the ridge."""
+        assert features.sums is not None
+        of_rows = [engine.row_squares(weights) for weights in V.indicator.T.copy()]
+        own = U if is_blended(U) else U.summed
+        squares = gathered(own.indicator.T @ np.column_stack(of_rows), U)
+        sums = mixing(U).T @ gathered(features.sums.T @ V.indicator, U)
+        return np.maximum(squares - sums * self.block_means(features, U, V), 0.0)
 
     def rise(self, engine: Any, side: Side, features: Features, pair: Any) -> Rise:
         """Return how costs rise: base_q - sum_j S_qj^2 / (N_qj + shrinkage) is that of q."""

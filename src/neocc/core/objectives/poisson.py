@@ -12,7 +12,7 @@ in: P gamma Q' by types of rows and columns. These gamma minimise J, which is co
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,6 +41,8 @@ class Poisson(CountObjective):
     """The likelihood ratio of a rate for each block against independence."""
 
     name: ClassVar[str] = "poisson"
+    blended_by: ClassVar[tuple[str, ...]] = ("average",)
+    likelihood_ratio: ClassVar[bool] = True
 
     def cost_of_line(
         self, cluster: int, observed: FloatArray, expected: FloatArray, blocks: Blocks
@@ -71,10 +73,10 @@ class Poisson(CountObjective):
         found = Tables(np.log(rates), rates - 1.0, penalties(lifts, self.prior))
         return count_terms(found.gain.T, found.rate.dot(shares), found, single)
 
-    def block_costs(self, features: Features, U: Memberships, V: Memberships) -> FloatArray:
+    def block_costs(self, engine: Any, features: Features, U: Any, V: Any) -> FloatArray:
         """Return the part of each block in J; that of blends is shared among their clusters."""
         if U.virtual is None and V.virtual is None:
-            return super().block_costs(features, U, V)
+            return super().block_costs(engine, features, U, V)
         blocks, P, Q = self.blocks(features, V), mixing(U), mixing(V)
         lifts = self._fitted(blocks, P, Q)
         rates = P @ lifts @ Q.T

@@ -67,6 +67,15 @@ class Residue(Objective):
         weights = None if V.is_partition else V.weights
         return _terms(M, U, V, row_prototypes(features, U, weights, pairs=pairs))
 
+    def refusal(self, overlap_model: str) -> str | None:
+        """Refuse those that add up row and column effects, which residues leave out."""
+        if overlap_model not in ("sum", "either"):
+            return None
+        return (
+            "for objective='residue', whose clusters are patterns up to row and column offsets: "
+            "take 'average', 'share' or 'repeat', or objective='mean'."
+        )
+
     def value(self, features: Features, U: Memberships | None, V: Memberships | None) -> float:
         """Return J."""
         assert U is not None and V is not None

@@ -49,7 +49,7 @@ def followers(U: Memberships, n_other: int) -> FloatArray:
 def followed_means(blocks: FloatArray, U: Memberships, V: Memberships | None) -> FloatArray:
     """Return M from the sums over virtual clusters of rows and clusters of columns.
 
-    Without clusters of columns, each column is one. Where nobody follows a cluster, the mean of all
+    Without clusters of columns, each column is one. Where no row follows a cluster, the mean of all
     rows takes its place; 0 for an empty cluster.
     """
     sums, numbers = gathered(blocks, U), followers(U, blocks.shape[1])
@@ -62,7 +62,7 @@ def followed_means(blocks: FloatArray, U: Memberships, V: Memberships | None) ->
 def followed_lines(sums: FloatArray, U: Memberships, V: Memberships) -> FloatArray:
     """Return the mean of each column over the rows that follow a cluster there.
 
-    Columns have one cluster each, and those in none have 0, as clusters have that nobody follows.
+    Columns have one cluster each, and those in none have 0, as clusters have that no row follows.
     """
     found, within = gathered_lines(sums, U, V), V.first >= 0
     found[:, within] *= inverse(followers(U, V.n_clusters))[:, V.first[within]]

@@ -7,6 +7,7 @@ from math import ceil, isfinite
 from numbers import Real
 
 from neocc._counts import Counts
+from neocc.core.objectives import BY_KIND
 from neocc.core.overlap.average import Average
 from neocc.core.overlap.blend import Blend, BlendedSum
 from neocc.core.overlap.either import Either, followed_clusters, following, in_pieces
@@ -25,6 +26,7 @@ __all__ = [
     "bounded_model",
     "check_columns",
     "compared_models",
+    "cost_of_outliers",
     "followed_clusters",
     "following",
     "in_pieces",
@@ -45,33 +47,7 @@ STORED_MODELS: dict[str, type[OverlapModel]] = {
 
 _USUAL_BOUND = 4
 _COMPARED = ("average", "sum", "either")
-# Whose costs would be the lowest in any case.
-_TOO_FREE = (("observed", "either"), ("kmeans", "either"))
-# Objectives of counts without blends.
-_RATED = ("diagonal", "modularity")
-# Where pairs of clusters have costs of their own.
-_BLENDING: dict[tuple[str, str], type[OverlapModel]] = {
-    ("poisson", "average"): Blend,
-    ("observed", "average"): Blend,
-    ("observed", "sum"): BlendedSum,
-}
-_OFFSETS = (
-    "for objective='residue', whose clusters are patterns up to row and column offsets: take "
-    "'average', 'share' or 'repeat', or objective='mean'."
-)
-_RATES = "for objective={!r}, whose blocks have rates: take {}'share' or 'repeat'{}."
-_BLENDED_RATES = _RATES.format("poisson", "'average', ", "")
-_SENSELESS = {
-    ("residue", "sum"): _OFFSETS,
-    ("residue", "either"): _OFFSETS,
-    ("poisson", "sum"): _BLENDED_RATES,
-    ("poisson", "either"): _BLENDED_RATES,
-    **{
-        (objective, name): _RATES.format(objective, "", other)
-        for objective in _RATED
-        for name, other in zip(_COMPARED, (", or objective='poisson'", "", ""), strict=True)
-    },
-}
+_BLENDS: dict[str, type[OverlapModel]] = {each.name: each for each in (Blend, BlendedSum)}
 
 
 def compared_models(objective: str, columns: Counts | None = None) -> list[str]:
@@ -81,10 +57,12 @@ def compared_models(objective: str, columns: Counts | None = None) -> list[str]:
     cells a row that follows what fits them best explains more, whether or not it follows anything;
     and so does a row that may follow another cluster in each column.
     """
+    asked = BY_KIND[objective]
     found = [
         name
         for name in _COMPARED
-        if (objective, name) not in (*_SENSELESS, *_TOO_FREE)
+        if asked.refusal(name) is None
+        and name not in asked.freed_by
         and (OVERLAP_MODELS[name].both_sides or columns is None or columns.n_extra <= 0)
     ]
     return found or ["share"]
@@ -108,7 +86,7 @@ def bounded_model(
     Sets of more than four clusters were never worth it, unless the overlap asks for about as many
     of every item; then they may have one more than that. The paper's model knows no bound.
     """
-    if most is None and (objective, name) in _BLENDING:
+    if most is None and name in BY_KIND[objective].blended_by:
         most = 2
     elif most is None and name != REPEAT.name:
         given = (float(each) for each in overlaps if isinstance(each, Real))
@@ -117,20 +95,28 @@ def bounded_model(
 
 
 def make_overlap_model(name: str, most: int | None, objective: str) -> OverlapModel:
-    """Return a model by name, bounded to so many memberships of an item.
-
-    Row and column effects, which residues leave out, can be shared and averaged, but not added up.
-    """
+    """Return a model by name, bounded to so many memberships of an item."""
     if name not in OVERLAP_MODELS:
         listed = ", ".join(repr(each) for each in OVERLAP_MODELS)
         raise ValueError(f"overlap_model must be one of {listed}; got {name!r}.")
-    if (objective, name) in _SENSELESS:
-        raise ValueError(f"overlap_model={name!r} makes no sense {_SENSELESS[objective, name]}")
-    if (blend := _BLENDING.get((objective, name))) is not None:
+    asked = BY_KIND[objective]
+    if (refusal := asked.refusal(name)) is not None:
+        raise ValueError(f"overlap_model={name!r} makes no sense {refusal}")
+    if name in asked.blended_by:
         if most is not None and most > 2:
             raise ValueError(
                 f"max_memberships={most} is too many for overlap_model={name!r} of counts or "
                 "observed cells, where every pair of clusters has a cost of its own: use 2."
             )
-        return blend(min(most or 2, 2))
+        return _BLENDS[name](min(most or 2, 2))
     return OVERLAP_MODELS[name](most)
+
+
+def cost_of_outliers(overlap_model: str, *, overlaps: bool, left_out: bool) -> str:
+    """Return what "auto" means for observed cells.
+
+    Where no item is left out, every membership that is repeated pays in full, as elsewhere; an item
+    that pays once does so either way.
+    """
+    repeats = overlap_model == REPEAT.name and overlaps
+    return "zero" if repeats and not left_out else "background"

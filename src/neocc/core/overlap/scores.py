@@ -38,7 +38,7 @@ class Scores(NamedTuple):
     every item gets its nearest cluster and nothing else. `squares` are those of the items, `gram`
     the inner products of prototypes, `parts` those of distances, for models that need them, and
     `costs` the parts of the costs of sets, once a model has said what they are. Items that are
-    `silent` have one membership at most.
+    `all_zero` have one membership at most.
     Distances are those of items that count as one; the objective has the weights of items.
     """
 
@@ -52,7 +52,7 @@ class Scores(NamedTuple):
     gram: FloatArray | None = None
     parts: Parts | None = None
     costs: SetCosts | None = None
-    silent: BoolArray | None = None
+    all_zero: BoolArray | None = None
 
     @property
     def item_weights(self) -> FloatArray | None:
@@ -74,11 +74,11 @@ class Scores(NamedTuple):
         return self.parts.unexplained(self.squares)
 
     def offered(self) -> FloatArray:
-        """Return distances, infinite where they would give a silent item another membership."""
+        """Return distances, infinite where they would give an all-zero item another membership."""
         assert self.d is not None
-        if self.silent is None:
+        if self.all_zero is None:
             return self.d
-        d, at = self.d.copy(), self.silent.nonzero()[0]
+        d, at = self.d.copy(), self.all_zero.nonzero()[0]
         d[at] = np.inf
         d[at, self.labels[at]] = self.minima[at]
         return d
@@ -91,7 +91,7 @@ class Scores(NamedTuple):
         tables = [each.d for each in parts if each.d is not None]
         squares = [each.squares for each in parts if each.squares is not None]
         split = [each.parts for each in parts if each.parts is not None]
-        silent = [each.silent for each in parts if each.silent is not None]
+        all_zero = [each.all_zero for each in parts if each.all_zero is not None]
         return cls(
             np.concatenate(tables) if tables else None,
             np.concatenate([each.labels for each in parts]),
@@ -101,5 +101,5 @@ class Scores(NamedTuple):
             squares=np.concatenate(squares) if squares else None,
             gram=parts[0].gram,
             parts=Parts.joined(split) if split else None,
-            silent=np.concatenate(silent) if silent else None,
+            all_zero=np.concatenate(all_zero) if all_zero else None,
         )

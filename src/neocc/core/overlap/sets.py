@@ -32,7 +32,7 @@ _ROUNDING = 1e-12
 
 
 def _table(members: Memberships, width: int) -> LabelArray:
-    """Return a line of clusters for each item, which has no more than `width`."""
+    """Return a row of clusters for each item, which has no more than `width`."""
     first, items = members.first, members.extra_items
     table = np.empty((len(first), width), dtype=np.int32)
     table[:, 0] = first
@@ -99,8 +99,8 @@ class SetChoices:
         if (weights := scores.item_weights) is not None:
             curves *= weights[:, None]
             present = None if present is None else present * weights
-        if scores.silent is not None:
-            curves[scores.silent, 1:] = np.inf
+        if scores.all_zero is not None:
+            curves[scores.all_zero, 1:] = np.inf
         spread(lambda at: kernels.hull_steps(curves[at], steps[at]), len(d))
         return cls(scores, model, curves, sets, steps, present)
 

@@ -3,12 +3,13 @@
 The plain starts are those of a fit without a search, so that it does not end above them. What
 follows costs little more than they do: short runs from random starts, then rounds that perturb one
 of the best solutions and run the alternation again. These end earlier if another one is not
-expected to gain, from how long gains have taken on these data. Work is counted in what is asked of
-the engine (`Reads.asked`), never in seconds: the same seed gives the same result anywhere.
+expected to gain, from how long gains have taken on these data. Work is counted in passes over
+the data (`Reads.work`), never in seconds: the same seed gives the same result anywhere.
 
-Less is done where that pays. Further starts are not made if the first few end alike. Few rounds
-follow starts from a view, which are good ones. The starts of large matrices are short runs, the
-best of which are carried on, and rounds are made with a sample.
+Less is done where that pays, with rounds and without. Further starts are not made if the first few
+end alike. Where iterations take long, starts are short runs, the best of which are carried on. Few
+rounds follow starts from an embedding, which are good ones, and those of large matrices have a
+sample.
 
 A thorough search goes on from there, with more patience, and ends with exact moves of single
 memberships. It has found all that the default search of the same seed finds.
@@ -18,26 +19,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from neocc.core.checkpoints import NO_JOURNAL, Journal
 from neocc.core.engine import Engine
+from neocc.core.initialise import COLD, random_pair
 from neocc.core.problem import Problem
-from neocc.core.samples import (
-    SAMPLING,
-    Sample,
-    Sampling,
-    draw_sample,
-    extend_to_all,
-    side_to_sample,
-)
-from neocc.core.search.ends import ENOUGH_ALIKE, Ends
+from neocc.core.samples import SAMPLING, Sample, Sampling, draw_sample, extend_to_all
+from neocc.core.search.ends import ENOUGH_ALIKE, RACE, Ends
 from neocc.core.search.local import rounds, swapped
-from neocc.core.search.pool import N_STEPS, SHORT_TOL
-from neocc.core.search.starts import COSTLY_SHARE, Begin, Init, Starts, make_start
-from neocc.core.solve import Solution, solve
+from neocc.core.search.pool import N_STEPS
+from neocc.core.search.starts import COSTLY_SHARE, Begin, Init, Starts
+from neocc.core.solve import Report, Solution, solve
 
 __all__ = ["n_search_steps", "search"]
 
@@ -50,14 +45,14 @@ _CLOSING = 0.1
 _COMPARED = 4
 # Passes of a search for each of its starts, where most of them are not made.
 _PASSES = 15
-# What may follow a default search, as a multiple of the work of the starts (of starts from a view),
-# or so many passes, and rounds without a gain that are made at least then.
-_FURTHER, _FURTHER_SEEN = 1.75, 7.0
+# What may follow a default search, as a multiple of the work of the starts (of starts from an
+# embedding), or so many passes, and rounds without a gain that are made at least then.
+_FURTHER, _FURTHER_EMBEDDED = 1.75, 7.0
 _FURTHER_PASSES = 1300
 _PATIENCE = 60
 # Patience of the rounds on all of the data that follow those on a sample.
 _LAST_PATIENCE = 6
-# What may follow starts from a view where iterations are quick, and other methods are too.
+# What may follow starts from an embedding where iterations are quick, and other methods are too.
 _QUICK = 0.15
 
 
@@ -68,18 +63,21 @@ def search(
     n_init: int,
     rng: np.random.Generator,
     *,
+    plain: bool = False,
     thorough: bool = False,
     begin: Begin = lambda: None,
     stopped: Callable[[], bool] = lambda: False,
+    report: Report | None = None,
     journal: Journal = NO_JOURNAL,
     sampling: Sampling = SAMPLING,
 ) -> Iterator[Solution]:
     """Search with at most three times the work of `n_init` plain starts; yield the best so far.
 
-    A `thorough` search yields the same solutions first, so that it never ends higher. `begin` is
-    called before each step. Steps that `journal` knows to be done are not made again. A search that
-    is stopped or interrupted on a sample yields a solution of the whole: all items join the best
-    clusters so far.
+    A `plain` search ends where rounds would begin, and yields the solution of each start; a
+    `thorough` one yields those of the default search first: no longer search ends higher, but for
+    rounding. `begin` is called before each step, and `report` after every iteration of starts.
+    Steps that `journal` knows to be done are not made again. A search that is stopped or
+    interrupted on a sample yields a solution of the whole: all items join the best clusters so far.
     """
     n_starts = 1 if isinstance(init, tuple) else n_init
     # Spawned before anything is drawn, so that a resumed search gets the same ones.
@@ -96,8 +94,12 @@ def search(
         sampler=sampler,
         begin=begin,
         stopped=stopped,
+        report=report,
         journal=journal,
     )
+    if plain:
+        yield from own.plain()
+        return
     if not state.goes_on:
         yield from own.default()
     if thorough and not stopped():
@@ -113,6 +115,7 @@ class _Search(Starts):
     sampler: np.random.Generator
     begin: Begin
     stopped: Callable[[], bool]
+    report: Report | None
     journal: Journal
 
     @cached_property
@@ -135,21 +138,15 @@ class _Search(Starts):
         return self.where.items is not None
 
     @property
-    def is_large(self) -> bool:
-        """Whether starts are short runs, most of which are not carried on."""
-        sampled = side_to_sample(self.engine.n_stored, self.problem, self.sampling) is not None
-        return sampled and len(self.rngs) > 1
-
-    @property
     def work(self) -> float:
-        """What the starts took, in questions about what rounds are made with."""
+        """What the starts took, in passes over what rounds are made with."""
         problem = self.problem
         return self.state.work * _cost(self.engine, problem) / _cost(self.where.engine, problem)
 
     @property
     def limit(self) -> float:
         """What the rounds of a default search and its last swaps may take."""
-        if self.state.is_settled or self.are_seen:
+        if self.state.is_settled or self.are_embedded:
             return max(_PASSES * len(self.rngs) - self.state.work, _QUICK * self.state.work)
         return (_ON_SAMPLE if self.is_sampled else _MULTIPLE) * self.work
 
@@ -158,14 +155,58 @@ class _Search(Starts):
         """Rounds that may begin anew, at random."""
         return 0 if isinstance(self.init, tuple) else len(self.rngs)
 
+    def plain(self) -> Iterator[Solution]:
+        """Make the starts that are needed; yield the solution of each.
+
+        The best of short runs are carried on in the step of the last one.
+        """
+        engine, problem, state, journal = self.engine, self.problem, self.state, self.journal
+        begun, n_starts = engine.reads.work, len(self.rngs)
+        is_over = state.is_settled or state.n_starts == n_starts
+        embedding = None if is_over else self.embedding()
+        if not state.n_starts:  # else it is known, and made again after an interruption
+            state.work += engine.reads.work - begun
+        short = replace(problem, tol=max(problem.tol, RACE.tol)) if self.are_raced else problem
+
+        def one_start(own: Engine, i: int) -> tuple[Solution, float]:
+            begun, own_data = own.reads.work, own.centred(problem.centring)
+            if journal.found("run") is not None:
+                pair, own.reads.work = COLD, begun + journal.found("made")
+            elif callable(self.init) and i % COSTLY_SHARE:
+                pair = random_pair(problem, self.rngs[i])
+            else:
+                pair = self.make(own, i, embedding)
+            measured = replace(journal, measure=lambda: {"made": own.reads.work - begun})
+            found = solve(own_data, short, pair, self.report, measured)
+            return found, own.reads.work - begun
+
+        # Iterations are reported and noted one by one, by one thread.
+        is_watched = self.report is not None or journal is not NO_JOURNAL
+        while not is_over:
+            n_then = ENOUGH_ALIKE if state.n_starts < ENOUGH_ALIKE < n_starts else n_starts
+            left = range(state.n_starts, n_then)
+            one_by_one = map(partial(one_start, engine), left)
+            runs = one_by_one if is_watched else engine.each(one_start, left)
+            for _ in left:
+                self.begin()
+                found, work = next(runs)
+                state.add_start(found, work)
+                is_over = state.is_settled or state.n_starts == n_starts
+                if is_over and self.are_raced:
+                    found = state.carry_on(self.data, problem)
+                journal.hold(run=None)
+                yield found
+                if self.ended():
+                    return
+
     def default(self) -> Iterator[Solution]:
         """Make starts, rounds for as long as these pay, and the last swaps."""
         state = self.state
-        for _ in self.run():
+        for _ in self.plain():
             yield state.best
-            if self.ended():
-                return
-        n_new = 0 if state.is_settled or self.are_seen else self.n_new
+        if self.stopped():
+            return
+        n_new = 0 if state.is_settled or self.are_embedded else self.n_new
         yield from self.rounds(self.limit * (1.0 - _CLOSING), n_new)
         if self.stopped():
             return
@@ -184,7 +225,7 @@ class _Search(Starts):
             state.go_on(self.where, _PATIENCE)
             self.journal.hold(run=None)
             self.journal.note(search=state.noted(self.rng))
-        further = (_FURTHER_SEEN if self.are_seen else _FURTHER) * self.work
+        further = (_FURTHER_EMBEDDED if self.are_embedded else _FURTHER) * self.work
         limit = self.limit + max(further, _FURTHER_PASSES)
         yield from self.rounds(limit, 2 * self.n_new, polished=True)
         if self.stopped() or not self.is_sampled:
@@ -215,7 +256,7 @@ class _Search(Starts):
             raise
 
     def cut_short(self) -> Iterator[Solution]:
-        """Yield what a sample tells about the whole so far, if it tells something."""
+        """Yield what a sample has led to so far on the whole, if to anything."""
         if self.is_sampled and self.state.gained:
             yield self.extended(replace(self.problem, max_iter=0))
 
@@ -229,45 +270,14 @@ class _Search(Starts):
         self.journal.note(search=self.state.noted(self.rng))
         return self.stopped()
 
-    def run(self) -> Iterator[None]:
-        """Run the starts that are needed; yield after each."""
-        engine, problem, state, n_starts = self.engine, self.problem, self.state, len(self.rngs)
-        asked = engine.reads.asked
-        view = None if state.is_ready else self.view()
-        if not state.n_starts:  # else it is known, and made again after an interruption
-            state.work += engine.reads.asked - asked
-        tol = max(problem.tol, SHORT_TOL) if self.is_large else problem.tol
-
-        def one_start(own: Engine, i: int) -> tuple[Solution, float]:
-            asked, own_data = own.reads.asked, own.centred(problem.centring)
-            if callable(self.init) and i % COSTLY_SHARE:
-                pair = make_start(own, own_data, problem, "random", self.rngs[i])
-            else:
-                pair = self.make(own, i, view)
-            found = solve(own_data, replace(problem, tol=tol), pair)
-            return found, own.reads.asked - asked
-
-        while not state.is_ready and state.n_starts < n_starts and not state.is_settled:
-            n_then = ENOUGH_ALIKE if state.n_starts < ENOUGH_ALIKE < n_starts else n_starts
-            runs = engine.each(one_start, range(state.n_starts, n_then))
-            while state.n_starts < n_then:
-                self.begin()
-                state.add_start(*next(runs))
-                yield
-        if self.is_large and not state.is_ready:
-            self.begin()
-            sampled = self.is_sparse and not self.are_seen
-            state.carry_on(self.data, problem, 1 if sampled else n_starts)
-            yield
-
 
 def _cost(engine: Engine, problem: Problem) -> float:
-    """Return what a question costs, about: entries are read, and items compared with clusters."""
+    """Return what a pass costs, about: entries are read, and items compared with clusters."""
     n_blocks = np.prod([problem.counts(side).n_clusters for side in problem.sides])
     return engine.n_stored + sum(engine.shape) * float(n_blocks) / _COMPARED
 
 
-def n_search_steps(init: Init, n_init: int, *, thorough: bool = False) -> int:
+def n_search_steps(init: Init, n_init: int, *, plain: bool = False, thorough: bool = False) -> int:
     """Return the largest number of steps that `search` yields."""
-    n_starts = 1 if isinstance(init, tuple) else n_init + 1
-    return n_starts + N_STEPS + 2 + thorough * (N_STEPS + 3)
+    n_starts = 1 if isinstance(init, tuple) else n_init
+    return n_starts if plain else n_starts + N_STEPS + 2 + thorough * (N_STEPS + 3)

@@ -9,15 +9,18 @@ import numpy as np
 from neocc.core.engine import Engine
 from neocc.core.problem import Problem
 from neocc.core.samples import Sample
-from neocc.core.search.local import SAME_BASIN, carried_on, local_search, loosened
+from neocc.core.search.local import SAME_BASIN, Loose, carried_on, local_search
 from neocc.core.search.pool import SHORT_TOL, Pool, ranked
 from neocc.core.solve import Solution, continued, solve
 from neocc.core.steps import assigned, with_side
 
-__all__ = ["ENOUGH_ALIKE", "Ends"]
+__all__ = ["ENOUGH_ALIKE", "RACE", "Ends"]
 
 ENOUGH_ALIKE = 5
 """If this many starts, made first, end alike, no more are needed."""
+
+RACE = Loose(3e-4, 2.5e-4)
+"""Where short runs of starts end, and which are not carried on."""
 
 # So many rounds without a gain is each start worth that ended where the best did.
 _AGREED = 5
@@ -32,7 +35,6 @@ class Ends(Pool):
     n_starts: int = 0  # starts made
     n_alike: int = 0  # that ended where the best did
     is_settled: bool = False  # no further one is needed
-    is_ready: bool = False  # the best of short runs have converged
     work: float = 0.0  # that all of it took
     goes_on: bool = False  # a default search has ended, and a thorough one begun
     is_polished: bool = False  # exact moves have been made
@@ -53,19 +55,13 @@ class Ends(Pool):
         self.n_alike = sum(each.objective <= near for each in self.starts)
         self.is_settled = self.n_starts == self.n_alike == ENOUGH_ALIKE
 
-    def carry_on(self, data: Engine, problem: Problem, number: int) -> None:
-        """Let the best of short runs converge, and the next ones if they may end lower.
-
-        Which is the best shows when all of them have been run a little longer.
-        """
-        asked, loose = data.reads.asked, loosened(problem)
-        runs = self.starts[:number]
-        if number > 1:
-            runs = ranked([continued(data, loose, each) for each in runs])
-        best = continued(data, problem, runs[0])
-        ends = [carried_on(data, problem, each, best) for each in runs[1:]]
-        self.starts, self.is_ready = ranked([best, *ends]), True
-        self.work += data.reads.asked - asked
+    def carry_on(self, data: Engine, problem: Problem) -> Solution:
+        """Let the best of short runs converge, and the next ones if they may end lower."""
+        begun, best = data.reads.work, continued(data, problem, self.best)
+        ends = [carried_on(data, problem, each, best, RACE) for each in self.starts[1:]]
+        self.starts = ranked([best, *ends])
+        self.work += data.reads.work - begun
+        return self.best
 
     def take(self, found: Solution) -> None:
         """Have the lower of the best so far and another solution of all of the data."""
@@ -82,11 +78,11 @@ class Ends(Pool):
     ) -> None:
         """Make rounds that begin with where the starts ended, or lead on a sample."""
         if not self.pool:
-            asked = where.data.reads.asked
+            begun = where.data.reads.work
             self.pool = self.starts if where.items is None else self._on_sample(where)
             # Starts that agree are rounds that gained nothing.
             self.waited = (self.n_alike - 1) * (_ALL_AGREED if self.is_settled else _AGREED)
-            self.spent = where.data.reads.asked - asked
+            self.spent = where.data.reads.work - begun
         super().make_rounds(where, limit, rng, n_new)
         if where.items is None:
             self.starts = self.pool[:1]

@@ -74,8 +74,8 @@ def single_gains(
         savings, costs = _separate_gains(members, model, rise)
     savings[~table | (numbers <= min_size)] = -np.inf
     costs[table] = np.inf
-    if scores.silent is not None:
-        savings[scores.silent], costs[scores.silent] = -np.inf, np.inf
+    if scores.all_zero is not None:
+        savings[scores.all_zero], costs[scores.all_zero] = -np.inf, np.inf
     if model.most is not None:
         costs[members.numbers >= model.most] = np.inf
     return savings, costs
@@ -169,7 +169,7 @@ def _mixed_gains(
 
 
 def _weights_of(members: Memberships) -> FloatArray:
-    """Return how many items each counts as, a line each."""
+    """Return how many items each counts as, a row each."""
     weights = members.item_weights
     return np.ones((members.n_items, 1)) if weights is None else weights[:, None]
 

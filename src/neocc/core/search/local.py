@@ -142,8 +142,8 @@ def local_search(engine: Engine, problem: Problem, solution: Solution) -> Soluti
 def swapped(engine: Engine, problem: Problem, best: Solution, limit: float) -> Solution:
     """Make exact swaps while they lower the objective, and a limit of work allows."""
     sides = [OneSide(engine, problem, side) for side in reversed(problem.sides)]
-    asked, gain = engine.reads.asked, np.inf
-    while gain > least_gain(best) and engine.reads.asked - asked < limit:
+    begun, gain = engine.reads.work, np.inf
+    while gain > least_gain(best) and engine.reads.work - begun < limit:
         found = best
         for side in sides:
             found = side.swap(found)

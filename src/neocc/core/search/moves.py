@@ -139,7 +139,7 @@ def _between(savings: FloatArray, costs: FloatArray, n: int, depth: int) -> list
 
 
 def _best_items(values: FloatArray, depth: int) -> IntArray:
-    """Return the items of the smallest values in each column, a line per column."""
+    """Return the items of the smallest values in each column, a row per column."""
     if depth == 1:
         return np.asarray(values.argmin(axis=0)[:, None])
     return np.asarray(np.argsort(values, axis=0, kind="stable")[:depth].T)

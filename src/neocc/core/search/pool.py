@@ -58,12 +58,12 @@ class Pool(Resumable):
     ) -> None:
         """Make a tenth of the rounds that the limit allows; the first `n_new` begin anew."""
         data = where.data
-        asked, before = data.reads.asked, self.spent
+        begun, before = data.reads.work, self.spent
         goal = limit * (np.floor(N_STEPS * self.spent / limit) + 1) / N_STEPS
         while not self._is_enough(limit) and self.spent < goal:
             step = self._new_start if self.n_new < n_new else self._round
             step(where, rng)
-            self.spent = before + data.reads.asked - asked
+            self.spent = before + data.reads.work - begun
         self.is_over = self._is_enough(limit)
 
     def _is_enough(self, limit: float) -> bool:
@@ -82,7 +82,8 @@ class Pool(Resumable):
     def _new_start(self, where: Sample, rng: np.random.Generator) -> None:
         """Make a short run from a random start, and go on with it if it is among the best.
 
-        Where single rows tell little, it may reach basins that no one-way start leads to.
+        Where single rows carry little information, it may reach basins that no one-way start leads
+        to.
         """
         problem, data, worst = where.problem, where.data, self.pool[-1]
         short = replace(problem, tol=max(problem.tol, SHORT_TOL))
@@ -99,14 +100,14 @@ class Pool(Resumable):
     def _round(self, where: Sample, rng: np.random.Generator) -> None:
         """Perturb one of the best solutions, run the alternation again, and keep what is lower."""
         problem, data, pool, best = where.problem, where.data, self.pool, self.pool[0]
-        asked, bandit = data.reads.asked, self.bandit
+        begun, bandit = data.reads.work, self.bandit
         way = bandit.choose(problem, rng)
         rank = int(rng.integers(len(pool), size=_DRAWN).min())
         parent = pool[rank]
         found = attempt(data, problem, perturb(data, problem, parent, way, rng), parent, LOOSE)
         success = found.objective < parent.objective - least_gain(parent)
         self._count(found)
-        cost = data.reads.asked - asked
+        cost = data.reads.work - begun
         mean = (self.spent + cost) / self.n_rounds
         bandit.learn(way, success=success, cost=cost / mean)
         near = _KEPT_ONCE * abs(best.objective)

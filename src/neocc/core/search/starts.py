@@ -1,38 +1,37 @@
-"""Starts by name, and plain restarts: every start carried to convergence.
+"""Starts by name, and runs from them.
 
 Several starts for disjoint clusters of data that are neither small nor sampled are made from one
-view of these (`neocc.core.projections`): that takes a third of the time of one-way clusters of the
-data themselves, and ends lower. On sparse data, seeds that are compared with all items would take
-most of the time, and tell little where rows share few columns.
+embedding of these (`neocc.core.projections`): that takes a third of the time of one-way clusters of
+the data themselves, and ends lower. On sparse data, seeds that are compared with all items would
+take most of the time, and carry little information where rows share few columns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
 
-from neocc.core.checkpoints import NO_JOURNAL, Journal
 from neocc.core.engine import Engine
-from neocc.core.initialise import COLD, one_way_start, random_pair, seeded_start
+from neocc.core.initialise import one_way_start, random_pair, seeded_start
 from neocc.core.problem import Problem
 from neocc.core.projections import (
-    View,
+    Embedding,
+    embedded_start,
+    make_embedding,
     modularity_start,
     sketched_start,
     spectral_start,
-    thin_start,
-    thin_view,
 )
 from neocc.core.samples import SAMPLING, Sampling, draw_sample, sampled_start, side_to_sample
-from neocc.core.solve import Report, Solution, solve
+from neocc.core.solve import Solution, solve
 from neocc.core.steps import Pair, given_pair
 
 __all__ = ["COSTLY_SHARE", "Begin", "Init", "Start", "Starts"]
-__all__ += ["make_start", "may_see_all", "run_starts"]
+__all__ += ["make_start", "may_embed", "run_starts"]
 
 Start: TypeAlias = Callable[[Engine, Problem, np.random.Generator], Pair]
 """A start that looks at both sides at once, on centred data."""
@@ -46,13 +45,6 @@ COSTLY_SHARE = 50
 """Starts that are functions (semidefinite ones) cost as much as hundreds of others and hardly
 differ: one in so many will do."""
 
-# Entries that are not zero of data that starts see through a view, at least.
-_LEAST = 1 << 15
-# Larger data than this multiple of those that are searched without a sample are seen through one
-# only if they cannot be sampled.
-_LARGEST_SEEN = 4.0
-# Sparse data have no more than this share of all cells filled.
-_SPARSE = 0.5
 
 _STARTS: dict[str, Start] = {
     "random": lambda _, problem, rng: random_pair(problem, rng),
@@ -67,36 +59,18 @@ def run_starts(
     problem: Problem,
     init: Init,
     rngs: list[np.random.Generator],
-    report: Report | None = None,
-    *,
-    begin: Begin = lambda: None,
-    journal: Journal = NO_JOURNAL,
     sampling: Sampling = SAMPLING,
-    from_view: bool = False,
 ) -> Iterator[Solution]:
     """Solve the problem once per generator and yield each solution as it is found.
 
-    `engine` holds the data as given; `begin` is called before each start, `report` after every
-    iteration. Starts that `journal` knows to be done are not made again. With `from_view` they may
-    be made from a view.
+    `engine` holds the data as given. Nothing is shared between starts, as it is in a search.
     """
-    n_done = journal.found("n_starts") or 0
-    # Iterations are reported and noted one by one, by one thread.
-    watched = report is not None or journal is not NO_JOURNAL
-    starts, left = Starts(engine, problem, init, rngs, sampling), range(n_done, len(rngs))
-    view = starts.view() if from_view and left else None
+    starts = Starts(engine, problem, init, rngs, sampling)
 
-    def one_start(engine: Engine, i: int) -> Solution:
-        pair = COLD if journal.found("run") is not None else starts.make(engine, i, view)
-        return solve(engine.centred(problem.centring), problem, pair, report, journal)
+    def one_start(own: Engine, i: int) -> Solution:
+        return solve(own.centred(problem.centring), problem, starts.make(own, i, None))
 
-    runs = map(partial(one_start, engine), left) if watched else engine.each(one_start, left)
-    for i in left:
-        begin()
-        found = next(runs)
-        journal.hold(run=None)
-        yield found
-        journal.note(n_starts=i + 1)
+    return engine.each(one_start, range(len(rngs)))
 
 
 @dataclass(frozen=True)
@@ -112,49 +86,58 @@ class Starts:
     @cached_property
     def n_entries(self) -> int:
         """Entries that are not zero; none are counted if even with zeros they are few."""
-        return self.engine.n_nonzero() if self.engine.n_stored >= _LEAST else 0
+        return self.engine.n_nonzero() if self.engine.n_stored >= self.sampling.embedded[0] else 0
 
     @property
-    def is_sparse(self) -> bool:
-        """Whether few cells are filled."""
-        return self.n_entries <= _SPARSE * float(np.prod(self.engine.shape))
-
-    @property
-    def are_seen(self) -> bool:
-        """Whether starts are made from a view."""
+    def are_embedded(self) -> bool:
+        """Whether starts are made from an embedding."""
         how = self.engine.n_stored, self.problem, self.init, len(self.rngs), self.sampling
-        return may_see_all(*how) and self.n_entries >= _LEAST
+        return may_embed(*how) and self.n_entries >= self.sampling.embedded[0]
 
-    def view(self) -> View | None:
+    @property
+    def are_raced(self) -> bool:
+        """Whether starts are short runs at first, not all of which are carried on.
+
+        Iterations that need products cost several times as much as others, and there are more.
+        """
+        is_large = _is_large(self.engine.n_stored, self.problem, self.sampling)
+        return self.problem.needs_products and is_large and len(self.rngs) > 1
+
+    def embedding(self) -> Embedding | None:
         """Return what starts are made from, if they are."""
-        if not self.are_seen:
+        if not self.are_embedded:
             return None
         data = self.engine.centred(self.problem.centring)
-        return thin_view(data, self.problem, self.rngs[0].spawn(1)[0])
+        return make_embedding(data, self.problem, self.rngs[0].spawn(1)[0])
 
-    def make(self, engine: Engine, i: int, view: View | None) -> Pair:
+    def make(self, engine: Engine, i: int, embedding: Embedding | None) -> Pair:
         """Return the start of a number, made by an engine over the same data."""
         rng, problem = self.rngs[i], self.problem
-        if view is not None:
-            return thin_start(engine, problem, view, i, rng)
+        if embedding is not None:
+            return embedded_start(engine, problem, embedding, i, rng)
         data = engine.centred(problem.centring)
         return make_start(engine, data, problem, self.init, rng, self.sampling)
 
 
-def may_see_all(
+def may_embed(
     n_stored: int, problem: Problem, init: Init, n_init: int, sampling: Sampling = SAMPLING
 ) -> bool:
-    """Whether starts may be made from a view, which has a line for each row and each column.
+    """Whether starts may be made from an embedding of rows and columns.
 
     With overlap, outliers or residues most of the time is that of the iterations, and starts from
-    a view are no better.
+    an embedding are no better.
     """
     one_way = init == problem.objective.usual_start == "neo-kmeans" and len(problem.sides) == 2
     if problem.needs_products or any(problem.counts(s).needs_distances for s in problem.sides):
         return False
-    is_small = n_stored <= _LARGEST_SEEN * sampling.largest_searched
-    is_large = not is_small and side_to_sample(n_stored, problem, sampling) is not None
-    return one_way and n_init > 1 and n_stored >= _LEAST and not is_large
+    is_large = _is_large(n_stored, problem, sampling)
+    return one_way and n_init > 1 and n_stored >= sampling.embedded[0] and not is_large
+
+
+def _is_large(n_stored: int, problem: Problem, sampling: Sampling) -> bool:
+    """Whether starts begin with samples, of data that take long to read."""
+    can_be_sampled = side_to_sample(n_stored, problem, sampling) is not None
+    return n_stored > sampling.embedded[1] and can_be_sampled
 
 
 def make_start(

@@ -34,7 +34,7 @@ class Device:
 
     def __init__(self, kernels: CudaKernels, free: Any = None) -> None:
         self.kernels = kernels
-        # Returns the bytes that are free, None where nobody counts.
+        # Returns the bytes that are free, None where they are not counted.
         self._counted = free
         self._held: WeakValueDictionary[int, Memberships] = WeakValueDictionary()
         self._holders: WeakValueDictionary[int, Any] = WeakValueDictionary()
@@ -71,7 +71,7 @@ class Device:
         self._holders[id(holder)] = holder
 
     def free(self) -> int | None:
-        """Return how many bytes are free, None where nobody counts."""
+        """Return how many bytes are free, None where they are not counted."""
         return None if self._counted is None else int(self._counted())
 
     def reserve(self, n_bytes: int) -> None:

@@ -48,8 +48,8 @@ def set_choices(device: Device, scores: Scores, model: OverlapModel) -> HeldSets
     else:
         beside = device.kernels.set_curves(d, squares, lists, costs, *tables)
     scores = scores._replace(objective=scores.objective + beside)
-    if scores.silent is not None:
-        at = scores.silent.nonzero()[0]
+    if scores.all_zero is not None:
+        at = scores.all_zero.nonzero()[0]
         curves[at, 1:] = steps[at] = np.inf
     return HeldSets(scores, model, *tables, device=device)
 
@@ -71,7 +71,7 @@ def fetched(device: Device, scores: Scores) -> Scores:
         labels=fetch(scores.labels),
         minima=fetch(scores.minima),
         squares=None if scores.squares is None else fetch(scores.squares),
-        silent=None if scores.silent is None else fetch(scores.silent),
+        all_zero=None if scores.all_zero is None else fetch(scores.all_zero),
         parts=parts,
     )
 

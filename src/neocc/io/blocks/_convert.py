@@ -54,7 +54,8 @@ def convert(path: Path, cutter: Cutter, read_options: dict[str, Any]) -> Convert
     if options.missing == "ignore":
         raise ValueError(
             'missing="ignore" is for files that are read into memory. A store has the entries that '
-            'are given: fit it with NEOCC(missing="ignore").'
+            'are given: fit it with NEOCC(missing="ignore"). Of a table with missing cells, write '
+            'what read_matrix(..., missing="ignore") returns, with the same option.'
         )
     spool = cutter.writer.folder / "spool"
     collected: _Collected | None = None

@@ -11,6 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from neocc._sizes import as_bytes
+from neocc.engines.changed import observed_cells
+from neocc.engines.reading import readable, summed
 from neocc.engines.stored import RowSource
 from neocc.io._matrix import Matrix
 from neocc.io._whole import whole_folder
@@ -19,6 +21,9 @@ from neocc.io.blocks._store import BlockStore, open_store
 from neocc.io.blocks._writer import StoreWriter, is_ours
 
 __all__ = ["write_store"]
+
+# The one option for rows in memory.
+_OBSERVED = ("missing", "ignore")
 
 
 def write_store(
@@ -56,7 +61,9 @@ def write_store(
     force : bool, default=False
         Whether to replace an earlier store.
     **read_options
-        For paths: options of `read_matrix`, such as ``missing="zero"``.
+        For paths: options of `read_matrix`, such as ``missing="zero"``. For rows in memory,
+        ``missing="ignore"`` stores the cells that are not NaN, as entries of a sparse matrix: the
+        observed cells of ``NEOCC(missing="ignore")``.
 
     Returns
     -------
@@ -84,8 +91,11 @@ def write_store(
     if rows_per_block is not None and rows_per_block < 1:
         raise ValueError(f"rows_per_block must be at least 1; got {rows_per_block}.")
     limit = as_bytes(block_size, "block_size")
-    if read_options and not isinstance(source, str | PathLike):
-        raise TypeError(f"{next(iter(read_options))!r} is an option for files, not for arrays.")
+    is_file = isinstance(source, str | PathLike)
+    observed = not is_file and read_options.get("missing") == "ignore"
+    if not is_file and len(read_options) > observed:
+        name = next(name for name, one in read_options.items() if (name, one) != _OBSERVED)
+        raise TypeError(f"{name!r} is an option for files, not for arrays.")
     with whole_folder(path, force=force, is_ours=is_ours) as folder:
         writer = StoreWriter(folder, Path(path), dtype)
         cutter = Cutter(writer, rows_per_block, limit)
@@ -102,7 +112,7 @@ def write_store(
                 column_names = source.column_names if column_names is None else column_names
             notes = ()
             for block in _blocks(source):
-                cutter.add(block)
+                cutter.add(observed_cells(readable(block)) if observed else block)
         cutter.end()
         writer.finish(row_names, column_names, notes)
     return open_store(path)
@@ -114,12 +124,12 @@ def _blocks(source: Any) -> Iterator[Any]:
     if isinstance(source, RowSource):
         yield from (source.load(index) for index in range(len(source.edges) - 1))
     elif sparse.issparse(source):
-        yield source.tocsr()
+        yield summed(source).tocsr()
     elif hasattr(source, "numblocks"):  # an array of Dask, which need not fit into memory
         for block in range(source.numblocks[0]):
             yield source.blocks[block].compute()
     elif isinstance(source, np.ndarray) or hasattr(source, "__array__"):
-        array = np.asarray(source)
+        array = _numbers(source)
         if array.ndim != 2:
             raise ValueError(
                 f"A store holds a matrix, of two dimensions; got an array of {array.ndim}."
@@ -132,4 +142,14 @@ def _blocks(source: Any) -> Iterator[Any]:
         )
     else:
         for block in source:
-            yield block.tocsr() if sparse.issparse(block) else np.atleast_2d(np.asarray(block))
+            is_sparse = sparse.issparse(block)
+            yield summed(block).tocsr() if is_sparse else np.atleast_2d(_numbers(block))
+
+
+def _numbers(rows: Any) -> Any:
+    """Return dense rows as an array of numbers; what a data frame calls missing is NaN."""
+    rows = readable(rows)
+    array = np.asarray(rows)
+    if array.dtype.kind != "O":
+        return array
+    return np.asarray((rows if hasattr(rows, "astype") else array).astype(np.float64))

@@ -14,7 +14,7 @@ from numpy.lib import format as npy
 from scipy import sparse
 
 from neocc._typing import AnyArray
-from neocc.engines.reading import as_matrix, readable
+from neocc.engines.reading import canonical, check_values, readable
 from neocc.io.blocks._manifest import (
     MANIFEST,
     NAMES_FILES,
@@ -25,6 +25,7 @@ from neocc.io.blocks._manifest import (
 
 __all__ = ["StoreWriter", "is_ours"]
 
+_LEFT_OUT = '; write_store(..., missing="ignore") stores the others, as observed cells.'
 _OURS = re.compile(r"block-\d{6,}\.(indptr|indices|data)\.npy")
 
 
@@ -169,10 +170,8 @@ class StoreWriter:
 
 def _sparse_parts(rows: Any) -> dict[str, AnyArray]:
     """Return the arrays of a block in canonical form, with the narrowest usual indices."""
-    from neocc.engines.reading import canonical, check_values
-
     X = canonical(rows)
-    check_values(X.data, X.shape, None, X)
+    check_values(X.data, X.shape, None, X, _LEFT_OUT)
     narrow = np.int32 if max(X.shape[1], X.nnz) < 2**31 else np.int64
     return {
         "indptr": (X.indptr - X.indptr[0]).astype(narrow, copy=False),
@@ -183,7 +182,7 @@ def _sparse_parts(rows: Any) -> dict[str, AnyArray]:
 
 def _dense_parts(rows: Any) -> dict[str, AnyArray]:
     values = np.ascontiguousarray(rows)
-    as_matrix(values)
+    check_values(values, values.shape, None, None, _LEFT_OUT)
     return {"data": values}
 
 

@@ -1,4 +1,4 @@
-"""ARFF, the format of Weka and Mulan: numeric attributes, and nominal ones that are numbers too.
+"""ARFF, the format of Weka and Mulan: numeric attributes, nominal ones of numbers or two labels.
 
 Dense data is comma-separated text and read as such; sparse data lists `index value` in braces.
 """
@@ -16,6 +16,7 @@ from scipy import sparse
 from neocc.io._errors import FormatError, MissingValueError, ReadError, ValueInCellError
 from neocc.io._options import ReadOptions
 from neocc.io._source import Source
+from neocc.io.readers._attributes import Attribute, read_attribute, unquoted
 from neocc.io.readers._contents import MISSING_REMEDY, Contents, missing_note
 from neocc.io.readers._delimited import read_planned
 from neocc.io.readers._faults import drop_option
@@ -25,69 +26,15 @@ from neocc.io.readers._text import Dialect, check_is_text, is_missing, is_number
 
 __all__ = ["is_arff", "read_arff"]
 
-_SINGLE, _DOUBLE = r"'(?:[^'\\]|\\.)*'", r'"(?:[^"\\]|\\.)*"'
-_ATTRIBUTE = re.compile(
-    rf"@attribute\s+(?P<name>{_SINGLE}|{_DOUBLE}|[^\s{{]+)\s*(?P<type>.*)",
-    re.IGNORECASE | re.DOTALL,
-)
-_LABEL = re.compile(rf"\s*({_SINGLE}|{_DOUBLE}|[^,]*)\s*(?:,|$)")
-_NUMERIC = ("numeric", "real", "integer")
-# Two labels that say whether something is so, the denial first.
-_TRUTH = ("no yes", "n y", "false true", "f t", "absent present", "neg pos", "off on", "- +")
 _LONGEST_LINE = 1 << 24
 _SAMPLE_LINES, _MOST_TOLD = 200, 5
 # The share of labels that may repeat where an attribute names the rows.
 _FEW = 0.1
 
 
-def _unquoted(text: str) -> str:
-    """Return a name or a label without quotes around it, and without what escapes those within."""
-    text = text.strip()
-    if len(text) > 1 and text[0] in "'\"" and text[-1] == text[0]:
-        return re.sub(r"\\(.)", r"\1", text[1:-1])
-    return text
-
-
-@dataclass(frozen=True)
-class _Attribute:
-    name: str
-    kind: str
-    line: int
-
-    @property
-    def is_nominal(self) -> bool:
-        """Whether it has labels."""
-        return self.kind.startswith("{")
-
-    @property
-    def labels(self) -> list[str]:
-        """The labels, as they are declared."""
-        inside = self.kind[1:].rpartition("}")[0]
-        return [_unquoted(found[1]) for found in _LABEL.finditer(inside) if found[0].strip()]
-
-    @property
-    def codes(self) -> dict[str, float] | None:
-        """The numbers of its labels, None if they are not numbers, nor two like yes and no."""
-        labels = self.labels
-        if all(is_number(label) for label in labels):
-            return {label: float(label) for label in labels}
-        words = {label.strip().lower(): label for label in labels}
-        for pair in _TRUTH:
-            if set(pair.split()) == set(words):
-                return {words[word]: float(code) for code, word in enumerate(pair.split())}
-        return None
-
-    @property
-    def is_number(self) -> bool:
-        """Whether its values are numbers, be they called nominal, or words for 0 and 1."""
-        if self.is_nominal:
-            return self.codes is not None
-        return self.kind.lower().startswith(_NUMERIC)
-
-
 @dataclass(frozen=True)
 class _Header:
-    attributes: list[_Attribute]
+    attributes: list[Attribute]
     n_lines: int
     first: str
     sample: list[str]  # lines of data
@@ -122,7 +69,10 @@ def read_arff(source: Source, options: ReadOptions) -> Contents:
     _check_are_numbers(source, plan, attributes, is_sparse=is_sparse)
     codes = {at: one.codes or {} for at, one in attributes.items() if one.is_nominal}
     words = {at: one for at, one in codes.items() if not all(map(is_number, one))}
-    plan = replace(plan, codes=words, notes=(*plan.notes, *_told(plan, codes)))
+    notes = (*plan.notes, *_told(plan, codes))
+    if not all(attributes[at].is_truth for at in words):
+        notes += ("Of two labels the first listed is 0; drop=... leaves out a column of classes.",)
+    plan = replace(plan, codes=words, notes=notes)
     if is_sparse:
         return _read_sparse(source, plan, options)
     written = {at: _written(one) for at, one in words.items()}
@@ -165,13 +115,13 @@ def _columns(header: _Header, plan: Plan, options: ReadOptions) -> list[list[str
 
 
 def _read_header(source: Source, text: TextIO) -> _Header:
-    attributes: list[_Attribute] = []
+    attributes: list[Attribute] = []
     n_lines = 0
     while line := text.readline(_LONGEST_LINE):
         n_lines += 1
         word = line.strip().lower()
         if word.startswith("@attribute"):
-            attributes.append(_read_attribute(source, line.strip(), n_lines))
+            attributes.append(read_attribute(source, line.strip(), n_lines))
         elif word.startswith("@data"):
             break
         elif word and not word.startswith(("%", "@relation")):
@@ -196,20 +146,8 @@ def _read_header(source: Source, text: TextIO) -> _Header:
     return _Header(attributes, n_lines, sample[0].strip(), sample)
 
 
-def _read_attribute(source: Source, line: str, number: int) -> _Attribute:
-    found = _ATTRIBUTE.fullmatch(line)
-    if found is None or not found["type"].strip():
-        raise FormatError(
-            source.path,
-            f"{line[:40]!r} is not a name and a type.",
-            "Write, for example, @attribute age numeric.",
-            line=number,
-        )
-    return _Attribute(_unquoted(found["name"]), found["type"].strip(), number)
-
-
 def _check_are_numbers(
-    source: Source, plan: Plan, attributes: Mapping[int, _Attribute], *, is_sparse: bool
+    source: Source, plan: Plan, attributes: Mapping[int, Attribute], *, is_sparse: bool
 ) -> None:
     """Refuse all attributes that are not numbers at once, with the option that leaves them out."""
     bad = [place for place, one in attributes.items() if not one.is_number]
@@ -277,12 +215,13 @@ def _read_sparse(source: Source, plan: Plan, options: ReadOptions) -> Contents:
 def _read_entry(source: Source, plan: Plan, entry: str, line: int) -> tuple[str, float | None]:
     """Return the number of an attribute, as it is written, and its value, None if it has none."""
     column, _, cell = entry.strip().partition(" ")
-    cell = _unquoted(cell)
+    cell = unquoted(cell)
     if not column.isdigit() or int(column) >= plan.width:
         raise _bad_entry(source, line, entry)
-    if is_missing(cell):
+    codes = plan.codes.get(int(column), {})
+    if is_missing(cell) and cell not in codes:
         return column, None
-    value = float(cell) if is_number(cell) else plan.codes.get(int(column), {}).get(cell)
+    value = float(cell) if is_number(cell) else codes.get(cell)
     if value is None and int(column) in plan.numbers:
         raise _bad_entry(source, line, entry)
     return column, value

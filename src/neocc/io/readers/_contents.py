@@ -15,10 +15,13 @@ from neocc.engines.reading import SMALLEST
 from neocc.io._errors import FormatError, MissingValueError, ReadError, ValueInCellError
 from neocc.io._options import Missing
 
-__all__ = ["MISSING_REMEDY", "Contents", "finite", "real_numbers", "tiny_note"]
+__all__ = ["MISSING_REMEDY", "TITLE_REMEDY", "Contents", "finite", "real_numbers", "tiny_note"]
 
 MISSING_REMEDY = (
     'Fill it in, or pass missing="zero" to read such cells as 0, "ignore" to skip them.'
+)
+TITLE_REMEDY = (
+    "If it is a title, delete it and all else above the table, or put # before each of these lines."
 )
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import io
-import re
 from collections.abc import Iterator, Mapping
-from typing import Any, BinaryIO, cast
+from contextlib import contextmanager
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from neocc.io._source import Source
 from neocc.io.readers._builders import IN_MEMORY, Builders
 from neocc.io.readers._contents import Contents
 from neocc.io.readers._faults import find_fault
+from neocc.io.readers._lent import MOST_BYTES, lend
 from neocc.io.readers._plan import Plan
 from neocc.io.readers._recognise import recognise
 from neocc.io.readers._repeated import find_duplicate
@@ -24,7 +24,6 @@ from neocc.io.readers._triplets import with_ones
 __all__ = ["batches", "read_csv", "read_planned", "read_tsv"]
 
 _BLOCK_BYTES = 8 << 20
-_MOST_BLOCK_BYTES = 512 << 20
 # Tables with many columns get blocks of at least this many lines: each column has its own cost.
 _LINES_PER_BLOCK = 64
 
@@ -72,10 +71,11 @@ def batches(
     n_records = 0
     with source.open() as file:
         try:
-            for batch in _open(file, source, plan):
-                n_records += batch.num_rows
-                wanted = _checked_width(batch, source, plan, missing)
-                yield _finished(batch.select(list(range(wanted))), plan)
+            with _open(file, source, plan) as found:
+                for batch in found:
+                    n_records += batch.num_rows
+                    wanted = _checked_width(batch, source, plan, missing)
+                    yield _finished(batch.select(list(range(wanted))), plan)
         # Bytes that are no text in the encoding asked for come as Python's own error.
         except (pa.ArrowInvalid, UnicodeError) as error:
             if n_expected is not None and "Empty CSV file" in str(error):
@@ -132,8 +132,8 @@ def _from_text(source: Source, plan: Plan, missing: Missing, n_done: int) -> Ite
 
     n_ids = len(plan.ids) + len(plan.integers)
     try:
-        with source.open() as file:
-            for batch in _open(file, source, plan, numbers_as_text=True):
+        with source.open() as file, _open(file, source, plan, numbers_as_text=True) as found:
+            for batch in found:
                 _checked_width(batch, source, plan, missing)
                 rest = batch.slice(min(n_done, batch.num_rows))
                 n_done -= batch.num_rows - rest.num_rows
@@ -154,7 +154,8 @@ def _as_numbers(text: Any, dialect: Dialect, codes: Mapping[str, float] | None) 
     pc = need("pyarrow.compute")
 
     trimmed = pc.utf8_trim_whitespace(text)
-    is_missing = pc.is_in(trimmed, pa.array(MISSING))
+    unsaid = [word for word in MISSING if word not in (codes or ())]  # "-" may be a label
+    is_missing = pc.is_in(trimmed, pa.array(unsaid, pa.string()))
     present = pc.if_else(is_missing, None, trimmed)
     if codes is not None:
         words = pc.index_in(present, pa.array(list(codes)))
@@ -170,9 +171,11 @@ def _as_numbers(text: Any, dialect: Dialect, codes: Mapping[str, float] | None) 
     return present.cast(pa.float64())
 
 
+@contextmanager
 def _open(
     file: BinaryIO, source: Source, plan: Plan, *, numbers_as_text: bool = False
 ) -> Iterator[Any]:
+    """Open a file for the parser, and take it back however the reading ends."""
     pa = need("pyarrow")
     csv = need("pyarrow.csv")
 
@@ -184,70 +187,27 @@ def _open(
     kind = pa.string() if numbers_as_text else pa.float64()
     types |= {names[place]: kind for place in plan.numbers}
     wanted = (*plan.ids, *plan.integers, *plan.numbers, *plan.blank)
-    if plan.dialect.comment or plan.dialect.squeeze:
-        file = cast(BinaryIO, _Tidied(file, plan.dialect))
-    reader: Iterator[Any] = csv.open_csv(
-        file,
-        csv.ReadOptions(
-            column_names=names,
-            skip_rows=plan.skip_lines,
-            block_size=_block_bytes(source),
-            encoding=plan.dialect.encoding,
-        ),
-        csv.ParseOptions(
-            delimiter=plan.dialect.delimiter,
-            quote_char=plan.dialect.quote,
-            escape_char=plan.dialect.escape or False,
-            newlines_in_values=True,
-        ),
-        csv.ConvertOptions(
-            column_types=types,
-            include_columns=[names[place] for place in wanted],
-            null_values=list(MISSING),
-            decimal_point=plan.dialect.decimal,
-        ),
-    )
-    return reader
-
-
-class _Tidied(io.RawIOBase):
-    """A file of lines without comments, and with single spaces between cells, as asked for."""
-
-    def __init__(self, file: BinaryIO, dialect: Dialect) -> None:
-        self._file = file
-        self._dialect = dialect
-        self._lines = b""
-
-    def readable(self) -> bool:
-        """Say that this is a file to read."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Fill a buffer, or a part of it."""
-        while not self._lines:
-            # Up to the end of a line, so that no run of spaces is split.
-            lines = self._file.read(len(buffer)) + self._file.readline(_MOST_BLOCK_BYTES)
-            if not lines:
-                return 0
-            self._lines = _tidy(lines, self._dialect)
-        part, self._lines = self._lines[: len(buffer)], self._lines[len(buffer) :]
-        buffer[: len(part)] = part
-        return len(part)
-
-
-def _tidy(lines: bytes, dialect: Dialect) -> bytes:
-    """Take out what the parser does not know."""
-    mark = dialect.comment.encode()
-    if mark and mark in lines:
-        # The line stays, so that lines before the data can be counted; the parser skips blank ones.
-        lines = re.sub(rb"^%b.*" % re.escape(mark), b"", lines, flags=re.MULTILINE)
-    if dialect.squeeze:
-        lines = lines.replace(b"\t", b" ").strip(b" ")
-        while b"  " in lines:
-            lines = lines.replace(b"  ", b" ")
-        for untidy in (b" \n", b" \r", b"\n "):
-            lines = lines.replace(untidy, untidy.strip(b" "))
-    return lines
+    with lend(file, plan.dialect) as lent:
+        yield csv.open_csv(
+            lent,
+            csv.ReadOptions(
+                column_names=names,
+                skip_rows=plan.skip_lines,
+                block_size=_block_bytes(source),
+            ),
+            csv.ParseOptions(
+                delimiter=plan.dialect.delimiter,
+                quote_char=plan.dialect.quote,
+                escape_char=plan.dialect.escape or False,
+                newlines_in_values=True,
+            ),
+            csv.ConvertOptions(
+                column_types=types,
+                include_columns=[names[place] for place in wanted],
+                null_values=list(MISSING),
+                decimal_point=plan.dialect.decimal,
+            ),
+        )
 
 
 def _is_blank(column: Any) -> bool:
@@ -261,5 +221,5 @@ def _block_bytes(source: Source) -> int:
     longest = max(len(line) for line in lines)
     if len(lines) == 1:
         with source.open() as file:
-            longest = len(file.readline(_MOST_BLOCK_BYTES // _LINES_PER_BLOCK))
-    return min(max(_BLOCK_BYTES, _LINES_PER_BLOCK * longest), _MOST_BLOCK_BYTES)
+            longest = len(file.readline(MOST_BYTES // _LINES_PER_BLOCK))
+    return min(max(_BLOCK_BYTES, _LINES_PER_BLOCK * longest), MOST_BYTES)

@@ -9,24 +9,29 @@ import csv
 import io
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from string import ascii_uppercase
 from typing import Any, BinaryIO, cast
 
 from neocc._extras import need
-from neocc.io._errors import FormatError, ReadError
+from neocc.io._errors import FormatError, MissingValueError, ReadError
 from neocc.io._options import ReadOptions
 from neocc.io._source import Source, check_expansion
 from neocc.io.readers._builders import IN_MEMORY, Builders
 from neocc.io.readers._contents import Contents
 from neocc.io.readers._delimited import read_csv
 from neocc.io.readers._faults import like
-from neocc.io.readers._foreign import EXCEL, zip_kind
+from neocc.io.readers._foreign import EXCEL, refuse_foreign, zip_kind
 
 __all__ = ["is_excel", "read_excel"]
 
 _MEMBER = re.compile(rb"PK\x03\x04.{26}(xl/|\[Content_Types\]\.xml|docProps/)", re.DOTALL)
+# A formula without a value. That of an empty text is one: it has a type.
+_FORMULA = re.compile(rb"<c\b([^>]*)><f\b(?:[^>]*/>|[^>]*>[^<]*</f>)(?:<v ?/>|<v></v>)?</c>")
+_CELL = re.compile(rb'\br="([A-Z]+[0-9]+)"')
+_COMPUTE = "Open the workbook in Excel or LibreOffice and save it there, which stores the values."
 _AGAIN = "Open it in Excel, and save it again or as CSV."
 
 
@@ -39,6 +44,7 @@ def read_excel(source: Source, options: ReadOptions, builders: Builders = IN_MEM
     """Read the sheet asked for, or the first that is not blank."""
     kind = zip_kind(source)
     if kind != EXCEL:
+        refuse_foreign(source)
         said = f"This is {kind}." if kind else "The workbook is truncated or damaged."
         raise FormatError(source.path, said, "Save the matrix as CSV, or as .xlsx.")
     openpyxl = need("openpyxl", "Or save the sheet as CSV.")
@@ -46,11 +52,14 @@ def read_excel(source: Source, options: ReadOptions, builders: Builders = IN_MEM
         with zipfile.ZipFile(source.path) as archive:
             n_bytes = sum(member.file_size for member in archive.infolist())
         check_expansion(source.path, n_bytes, source.size)
-        book = openpyxl.load_workbook(source.path, read_only=True, data_only=True)
-        try:
-            name, others, lines = _choose_sheet(source, book, options)
-        finally:
-            book.close()
+        # Opened here, for openpyxl judges a path by its name.
+        with source.path.open("rb") as file:
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True)
+            try:
+                name, others, lines = _choose_sheet(source, book, options)
+                undone = _undone_formulas(source, book[name])
+            finally:
+                book.close()
     except (ReadError, MemoryError):
         raise
     # openpyxl raises nearly anything about damaged files; none of it says more than this.
@@ -63,13 +72,31 @@ def read_excel(source: Source, options: ReadOptions, builders: Builders = IN_MEM
     try:
         found = read_csv(text, replace(options, delimiter=",", encoding="utf-8"), builders)
     except ReadError as error:
-        if not others or options.sheet is not None:
-            raise
-        more = f"This is sheet {name!r}; pass sheet=... for {', '.join(map(repr, others))}."
-        raise like(error, error.problem, f"{error.remedy} {more}") from error
-    note = f"Sheet: {name!r}"
-    note += f"; others: {', '.join(map(repr, others))}." if others else "."
-    return replace(found, notes=(note, *found.notes))
+        problem, remedy = error.problem, error.remedy
+        rows = {int(cell.lstrip(ascii_uppercase)) for cell in undone}
+        if isinstance(error, MissingValueError) and error.line in rows:
+            problem, remedy = f"{_told(undone)}.", _COMPUTE
+        if others and options.sheet is None:
+            remedy += f" This is sheet {name!r}; pass sheet=... for {', '.join(map(repr, others))}."
+        raise like(error, problem, remedy) from error
+    notes = [f"Sheet: {name!r}{'; others: ' if others else ''}{', '.join(map(repr, others))}."]
+    if undone:
+        notes.append(f"{_told(undone)}: read as blank. {_COMPUTE}")
+    return replace(found, notes=(*notes, *found.notes))
+
+
+def _undone_formulas(source: Source, sheet: Any) -> list[str]:
+    """Return the cells of a sheet with formulas whose values were never computed."""
+    with zipfile.ZipFile(source.path) as archive:
+        text = archive.read(sheet._worksheet_path.lstrip("/"))  # noqa: SLF001 - for reading only
+    found = (_CELL.search(one[1]) for one in _FORMULA.finditer(text) if b't="str"' not in one[1])
+    return [one[1].decode() for one in found if one is not None]
+
+
+def _told(undone: list[str]) -> str:
+    if len(undone) == 1:
+        return f"The value of the formula in cell {undone[0]} is not stored"
+    return f"The values of {len(undone)} formulas (first: cell {undone[0]}) are not stored"
 
 
 @dataclass(frozen=True)
@@ -101,7 +128,7 @@ def _choose_sheet(source: Source, book: Any, options: ReadOptions) -> tuple[str,
 
 def _as_text(sheet: Any) -> bytes:
     """Write the cells of a sheet as comma-separated text, without blank columns at its sides."""
-    rows = [[_cell(value) for value in row] for row in sheet.iter_rows(values_only=True)]
+    rows = [_used(map(_cell, row)) for row in sheet.iter_rows(values_only=True)]
     used = [place for row in rows for place, cell in enumerate(row) if cell]
     if not used:
         return b""
@@ -109,9 +136,16 @@ def _as_text(sheet: Any) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     for row in rows:
-        cells = row[left:right] + [""] * (right - max(len(row), left))
-        writer.writerow(cells if any(cells) else [])
+        writer.writerow(row[left:] + [""] * (right - max(len(row), left)) if row else [])
     return text.getvalue().encode()
+
+
+def _used(cells: Iterable[str]) -> list[str]:
+    """Return the cells of a row up to the last that is not blank: sheets may be very wide."""
+    row = list(cells)
+    while row and not row[-1]:
+        row.pop()
+    return row
 
 
 def _cell(value: Any) -> str:
@@ -121,4 +155,5 @@ def _cell(value: Any) -> str:
         return str(int(value))
     if isinstance(value, float):
         return repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
-    return " ".join(str(value).split("\n"))
+    text = " ".join(str(value).split("\n"))
+    return text if text.strip() else ""

@@ -19,7 +19,8 @@ from neocc.io._errors import (
 )
 from neocc.io._options import Missing
 from neocc.io._source import Source
-from neocc.io.readers._contents import MISSING_REMEDY
+from neocc.io.readers._contents import MISSING_REMEDY, TITLE_REMEDY
+from neocc.io.readers._headings import kind_of
 from neocc.io.readers._numerals import grouping, remedy_for_thousands
 from neocc.io.readers._plan import Plan
 from neocc.io.readers._text import (
@@ -117,6 +118,8 @@ def _ragged(source: Source, plan: Plan, record: Record) -> ReadError:
         return FormatError(source.path, problem, remedy, line=line, column=column)
     remedy = "Complete the line, or name the delimiter if it is not "
     remedy += f"{plan.dialect.delimiter!r}."
+    if record.line == 1 and n_cells < plan.width - 1 and kind_of(record.cells, ".") == "text":
+        remedy = f"{TITLE_REMEDY} Otherwise {remedy[0].lower()}{remedy[1:]}"
     if record.last_line > record.line:
         remedy += " Is a quotation mark never closed?"
     return FormatError(
@@ -146,6 +149,8 @@ def _not_a_number(
     cell, decimal = record.cells[place], plan.dialect.decimal
     stripped = cell.strip()
     kind: type[ReadError] = ValueInCellError
+    if stripped in plan.codes.get(place, ()):
+        return None
     if is_missing(stripped):
         if missing != "error":
             return None
@@ -153,8 +158,6 @@ def _not_a_number(
         problem = f"The cell has no value ({stripped!r})." if stripped else "The cell is blank."
         if cell and not stripped:
             problem = "The cell holds spaces only."
-    elif stripped in plan.codes.get(place, ()):
-        return None
     elif plan.codes.get(place) is TRUTH:
         problem = f"{cell[:40]!r} is neither true nor false, as others of the column are."
         remedy = f"Correct it, or leave the column out with {drop_option(plan, [place])}."
@@ -189,7 +192,8 @@ def _bad_columns(
         return like(fault, said, _remedy_for_number(plan, only_text) or plain)
     told = [f"{plan.labels[p]}: {word[:20]!r}" for p, word in list(words.items())[:_MOST_TOLD]]
     dots = "; ..." if len(words) > _MOST_TOLD else ""
-    said = f"{fault.problem} Of {len(plan.numbers)} columns, {len(words)} "
+    columns = "1 column" if len(plan.numbers) == 1 else f"{len(plan.numbers)} columns"
+    said = f"{fault.problem} Of {columns}, {len(words)} "
     said += f"{'holds' if len(words) == 1 else 'hold'} text ({'; '.join(told)}{dots})."
     remedy = f"Leave {'them' if len(words) > 1 else 'it'} out with {drop_option(plan, words)}"
     if len(words) == len(plan.numbers) > 1:  # then nothing would be left
@@ -197,7 +201,8 @@ def _bad_columns(
     elif not plan.ids:
         remedy += f"; if one names the rows, pass row_names='...'{_if_triplets(plan)}"
     if n_blank:
-        remedy += f". {n_blank} cells have no value; {_MISSING_TOO}"
+        have = "cell has" if n_blank == 1 else "cells have"
+        remedy += f". {n_blank} {have} no value; {_MISSING_TOO}"
     return like(fault, said, f"{remedy}.")
 
 
@@ -214,11 +219,11 @@ def _survey(plan: Plan, data: Iterable[Record]) -> tuple[dict[int, str], dict[in
         for record in data:
             texts = []
             for place, cell in enumerate(map(str.strip, record.cells)):
-                if place not in numbers:
+                if place not in numbers or cell in code(place, ()):
                     continue
                 if is_missing(cell):
                     blank[place] = blank.get(place, 0) + 1
-                elif not (is_number(cell, decimal) or is_infinite(cell) or cell in code(place, ())):
+                elif not (is_number(cell, decimal) or is_infinite(cell)):
                     words.setdefault(place, cell)
                     texts.append(cell)
             n_lines += 1
@@ -255,12 +260,12 @@ def _remedy_for_text(plan: Plan, cell: str, place: int) -> str:
         return remedy
     if plan.layout == "triplets":
         return 'Correct it; if these are not triplets, pass layout="table" or layout="pairs".'
-    remedy = f"Correct it, or leave the column out with {drop_option(plan, [place])}"
+    remedy = f"orrect it, or leave the column out with {drop_option(plan, [place])}"
     if not plan.ids:
         remedy += f"; if it names the rows, pass {plan.as_row_names(place)}"
     if plan.width == 2:
-        remedy += '. If a line is a row id and a column id, pass layout="pairs"'
-    return f"{remedy}{_if_triplets(plan)}."
+        return f'If a line is a row id and a column id, pass layout="pairs". Otherwise c{remedy}.'
+    return f"C{remedy}{_if_triplets(plan)}."
 
 
 def _if_triplets(plan: Plan) -> str:
@@ -273,6 +278,8 @@ def _if_triplets(plan: Plan) -> str:
 
 def _remedy_for_number(plan: Plan, cell: str) -> str | None:
     """Say how a cell is read that holds a number written in another way."""
+    if cell.strip().endswith("%") and is_number(cell.strip()[:-1], plan.dialect.decimal):
+        return "Write it as a plain number, without %."
     if plan.dialect.decimal == "." and is_number(cell, ","):
         commas = 'If commas are decimal signs, pass decimal=",".'
     else:

@@ -18,7 +18,11 @@ _PANDAS = "With pandas, .to_csv or .to_parquet writes what is read here."
 
 # First bytes, what begins with them, and what to do about it.
 _KINDS: tuple[tuple[bytes, str, str], ...] = (
-    (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel workbook (.xls)", _CSV),
+    (
+        rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+        "an old Excel workbook (.xls), or one with a password",
+        _CSV,
+    ),
     (rb"RD[XAB][23]\n", "a workspace of R (.RData)", _R),
     (rb"X\n\0\0\0[\x02\x03]\0|A\n[23]\n\d{5,7}\n", "an object of R (.rds)", _R),
     (rb"ARROW1|FEA1", "an Arrow or Feather file", "With pyarrow or pandas, write it as Parquet."),

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
+from neocc._names import names_ids, words_of
 from neocc.io.readers._numerals import grouping
 from neocc.io.readers._text import Dialect, Record, are_truths, is_infinite, is_missing, is_number
 
 __all__ = ["NAME_HEADINGS", "Kind", "has_header", "is_rating", "is_thing", "is_time", "is_value"]
-__all__ += ["kind_of", "mean_pairs", "mean_triplets", "says_id"]
+__all__ += ["kind_of", "mean_baskets", "mean_pairs", "mean_triplets", "says_id"]
 
 Kind: TypeAlias = Literal["numbers", "whole numbers", "text", "nothing"]
 
@@ -24,6 +25,10 @@ _THING = re.compile(
     "|customer|client|product|movie|film|book|song|artist|country|city|region|state|species"
     "|document|doc|term|word|token|feature|variable|condition|experiment|student|question"
     "|session|page|article|author|paper|node|source|target|sender|receiver)(ids?|names?|s)?"
+)
+# What items are bought or seen together in.
+_BASKET = re.compile(
+    "(transaction|trans|txn|basket|cart|order|invoice|receipt|bill|member|household)s?"
 )
 # Other headings of a first column of whole numbers that never repeat and so name its rows.
 _NAMING = re.compile("(case|obs|observation|record|no|nr|label|symbol|code|rownames?|instance)s?")
@@ -82,6 +87,20 @@ def mean_pairs(headings: Sequence[str]) -> bool:
     return all(_is_a(_THING, one) or says_id(one) for one in headings[:2])
 
 
+def mean_baskets(headings: Sequence[str]) -> bool:
+    """Whether headings say that numbers of rows stand in the first column, columns in the second.
+
+    Examples
+    --------
+    >>> from neocc.io.readers._headings import mean_baskets
+    >>> mean_baskets(["Member_number", "itemDescription"]), mean_baskets(["age", "product"])
+    (True, False)
+    """
+    row, column = headings[:2]
+    names_rows = _is_a(_THING, row) or _is_a(_BASKET, row) or names_ids(row) is True
+    return names_rows and any(_is_a(_THING, word) for word in (column, *words_of(column)))
+
+
 def is_thing(heading: str) -> bool:
     """Whether a heading is a word for what rows are."""
     return _is_a(_THING, heading) or _is_a(_NAMING, heading)
@@ -111,8 +130,8 @@ def says_id(heading: str) -> bool:
     >>> [says_id(one) for one in ("customer_id", "PassengerId", "geneID", "paid", "width")]
     [True, True, True, False, False]
     """
-    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", heading.strip())
-    return bool(words) and _ID.fullmatch(words[-1].lower()) is not None
+    words = words_of(heading)
+    return bool(words) and _ID.fullmatch(words[-1]) is not None
 
 
 def has_header(found: Sequence[Record], dialect: Dialect) -> bool:
@@ -126,7 +145,8 @@ def has_header(found: Sequence[Record], dialect: Dialect) -> bool:
         return kind_of(names, decimal) == "text" or any(_is_text(cell, decimal) for cell in first)
     if len(first) > 1 and first[0].strip().lower() in NAME_HEADINGS and any(names):
         return True
-    if len(first) > 1 and mean_pairs(first) and not _stand_below(first[:2], rest):
+    means = len(first) > 1 and (mean_pairs(first) or (len(first) == 2 and mean_baskets(first)))
+    if means and not _stand_below(first[:2], rest):
         return True
     for place, cell in enumerate(first):
         if _is_text(cell, decimal):

@@ -5,7 +5,9 @@ The rules, in their order; `row_names` and `drop` overrule them:
 * The **first column** names the rows if it has one of `NAME_HEADINGS`, or no heading where
   others have one; if it holds text, unless that repeats and another column of text does not; if
   it holds whole numbers under a heading that says id (`customer_id`, `userId`, `barcode`); or
-  whole numbers that never repeat under a word for what rows are (`GENES`, `sample`, `case`).
+  whole numbers that never repeat under a word for what rows are (`GENES`, `sample`, `case`) or a
+  heading with a word for an id in it (`ID_REF`, `case_no`, `NHS number`), if no other column of
+  whole numbers never repeats.
 * **By content**, whole numbers in the first column do if they count, ten at least, in steps of
   one: from 0 or 1, or without a heading, or under one that says when, such as `year`. Words for
   values, and several columns that count, speak against it.
@@ -27,6 +29,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from neocc._names import names_ids
 from neocc.io._options import ReadOptions
 from neocc.io.readers._headings import (
     NAME_HEADINGS,
@@ -155,10 +158,16 @@ def _counted(table: _Table, heading: str) -> Naming:
         if table.never_repeats(0):
             return Naming(0, "by its heading, and because no number repeats")
         return Naming(doubts=((0, "has a heading of names, but repeats"),))
-    if not table.is_whole(0):
-        return Naming()
+    return _whole(table, heading) if table.is_whole(0) else Naming()
+
+
+def _whole(table: _Table, heading: str) -> Naming:
+    """Judge a first column of whole numbers by the words of its heading, and by itself."""
     n_rows = len(table.columns[0])
     alone = not any(table.counts(place) for place in range(1, len(table.columns)))
+    says, unlike = names_ids(heading), _is_unlike(table)
+    if says and unlike and n_rows >= _FEW_COUNTED:
+        return Naming(0, "by its heading, and because no number repeats")
     if table.counts(0) and alone and n_rows >= _FEW_COUNTED and not is_value(heading):
         # Heights of 58, 59, 60, ... are measurements.
         from_start = table.columns[0][0] in ("0", "1")
@@ -166,18 +175,26 @@ def _counted(table: _Table, heading: str) -> Naming:
         if n_rows >= _COUNTED and is_sure:
             return Naming(0, "because it counts in steps of one")
         return Naming(doubts=((0, "counts in steps of one"),))
-    return _doubtful(table) if table.never_repeats(0) and n_rows >= _COUNTED else Naming()
+    return _doubtful(table, says is None) if unlike and n_rows >= _COUNTED else Naming()
 
 
-def _doubtful(table: _Table) -> Naming:
-    """Say of a first column of whole numbers that never repeat that it might be one of ids."""
+def _is_unlike(table: _Table) -> bool:
+    """Whether the numbers of the first column never repeat, and whole ones of all others do."""
     others = range(1, len(table.columns))
-    if any(table.is_whole(place) and table.never_repeats(place) for place in others):
-        return Naming()
+    return table.never_repeats(0) and not any(
+        table.is_whole(place) and table.never_repeats(place) for place in others
+    )
+
+
+def _doubtful(table: _Table, is_asked: bool) -> Naming:
+    """Say of a first column of whole numbers unlike the others that it might be one of ids.
+
+    That is so where the heading may say it (`is_asked`), or the numbers look like ids.
+    """
     numbers = [int(cell) for cell in table.columns[0]]
     is_sorted = numbers == sorted(numbers)
     has_one_length = len(str(numbers[0])) > 3 and len({len(cell) for cell in table.columns[0]}) == 1
-    if is_sorted or has_one_length:
+    if is_asked or is_sorted or has_one_length:
         return Naming(doubts=((0, "holds whole numbers that never repeat"),))
     return Naming()
 

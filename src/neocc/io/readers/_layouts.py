@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -12,13 +13,14 @@ from neocc.io.readers._headings import (
     Kind,
     is_thing,
     kind_of,
+    mean_baskets,
     mean_pairs,
     mean_triplets,
     says_id,
 )
-from neocc.io.readers._text import Dialect, Record, is_number
+from neocc.io.readers._text import Dialect, Record, is_missing, is_number
 
-__all__ = ["Sample", "choose_layout"]
+__all__ = ["Sample", "choose_layout", "may_be_pairs"]
 
 _TIME_HEADINGS = ("timestamp", "time", "date", "datetime", "unix_time", "unixtime")
 # Whole numbers from here on, in a fourth column without heading, are seconds since 1970.
@@ -32,6 +34,8 @@ _MANY = 10
 # Headings as short as i, j and x1 say nothing.
 _SHORT = 2
 _MOST_COLUMNS_OF_PAIRS = 4
+# Numbers that are written as text, such as 12% and 3,5, are no ids.
+_ODD_NUMBER = re.compile(r"([<>~$€£] ?)?[+-]?\d+([.,]\d+)?( ?[%$€£])?")
 
 
 @dataclass(frozen=True)
@@ -49,23 +53,36 @@ class Sample:
         return max(set(widths), key=lambda width: (widths.count(width), width))
 
     @property
-    def ends_blank(self) -> bool:
-        """Whether other columns have headings, and the last has neither one nor values."""
-        if self.header is None or self.width < 2:
-            return False
-        heading = self.header.cells[self.width - 1 :]
-        return not any(cell.strip() for cell in heading) and not any(self.column(self.width - 1))
+    def n_blank_end(self) -> int:
+        """How many columns at the end have neither headings, where others have them, nor values."""
+        width = self.width
+        if self.header is None:
+            return 0
+        least = max(1, self._n_headings)
+        while width > least and not any(self.column(width - 1)):
+            width -= 1
+        return self.width - width
 
     @property
     def without_end(self) -> tuple[Record | None, list[Record]]:
-        """The heading and the data without the last column."""
-        width = self.width
+        """The heading and the data without these columns; the heading may be cut further."""
+        if self.header is None:
+            return None, self.data
+        width, cells = self.width - self.n_blank_end, self.header.cells
+        # R leaves the heading of row names out.
+        is_short = len(cells) == self.width - 1 and self._n_headings < width
+        most = max(self._n_headings, width - is_short)
+        data = [
+            replace(one, cells=one.cells[:width]) if len(one.cells) == self.width else one
+            for one in self.data
+        ]
+        return replace(self.header, cells=cells[:most]), data
 
-        def cut(record: Record) -> Record:
-            cells = record.cells
-            return replace(record, cells=cells[:-1]) if len(cells) == width else record
-
-        return None if self.header is None else cut(self.header), [cut(one) for one in self.data]
+    @property
+    def _n_headings(self) -> int:
+        """The number of columns up to the last that has a heading."""
+        cells = [] if self.header is None else self.header.cells
+        return max((at for at, cell in enumerate(cells, start=1) if cell.strip()), default=0)
 
     def column(self, place: int) -> list[str]:
         """Cells of one column."""
@@ -105,6 +122,9 @@ def _holds_triplets(sample: Sample) -> bool:
     if not {*kinds[:2]} <= {"text", "whole numbers"} or kinds[2] == "text":
         return False
     if kinds[1] == "text":
+        cells = map(str.strip, sample.column(1))
+        if all(is_missing(cell) or _ODD_NUMBER.fullmatch(cell) for cell in cells):
+            return False
         # No table has text in its second column, unless it names the rows.
         names = sample.column(1)
         return len(names) < _MANY or _repeated(names) > 0
@@ -132,7 +152,8 @@ def _holds_pairs(sample: Sample) -> bool:
     if sample.width < 2 or {sample.kind(0), sample.kind(1)} - {"text", "whole numbers"}:
         return False
     repeats = _repeated(sample.column(0)) > _FEW
-    if sample.width == 2 and repeats and sample.kind(0) == sample.kind(1) == "text":
+    is_said = sample.kind(0) == "text" or (headings is not None and mean_baskets(headings))
+    if sample.width == 2 and repeats and sample.kind(1) == "text" and is_said:
         return True
     if headings is None:
         return sample.width == 2 and repeats and _are_grouped(sample)
@@ -144,6 +165,15 @@ def _holds_pairs(sample: Sample) -> bool:
     ):
         return False
     return repeats or sample.kind(1) == "text"
+
+
+def may_be_pairs(sample: Sample) -> bool:
+    """Whether a table of two columns of whole numbers, without headings, may be a list of pairs."""
+    if sample.width != 2 or sample.header is not None or len(sample.data) < _MANY:
+        return False
+    columns = [[cell.strip() for cell in sample.column(place)] for place in (0, 1)]
+    whole = all(cell.isdecimal() for cells in columns for cell in cells)
+    return whole and all(_repeated(cells) > _FEW for cells in columns)
 
 
 def _are_grouped(sample: Sample) -> bool:

@@ -10,7 +10,7 @@ The rules, each of which an option overrides:
   separates anything, and blanks do and leave numbers, these are it.
 * **Comments**: lines at the beginning that begin with #, if they have another number of cells. A
   first line such as `sep=;` says what the delimiter is.
-* **Blank end**: below a header, a last column without heading and values is left out.
+* **Blank end**: below a header, last columns without headings and values are left out.
 * **Header**: the first line is one if it has text above a column that is mostly numbers; if its
   first cell is blank or one of `NAME_HEADINGS`; or if it is one cell shorter than all other lines
   (as R writes tables with row names). A line of one text and then numbers, above names, is one if
@@ -26,14 +26,15 @@ The rules, each of which an option overrides:
   in the second, these are the names of the rows of a table; and whole numbers of which more than
   a tenth of the pairs occur again are cells of a table, and so are whole numbers that never
   repeat in the first column, or that are in no order below headings that are words for other
-  things than ids.
+  things than ids. Numbers with signs, such as 12% and 3,5, in the second column are no ids.
   Where nothing but this says that whole numbers are ids, a cell that is given twice is refused:
   the file may be a table.
 * **Pairs**: two columns of text of which the first repeats; or two whose headings name what rows
   and columns are (user, item), text or whole numbers, if those in the first repeat; with or
-  without a time or text after them. Without a header, two columns of whole numbers from 0 on are
-  pairs, ten at least, if lines with the same first number stand together and hardly any line
-  occurs twice.
+  without a time or text after them. Two columns alone, numbers that repeat and text, are pairs
+  below headings such as Transaction or Member_number, and Product or itemDescription, too.
+  Without a header, two columns of whole numbers from 0 on are pairs, ten at least, if lines with
+  the same first number stand together and hardly any line occurs twice.
 * **True and false** in words are 1 and 0.
 * **Row names** of a table: see `_ids`.
 * **Thousands**: where `2,000` stands in one column with `137`, nobody can say what is meant, and
@@ -51,10 +52,11 @@ from pathlib import Path
 from neocc.io._errors import FormatError
 from neocc.io._options import Layout, ReadOptions
 from neocc.io._source import Source
+from neocc.io.readers._contents import TITLE_REMEDY
 from neocc.io.readers._dialects import choose_dialect
 from neocc.io.readers._headings import has_header, mean_triplets
 from neocc.io.readers._ids import plan_named
-from neocc.io.readers._layouts import Sample, choose_layout
+from neocc.io.readers._layouts import Sample, choose_layout, may_be_pairs
 from neocc.io.readers._numerals import ask_about_thousands, say_about_points
 from neocc.io.readers._plan import Plan, plan_triplets
 from neocc.io.readers._text import (
@@ -114,12 +116,13 @@ def recognise_lines(
             line=found[0].line,
         )
     sample = Sample(dialect, header, data)
-    if sample.ends_blank:
-        plan = _with_blank_end(recognise_records(path, dialect, *sample.without_end, options))
-    else:
-        plan = recognise_records(path, dialect, header, data, options)
+    plan = recognise_records(path, dialect, *sample.without_end, options)
+    if sample.n_blank_end:
+        plan = _with_blank_end(plan, sample.n_blank_end)
     if n_comments:
         lead = f"{n_comments} lines at the beginning that begin with '#'."
+        if n_comments == 1:
+            lead = "a line at the beginning that begins with '#'."
         note = f"Left out: {lead if declared is None else f'line 1, {declared[0]!r}.'}"
         plan = replace(plan, skip_lines=max(plan.skip_lines, n_comments), notes=(*plan.notes, note))
     return plan
@@ -150,17 +153,16 @@ def recognise_records(
     return _with_truths(plan, sample)
 
 
-def _with_blank_end(plan: Plan) -> Plan:
-    """Add a last column that must stay blank: every line ends in a delimiter."""
-    headings = None if plan.headings is None else [*plan.headings, ""]
+def _with_blank_end(plan: Plan, n: int) -> Plan:
+    """Add last columns that must stay blank: every line ends in a delimiter, or in several."""
+    headings = None if plan.headings is None else [*plan.headings, *[""] * n]
+    blank = tuple(range(plan.width, plan.width + n))
     note = f"Left out: column {plan.width + 1}, which has neither a heading nor values."
-    return replace(
-        plan,
-        width=plan.width + 1,
-        headings=headings,
-        blank=(plan.width,),
-        notes=(*plan.notes, note),
-    )
+    if n > 1:
+        note = f"Left out: columns {plan.width + 1} to {plan.width + n}, which have neither "
+        note += "headings nor values."
+    notes = (*plan.notes, note)
+    return replace(plan, width=plan.width + n, headings=headings, blank=blank, notes=notes)
 
 
 def _with_truths(plan: Plan, sample: Sample) -> Plan:
@@ -181,11 +183,16 @@ def _check_header(path: Path, sample: Sample) -> None:
         if is_foreign(cell):
             label = str(place + 1)
             raise not_text_error(path, sample.dialect.encoding, cell, header.line, label)
-    if len(header.cells) not in (sample.width, sample.width - 1):
+    n_cells = len(header.cells)
+    if n_cells not in (sample.width, sample.width - 1):
+        remedy = "Give every column a heading; if the line holds data, pass header=False."
+        if n_cells < sample.width and header.line == 1:
+            remedy = f"{TITLE_REMEDY} Otherwise g{remedy[1:]}"
         raise FormatError(
             path,
-            f"The header has {len(header.cells)} cells, the lines below it {sample.width}.",
-            "Give every column a heading; if the line holds data, pass header=False.",
+            f"The header has {n_cells} {'cell' if n_cells == 1 else 'cells'}, the lines below it "
+            f"{sample.width}.",
+            remedy,
             line=header.line,
         )
 
@@ -200,8 +207,13 @@ def _notes(sample: Sample, layout: Layout, options: ReadOptions) -> tuple[str, .
     """Say what was recognised rather than asked for, and how to ask for something else."""
     notes: list[str] = []
     if options.layout is None and not options.columns:
-        other = "triplets" if layout == "table" else "table"
+        other = "table"
+        if layout == other:
+            other = "triplets" if sample.width > 2 else "pairs"
         notes.append(f'Read as {_LAYOUTS[layout]}; layout="{other}" overrides this.')
+        if layout == "table" and may_be_pairs(sample):
+            said = "These may be pairs: if a line is a row id and a column id"
+            notes.append(f'{said}, a cell with 1, pass layout="pairs".')
     if options.delimiter is None and sample.width > 1:
         notes.append(f"Delimiter: {sample.dialect.delimiter!r}.")
     if options.decimal is None and sample.dialect.decimal != ".":

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from neocc._typing import AnyArray
+from neocc.engines.reading import summed
 from neocc.io._errors import FormatError
 from neocc.io._options import Duplicates
 from neocc.io._source import check_shape
@@ -50,7 +51,7 @@ def from_compressed(
     if ends != (0, len(data)) or (np.diff(indptr.astype(np.int64)) < 0).any():
         raise FormatError(path, "The pointers to its lines do not rise from 0 to the end.", _AGAIN)
     kind = sparse.csr_array if axis == 0 else sparse.csc_array
-    matrix = kind((data, indices, indptr), shape=shape).tocsr()
+    matrix = summed(kind((data, indices, indptr), shape=shape)).tocsr()
     matrix.sum_duplicates()
     return matrix
 

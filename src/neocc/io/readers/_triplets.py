@@ -10,6 +10,7 @@ from scipy import sparse
 from neocc._extras import need
 from neocc._places import place_of
 from neocc._typing import AnyArray
+from neocc.engines.reading import summed
 from neocc.io._options import Duplicates, Missing
 from neocc.io.readers._contents import Contents, missing_note
 
@@ -107,7 +108,7 @@ def entry_notes(
 
 def sum_entries(entries: sparse.coo_array, duplicates: Duplicates) -> Any:
     """Compress entries by rows; where duplicates are refused, return the place of one instead."""
-    matrix = entries.tocsr(copy=False)
+    matrix = summed(entries).tocsr(copy=False)
     # SciPy adds entries up when it compresses; fewer are left if some were the same.
     if matrix.nnz == entries.nnz or duplicates in ("sum", "once"):
         matrix.sum_duplicates()

@@ -195,10 +195,10 @@ class CardSets(CardSums):
         if not lists.n_extra:
             return np.diag(self.blocks(shares, lists))
         several = xp.diff(lists.extra_ptr) > 0
-        nowhere, nobody = xp.empty(0, dtype=xp.int64), xp.empty(0, dtype=xp.int32)
+        no_items, no_clusters = xp.empty(0, dtype=xp.int64), xp.empty(0, dtype=xp.int32)
         first = xp.where(several, xp.int32(-1), lists.first)
         k, scale = lists.n_clusters, lists.scale
-        alone = Lists(first, nowhere, nobody, k, scale)
+        alone = Lists(first, no_items, no_clusters, k, scale)
         place, at = xp.cumsum(several.astype(xp.int64)) - 1, xp.flatnonzero(several)
         extra = (place[lists.extra_items], lists.extra_clusters)
         some = Lists(lists.first[at], *extra, k, None if scale is None else scale[at])

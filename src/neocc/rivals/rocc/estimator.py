@@ -61,7 +61,8 @@ class ROCC(CoclusterResults):
     init : {"neo-kmeans", "random", "spectral", "sketch"}, default="neo-kmeans"
         How the grid starts, see `NEOCC`.
     n_init : int, default=10
-        Number of starts; the grid of lowest objective is kept.
+        Number of starts, of which the grid of lowest objective is kept; if the first five agree, no
+        more are made.
     refine : bool, default=False
         Search on from the starts (see `NEOCC`) instead of running each once; `decay` is not used
         then.

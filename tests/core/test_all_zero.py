@@ -109,7 +109,7 @@ def test_they_are_spared_as_long_as_others_can_take_the_rest(n_memberships, spar
     counts = Counts(6, 3, n_memberships, 0), Counts(5, 2, 5, 0)
     problem = Problem(OBJECTIVES["poisson"], *counts, overlap_model=OVERLAP_MODELS["share"](2))
     found = problem.sparing("rows", np.arange(6) < 2)
-    assert (found.row_silent is not None) == spared
+    assert (found.row_all_zero is not None) == spared
 
 
 @pytest.mark.parametrize("model", ["repeat", "share"])
@@ -123,7 +123,7 @@ def test_a_half_step_is_the_best_of_all_that_spare_them(model, outliers, seed):
     engine = make_engine(X)
     problem = Problem(
         OBJECTIVES["poisson"], *counts, max_iter=1, overlap_model=OVERLAP_MODELS[model](2)
-    ).sparing_silent(engine)
+    ).sparing_all_zero(engine)
     V = Memberships.from_labels(np.arange(5) % 2, 2)
     U = Memberships.from_dense(_memberships(6, [0, 1, 2, 3, 4, 5], [0, 1]))
     terms_of = OneSide(engine, problem, "rows").exchange
@@ -203,9 +203,9 @@ def test_a_card_gives_the_bits_of_memory(name, model):
         )
         there = on_gpu(here.shards.each[0].matrix, numpy_, workers, stand_in())
         for engine in (here, there):
-            problem = Problem(objective, *counts, 5, overlap_model=rule).sparing_silent(engine)
-            assert problem.row_silent is not None
-            assert problem.column_silent is not None
+            problem = Problem(objective, *counts, 5, overlap_model=rule).sparing_all_zero(engine)
+            assert problem.row_all_zero is not None
+            assert problem.column_all_zero is not None
             found.append(solve(engine, problem, start))
     one, other = found
     assert one.history.tobytes() == other.history.tobytes()
