@@ -55,19 +55,17 @@ def kinds_of_data():
     "sampling", [SAMPLING, SMALL_SAMPLES, RACED], ids=["whole", "sample", "race"]
 )
 def test_a_search_begins_with_the_plain_starts_and_never_ends_above_them(case, sampling):
-    """It has their values, by the same kernels, and rounding adds nothing here to the last one.
-
-    So it is where rounds have a sample, and where starts are short runs at first.
-    """
+    """Of those that rounding alone tells apart, the first; so also on a sample and after a race."""
     problem = make_problem(case, ROWS, COLUMNS)
     for seed, X in enumerate(kinds_of_data()):
         starts, _ = plain(X, problem, seed=seed, sampling=sampling)
         found, _ = run(X, problem, seed=seed, sampling=sampling)
         values = [each.objective for each in starts]
         first = [each.objective for each in found[: len(starts)]]
-        np.testing.assert_array_equal(first, np.minimum.accumulate(values))
+        assert set(first) <= set(values)
+        np.testing.assert_allclose(first, np.minimum.accumulate(values), rtol=1e-12)
         assert found[len(starts) - 1].converged
-        assert min(each.objective for each in found) <= min(values)
+        assert min(each.objective for each in found) <= min(first)
         assert len(found) <= n_search_steps("neo-kmeans", 4)
         assert len(starts) <= n_search_steps("neo-kmeans", 4, plain=True)
         if sampling is SAMPLING:
