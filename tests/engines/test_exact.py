@@ -1,4 +1,4 @@
-"""Shards update sums of whole numbers, and counts, with the bits of sums over all entries."""
+"""Shards update sums without rounding, and counts, with the bits of sums over all entries."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from instances import any_membership, members
 from scipy import sparse
 
 from neocc import NEOCC
+from neocc.core.biases import find_biases
 from neocc.core.objectives import OBJECTIVES, Observed
 from neocc.engines import PassOptions, Workers, open_engine
-from neocc.engines.exact import ExactShard, sums_exactly
+from neocc.engines.exact import ExactShard, squares_exactly, sums_exactly
 from neocc.engines.observed import read_observed
 from neocc.engines.reading import as_matrix
 from neocc.engines.shard import Shard
@@ -38,10 +39,14 @@ def counts(rng, dtype=np.float32):
 
 
 def observed(rng, kind="whole"):
-    """Cells of which some are zero, a row and a column of none; whole numbers or others."""
+    """Cells of which some are zero, a row and a column of none.
+
+    They are whole numbers, multiples of 2^-30, whose squares are rounded, or any others.
+    """
     X = counts(rng, np.float64)
     X.data[rng.random(X.nnz) < 0.1] = 0.0
-    X.data += 0.0 if kind == "whole" else rng.normal(size=X.nnz)
+    more = rng.normal(size=X.nnz)
+    X.data += {"whole": 0.0, "steps": np.rint(more * 2.0**30) / 2.0**30, "real": more}[kind]
     kept = (np.arange(N_ROWS) != 5)[:, None] & (np.arange(N_COLUMNS) != 7)
     at = sparse.coo_array(X)
     some = kept[at.row, at.col]
@@ -150,11 +155,11 @@ def test_row_scores_have_the_bits_of_all_entries(shards, objective, overlapping,
 
 @pytest.mark.parametrize("overlapping", [False, True])
 @pytest.mark.parametrize("base", [None, "weighted", "plain"])
-@pytest.mark.parametrize("kind", ["whole", "real"])
+@pytest.mark.parametrize("kind", ["whole", "steps", "real"])
 def test_columns_of_observed_cells_have_the_bits_of_all_rows(make_shards, kind, base, overlapping):
     rng = np.random.default_rng(1)
     shard, plain = make_shards(observed(rng, kind))
-    assert shard.exact == (kind == "whole")
+    assert (shard.exact, shard.exact_squares) == (kind != "real", kind == "whole")
     U, shares, lasts = sides(rng, overlapping)[0], [], []
     for n_changed in (0, 3, 0, 20, 1, 300, 5, 30, 31):
         U, before = changed(U, rng, n_changed, overlapping), shard.reads.passes
@@ -162,9 +167,11 @@ def test_columns_of_observed_cells_have_the_bits_of_all_rows(make_shards, kind, 
         shares.append(round(shard.reads.passes - before, 6))
         lasts.append((found, found.copied()))
         assert_equal_bits(found, plain.column_features(U, None, base, True))
-    # Other values are summed anew, and only counted from what changed.
-    all_rows = 0 if kind == "whole" else 1
-    assert shares[1:5] == pytest.approx([all_rows + n / N_ROWS for n in (3, 0, 20, 1)], abs=1e-5)
+    # Squares that are rounded are summed anew where rows changed; other values always are, and only
+    # counted from what changed.
+    squared = kind == "steps" and overlapping and base == "weighted"
+    wanted = [(n > 0) * squared + (kind == "real") + n / N_ROWS for n in (3, 0, 20, 1)]
+    assert shares[1:5] == pytest.approx(wanted, abs=1e-5)
     assert min(shares[5], shares[8]) >= 1.0
     for found, kept in lasts:  # those returned before are left alone
         assert_equal_bits(found, kept)
@@ -178,7 +185,7 @@ def test_columns_of_observed_cells_have_the_bits_of_all_rows(make_shards, kind, 
 
 @pytest.mark.parametrize("overlapping", [False, True])
 @pytest.mark.parametrize("background", [False, True])
-@pytest.mark.parametrize("kind", ["whole", "real"])
+@pytest.mark.parametrize("kind", ["whole", "steps", "real"])
 def test_rows_of_observed_cells_have_the_bits_of_all_entries(
     make_shards, kind, background, overlapping, monkeypatch
 ):
@@ -199,9 +206,8 @@ def test_rows_of_observed_cells_have_the_bits_of_all_entries(
             np.testing.assert_array_equal(getattr(found, name), getattr(wanted, name))
         np.testing.assert_array_equal(found.parts.counts, wanted.parts.counts)
         updated.append(bool(updates))
-    assert updated == (
-        [False, True, False, True, False, True, True, False] if kind == "whole" else [False] * 8
-    )
+    few = [False, True, False, True, False, True, True, False]
+    assert updated == ([False] * 8 if kind == "real" else few)
     # Sums without counts, and with them again: neither is taken for the other.
     all_cells = OBJECTIVES["mean"].terms("rows", plain.column_features(U, None), (U, V))
     anew = shard.twin()
@@ -271,26 +277,47 @@ def with_first(value):
 
 
 @pytest.mark.parametrize(
-    ("X", "exact"),
+    ("X", "sums", "squares"),
     [
-        (with_first(2.0), True),
-        (with_first(-100_000.0), True),
-        (with_first(2.5), False),
-        (with_first(2.0**20), False),  # squares of 300 such could be rounded
-        (NONE, True),
-        (np.ones((3, 3)), False),
+        (with_first(2.0), True, True),
+        (with_first(-100_000.0), True, True),
+        (with_first(2.5), True, True),
+        (with_first(2.0**20), True, False),  # squares of 300 such could be rounded
+        (with_first(2.0**44), False, False),  # so could 300 such
+        (with_first(2.0**-38), True, False),
+        (with_first(2.0**-41), False, False),
+        (with_first(np.pi), False, False),
+        (with_first(1e-300), False, False),
+        (with_first(2.0).astype(np.float32) * np.float32(2.0**-140), True, True),
+        (NONE, True, True),
+        (np.ones((3, 3)), False, False),
     ],
 )
-def test_whole_numbers_are_recognised(X, exact):
+def test_sums_without_rounding_are_recognised(X, sums, squares):
     matrix = as_matrix(X)
-    assert sums_exactly(matrix) == exact
+    assert (sums_exactly(matrix), squares_exactly(matrix)) == (sums, squares)
     with Workers(1) as workers:
         kernels = get_kernels("numpy", 0)
         shard = open_engine(matrix, kernels, workers, options=OPTIONS).shards.shard
         assert isinstance(shard, ExactShard) == sparse.issparse(X)
-        assert getattr(shard, "exact", False) == exact
+        assert getattr(shard, "exact", False) == sums
+        assert getattr(shard, "exact_squares", False) == squares
         small = open_engine(matrix, kernels, workers)
         assert type(small.shards.shard) is Shard
+
+
+@pytest.mark.parametrize("effects", [False, True])
+@pytest.mark.parametrize("unit", [1.0, 0.5, 3e-7, 1e9])
+def test_what_effects_leave_of_ratings_is_summed_without_rounding(effects, unit):
+    matrix = observed(np.random.default_rng(8))
+    matrix = replace(matrix, values=matrix.values * unit)
+    with Workers(1) as workers:
+        engine = open_engine(matrix, get_kernels("numpy", 0), workers)
+        mean, rows, columns = find_biases(engine, effects=effects)
+    left = matrix.without(mean + rows, columns)
+    assert sums_exactly(left) == (unit != 3e-7)
+    assert not squares_exactly(left)
+    assert not sums_exactly(matrix.without(mean + rows * 1.001 + 0.1, columns))
 
 
 def test_cells_with_weights_are_not_exact():
@@ -326,5 +353,4 @@ def test_fits_have_the_same_bits_and_fewer_passes(set_pass_options, options, ove
         assert one.history_.tobytes() == other.history_.tobytes()
         assert (one.row_membership_ == other.row_membership_).all()
         assert (one.column_membership_ == other.column_membership_).all()
-    if "missing" not in options:  # the mean of observed cells is no whole number
-        assert one.n_passes_ < other.n_passes_
+    assert one.n_passes_ < other.n_passes_

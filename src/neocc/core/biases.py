@@ -8,10 +8,16 @@ A cell is expected to be mu + b_p + b_t, with mu the weighted mean of all observ
 computed in turn. The two constants are customary for ratings; they shrink the effects of items
 with few observed cells. Rows come last, so that the effects of new rows are found as those of old
 ones are, from the effects of the columns.
+
+The mean and the effects are rounded to multiples of a power of two, about 2^-52 of the largest
+possible sum. What is left of ratings, and of other values with few binary digits, are then
+multiples of it, too, and their sums have no rounding: these can be updated from what changed, in
+any order, with the same bits (`neocc.engines.exact`).
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -21,12 +27,14 @@ from neocc.core.engine import Engine
 from neocc.core.objectives import Side
 from neocc.kernels import Features, Memberships
 
-__all__ = ["Biases", "find_biases", "side_biases"]
+__all__ = ["SUM_DIGITS", "Biases", "find_biases", "side_biases"]
 
 _ROW_SHRINKAGE, _COLUMN_SHRINKAGE = 15.0, 10.0
 _MOST_TURNS = 10
 # Of the largest effect, a change that is too small to matter.
 _LEAST_CHANGE = 1e-6
+# Binary digits that sums in float64 have.
+SUM_DIGITS = 52
 
 
 class Biases(NamedTuple):
@@ -42,20 +50,22 @@ def find_biases(
     *,
     effects: bool = True,
     weights: tuple[FloatArray | float, ...] = (1.0, 1.0),
+    values: tuple[float, float] | None = None,
 ) -> Biases:
     """Return the mean and the effects of observed cells, in about twenty passes at most.
 
     Without `effects` these are 0. A row of weight 2 is two rows, each with an effect of its own:
     where the weights of cells have those of their rows and columns, `weights`, so has what shrinks
-    effects.
+    effects. `values` is the range of the cells, if it is known.
     """
     (n, m), (row_weights, column_weights) = engine.shape, weights
     row_sums, row_counts = _over_columns(engine, np.ones(m))
     total = float(row_counts.sum())
     mean = float(row_sums.sum()) / total if total > 0.0 else 0.0
     rows, columns = np.zeros(n), np.zeros(m)
+    values = engine.value_range() if values is None else values
     if not effects:
-        return Biases(mean, rows, columns)
+        return _rounded(Biases(mean, rows, columns), values, (n, m))
     column_sums, column_counts = _over_rows(engine, np.ones(n))
     for _ in range(_MOST_TURNS):
         before = columns
@@ -66,7 +76,17 @@ def find_biases(
         change = np.abs(columns - before).max(initial=0.0)
         if change <= _LEAST_CHANGE * np.abs(columns).max(initial=0.0):
             break
-    return Biases(mean, rows, columns)
+    return _rounded(Biases(mean, rows, columns), values, (n, m))
+
+
+def _rounded(found: Biases, values: tuple[float, float], shape: tuple[int, int]) -> Biases:
+    """Return the same as multiples of the power of two that sums of what is left allow."""
+    largest = max(map(abs, values)) + abs(found.mean)
+    largest += sum(float(np.abs(each).max(initial=0.0)) for each in found[1:])
+    if not 0.0 < largest < math.inf:
+        return found
+    step = np.exp2(math.ceil(math.log2(largest) + math.log2(max(shape))) - SUM_DIGITS)
+    return Biases(*(np.rint(each / step) * step for each in found))
 
 
 def side_biases(

@@ -1,15 +1,18 @@
 """A shard in memory that updates sums that are exact in any order from what changed.
 
-Sums of whole numbers that are not too large have no rounding: counts, ratings and 0/1 data may be
-added and subtracted in any order. In most iterations few rows and columns change clusters. Column
-sums are then updated from the rows that did, and sums of rows from the columns that did (a copy of
-the entries by column holds these), with the bits of sums over all entries. Numbers of observed
-cells are whole whatever the values are: of other values, those of columns are updated, and only the
-values are summed anew.
+Sums of whole numbers, or of multiples of a power of two, have no rounding as long as float64 holds
+them: counts, ratings and 0/1 data may be added and subtracted in any order, and so may ratings
+minus effects of rows and columns (`neocc.core.biases` rounds these for it). In most iterations few
+rows and columns change clusters. Column sums are then updated from the rows that did, and sums of
+rows from the columns that did (a copy of the entries by column holds these), with the bits of sums
+over all entries. Squares need twice the digits: those that are rounded are summed anew. Numbers of
+observed cells are whole whatever the values are: of other values, those of columns are updated, and
+only the values are summed anew.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
@@ -20,18 +23,20 @@ from scipy import sparse
 
 from neocc._typing import BoolArray, FloatArray
 from neocc.core.assign import Applied
+from neocc.core.biases import SUM_DIGITS
 from neocc.engines.following import few_changed
 from neocc.engines.matrix import Matrix, SparseMatrix
 from neocc.engines.passes import Rows
 from neocc.engines.shard import Shard
+from neocc.engines.sums import add_squares
 from neocc.kernels import Base, Features, Memberships, SparseBlock, Terms
 
-__all__ = ["ExactShard", "is_updated", "sums_exactly"]
+__all__ = ["ExactShard", "is_updated", "squares_exactly", "sums_exactly"]
 
 Result = TypeVar("Result")
 
-# Below this, sums of squares of items that count a thousand times are whole numbers in float64.
-_LARGEST_SUM = 2.0**43
+# Binary digits of sums of squares, each of which may count a thousand times.
+_SQUARE_DIGITS = 43
 _CHUNK = 1 << 16
 
 
@@ -59,23 +64,36 @@ def is_updated(matrix: Matrix) -> bool:
 
 
 def sums_exactly(matrix: Matrix) -> bool:
-    """Whether a matrix `is_updated` and has whole numbers with exact sums of squares."""
-    if not is_updated(matrix):
-        return False
+    """Whether a matrix `is_updated` and sums over its rows and columns have no rounding."""
+    return is_updated(matrix) and _are_multiples(matrix, 1, SUM_DIGITS)
+
+
+def squares_exactly(matrix: Matrix) -> bool:
+    """Whether a matrix `is_updated` and sums of its squares have no rounding, either."""
+    return is_updated(matrix) and _are_multiples(matrix, 2, _SQUARE_DIGITS)
+
+
+def _are_multiples(matrix: Matrix, power: int, digits: int) -> bool:
+    """Whether all values are multiples of the power of two that sums of their powers allow."""
     values = matrix.values.data
     largest = max(-float(values.min(initial=0)), float(values.max(initial=0)))
-    if largest * largest * max(matrix.shape) > _LARGEST_SUM:
-        return False
-    parts = (values[at : at + _CHUNK] for at in range(0, len(values), _CHUNK))
+    if largest == 0.0:
+        return True
+    step = np.exp2(math.ceil(math.log2(largest) + (math.log2(max(matrix.shape)) - digits) / power))
+    parts = (values[at : at + _CHUNK] / step for at in range(0, len(values), _CHUNK))
     return all(np.array_equal(part, np.rint(part)) for part in parts)
 
 
 class ExactShard(Shard):
-    """A shard of a matrix that `is_updated`; `exact` tells whether it `sums_exactly`."""
+    """A shard of a matrix that `is_updated`.
+
+    `exact` tells whether it `sums_exactly`, `exact_squares` whether it `squares_exactly`.
+    """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.exact = sums_exactly(self.matrix)
+        self.exact_squares = self.exact and squares_exactly(self.matrix)
         self._of_columns: _ColumnSums | None = None
         self._of_rows: _RowSums | None = None
 
@@ -117,10 +135,22 @@ class ExactShard(Shard):
         """
         found, block = last.features.copied(), self._block(0, self.shape[0])
         is_plain = last.base != "weighted" or (U.is_partition and last.U.is_partition)
-        squares = None if is_plain else found.squares
+        squares = found.squares if self.exact_squares and not is_plain else None
         some = np.flatnonzero(moved)
         self.kernels.move(block, last.U, U, some, found.sums, squares, found.counts)
+        if self.exact and squares is None and not is_plain:
+            found.squares[:] = self._squares_beside(U)
         return found
+
+    def _squares_beside(self, U: Memberships) -> FloatArray:
+        """Return the squares of columns with the bits of those summed beside sums over U."""
+        if U.is_partition:
+            return self.column_squares()
+
+        def add(rows: Rows, totals: Features) -> None:
+            add_squares(self.kernels, self._block(*rows), U.weights[slice(*rows)], totals.squares)
+
+        return self._passes.down_columns((U.n_clusters, 0, 0), add).squares
 
     @cached_property
     def _columns(self) -> SparseBlock:
@@ -138,6 +168,8 @@ class ExactShard(Shard):
         if V is None or not updates or not _is_unweighted(V) or not self._keeps(n * V.n_clusters):
             return super()._over_features(terms, V, function)
         norms, moved = self._norms(terms, V), None
+        if norms is None and not self.exact_squares:
+            norms = self.row_squares(V.weights)
         with_squares, with_counts = norms is None, terms.curve is not None
         if (
             last is None

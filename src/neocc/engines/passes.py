@@ -50,7 +50,7 @@ class PassOptions:
     # Blocks of rows that are copied have this many entries.
     copied: int = 1 << 19
     # Stores from this size on update sums from what changed: reading fewer entries costs no more
-    # than finding it. The same, for sparse data in memory: sums of whole numbers, and numbers of
+    # than finding it. The same, for sparse data in memory: sums without rounding, and numbers of
     # observed cells.
     least_followed: int = 1 << 19
     least_updated: int = 1 << 16

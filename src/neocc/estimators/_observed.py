@@ -194,7 +194,7 @@ def effects_of(
     if values[0] > values[1]:
         raise ValueError("cell_weight is 0 in every observed cell: nothing is left to fit.")
     weights = tuple(1.0 if each is None else each for each in (rows, columns))
-    return find_biases(engine, effects=effects, weights=weights), values
+    return find_biases(engine, effects=effects, weights=weights, values=values), values
 
 
 def _numbers(name: str, given: Any, n: int) -> Any:

@@ -125,7 +125,7 @@ def square_rows(
         total = 0.0
         for e in range(np.uint64(indptr[p]), np.uint64(indptr[p + 1])):
             x = np.float64(data[e])
-            total += x * x * weights[indices[e]] if len(weights) else x * x
+            total += weights[indices[e]] * x * x if len(weights) else x * x
         squares[p] = total
 
 
