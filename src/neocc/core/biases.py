@@ -10,9 +10,10 @@ with few observed cells. Rows come last, so that the effects of new rows are fou
 ones are, from the effects of the columns.
 
 The mean and the effects are rounded to multiples of a power of two, about 2^-52 of the largest
-possible sum. What is left of ratings, and of other values with few binary digits, are then
-multiples of it, too, and their sums have no rounding: these can be updated from what changed, in
-any order, with the same bits (`neocc.engines.exact`).
+possible sum of what is left. What is left of ratings, and of other values with few binary digits,
+are then multiples of it, too, and their sums have no rounding: these can be updated from what
+changed, in any order, with the same bits (`neocc.engines.exact`). The turns end at a change that is
+far larger.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def find_biases(
 
 def _rounded(found: Biases, values: tuple[float, float], shape: tuple[int, int]) -> Biases:
     """Return the same as multiples of the power of two that sums of what is left allow."""
-    largest = max(map(abs, values)) + abs(found.mean)
+    largest = max(found.mean - values[0], values[1] - found.mean)
     largest += sum(float(np.abs(each).max(initial=0.0)) for each in found[1:])
     if not 0.0 < largest < math.inf:
         return found
