@@ -68,14 +68,15 @@ def find_biases(
     if not effects:
         return _rounded(Biases(mean, rows, columns), values, (n, m))
     column_sums, column_counts = _over_rows(engine, np.ones(n))
-    for _ in range(_MOST_TURNS):
+    for turn in range(_MOST_TURNS):
         before = columns
         left = column_sums - mean * column_counts - _over_rows(engine, rows)[1]
         columns = left / (_COLUMN_SHRINKAGE * column_weights + column_counts)
         left = row_sums - mean * row_counts - _over_columns(engine, columns)[1]
         rows = left / (_ROW_SHRINKAGE * row_weights + row_counts)
         change = np.abs(columns - before).max(initial=0.0)
-        if change <= _LEAST_CHANGE * np.abs(columns).max(initial=0.0):
+        # Columns of one mean have no effect before rows have theirs.
+        if turn > 0 and change <= _LEAST_CHANGE * np.abs(columns).max(initial=0.0):
             break
     return _rounded(Biases(mean, rows, columns), values, (n, m))
 
