@@ -95,6 +95,15 @@ def test_effects_are_regularised_alternating_means():
     np.testing.assert_allclose(found, c, rtol=1e-10)
 
 
+def test_columns_of_one_mean_have_the_effects_that_rows_leave_them():
+    X = np.array([[1.0, 3.0], [5.0, NAN], [3.0, 3.0], [NAN, 3.0]])
+    W = (~np.isnan(X)).astype(float)
+    mean, rows, columns = find_biases(observed.make_engine(np.nan_to_num(X), W))
+    left = np.where(W > 0, X - mean - rows[:, None], 0.0)
+    np.testing.assert_allclose(columns, left.sum(axis=0) / 13.0, rtol=1e-4)
+    assert columns[1] > 0.009
+
+
 def test_effects_that_were_planted_are_found():
     rng = np.random.default_rng(0)
     b, c = rng.normal(size=(300, 1)), rng.normal(size=200)

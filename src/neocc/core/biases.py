@@ -10,9 +10,10 @@ with few observed cells. Rows come last, so that the effects of new rows are fou
 ones are, from the effects of the columns.
 
 The mean and the effects are rounded to multiples of a power of two, about 2^-52 of the largest
-possible sum. What is left of ratings, and of other values with few binary digits, are then
-multiples of it, too, and their sums have no rounding: these can be updated from what changed, in
-any order, with the same bits (`neocc.engines.exact`).
+possible sum of what is left. What is left of ratings, and of other values with few binary digits,
+are then multiples of it, too, and their sums have no rounding: these can be updated from what
+changed, in any order, with the same bits (`neocc.engines.exact`). The turns end at a change that is
+far larger.
 """
 
 from __future__ import annotations
@@ -67,21 +68,22 @@ def find_biases(
     if not effects:
         return _rounded(Biases(mean, rows, columns), values, (n, m))
     column_sums, column_counts = _over_rows(engine, np.ones(n))
-    for _ in range(_MOST_TURNS):
+    for turn in range(_MOST_TURNS):
         before = columns
         left = column_sums - mean * column_counts - _over_rows(engine, rows)[1]
         columns = left / (_COLUMN_SHRINKAGE * column_weights + column_counts)
         left = row_sums - mean * row_counts - _over_columns(engine, columns)[1]
         rows = left / (_ROW_SHRINKAGE * row_weights + row_counts)
         change = np.abs(columns - before).max(initial=0.0)
-        if change <= _LEAST_CHANGE * np.abs(columns).max(initial=0.0):
+        # Columns of one mean have no effect before rows have theirs.
+        if turn > 0 and change <= _LEAST_CHANGE * np.abs(columns).max(initial=0.0):
             break
     return _rounded(Biases(mean, rows, columns), values, (n, m))
 
 
 def _rounded(found: Biases, values: tuple[float, float], shape: tuple[int, int]) -> Biases:
     """Return the same as multiples of the power of two that sums of what is left allow."""
-    largest = max(map(abs, values)) + abs(found.mean)
+    largest = max(found.mean - values[0], values[1] - found.mean)
     largest += sum(float(np.abs(each).max(initial=0.0)) for each in found[1:])
     if not 0.0 < largest < math.inf:
         return found
