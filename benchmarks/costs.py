@@ -1,10 +1,10 @@
 """An iteration of "poisson" and one over observed cells, against one of "mean".
 
-Part of `python -m benchmarks iterations` and of `python -m benchmarks.ratings`. All sum the
-same entries, in one process, on one thread, and take turns; the best processor time of all turns
-counts. "mean" has a pass over sums alone, "poisson" adds margins and logarithms of rates, observed
-cells are summed and counted. Sums without rounding are updated from what changed: of whole numbers,
-and of ratings of which the effects of rows and columns are removed, as in fits that predict.
+Part of `python -m benchmarks iterations`. All sum the same entries, in one process, on one thread,
+and take turns; the best processor time of all turns counts. "mean" has a pass over sums alone,
+"poisson" adds margins and logarithms of rates, observed cells are summed and counted. Sums without
+rounding are updated from what changed: of whole numbers, and of ratings of which the effects of
+rows and columns are removed, as in fits that predict.
 """
 
 from __future__ import annotations

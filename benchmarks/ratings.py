@@ -3,9 +3,8 @@
 Parts: `predictions` (MovieLens 100K, five folds, as many times as there are seeds: biases,
 co-clustering of George and Merugu, NEOCC over observed cells and means of several fits, beside the
 systems of Surprise if it is installed), `fresh` (some of them on other folds, and pairs of clusters
-in place of shares), `large` (MovieLens 1M, a fifth held out), `genres` (groups of films beside
-genres) and `observed` (an iteration over observed cells and one of "poisson" against one of
-"mean"). `--write docs/ratings-study.md` keeps their tables.
+in place of shares), `large` (MovieLens 1M, a fifth held out) and `genres` (groups of films beside
+genres). `--write docs/ratings-study.md` keeps their tables.
 
 Surprise is not needed by neocc, and is best kept apart from it:
 
@@ -26,7 +25,6 @@ from typing import NamedTuple
 import numpy as np
 from rich.console import Console
 
-from benchmarks import costs
 from benchmarks.genres import genre_lines
 from benchmarks.iterations import judged
 from benchmarks.pages import Line
@@ -122,20 +120,12 @@ def large_lines(n_seeds: int, console: Console) -> Iterator[Line]:
         yield line
 
 
-def cost_lines(n_seeds: int, console: Console) -> Iterator[Line]:
-    """Time iterations, three turns for each seed."""
-    for line in costs.lines(3 * n_seeds):
-        console.print(" | ".join(line), highlight=False)
-        yield line
-
-
 PARTS: dict[str, Part] = {
     "predictions": (prediction_lines, 2),
     # Nobody had looked at these folds when settings were decided upon.
     "fresh": (partial(prediction_lines, first=2), 1),
     "large": (large_lines, 2),
     "genres": (genre_lines, 3),
-    "observed": (cost_lines, 2),
 }
 
 

@@ -175,6 +175,9 @@ def test_columns_of_a_list_of_cells_may_be_named(run, tmp_path, ratings):
         ran = run("predict", "out", "other.csv", "--cells", "--triplet-columns", wrong)
         assert ran.code == 2
         assert f"There is no column {said}. The columns are when, film, user" in ran.err
+    ran = run("predict", "out", "pairs.csv", "--cells", "--triplet-columns", "film,user")
+    assert ran.code == 2
+    assert "Rows and columns are exchanged" in " ".join(ran.err.split())
     ran = run("predict", "out", "pairs.csv", "--cells", "--layout", "pairs")
     assert ran.code == 2
     assert "Leave out --layout." in " ".join(ran.err.split())

@@ -26,6 +26,7 @@ OPTIONS = PassOptions(
     smallest_block=100,
     entries_per_cell=1,
     least_updated=0,
+    max_moved=0.1,
     entries_per_sum=0,
 )
 NONE = sparse.csr_array((N_ROWS, N_COLUMNS))

@@ -124,6 +124,13 @@ def cells_answer(
         cells = read_cells(path, rows, columns, ReadOptions(**options, columns=places))
     sides = {"rows": [rows.get(row, -1) for row, _ in cells]}
     sides["columns"] = [columns.get(column, -1) for _, column in cells]
+    if all(set(each) == {-1} for each in sides.values()) and any(
+        row in columns and column in rows for row, column in cells
+    ):
+        raise Mistake(
+            f"{path}: Rows and columns are exchanged: what is read as rows are columns of the "
+            "model. --triplet-columns says where they are, rows first."
+        )
     with blaming_the_user():
         values = fitted._clipped(fitted._values(*map(np.asarray, sides.values())))  # noqa: SLF001
     notes = [

@@ -118,7 +118,7 @@ class ExactShard(Shard):
             return super().column_features(U, V, base, counts)
         moved = None
         if last is not None and last.base == base and counts == (last.features.counts is not None):
-            moved = few_changed(last.U, U, self.options.max_changed)
+            moved = few_changed(last.U, U, self.options.max_moved)
         if last is None or moved is None:
             found = super().column_features(U, V, base, counts)
         else:
@@ -182,7 +182,7 @@ class ExactShard(Shard):
             counts = self.space.empty(n, V.n_clusters) if with_counts else None
             last = _RowSums(V, self.space.empty(n, V.n_clusters), squares, counts)
         else:
-            moved = few_changed(last.V, V, self.options.max_changed)
+            moved = few_changed(last.V, V, self.options.max_moved)
         before, sums, squares, counts = last
         weights = V.weights if with_squares else None
         if moved is not None and moved.any():

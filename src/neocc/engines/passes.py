@@ -56,8 +56,10 @@ class PassOptions:
     least_updated: int = 1 << 16
     # Updates before sums are computed from all rows again, which stops rounding from adding up.
     max_updates: int = 20
-    # Above this share of changed rows or columns, all are summed: changed ones are read twice.
+    # Above this share of changed rows or columns, all are summed: changed ones are read twice. In
+    # memory that costs little, and of stores most blocks are read for a few rows of each.
     max_changed: float = 0.1
+    max_moved: float = 0.25
     # Threads make a run each, of sparse matrices of so many entries: runs of smaller ones wait for
     # the interpreter, and larger ones are cut into blocks that threads share.
     own_runs: tuple[int, int] = (1 << 15, 1 << 19)
