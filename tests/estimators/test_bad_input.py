@@ -392,9 +392,11 @@ class TestUse:
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_a_failed_refit_leaves_the_earlier_fit(name):
     model = make_model(name).fit(GOOD)
-    expected = model.predict(GOOD)
+    expected, earlier = model.predict(GOOD), dict(vars(model))
     with pytest.raises(ValueError, match="NaN"):
         model.fit(with_value(np.nan)[:, :5])
+    assert vars(model).keys() == earlier.keys()
+    assert all(value is earlier[name] for name, value in vars(model).items())
     np.testing.assert_array_equal(model.predict(GOOD), expected)
 
 

@@ -244,18 +244,15 @@ class BaseNEO(
     @contextmanager
     def _keeping_earlier_fit(self) -> Iterator[None]:
         """Leave what an earlier fit knew in place when a new one ends with nothing."""
-        names = ["n_features_in_", "feature_names_in_", "overlap_choice_", "numbers_choice_"]
-        names += ["row_estimate_", "column_estimate_", "row_effects_", "column_effects_"]
-        names += ["overall_mean_", "value_range_", "row_names_in_"]
-        earlier = {name: getattr(self, name) for name in names if hasattr(self, name)}
+        earlier = _learnt(self)
         self._published = False
         try:
             with running(getattr(self, "engine", None)):
                 yield
         except BaseException:
             if not self._published:
-                for name in names:
-                    self.__dict__.pop(name, None)
+                for name in _learnt(self):
+                    delattr(self, name)
                 self.__dict__.update(earlier)
             raise
         finally:
@@ -283,3 +280,7 @@ class BaseNEO(
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _learnt(estimator: Any) -> dict[str, Any]:
+    return {name: value for name, value in vars(estimator).items() if name.endswith("_")}
