@@ -62,8 +62,6 @@ class Objective(ABC):
         What the base of items is.
     name : str
         How users call it.
-    has_background : bool
-        Whether it can do so.
     needs_products : bool
         Whether distances depend on products.
     blended_by : tuple of str
@@ -73,13 +71,6 @@ class Objective(ABC):
         those of others says nothing.
     needs_counts : bool
         Whether only observed cells count, so that distances depend on their weights.
-    per_item : bool
-        Whether the number of parameters grows with the rows and columns.
-    keeps_fits : bool
-        Whether values that fit a column by itself fit it as well where it is the only one of a
-        cluster: they do unless block means are shrunk.
-    of_counts : bool
-        Whether it compares counts with independence; else it is a sum of squared differences.
     likelihood_ratio : bool
         Whether it is minus the logarithm of a likelihood over that of independence.
     paired : bool
@@ -97,14 +88,10 @@ class Objective(ABC):
     base: Base = field(init=False, default="weighted")
 
     name: ClassVar[str]
-    has_background: ClassVar[bool] = True
     needs_products: ClassVar[bool]
     blended_by: ClassVar[tuple[str, ...]] = ()
     freed_by: ClassVar[tuple[str, ...]] = ()
     needs_counts: ClassVar[bool] = False
-    per_item: ClassVar[bool] = True
-    keeps_fits: ClassVar[bool] = True
-    of_counts: ClassVar[bool] = False
     likelihood_ratio: ClassVar[bool] = False
     paired: ClassVar[bool] = False
     reseeds: ClassVar[bool] = True
@@ -114,6 +101,19 @@ class Objective(ABC):
     def __post_init__(self) -> None:
         if self.background:
             object.__setattr__(self, "base", "plain")
+
+    @property
+    def of_counts(self) -> bool:
+        """Whether it compares counts with independence; else it is a sum of squared differences."""
+        return self.base == "margins"
+
+    @property
+    def per_item(self) -> bool:
+        """Whether the number of parameters grows with the rows and columns.
+
+        It does where each cluster has a prototype with a value for each of them.
+        """
+        return self.needs_products
 
     def check(
         self,
@@ -131,7 +131,7 @@ class Objective(ABC):
         return None
 
     def against_background(self) -> Self:
-        """Return the same with costs relative to a background."""
+        """Return the same with costs relative to a background, or refuse that."""
         return replace(self, background=True)
 
     def constant(

@@ -44,8 +44,6 @@ class Observed(Objective):
     needs_products = False
     needs_counts = True
     reseeds = False
-    per_item = False
-    keeps_fits = False
     blended_by = ("average", "sum")
     freed_by = ("either",)
     weighs_data = True

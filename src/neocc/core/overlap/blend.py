@@ -34,7 +34,6 @@ class Blend(OverlapModel):
     key: ClassVar[str] = "blend"
     mixed: ClassVar[bool] = True
     divides: ClassVar[bool] = True
-    blends: ClassVar[bool] = True
     pair_share: ClassVar[float] = 0.5
 
     @property
@@ -98,7 +97,6 @@ class BlendedSum(Blend):
     key: ClassVar[str] = "blended-sum"
     divides: ClassVar[bool] = False
     pair_share: ClassVar[float] = 1.0
-    keeps_shifts: ClassVar[bool] = False
 
     @property
     def one_way(self) -> OverlapModel:

@@ -44,7 +44,6 @@ class Either(OverlapModel):
     name: ClassVar[str] = "either"
     needs_squares: ClassVar[bool] = True
     needs_sums: ClassVar[bool] = True
-    both_sides: ClassVar[bool] = False
 
     @property
     def one_way(self) -> OverlapModel:

@@ -45,18 +45,13 @@ class OverlapModel:
     needs_pairs, needs_squares : bool
         Whether the cost of several clusters depends on the inner products of their prototypes, and
         on the squares of the item.
-    blends : bool
-        Whether pairs of clusters have distances of their own.
     pair_share : float
-        Then, how much of the values of each is in those of a pair.
+        How much of the values of each cluster is in those of a pair, where pairs have distances of
+        their own; 0 where they have none.
     key : str
         How files call it, where that is not its name.
     needs_sums : bool
         Whether it depends on the parts of distances, by clusters of the other side.
-    both_sides : bool
-        Whether items of both sides may have several clusters; if not, those of rows alone.
-    keeps_shifts : bool
-        Whether a constant added to the data changes nothing.
     prices_first : bool
         Whether it depends on the price of extra memberships who is left out.
     """
@@ -69,12 +64,24 @@ class OverlapModel:
     needs_pairs: ClassVar[bool] = False
     needs_squares: ClassVar[bool] = False
     needs_sums: ClassVar[bool] = False
-    blends: ClassVar[bool] = False
     pair_share: ClassVar[float] = 0.0
     key: ClassVar[str] = ""
-    both_sides: ClassVar[bool] = True
-    keeps_shifts: ClassVar[bool] = True
     prices_first: ClassVar[bool] = True
+
+    @property
+    def blends(self) -> bool:
+        """Whether pairs of clusters have distances of their own."""
+        return self.pair_share > 0.0
+
+    @property
+    def adds(self) -> bool:
+        """Whether prototypes are added up, so that a constant added to the data matters."""
+        return self.mixed and not self.divides
+
+    @property
+    def both_sides(self) -> bool:
+        """Whether columns may have several clusters; only parts of distances of rows are known."""
+        return not self.needs_sums
 
     def costs(self, sizes: FloatArray, gram: FloatArray | None) -> SetCosts:  # noqa: ARG002
         """Return the parts of the cost of sets, by size: by default distances, or their mean."""
