@@ -131,16 +131,18 @@ class Features:
         """Return a table where it is."""
         return getattr(self, name)
 
+    def fetched(self, found: Any) -> FloatArray:
+        """Return what was made of a table where it is, in this process."""
+        return np.asarray(found)
+
     def energies(self, name: str) -> FloatArray:
         """Return the sums of squares of the columns of a table."""
-        T = getattr(self, name)
-        found: FloatArray = np.einsum("tq,tq->q", T, T)
-        return found
+        T = self.kept(name)
+        return self.fetched(np.einsum("tq,tq->q", T, T))
 
     def totals(self, name: str) -> FloatArray:
         """Return the sums of the columns of a table."""
-        found: FloatArray = getattr(self, name).sum(axis=0)
-        return found
+        return self.fetched(self.kept(name).sum(axis=0))
 
     def largest(self, name: str, scale: FloatArray) -> float:
         """Return the largest number of a table whose columns are scaled."""

@@ -70,16 +70,10 @@ class HeldFeatures(Features):
         """Return a table where it is."""
         return getattr(self.held, name)
 
-    def energies(self, name: str) -> FloatArray:
-        """Return the sums of squares of the columns of a table."""
-        device, T = self.device.kernels, getattr(self.held, name)
-        found: FloatArray = device.fetch(device.xp.einsum("tq,tq->q", T, T))
-        return found
-
-    def totals(self, name: str) -> FloatArray:
-        """Return the sums of the columns of a table."""
-        found: FloatArray = self.device.kernels.fetch(getattr(self.held, name).sum(axis=0))
-        return found
+    def fetched(self, found: Any) -> FloatArray:
+        """Return what was made of a table where it is, in this process."""
+        here: FloatArray = self.device.kernels.fetch(found)
+        return here
 
     def largest(self, name: str, scale: FloatArray) -> float:
         """Return the largest number of a table whose columns are scaled."""
