@@ -92,10 +92,15 @@ class OverlapModel:
         """Return memberships, each a part of its item if the model divides an item among them."""
         if not len(members.extra_items):
             return replace(members, scale=members.item_weights, mixed=False, virtual=None)
-        scale = members.item_weights
-        if self.divides:
-            scale = (1.0 if scale is None else scale) / np.maximum(members.numbers, 1)
+        scale = self.scale(members.item_weights, members.numbers)
         return replace(members, scale=scale, mixed=self.mixed, virtual=None)
+
+    def scale(self, weights: FloatArray | None, numbers: IntArray) -> FloatArray | None:
+        """Return what each membership of items counts as, given weights and how many they have."""
+        if not self.divides:
+            return weights
+        found: FloatArray = (1.0 if weights is None else weights) / np.maximum(numbers, 1)
+        return found
 
     def counted(
         self,
@@ -133,11 +138,17 @@ class OverlapModel:
         """The model of a side alone, from which both start."""
         return self
 
+    def known(self, scores: Scores) -> OverlapModel:  # noqa: ARG002
+        """Return the model, or one of single clusters if scores do not tell what more cost."""
+        return self
+
     def choices(self, scores: Scores, kernels: Kernels, spread: Spread = at_once) -> Choices:
         """Return what items can choose from, given their distances to single clusters.
 
         Memberships that they apply are weighted.
         """
+        if (model := self.known(scores)) is not self:
+            return model.choices(scores, kernels, spread)
         k = scores.n_clusters
         largest = k if self.most is None else min(k, self.most)
         scores = scores._replace(costs=self._costs(scores))
