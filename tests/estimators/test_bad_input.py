@@ -111,6 +111,8 @@ BAD_NEOCC = {
     "fractional clusters": ({"n_row_clusters": 2.5}, r"'n_row_clusters' parameter"),
     "clusters as text": ({"n_column_clusters": "3"}, r"'n_column_clusters' parameter"),
     "row overlap too high": ({"row_overlap": 2.1}, r"row_overlap=2\.1 is above"),
+    "row overlap beyond floats": ({"row_overlap": 1e308}, r"row_overlap=1e\+308 is above"),
+    "row overlap far below": ({"row_overlap": -1e308}, r"row_overlap=-1e\+308 is below"),
     "column overlap too high": ({"column_overlap": 2.1}, r"column_overlap=2\.1 is above"),
     "row overlap too low": (
         {"row_overlap": -0.3, "row_outliers": 0.1},
