@@ -1,9 +1,8 @@
 """`python -m benchmarks.performance` prints the tables of docs/performance.md, or one of them.
 
 `--write docs/performance.md` also puts them there. Times are processor seconds on one thread, the
-best of several interleaved runs, so that a busy machine disturbs both sides alike; only `threads`
-has wall time, and tells something on an idle machine alone. All fits have compiled kernels, which
-"auto" might choose for the longer of two fits alone; an untimed run before the others loads them.
+best of several interleaved runs (`neocc._bench`); only `threads` has wall time, and tells something
+on an idle machine alone.
 """
 
 from __future__ import annotations
@@ -11,86 +10,40 @@ from __future__ import annotations
 import argparse
 import os
 import time
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from rich.console import Console
-from scipy import sparse
-from sklearn.cluster import KMeans, SpectralBiclustering, SpectralCoclustering
-from sklearn.datasets import load_digits
-from threadpoolctl import threadpool_limits
 
 from benchmarks import data
 from benchmarks.__main__ import machine
 from benchmarks.measure import in_fresh_process
 from benchmarks.pages import Line, markdown, replace_section
-from neocc import NEOCC, objective_value
-from neocc.datasets import fetch_movielens_1m, fetch_movielens_100k, make_coclusters
-from neocc.metrics import omega_index
-
-Truth = np.ndarray | None
-
-
-class Case(NamedTuple):
-    """Data, how NEOCC is told to fit them, whom it is compared with, and the true row clusters."""
-
-    name: str
-    X: Any
-    options: dict[str, Any]
-    rival: str
-    truth: Truth = None
-
-
-def _labels(n: int, k: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    labels = rng.integers(k, size=n)
-    return labels, np.eye(k, dtype=bool)[labels]
-
-
-def sparse_blocks(n: int, m: int, per_row: int, k: int, *, counts: bool = True) -> tuple[Any, Any]:
-    """Draw rows of `per_row` entries in k x k blocks of different density, with their clusters."""
-    rng = np.random.default_rng(0)
-    (rows, truth), columns = _labels(n, k, rng), np.sort(rng.integers(k, size=m))
-    starts = np.searchsorted(columns, np.arange(k + 1))
-    share = rng.gamma(0.5, size=(k, k)) * np.diff(starts)
-    cumulative = np.cumsum(share / share.sum(axis=1, keepdims=True), axis=1)[rows]
-    cells = (rng.random((n, per_row, 1)) > cumulative[:, None, :-1]).sum(axis=2)
-    places = starts[cells] + (rng.random((n, per_row)) * np.diff(starts)[cells]).astype(int)
-    indices, indptr = places.ravel(), np.arange(0, n * per_row + 1, per_row)
-    X = sparse.csr_array((np.ones(n * per_row), indices, indptr), shape=(n, m))
-    X.sum_duplicates()
-    if not counts:
-        X.data[:] = 1.0
-    # The rival refuses rows and columns without entries.
-    some = np.asarray(X.sum(axis=0)).ravel() > 0
-    return X[:, some], truth
+from neocc import NEOCC
+from neocc._bench import Case, compared, few_cases, fit_of, planted_case, sparse_blocks, timed
+from neocc.datasets import fetch_movielens_1m, fetch_movielens_100k
 
 
 def cases() -> Iterator[Case]:
     """Yield data of many kinds, from small to 10 million entries."""
 
-    def sizes(k: int, l: int, **more: Any) -> dict[str, Any]:  # noqa: E741
-        return {"n_row_clusters": k, "n_column_clusters": l, **more}
+    def sizes(k: int, l: int) -> dict[str, Any]:  # noqa: E741
+        return {"n_row_clusters": k, "n_column_clusters": l}
 
-    def dense(name: str, rival: str, shape: tuple[int, int], k: int, l: int, **more: Any) -> Case:  # noqa: E741
-        X, rows, _ = make_coclusters(shape, k, l, noise=1.0, random_state=0, **more)
-        return Case(name, X, sizes(k, l, **more), rival, rows)
-
+    few = {each.name: each for each in few_cases()}
     noise = np.random.default_rng(0).normal(size=(2000, 100))
     for k, l in ((3, 3), (8, 5), (20, 10)):  # noqa: E741
-        yield dense("dense", "KMeans", (2000, 100), k, l)
+        yield planted_case("dense", "KMeans", (2000, 100), k, l)
         yield Case("dense, no structure", noise, sizes(k, l), "KMeans")
-    digits = load_digits()
-    yield Case("dense, digits", digits.data, sizes(10, 6), "KMeans", np.eye(10)[digits.target] > 0)
-    yield dense("dense, wide", "SpectralBiclustering", (100, 2000), 5, 8)
-    yield dense("dense, tall", "SpectralBiclustering", (2000, 100), 8, 5)
-    overlap = dense("dense, overlap", "SpectralBiclustering", (500, 200), 5, 5, row_overlap=0.3)
-    yield overlap
-    averages = {**overlap.options, "overlap_model": "average"}
-    yield overlap._replace(name='dense, overlap, "average"', options=averages)
-    yield dense("dense, many outliers", "SpectralBiclustering", (500, 200), 5, 5, row_outliers=0.3)
+    rival = "SpectralBiclustering"
+    yield few["dense, digits"]
+    yield planted_case("dense, wide", rival, (100, 2000), 5, 8)
+    yield few["dense, tall"]
+    yield planted_case("dense, overlap", rival, (500, 200), 5, 5, row_overlap=0.3)
+    yield few['dense, overlap, "average"']
+    yield planted_case("dense, many outliers", rival, (500, 200), 5, 5, row_outliers=0.3)
     for name, (n, m), per_row, k, counts in (
         ("sparse counts", (2000, 1000), 60, 8, True),
         ("sparse, binary", (2000, 1000), 60, 8, False),
@@ -112,71 +65,8 @@ def cases() -> Iterator[Case]:
             yield Case("sparse, planted", X, sizes(k, k), "SpectralCoclustering")
 
 
-def _rival(case: Case) -> Any:
-    k, l = (case.options[f"n_{side}_clusters"] for side in ("row", "column"))  # noqa: E741
-    if case.rival == "KMeans":
-        return KMeans(k, n_init=10, random_state=0)
-    if case.rival == "SpectralBiclustering":
-        return SpectralBiclustering((k, l), random_state=0)
-    return SpectralCoclustering(k, random_state=0)
-
-
-def timed(runs: list[Callable[[], Any]], repeats: int) -> tuple[list[Any], list[float]]:
-    """Make all runs in turn; return what each returns, and its least processor seconds.
-
-    The first turn is not timed: it may compile.
-    """
-    seconds = np.full((repeats, len(runs)), np.inf)
-    found: list[Any] = []
-    with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for turn in range(-1, repeats):
-            found = []
-            for i, run in enumerate(runs):
-                begin = time.process_time()
-                found.append(run())
-                if turn >= 0:
-                    seconds[turn, i] = time.process_time() - begin
-    return found, seconds.min(axis=0).tolist()
-
-
-def _fit(case: Case, **more: Any) -> Callable[[], Any]:
-    given = {**case.options, **more, "kernel": "numba"}
-    return lambda: NEOCC(**given, random_state=0, n_jobs=1).fit(case.X)
-
-
-class Compared(NamedTuple):
-    """Seconds of a default fit, of the rival and of ten plain starts, and what was found."""
-
-    ours: float
-    rival: float
-    plain: float
-    below: float | None
-    omegas: tuple[float, float] | None
-
-
-def compared(case: Case, repeats: int) -> Compared:
-    """Time a default fit and its rival in turn, and judge both by J and by the true clusters."""
-    runs = [_fit(case), lambda: _rival(case).fit(case.X), _fit(case, refine=False)]
-    turns = repeats if _entries(case) < 10**6 else max(2, repeats // 2)
-    (ours, theirs, _), seconds = timed(runs, turns)
-    k, l = (case.options[f"n_{side}_clusters"] for side in ("row", "column"))  # noqa: E741
-    rows = theirs.labels_ if case.rival == "KMeans" else theirs.row_labels_
-    U, below, omegas = np.eye(k, dtype=bool)[rows], None, None
-    if case.rival != "KMeans" and not {"row_overlap", "row_outliers"} & set(case.options):
-        J = objective_value(case.X, U, np.eye(l, dtype=bool)[theirs.column_labels_])
-        below = 100 * (1 - ours.objective_ / J) + 0.0
-    if case.truth is not None:
-        omegas = omega_index(case.truth, ours.row_membership_), omega_index(case.truth, U)
-    return Compared(*seconds, below, omegas)
-
-
-def _entries(case: Case) -> int:
-    return int(case.X.nnz if sparse.issparse(case.X) else case.X.size)
-
-
 def _percent(share: float | None) -> str:
-    return "" if share is None else f"{share:.2f} %".replace("-0.00", "0.00")
+    return "" if share is None else f"{share:.2%}".replace("%", " %").replace("-0.00", "0.00")
 
 
 def rival_lines(repeats: int) -> Iterator[Line]:
@@ -189,24 +79,13 @@ def rival_lines(repeats: int) -> Iterator[Line]:
     ]
     for case in cases():
         found = compared(case, repeats)
-        k, l = (case.options[f"n_{side}_clusters"] for side in ("row", "column"))  # noqa: E741
+        k, l = case.sizes  # noqa: E741
         shape = " x ".join(f"{n:,}" for n in case.X.shape)
         times = [f"{1e3 * found.ours:,.0f} ms", f"{1e3 * found.rival:,.0f} ms"]
         ratios = [f"{found.ours / found.rival:.1f}", f"{found.ours / found.plain:.1f}"]
         omegas = [f"{each:.2f}" for each in found.omegas] if found.omegas else ["", ""]
-        line = [case.name, shape, f"{_entries(case):,}", f"{k}, {l}", case.rival, *times, *ratios]
-        yield [*line, _percent(found.below), *omegas]
-
-
-# Lines of the table of rivals, by name and entries, that stand in the README.
-_SHORT = {
-    ("dense, digits", 115_008),
-    ("dense, tall", 200_000),
-    ('dense, overlap, "average"', 100_000),
-    ("sparse counts", 112_134),
-    ("sparse counts, many clusters", 230_172),
-    ("sparse, planted", 9_894_183),
-}
+        line = [case.name, shape, f"{case.n_entries:,}", f"{k}, {l}", case.rival, *times, *ratios]
+        yield [*line, _percent(found.lower), *omegas]
 
 
 def short_lines(repeats: int) -> Iterator[Line]:
@@ -216,14 +95,12 @@ def short_lines(repeats: int) -> Iterator[Line]:
         + [f"{measure}, {whose}" for measure in ("time", "omega") for whose in ("neocc", "other")]
         + ["J lower by"]
     )
-    for case in cases():
-        if (case.name, _entries(case)) not in _SHORT:
-            continue
+    for case in few_cases():
         found = compared(case, repeats)
         shape = " x ".join(f"{n:,}" for n in case.X.shape)
         times = [f"{found.ours:.2f} s", f"{found.rival:.2f} s"]
         omegas = [f"{each:.2f}" for each in found.omegas] if found.omegas else ["", ""]
-        yield [case.name, shape, case.rival, *times, *omegas, _percent(found.below)]
+        yield [case.name, shape, case.rival, *times, *omegas, _percent(found.lower)]
 
 
 def growth_lines(repeats: int) -> Iterator[Line]:
@@ -241,12 +118,12 @@ def growth_lines(repeats: int) -> Iterator[Line]:
 
     def times(n: int, m: int, entries: int, k: int, l: int) -> tuple[float, float, float]:  # noqa: E741
         X = data.planted(n, m, entries, 10)
-        case = Case("", X, {"n_row_clusters": k, "n_column_clusters": l}, "")
+        case = Case("", X, {"n_row_clusters": k, "n_column_clusters": l})
         start = data.memberships(n, k, 0, 0), data.memberships(m, l, 0, 0)
         long, short = (
-            _fit(case, init=start, refine=False, tol=0, max_iter=number) for number in (12, 2)
+            fit_of(case, init=start, refine=False, tol=0, max_iter=number) for number in (12, 2)
         )
-        (model, _, _), (whole, many, few) = timed([_fit(case), long, short], repeats)
+        (model, _, _), (whole, many, few) = timed([fit_of(case), long, short], repeats)
         return whole, (many - few) / 10, model.n_passes_
 
     whole, each, passes = times(**base)
@@ -274,8 +151,8 @@ def cluster_lines(repeats: int) -> Iterator[Line]:
         for objective in ("mean", "residue"):
             start = data.memberships(20_000, k, 0, 0), data.memberships(2_000, k, 0, 0)
             options = {"n_row_clusters": k, "n_column_clusters": k, "objective": objective}
-            case = Case("", X, {**options, "init": start, "refine": False, "tol": 0}, "")
-            runs = [_fit(case, max_iter=number) for number in (6, 1)]
+            case = Case("", X, {**options, "init": start, "refine": False, "tol": 0})
+            runs = [fit_of(case, max_iter=number) for number in (6, 1)]
             _, (many, few) = timed(runs, repeats)
             now.append((many - few) / 5)
         ratios = ["" if np.isnan(b) else f"{a / b:.1f}" for a, b in zip(now, before, strict=True)]
@@ -289,7 +166,7 @@ def objective_lines(repeats: int) -> Iterator[Line]:
     yield ["objective", "a default fit", "against mean", "passes"]
     sizes, X = {"n_row_clusters": 20, "n_column_clusters": 20}, data.planted()
     names = ("mean", "residue")
-    runs = [_fit(Case("", X, {**sizes, "objective": name}, "")) for name in names]
+    runs = [fit_of(Case("", X, {**sizes, "objective": name})) for name in names]
     models, seconds = timed(runs, max(2, repeats // 2))
     for name, model, each in zip(names, models, seconds, strict=True):
         yield [name, f"{each:.1f} s", f"{each / seconds[0]:.1f}", f"{model.n_passes_:.0f}"]

@@ -433,7 +433,7 @@ def test_nothing_is_kept_after_a_fit(client):
     # What tests that failed a fit on purpose left in a traceback is none of this fit's.
     before = set(client.futures)
     NEOCC(2, 2, engine=client, init="random", n_init=1, refine=False, max_iter=2).fit(X)
-    end = time.monotonic() + 10.0
+    end = time.monotonic() + 60.0
     while kept := set(client.futures) - before:
         # They are released in the background, late if the machine is busy.
         assert time.monotonic() < end, kept

@@ -320,6 +320,21 @@ def test_what_effects_leave_of_ratings_is_summed_without_rounding(effects, unit)
     assert not sums_exactly(matrix.without(mean + rows * 1.001 + 0.1, columns))
 
 
+def test_what_all_values_have_in_common_makes_no_effect_coarser():
+    matrix = observed(np.random.default_rng(8))
+    far = replace(matrix, values=matrix.values.copy())
+    far.values.data += 1e9
+    with Workers(1) as workers:
+        near, found = (
+            find_biases(open_engine(each, get_kernels("numpy", 0), workers))
+            for each in (matrix, far)
+        )
+    np.testing.assert_allclose(found.mean - 1e9, near.mean, atol=1e-6)
+    for one, other in zip(found[1:], near[1:], strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6)
+    assert sums_exactly(far.without(found.mean + found.rows, found.columns))
+
+
 def test_cells_with_weights_are_not_exact():
     X = counts(np.random.default_rng(6))
     weights = sparse.csr_array((np.full(X.nnz, 0.1), X.indices, X.indptr), shape=X.shape)

@@ -84,6 +84,21 @@ def test_ids_may_be_anything(kind, fitted):
     assert len(fit.row_ids_) == 60
 
 
+@pytest.mark.parametrize(
+    "make", [pandas.DataFrame, lambda X: pytest.importorskip("polars").DataFrame(X)]
+)
+def test_columns_of_a_frame_are_not_exchanged_in_silence(make):
+    pairs, values = cells()
+    given = make({"user": pairs[:, 0], "film": pairs[:, 1]})
+    fit = CellPredictor(small(), n_models=1, random_state=0).fit(given, values)
+    with pytest.raises(ValueError, match="'film' and 'user', in this order; in the fit they were"):
+        fit.predict(given[["film", "user"]])
+    for names in (["user", "film"], ["reader", "book"], ["x", "x"]):
+        other = pandas.DataFrame(pairs, columns=names)
+        assert (fit.predict(other) == fit.predict(pairs)).all()
+    fit.fit(pairs, values).predict(given[["film", "user"]])  # nothing is known of these names
+
+
 def test_ids_without_an_order_keep_that_of_the_data():
     pairs = [("b", 1), (None, 1), ("b", (2,)), (None, (2,)), ("a", 1)]
     fit = CellPredictor(n_models=1, random_state=0).fit(pairs, [1.0, 2.0, 3.0, 4.0, 5.0])
@@ -169,6 +184,8 @@ def test_what_are_no_cells_is_refused(pairs, values, message):
 def test_models_must_leave_out_missing_cells():
     with pytest.raises(ValueError, match='NEOCC with missing="ignore"'):
         CellPredictor(NEOCC(2, 2)).fit([(1, 2), (2, 2)], [1.0, 2.0])
+    with pytest.raises(ValueError, match='NEOCC with missing="ignore"'):
+        CellPredictor(NEOCC).fit([(1, 2), (2, 2)], [1.0, 2.0])
 
 
 def test_the_same_seed_gives_the_same_bits():

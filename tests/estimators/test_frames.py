@@ -38,6 +38,17 @@ def test_names_go_through_a_pipeline():
     assert {name for line in top_features(steps[-1]).values() for name, _ in line} <= set(COLUMNS)
 
 
+@pytest.mark.parametrize("fill", [np.nan, 1.0, 0.0])
+def test_sparse_columns_are_the_cells_of_the_frame_whatever_their_fill(fill):
+    X = np.random.default_rng(0).integers(3, size=(14, 8)).astype(float)
+    X[X == 0] = fill
+    given = pandas.DataFrame(X, columns=COLUMNS).astype(pandas.SparseDtype(float, fill))
+    observed = {"missing": "ignore"} if np.isnan(fill) else {}
+    one, other = (NEOCC(2, 2, random_state=0, **observed).fit(each) for each in (given, X))
+    assert one.objective_ == pytest.approx(other.objective_, rel=1e-12)
+    assert list(one.feature_names_in_) == COLUMNS
+
+
 FUNCTIONS = ["binarize", "binormalize", "center", "log1p", "scale_norms", "standardize", "tfidf"]
 
 

@@ -14,7 +14,7 @@ from sklearn.utils import get_tags
 from stores import MANY_BLOCKS
 
 from neocc import NEOCC, CellPredictor, objective_value
-from neocc.core.biases import find_biases, side_biases
+from neocc.core.biases import effect_step, find_biases, side_biases
 from neocc.engines.observed import read_observed
 from neocc.estimators._checkpoints import _fingerprint
 from neocc.io import ModelFileError, load_model, save_model, write_store
@@ -90,9 +90,28 @@ def test_effects_are_regularised_alternating_means():
         b = (W * (Y - mean - c)).sum(axis=1) / (15.0 + W.sum(axis=1))
     np.testing.assert_allclose(rows, b, atol=1e-5)
     np.testing.assert_allclose(columns, c, atol=1e-5)
-    found = side_biases(observed.make_engine(Y, W), "columns", mean, rows)
+    found = side_biases(observed.make_engine(Y, W), "columns", mean, rows, 0.0)
     c = (W * (Y - mean - rows[:, None])).sum(axis=0) / (10.0 + W.sum(axis=0))
     np.testing.assert_allclose(found, c, rtol=1e-10)
+
+
+def test_rows_seen_again_have_the_effects_of_the_fit_to_the_last_bit():
+    X = ratings() + 0.1
+    W = np.where(np.isnan(X), 0.0, np.random.default_rng(1).uniform(0.5, 2.0, X.shape))
+    engine = observed.make_engine(np.nan_to_num(X), W)
+    mean, rows, columns = find_biases(engine)
+    step = effect_step(engine.value_range(), X.shape)
+    assert 0.0 < step < 1e-10
+    np.testing.assert_array_equal(side_biases(engine, "rows", mean, columns, step), rows)
+
+
+def test_columns_of_one_mean_have_the_effects_that_rows_leave_them():
+    X = np.array([[1.0, 3.0], [5.0, NAN], [3.0, 3.0], [NAN, 3.0]])
+    W = (~np.isnan(X)).astype(float)
+    mean, rows, columns = find_biases(observed.make_engine(np.nan_to_num(X), W))
+    left = np.where(W > 0, X - mean - rows[:, None], 0.0)
+    np.testing.assert_allclose(columns, left.sum(axis=0) / 13.0, rtol=1e-4)
+    assert columns[1] > 0.009
 
 
 def test_effects_that_were_planted_are_found():

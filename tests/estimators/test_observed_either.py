@@ -253,7 +253,8 @@ def test_the_objective_of_a_fit_is_that_of_its_memberships(model, cost):
     ("options", "message"),
     [
         ({"missing": "drop"}, "missing must be"),
-        ({"missing": "ignore", "shrinkage": -1.0}, "shrinkage must not be negative"),
+        ({"missing": "ignore", "shrinkage": -1.0}, "shrinkage must be finite and not negative"),
+        ({"objective": "poisson", "prior": np.inf}, "prior must be positive and finite"),
         ({"remove_effects": True}, "are for missing"),
         ({"missing": "ignore", "objective": "residue"}, "objective='mean' only"),
         ({"missing": "ignore", "overlap_model": "sum"}, "at most 2 memberships"),

@@ -1,4 +1,4 @@
-"""The commands about results: ``neocc predict``, ``score``, ``report``; and ``paper``'s own."""
+"""The commands about results, ``neocc predict``, ``score`` and ``report``; ``paper``, ``bench``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from neocc.cli._command import FORCE, Answer, Run, argument, command, flag, opti
 from neocc.cli._guard import FAULT, Mistake
 from neocc.cli._settings import LABELS, READ_OPTIONS
 
-__all__ = ["paper", "predict", "report", "score"]
+__all__ = ["bench", "paper", "predict", "report", "score"]
 
 _REPOSITORY = "https://github.com/neocc/neocc"
 _MODEL = argument("MODEL", "A folder that neocc fit wrote, or its model.neocc.")
@@ -167,3 +167,22 @@ def paper(
     return Answer(
         lambda: [summary], lambda: told, complaints=complaints, code=FAULT if complaints else 0
     )
+
+
+@command(
+    ("How fast and how good fits are here", "neocc bench"), ("For a program", "neocc bench --json")
+)
+def bench(
+    run: Run,
+    repeats: int = typer.Option(
+        3, "--repeats", metavar="N", min=1, help="How often each fit is timed; the best counts."
+    ),
+) -> Answer:
+    """Compare default fits with those of scikit-learn on this machine.
+
+    On six data sets, the digits of scikit-learn and others that are drawn at
+    random, with the numbers of groups given. It takes about half a minute.
+    """
+    from neocc.cli._bench import bench_answer
+
+    return bench_answer(repeats, run.terminal)

@@ -9,16 +9,17 @@ computed in turn. The two constants are customary for ratings; they shrink the e
 with few observed cells. Rows come last, so that the effects of new rows are found as those of old
 ones are, from the effects of the columns.
 
-The mean and the effects are rounded to multiples of a power of two, about 2^-52 of the largest
-possible sum. What is left of ratings, and of other values with few binary digits, are then
-multiples of it, too, and their sums have no rounding: these can be updated from what changed, in
-any order, with the same bits (`neocc.engines.exact`).
+The mean and the effects are rounded, turn by turn, to multiples of a power of two, about 2^-52 of
+the largest possible sum of what is left. What is left of ratings, and of other values with few
+binary digits, are then multiples of it, too, and their sums have no rounding: these can be updated
+from what changed, in any order, with the same bits (`neocc.engines.exact`). Rows that are seen
+again get the effects that they had, to the last bit. The turns end at a change that is far larger.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from neocc.core.engine import Engine
 from neocc.core.objectives import Side
 from neocc.kernels import Features, Memberships
 
-__all__ = ["SUM_DIGITS", "Biases", "find_biases", "side_biases"]
+__all__ = ["SUM_DIGITS", "Biases", "effect_step", "find_biases", "side_biases"]
 
 _ROW_SHRINKAGE, _COLUMN_SHRINKAGE = 15.0, 10.0
 _MOST_TURNS = 10
@@ -59,34 +60,41 @@ def find_biases(
     effects. `values` is the range of the cells, if it is known.
     """
     (n, m), (row_weights, column_weights) = engine.shape, weights
+    step = effect_step(engine.value_range() if values is None else values, (n, m))
     row_sums, row_counts = _over_columns(engine, np.ones(m))
     total = float(row_counts.sum())
-    mean = float(row_sums.sum()) / total if total > 0.0 else 0.0
+    mean = float(_rounded(row_sums.sum() / total, step)) if total > 0.0 else 0.0
     rows, columns = np.zeros(n), np.zeros(m)
-    values = engine.value_range() if values is None else values
     if not effects:
-        return _rounded(Biases(mean, rows, columns), values, (n, m))
+        return Biases(mean, rows, columns)
     column_sums, column_counts = _over_rows(engine, np.ones(n))
-    for _ in range(_MOST_TURNS):
+    for turn in range(_MOST_TURNS):
         before = columns
         left = column_sums - mean * column_counts - _over_rows(engine, rows)[1]
-        columns = left / (_COLUMN_SHRINKAGE * column_weights + column_counts)
+        columns = _rounded(left / (_COLUMN_SHRINKAGE * column_weights + column_counts), step)
         left = row_sums - mean * row_counts - _over_columns(engine, columns)[1]
-        rows = left / (_ROW_SHRINKAGE * row_weights + row_counts)
+        rows = _rounded(left / (_ROW_SHRINKAGE * row_weights + row_counts), step)
         change = np.abs(columns - before).max(initial=0.0)
-        if change <= _LEAST_CHANGE * np.abs(columns).max(initial=0.0):
+        # Columns of one mean have no effect before rows have theirs.
+        if turn > 0 and change <= _LEAST_CHANGE * np.abs(columns).max(initial=0.0):
             break
-    return _rounded(Biases(mean, rows, columns), values, (n, m))
+    return Biases(mean, rows, columns)
 
 
-def _rounded(found: Biases, values: tuple[float, float], shape: tuple[int, int]) -> Biases:
-    """Return the same as multiples of the power of two that sums of what is left allow."""
-    largest = max(map(abs, values)) + abs(found.mean)
-    largest += sum(float(np.abs(each).max(initial=0.0)) for each in found[1:])
+def effect_step(values: tuple[float, float], shape: tuple[int, int]) -> float:
+    """Return what effects are multiples of, given the range of cells; 0 if they are not rounded.
+
+    Effects of so many turns are at most so many times that range, of which as many as the longer
+    side has items are summed.
+    """
+    largest = (values[1] - values[0]) * 2.0 * _MOST_TURNS
     if not 0.0 < largest < math.inf:
-        return found
-    step = np.exp2(math.ceil(math.log2(largest) + math.log2(max(shape))) - SUM_DIGITS)
-    return Biases(*(np.rint(each / step) * step for each in found))
+        return 0.0
+    return math.ldexp(1.0, math.ceil(math.log2(largest) + math.log2(max(shape))) - SUM_DIGITS)
+
+
+def _rounded(effects: Any, step: float) -> FloatArray:
+    return np.asarray(np.rint(effects / step) * step if step > 0.0 else effects)
 
 
 def side_biases(
@@ -94,15 +102,16 @@ def side_biases(
     side: Side,
     mean: float,
     other: FloatArray,
+    step: float,
     weights: FloatArray | float = 1.0,
 ) -> FloatArray:
-    """Return the effects of the items of a side, given those of the other."""
+    """Return the effects of the items of a side as multiples of `step`, given the others'."""
     over, shrinkage = _over_rows, _COLUMN_SHRINKAGE
     if side == "rows":
         over, shrinkage = _over_columns, _ROW_SHRINKAGE
     sums, counts = over(engine, np.ones(len(other)))
     left = sums - mean * counts - over(engine, other)[1]
-    return np.asarray(left / (shrinkage * weights + counts))
+    return _rounded(left / (shrinkage * weights + counts), step)
 
 
 def _over_columns(engine: Engine, values: FloatArray) -> tuple[FloatArray, FloatArray]:

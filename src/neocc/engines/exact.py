@@ -80,7 +80,8 @@ def _are_multiples(matrix: Matrix, power: int, digits: int) -> bool:
     if largest == 0.0:
         return True
     step = np.exp2(math.ceil(math.log2(largest) + (math.log2(max(matrix.shape)) - digits) / power))
-    parts = (values[at : at + _CHUNK] / step for at in range(0, len(values), _CHUNK))
+    starts = range(0, len(values), _CHUNK)
+    parts = (values[at : at + _CHUNK].astype(np.float64) / step for at in starts)
     return all(np.array_equal(part, np.rint(part)) for part in parts)
 
 

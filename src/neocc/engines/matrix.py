@@ -102,7 +102,8 @@ class SparseMatrix:
 
     def transposed(self) -> SparseMatrix:
         """Return a copy with rows as columns, in memory."""
-        return self.of_rows(sparse.csr_array(packed(self.values[:], self.weights).T))
+        values = self.values if sparse.issparse(self.values) else self.values[:]
+        return self.of_rows(sparse.csr_array(packed(values, self.weights).T))
 
     def partition(self, entries: int, *, even: bool = False) -> list[tuple[int, int]]:
         """Cut the rows into ranges of about `entries` entries; a row counts as 64 more.

@@ -42,6 +42,9 @@ def readable(X: Any) -> Any:
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         for name in X.columns:
             _refuse_values(np.asarray(X[name])[:, None], f" in column {str(name)!r}")
+        fills = [getattr(kind, "fill_value", None) for kind in X.dtypes]
+        if None not in fills and any(fill != 0 for fill in fills):
+            X = X.sparse.to_dense()  # in a SciPy matrix cells that are not stored are zeros
     elif sparse.issparse(X):
         _refuse_values(np.empty((0, 0), dtype=X.dtype))
         X = summed(X)  # before `check_array` converts it

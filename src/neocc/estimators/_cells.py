@@ -18,6 +18,7 @@ from neocc.estimators._pairs import (
     as_names,
     asked_codes,
     matrices,
+    names_of_parts,
     numbered,
     read_pairs,
     read_values,
@@ -141,6 +142,7 @@ class CellPredictor(RegressorMixin, BaseEstimator):
             The fitted predictor.
         """
         rows, columns = read_pairs(X)
+        self._names = names_of_parts(X)
         values = read_values(y)
         if len(values) != len(rows):
             raise ValueError(f"There are {len(rows)} pairs, but {len(values)} values.")
@@ -183,7 +185,7 @@ class CellPredictor(RegressorMixin, BaseEstimator):
 
     def _make_model(self, shape: tuple[int, int], seed: int) -> NEOCC:
         if self.estimator is not None:
-            if self.estimator.missing != "ignore":
+            if getattr(self.estimator, "missing", None) != "ignore":
                 raise ValueError('The estimator must be a NEOCC with missing="ignore".')
             model: NEOCC = clone(self.estimator)
             model.set_params(random_state=seed)
@@ -218,6 +220,7 @@ class CellPredictor(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         rows, columns = read_pairs(X)
+        names_of_parts(X, getattr(self, "_names", None))  # files do not keep them
         rows = asked_codes("row", rows, self._row_codes)
         columns = asked_codes("column", columns, self._column_codes)
         return self._clipped(self._values(rows, columns))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from neocc.core.objectives import COCLUSTERING, COUNTS, Pair, make_objective
 from neocc.core.objectives.base import both
 from neocc.core.overlap import check_columns, cost_of_outliers, make_overlap_model
@@ -80,12 +82,12 @@ def objective_value(
     if objective not in (*COCLUSTERING, *COUNTS):
         listed = ", ".join(repr(name) for name in (*COCLUSTERING, *COUNTS))
         raise ValueError(f"objective must be one of {listed}; got {objective!r}.")
-    if not prior > 0:
-        raise ValueError(f"prior must be positive; got {prior!r}.")
+    if not 0 < prior < np.inf:
+        raise ValueError(f"prior must be positive and finite; got {prior!r}.")
     if missing not in ("zero", "ignore"):
         raise ValueError(f"missing must be 'zero' or 'ignore'; got {missing!r}.")
-    if not shrinkage >= 0:
-        raise ValueError(f"shrinkage must not be negative; got {shrinkage!r}.")
+    if not 0 <= shrinkage < np.inf:
+        raise ValueError(f"shrinkage must be finite and not negative; got {shrinkage!r}.")
     observed = missing == "ignore"
     if not observed and (remove_effects or cell_weight is not None):
         raise ValueError('remove_effects and cell_weight are for missing="ignore".')

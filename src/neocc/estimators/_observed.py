@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from neocc._sklearn import Interval, StrOptions
 from neocc._typing import BoolArray, FloatArray
-from neocc.core.biases import Biases, find_biases, side_biases
+from neocc.core.biases import Biases, effect_step, find_biases, side_biases
 from neocc.core.engine import Engine
 from neocc.core.objectives import Side
 from neocc.engines import Matrix, Workers
@@ -95,7 +95,9 @@ class ObservedMixin:
         own = np.zeros(matrix.shape[0 if side == "rows" else 1])
         if self.remove_effects:
             engine = make_engine(matrix, self.kernel, workers)
-            own = side_biases(engine, side, mean, known, 1.0 if weights is None else weights)
+            shape = len(self.row_effects_), len(self.column_effects_)
+            step = effect_step(tuple(self.value_range_), shape)
+            own = side_biases(engine, side, mean, known, step, 1.0 if weights is None else weights)
         rows, columns = (own, known) if side == "rows" else (known, own)
         return matrix.without(mean + rows, columns)
 

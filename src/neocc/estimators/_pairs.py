@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_array, column_or_1d
 from neocc._typing import AnyArray, BoolArray, FloatArray, IntArray
 from neocc._warn import warn
 
-__all__ = ["UnknownIdWarning", "as_names", "asked_codes", "codes_of", "matrices", "numbered"]
-__all__ += ["read_pairs", "read_values", "read_weights"]
+__all__ = ["UnknownIdWarning", "as_names", "asked_codes", "codes_of", "names_of_parts"]
+__all__ += ["matrices", "numbered", "read_pairs", "read_values", "read_weights"]
 
 
 class UnknownIdWarning(UserWarning):
@@ -63,6 +63,20 @@ def read_pairs(pairs: Any) -> tuple[AnyArray, AnyArray]:
                 f"and {given[1][without[0]]!r}."
             )
     return given[0], given[1]
+
+
+def names_of_parts(pairs: Any, known: list[str] | None = None) -> list[str] | None:
+    """Return the names of the two columns of a data frame; they must not be `known` the other way.
+
+    Numbers that name rows and columns would not tell.
+    """
+    found = [str(name) for name in getattr(pairs, "columns", ())]
+    if known is not None and found != known and found == known[::-1]:
+        raise ValueError(
+            f"The columns of X are {found[0]!r} and {found[1]!r}, in this order; in the fit they "
+            f"were {known[0]!r} and {known[1]!r}. Give them in the order of the fit."
+        )
+    return found or None
 
 
 def read_values(y: Any) -> FloatArray:
