@@ -96,15 +96,3 @@ def test_a_matrix_from_a_file_becomes_a_frame(tmp_path):
     matrix = read_matrix(tmp_path / "cells.csv")
     frame = pandas.DataFrame(matrix.data, index=matrix.row_names, columns=matrix.column_names)
     pandas.testing.assert_frame_equal(frame, FRAME)
-
-
-@pytest.mark.parametrize("fill", [np.nan, 0.0, 1.0])
-def test_sparse_frames_are_the_data_that_they_print(fill):
-    table = np.where(VALUES > 0.5, VALUES, fill)
-    options = {"n_init": 1, "random_state": 0, "missing": "ignore" if np.isnan(fill) else "zero"}
-    frame = pandas.DataFrame(table, columns=COLUMNS)
-    expected = NEOCC(2, 2, **options).fit(frame)
-    found = NEOCC(2, 2, **options).fit(frame.astype(pandas.SparseDtype(float, fill)))
-    np.testing.assert_array_equal(found.row_membership_, expected.row_membership_)
-    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-12)
-    assert found.feature_names_in_.tolist() == COLUMNS

@@ -18,10 +18,9 @@ __all__ = ["in_memory"]
 def in_memory(X: Any) -> Any:
     """Return X as an array, a data frame or a sparse matrix in memory, or refuse it.
 
-    Dask's arrays and data frames are computed, lazy frames of polars collected, sparse frames of
-    pandas made dense unless what they leave out is 0, tensors of torch brought to the CPU;
-    two-dimensional arrays of xarray become data frames, with their names. Masked cells are missing:
-    NaN.
+    Dask's arrays and data frames are computed, lazy frames of polars collected, tensors of torch
+    brought to the CPU; two-dimensional arrays of xarray become data frames, with their names.
+    Masked cells are missing: NaN.
     """
     refused = _refusal(X)
     if refused is not None:
@@ -54,18 +53,10 @@ def _unmasked(X: Any) -> Any:
     return X.astype(np.float64).filled(np.nan) if X.mask.any() else X.data
 
 
-def _data_frame(X: Any) -> Any:
-    # Frames of sparse columns become sparse matrices, in which what is not stored is 0.
-    fills = [getattr(dtype, "fill_value", None) for dtype in X.dtypes]
-    is_filled = None not in fills and any(fill != 0 for fill in fills)
-    return X.sparse.to_dense() if is_filled else X
-
-
 _LOADERS: dict[tuple[str, str], Callable[[Any], Any]] = {
     ("dask", "Array"): methodcaller("compute"),
     ("dask", "DataFrame"): methodcaller("compute"),
     ("numpy", "MaskedArray"): _unmasked,
-    ("pandas", "DataFrame"): _data_frame,
     ("polars", "LazyFrame"): methodcaller("collect"),
     ("torch", "Tensor"): _tensor,
     ("torch", "Parameter"): _tensor,
