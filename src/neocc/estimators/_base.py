@@ -31,7 +31,7 @@ from neocc.core.steps import make_terms
 from neocc.engines import ENGINE_NAMES, Matrix
 from neocc.estimators._checkpoints import open_journal
 from neocc.estimators._engines import LOST, opened_engine, running
-from neocc.estimators._labels import only_labels, row_labels
+from neocc.estimators._labels import row_labels
 from neocc.estimators._overlap import OverlapChoice, choose_overlap_model
 from neocc.estimators._precision import warn_if_inexact
 from neocc.estimators._progress import CallbackSupportMixin, Progress
@@ -113,13 +113,15 @@ class BaseNEO(
             except (KeyboardInterrupt, *LOST) as error:
                 interrupt = error
             if best is not None:
-                data, labels = engine.centred(problem.centring), {}
+                data = engine.centred(problem.centring)
+                known: tuple[Any, ...] = ()
                 if not isinstance(interrupt, LOST):
                     best, off = checked(data, problem, best)
                     warn_if_inexact(off)
-                    labels = self._find_labels(data, asked, best, matrix)
+                    known = data, asked, matrix
+                labels = self._labels(best, *known)
                 self._publish(data, asked, best)
-                self.__dict__.update(labels or self._first_labels(best))
+                self.__dict__.update(labels)
                 self.n_passes_ = engine.reads.passes
                 self._published = True
             if interrupt is not None:
@@ -226,20 +228,12 @@ class BaseNEO(
             self._weights[1] if problem.objective.weighs_data else None,
         )
 
-    def _first_labels(self, solution: Solution) -> dict[str, Any]:
-        """Return labels without the data: of several clusters the first."""
-        assert solution.U is not None
-        return {"labels_": only_labels(solution.U)}
+    def _labels(self, solution: Solution, *data: Any) -> dict[str, Any]:
+        """Return the attributes that label items: by the nearest of their clusters.
 
-    def _find_labels(
-        self,
-        engine: Engine,
-        problem: Problem,
-        solution: Solution,
-        matrix: Matrix,
-    ) -> dict[str, Any]:
-        """Return the attributes that label items by the nearest of their clusters."""
-        return {"labels_": row_labels(engine, problem, solution)}
+        Without the `data` (centred, their problem, as read) by the first.
+        """
+        return {"labels_": row_labels(solution, *data[:2])}
 
     @contextmanager
     def _keeping_earlier_fit(self) -> Iterator[None]:

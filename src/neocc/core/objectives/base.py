@@ -82,6 +82,8 @@ class Objective(ABC):
     weighs_data : bool
         Whether an item of weight 2 is one whose data, or weights of cells, are doubled; else its
         memberships count twice.
+    shrinkage : float
+        Weight of a further cell of each block, whose value is zero.
     """
 
     background: bool = False
@@ -97,6 +99,7 @@ class Objective(ABC):
     reseeds: ClassVar[bool] = True
     usual_start: ClassVar[str] = "neo-kmeans"
     weighs_data: ClassVar[bool] = False
+    shrinkage: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         if self.background:
@@ -163,11 +166,6 @@ class Objective(ABC):
     def refusal(self, overlap_model: str) -> str | None:
         """Return for what an overlap model makes no sense, and what to take; None if it does."""
         return None
-
-    @property
-    def ridge(self) -> float:
-        """Weight of a further cell of each block, whose value is zero."""
-        return 0.0
 
     @abstractmethod
     def centring(self, side: Side | None) -> Centring:

@@ -38,7 +38,7 @@ class Observed(Objective):
         Ridge on block means: weight of a further cell of each block, whose value is zero.
     """
 
-    shrinkage: float = 0.0
+    shrinkage: float = 0.0  # type: ignore[misc]
 
     name = "mean"
     needs_products = False
@@ -52,11 +52,6 @@ class Observed(Objective):
     def kind(self) -> str:
         """Return "observed": costs of two clusters are not made of those of each."""
         return "observed"
-
-    @property
-    def ridge(self) -> float:
-        """The shrinkage."""
-        return self.shrinkage
 
     def centring(self, side: Side | None) -> Centring:
         """Return "none": block means are shrunk to zero."""
