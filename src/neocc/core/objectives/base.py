@@ -124,12 +124,15 @@ class Objective(ABC):
         weights: tuple[FloatArray | None, FloatArray | None] = (None, None),
         column_names: Any = None,
     ) -> None:
-        """Refuse data that it makes no sense for; items of some `weights` are in them so often."""
+        """Refuse data for which the objective makes no sense.
+
+        The data are already multiplied by `weights` of rows and columns; names are for the error.
+        """
 
     def all_zero(self, engine: Any, side: Side) -> BoolArray | None:
-        """Tell which items are all zero: they cost the same, nothing, in every cluster.
+        """Tell which items are all zero, so that no cluster fits them better than another.
 
-        None where every item costs something.
+        None where such items have distances of their own.
         """
         return None
 
@@ -164,7 +167,7 @@ class Objective(ABC):
         return self.name
 
     def refusal(self, overlap_model: str) -> str | None:
-        """Return for what an overlap model makes no sense, and what to take; None if it does."""
+        """Return why an overlap model makes no sense, with an alternative; None if it does."""
         return None
 
     @abstractmethod

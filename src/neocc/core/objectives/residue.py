@@ -54,7 +54,7 @@ class Residue(Objective):
     needs_products = True
 
     def against_background(self) -> Self:
-        """Refuse that."""
+        """Refuse: what an item costs without clusters is not known either."""
         raise ValueError(
             f"outlier_cost='background' makes no sense for objective={self.name!r}: without "
             "clusters there are no offsets either, which a row or column is compared up to. Use "

@@ -109,9 +109,9 @@ class OverlapModel:
         cut: Cut,  # noqa: ARG002
         fresh: Sequence[int] = (),  # noqa: ARG002
     ) -> Memberships:
-        """Return weighted memberships that were not chosen at prices, as they count.
+        """Return weighted memberships that were kept, re-seeded or moved instead of priced.
 
-        Blocks of items can be asked; clusters that are `fresh` have just been re-seeded.
+        `ask` and `cut` reach the blocks of items; clusters that are `fresh` were just re-seeded.
         """
         return members
 

@@ -45,7 +45,7 @@ class HeldFeatures(Features):
 
     @property
     def place(self) -> HeldFeatures:
-        """Where they are."""
+        """The object itself: the tables are on the card."""
         return self
 
     def blocks(self, V: Memberships, name: str = "sums") -> FloatArray:
@@ -58,7 +58,7 @@ class HeldFeatures(Features):
 
     @property
     def here(self) -> Features:
-        """The same in this process."""
+        """The features with all tables in the memory of this process."""
         return Features(self.sums, self.squares, self.products, self.counts)
 
     def let_go(self) -> None:
@@ -67,11 +67,11 @@ class HeldFeatures(Features):
             self.held = self.here
 
     def kept(self, name: str) -> Any:
-        """Return a table where it is."""
+        """Return a table on the card."""
         return getattr(self.held, name)
 
     def fetched(self, found: Any) -> FloatArray:
-        """Return what was made of a table where it is, in this process."""
+        """Return what was computed from such a table, in the memory of this process."""
         here: FloatArray = self.device.kernels.fetch(found)
         return here
 
