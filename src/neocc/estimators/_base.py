@@ -96,8 +96,6 @@ class BaseNEO(
         problem = asked.plainest
         n_iterations = self.n_init * (_SEARCH if self._searches else _START) * problem.n_sums
         with opened_engine(self, matrix, problem, init, n_iterations) as engine:
-            weights = problem.row_weights, problem.column_weights
-            problem.objective.check(engine, weights, getattr(self, "feature_names_in_", None))
             problem = problem.sparing_all_zero(engine)
             journal = open_journal(self, matrix, engine, problem)
             best: Solution | None = journal.found("best")
