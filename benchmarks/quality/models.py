@@ -20,7 +20,7 @@ from neocc.core.overlap import OVERLAP_MODELS, compared_models
 from neocc.metrics import omega_index
 
 # Those in which columns overlap, too.
-_BOTH_SIDES = [name for name, model in OVERLAP_MODELS.items() if model.both_sides]
+_BOTH_SIDES = [name for name, model in OVERLAP_MODELS.items() if model().both_sides]
 
 
 def lines(n_seeds: int, console: Console) -> Iterator[Line]:

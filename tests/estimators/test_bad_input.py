@@ -111,6 +111,8 @@ BAD_NEOCC = {
     "fractional clusters": ({"n_row_clusters": 2.5}, r"'n_row_clusters' parameter"),
     "clusters as text": ({"n_column_clusters": "3"}, r"'n_column_clusters' parameter"),
     "row overlap too high": ({"row_overlap": 2.1}, r"row_overlap=2\.1 is above"),
+    "row overlap beyond floats": ({"row_overlap": 1e308}, r"row_overlap=1e\+308 is above"),
+    "row overlap far below": ({"row_overlap": -1e308}, r"row_overlap=-1e\+308 is below"),
     "column overlap too high": ({"column_overlap": 2.1}, r"column_overlap=2\.1 is above"),
     "row overlap too low": (
         {"row_overlap": -0.3, "row_outliers": 0.1},
@@ -392,9 +394,11 @@ class TestUse:
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_a_failed_refit_leaves_the_earlier_fit(name):
     model = make_model(name).fit(GOOD)
-    expected = model.predict(GOOD)
+    expected, earlier = model.predict(GOOD), dict(vars(model))
     with pytest.raises(ValueError, match="NaN"):
         model.fit(with_value(np.nan)[:, :5])
+    assert vars(model).keys() == earlier.keys()
+    assert all(value is earlier[name] for name, value in vars(model).items())
     np.testing.assert_array_equal(model.predict(GOOD), expected)
 
 

@@ -181,3 +181,11 @@ def test_a_negative_number_is_named_as_its_column_is(name):
     for call in refused:
         with pytest.raises(ValueError, match=r"found -0\.5 at row 2, column 1"):
             call()
+
+
+def test_negative_numbers_are_refused_before_overlap_models_are_compared():
+    X = np.random.default_rng(981).normal(size=(13, 12))
+    model = NEOCC(3, 2, objective="poisson", overlap_model="auto", column_overlap=0.3)
+    # Rates of negative counts have no logarithms, and some comparisons of them did not end.
+    with pytest.raises(ValueError, match="Negative values in data"):
+        model.set_params(random_state=0).fit(X)

@@ -403,7 +403,7 @@ def test_tables_name_members_with_their_groups_and_distances():
             "column",
             model.column_table(frame),
             model.column_membership_,
-            column_distances(model, X),
+            column_distances(model, frame),
             columns,
         ),
     ):

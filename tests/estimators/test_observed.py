@@ -244,6 +244,8 @@ def test_an_observed_cell_without_a_weight_is_refused_beside_nan():
         (np.full((60, 40), 1e-300), "found 1e-300"),
         (np.zeros((60, 40)), "nothing is left"),
         (sparse.eye_array(60, 40), "the same cells as X"),
+        (np.full((60, 40), 1j), "cell_weight must hold real numbers; got complex128"),
+        (sparse.csr_array(np.full((60, 40), 1j)), "cell_weight must hold real numbers"),
     ],
 )
 def test_weights_that_make_no_sense_are_refused(weights, message, tmp_path):

@@ -53,7 +53,8 @@ class Choices(Protocol):
     """What a block of items can choose from: their curves.
 
     Those of models with `prices_first` also have `possible_gain` and `changes`, and `counted` where
-    that of the model asks for it; see `neocc.core.overlap.sets`.
+    that of the model asks for it (`neocc.core.overlap.sets`); others have `selected`
+    (`neocc.core.overlap.distances`).
     """
 
     def count(self, query: Query) -> BlockCounts:

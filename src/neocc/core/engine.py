@@ -269,7 +269,7 @@ class Engine:
         return self.shards.gather(self.shards.call(method, self.shards.each, *parts, common=common))
 
     def _asked(self, method: str, of_rows: Any, *common: Any) -> list[Any]:
-        """Do the same in a pass, given what has an entry per row."""
+        """Return the results of all shards, and count a pass; `of_rows` has an entry per row."""
         self.reads.work += 1
         return self._each(method, self._cut(of_rows), common=common)
 

@@ -91,9 +91,8 @@ class Query:
     A bin holds the keys that agree in all but their last `shift` bits. A block with more than
     `most` keys in a window need not tell them apart. Where first and extra memberships depend on
     each other, `price` is the price of extra ones at which first ones are valued, and `covered` the
-    thresholds that decide who may have extra ones. The only block there is is also told the `rank`
-    wanted, and answers with its value; or the numbers of memberships, `alone`, and may answer with
-    thresholds.
+    thresholds that decide who may have extra ones. A block that is the only one is also told the
+    `rank` wanted, and answers with its value.
     """
 
     nearest: Window | None
@@ -103,7 +102,6 @@ class Query:
     price: float = -np.inf
     covered: Any = None
     rank: int = 0
-    alone: Any = None
 
 
 class Histogram(NamedTuple):
@@ -216,8 +214,8 @@ class BlockCounts(NamedTuple):
     """Of one block: its smallest distances in the first window; these and all in the second.
 
     Where the query says which items are covered, at a price, `n_below` and `n_equal` are the
-    numbers of extra memberships below the price and at it. `found` are the thresholds, where the
-    only block tells them, or the value of a rank, with the rank among those that equal it.
+    numbers of extra memberships below the price and at it. `found` is the value of a rank, with the
+    rank among those that equal it, where the only block tells it.
     """
 
     nearest: Histogram = Histogram()

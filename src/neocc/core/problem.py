@@ -100,7 +100,7 @@ class Problem:
 
     def moved(self, U: Memberships, before: Any, V: Memberships) -> Memberships:
         """Return row memberships as they count once those of columns have changed to V."""
-        return self.overlap_model.moved(U, before, V) if self.objective.keeps_fits else U
+        return self.overlap_model.moved(U, before, V) if self.objective.reseeds else U
 
     def no_memberships(self, side: Side) -> Memberships | None:
         """Return items in no cluster with their weights; None if they have none."""
@@ -157,8 +157,7 @@ class Problem:
     @property
     def centring(self) -> Centring:
         """What may be subtracted from X."""
-        shifts = self.overlap_model.keeps_shifts or not self.overlaps
-        if self.objective.background or not shifts:
+        if self.objective.background or (self.overlap_model.adds and self.overlaps):
             return "none"
         sides = self.sides
         return self.objective.centring(sides[0] if len(sides) == 1 else None)

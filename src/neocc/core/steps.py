@@ -53,7 +53,7 @@ def make_terms(problem: Problem, side: Side, features: Features, pair: Pair) -> 
     """Return the terms of a half-step from the column features of the same memberships."""
     model = problem.overlap_model
     pairs = float(model.needs_pairs)
-    if model.blends:
+    if model.pair_share > 0.0:
         pairs = model.pair_share if problem.counts(side).n_extra > 0 else 0.0
     terms = problem.objective.terms(side, features, pair, pairs=pairs)
     all_zero = problem.row_all_zero if side == "rows" else problem.column_all_zero

@@ -10,7 +10,7 @@ thresholds among its costs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -109,14 +109,11 @@ def two_stage_thresholds(
     ask: Ask, counts: Counts, n_blocks: int, guess: Guess | None, few: int
 ) -> list[Thresholds]:
     """Return what every block may take where each membership has a price of its own."""
-    search = _Search(counts, few)
-    query = first_query(counts, guess, few)
-    if n_blocks == 1:
-        query = replace(query, alone=counts)
+    if n_blocks == 1 and (found := ask("selected", [counts])[0]) is not None:
+        return [found]
+    search, query = _Search(counts, few), first_query(counts, guess, few)
     for _ in range(MOST_QUERIES):
         answers = ask("count", [query] * n_blocks)
-        if answers[0].found is not None:
-            return [answers[0].found]
         narrower = search.narrowed(query, answers)
         if narrower is None:
             return search.shared(answers, n_blocks)

@@ -20,7 +20,7 @@ from neocc.engines.reading import canonical
 from neocc.engines.stored import RowSource, StoredRows
 
 __all__ = ["ChangedSource", "minus_effects", "observed_cells", "scaled", "unpacked"]
-__all__ += ["LARGEST_WEIGHT", "LEAST_WEIGHT", "weights_of", "weights_of_items"]
+__all__ += ["LARGEST_WEIGHT", "LEAST_WEIGHT", "real_weights", "weights_of", "weights_of_items"]
 
 # Products of weights and squares must be finite, and not 0.
 LEAST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100
@@ -99,15 +99,23 @@ def _alike(one: Any, other: Any) -> bool:
     return all(np.array_equal(*pair) for pair in pairs)
 
 
+def real_weights(name: str, weights: Any) -> Any:
+    """Return weights as they are, or as an array; complex ones are refused."""
+    found = weights if sparse.issparse(weights) else np.asarray(weights)
+    if found.dtype.kind == "c":
+        raise ValueError(f"{name} must hold real numbers; got {found.dtype}. Pass the real part.")
+    return found
+
+
 def weights_of(weights: Any, X: Any, given: Any = None) -> FloatArray:
     """Check the weights of cells; return those of the observed ones in their order.
 
     Weights may be stored for the cells, too, in which `given`, the data with what is missing,
     stores NaN.
     """
-    shape = weights.shape if sparse.issparse(weights) else np.shape(weights)
-    if shape != X.shape:
-        raise ValueError(f"cell_weight must have the shape of X, {X.shape}; got {shape}.")
+    weights = real_weights("cell_weight", weights)
+    if weights.shape != X.shape:
+        raise ValueError(f"cell_weight must have the shape of X, {X.shape}; got {weights.shape}.")
     if sparse.issparse(weights):
         W = canonical(weights)
         if sparse.issparse(given) and not _alike(W, X):
@@ -121,7 +129,7 @@ def weights_of(weights: Any, X: Any, given: Any = None) -> FloatArray:
         found: FloatArray = W.data.astype(np.float64)
     else:
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-        found = np.asarray(weights, dtype=np.float64)[rows, X.indices]
+        found = weights.astype(np.float64)[rows, X.indices]
     bad = np.flatnonzero((found != 0.0) & ~((found >= LEAST_WEIGHT) & (found <= LARGEST_WEIGHT)))
     if len(bad):
         raise ValueError(

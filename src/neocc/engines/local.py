@@ -55,7 +55,7 @@ class LocalShards:
         self.effects = Effects(matrix.row_effects, matrix.column_effects)
 
     def call(self, method: str, objects: Any, *each: Any, common: Sequence[Any] = ()) -> list[Any]:
-        """Call a method of the shard, or of what it has returned before."""
+        """Call a method of the shard, or of a result of an earlier call."""
         return [getattr(objects[0], method)(*map(_FIRST, each), *common)]
 
     def total(self, method: str, objects: Any, *each: Any, common: Sequence[Any] = ()) -> Any:

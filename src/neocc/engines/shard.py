@@ -129,9 +129,16 @@ class Shard(RowSums):
 
     def nearest(self, members: Memberships, terms: Terms, V: Memberships | None) -> IntArray:
         """Return the nearest cluster of every row among its own, -1 for none."""
+        several, of_these = members.overlapping
+        labels: IntArray = members.first.astype(np.intp)
+        labels[several] = nearest_among(of_these.dense, self._distances_of(several, terms, V))
+        return labels
+
+    def _distances_of(self, rows: IntArray, terms: Terms, V: Memberships | None) -> FloatArray:
+        """Return comparable distances of some rows."""
         d = self.score(None, terms, V).d
         assert d is not None
-        return nearest_among(members.dense, d)
+        return d[rows]
 
     def row_distances(self, terms: Terms, V: Memberships | None) -> FloatArray:
         """Return the distance of every row to every row cluster, not rounded."""

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from neocc._typing import FloatArray
-from neocc.engines.changed import LARGEST_WEIGHT, LEAST_WEIGHT, ChangedSource, scaled
+from neocc.engines.changed import LARGEST_WEIGHT, LEAST_WEIGHT, ChangedSource, real_weights, scaled
 from neocc.engines.gpu.matrix import DenseCard, SparseCard, fetched, put_on_card
 from neocc.engines.matrix import Matrix
 from neocc.engines.observed import ObservedMatrix
@@ -28,8 +28,9 @@ def read_weights(name: str, weights: Any, n_items: int) -> FloatArray | None:
     """Check the weights of rows or columns; None if all are one."""
     if weights is None:
         return None
+    given = np.asarray(real_weights(name, fetched(weights)))
     try:
-        found = np.array(fetched(weights), dtype=np.float64)
+        found = given.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must hold numbers; got {weights!r}.") from error
     if found.shape != (n_items,):
@@ -59,7 +60,8 @@ def read_cell_weights(weights: Any, source: RowSource) -> Any:
     if weights is None:
         return None
     if not isinstance(weights, RowSource):
-        weights = canonical(weights) if sparse.issparse(weights) else np.asarray(weights)
+        weights = real_weights("cell_weight", weights)
+        weights = canonical(weights) if sparse.issparse(weights) else weights
     if weights.shape != source.shape:
         raise ValueError(
             f"cell_weight must have the shape of X, {source.shape}; got {weights.shape}."

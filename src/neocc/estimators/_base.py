@@ -31,7 +31,7 @@ from neocc.core.steps import make_terms
 from neocc.engines import ENGINE_NAMES, Matrix
 from neocc.estimators._checkpoints import open_journal
 from neocc.estimators._engines import LOST, opened_engine, running
-from neocc.estimators._labels import only_labels, row_labels
+from neocc.estimators._labels import row_labels
 from neocc.estimators._overlap import OverlapChoice, choose_overlap_model
 from neocc.estimators._precision import warn_if_inexact
 from neocc.estimators._progress import CallbackSupportMixin, Progress
@@ -96,8 +96,6 @@ class BaseNEO(
         problem = asked.plainest
         n_iterations = self.n_init * (_SEARCH if self._searches else _START) * problem.n_sums
         with opened_engine(self, matrix, problem, init, n_iterations) as engine:
-            weights = problem.row_weights, problem.column_weights
-            problem.objective.check(engine, weights, getattr(self, "feature_names_in_", None))
             problem = problem.sparing_all_zero(engine)
             journal = open_journal(self, matrix, engine, problem)
             best: Solution | None = journal.found("best")
@@ -113,13 +111,15 @@ class BaseNEO(
             except (KeyboardInterrupt, *LOST) as error:
                 interrupt = error
             if best is not None:
-                data, labels = engine.centred(problem.centring), {}
+                data = engine.centred(problem.centring)
+                known: tuple[Any, ...] = ()
                 if not isinstance(interrupt, LOST):
                     best, off = checked(data, problem, best)
                     warn_if_inexact(off)
-                    labels = self._find_labels(data, asked, best, matrix)
+                    known = data, asked, matrix
+                labels = self._labels(best, *known)
                 self._publish(data, asked, best)
-                self.__dict__.update(labels or self._first_labels(best))
+                self.__dict__.update(labels)
                 self.n_passes_ = engine.reads.passes
                 self._published = True
             if interrupt is not None:
@@ -226,36 +226,25 @@ class BaseNEO(
             self._weights[1] if problem.objective.weighs_data else None,
         )
 
-    def _first_labels(self, solution: Solution) -> dict[str, Any]:
-        """Return labels without the data: of several clusters the first."""
-        assert solution.U is not None
-        return {"labels_": only_labels(solution.U)}
+    def _labels(self, solution: Solution, *data: Any) -> dict[str, Any]:
+        """Return the attributes that label items: by the nearest of their clusters.
 
-    def _find_labels(
-        self,
-        engine: Engine,
-        problem: Problem,
-        solution: Solution,
-        matrix: Matrix,
-    ) -> dict[str, Any]:
-        """Return the attributes that label items by the nearest of their clusters."""
-        return {"labels_": row_labels(engine, problem, solution)}
+        Without the `data` (centred, their problem, as read) by the first.
+        """
+        return {"labels_": row_labels(solution, *data[:2])}
 
     @contextmanager
     def _keeping_earlier_fit(self) -> Iterator[None]:
         """Leave what an earlier fit knew in place when a new one ends with nothing."""
-        names = ["n_features_in_", "feature_names_in_", "overlap_choice_", "numbers_choice_"]
-        names += ["row_estimate_", "column_estimate_", "row_effects_", "column_effects_"]
-        names += ["overall_mean_", "value_range_", "row_names_in_"]
-        earlier = {name: getattr(self, name) for name in names if hasattr(self, name)}
+        earlier = _learnt(self)
         self._published = False
         try:
             with running(getattr(self, "engine", None)):
                 yield
         except BaseException:
             if not self._published:
-                for name in names:
-                    self.__dict__.pop(name, None)
+                for name in _learnt(self):
+                    delattr(self, name)
                 self.__dict__.update(earlier)
             raise
         finally:
@@ -283,3 +272,7 @@ class BaseNEO(
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _learnt(estimator: Any) -> dict[str, Any]:
+    return {name: value for name, value in vars(estimator).items() if name.endswith("_")}

@@ -105,17 +105,10 @@ class BaseCoclusterer(BiclusterLabelsMixin, GridTableMixin, ColumnsMixin, BaseNE
         self._profiles = engine.effects.restore(profiles, solution.U, None)
         self._margins = solution.features.squares if problem.objective.of_counts else None
 
-    def _first_labels(self, solution: Solution) -> dict[str, Any]:
-        assert solution.U is not None and solution.V is not None
-        labels = {"row_labels_": solution.U, "column_labels_": solution.V}
-        found: dict[str, Any] = {name: only_labels(each) for name, each in labels.items()}
-        return {**found, "_column_model": None}
-
-    def _find_labels(
-        self, engine: Engine, problem: Problem, solution: Solution, matrix: Matrix
-    ) -> dict[str, Any]:
-        rows = row_labels(engine, problem, solution)
-        columns, model = column_side(engine, problem, solution, matrix)
+    def _labels(self, solution: Solution, *data: Any) -> dict[str, Any]:
+        assert solution.V is not None
+        columns, model = column_side(solution, *data) if data else (only_labels(solution.V), None)
+        rows = row_labels(solution, *data[:2])
         return {"row_labels_": rows, "column_labels_": columns, "_column_model": model}
 
     @property

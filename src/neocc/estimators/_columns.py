@@ -48,7 +48,7 @@ class ColumnModel:
 
 
 def column_side(
-    engine: Engine, problem: Problem, solution: Solution, matrix: Matrix
+    solution: Solution, engine: Engine, problem: Problem, matrix: Matrix
 ) -> tuple[IntArray, ColumnModel | None]:
     """Return the labels of the columns of a solution, and what new ones are compared with.
 

@@ -52,13 +52,20 @@ def make_engine(
 def opened_engine(
     estimator: Any, matrix: Matrix, problem: Problem, init: Init, n_iterations: int = 40
 ) -> Iterator[Engine]:
-    """Put the matrix of a fit into the engine that its parameters ask for."""
+    """Put the matrix of a fit into the engine that its parameters ask for.
+
+    Data for which the objective makes no sense are refused.
+    """
     where, space = estimator.engine, EVERYTHING
     with Workers(estimator.n_jobs) as workers:
         if not runs_on_cluster(where):
             space = planned_space(estimator, matrix, problem, init, workers)
         how = (space, where, n_iterations, problem)
-        yield make_engine(matrix, estimator.kernel, workers, *how)
+        engine = make_engine(matrix, estimator.kernel, workers, *how)
+        weights = problem.row_weights, problem.column_weights
+        names = getattr(estimator, "feature_names_in_", None)
+        problem.objective.check(engine, weights, names)
+        yield engine
 
 
 def running(where: Any) -> AbstractContextManager[None]:

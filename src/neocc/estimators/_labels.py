@@ -28,11 +28,16 @@ def only_labels(members: Memberships) -> IntArray:
     return labels
 
 
-def row_labels(engine: Engine, problem: Problem, solution: Solution) -> IntArray:
-    """Return the labels of the rows of a solution, by one pass over the data if some overlap."""
+def row_labels(
+    solution: Solution, engine: Engine | None = None, problem: Problem | None = None
+) -> IntArray:
+    """Return the labels of the rows of a solution, by one pass over the data if some overlap.
+
+    Without the data rows that overlap have the first of their clusters.
+    """
     U, V = solution.pair
     assert U is not None
-    if not len(U.extra_items):
+    if engine is None or problem is None or not len(U.extra_items):
         return only_labels(U)
     return engine.nearest_rows(make_terms(problem, "rows", solution.features, (U, V)), U, V)
 

@@ -156,8 +156,8 @@ class ObservedMixin:
         """Return the values of cells; by effects alone for rows or columns of number -1."""
         values = self._by_effects(rows, columns)
         model = used_overlap_model(self)
-        adds, members = model.mixed and not model.divides, (self._row_members, self._column_members)
-        U, V = (each.astype(float) if adds else _shares(each) for each in members)
+        members = self._row_members, self._column_members
+        U, V = (each.astype(float) if model.adds else _shares(each) for each in members)
         levels, followed = self.block_means_ - self._level, getattr(self, "followed_", None)
         if followed is None:
             lines = U @ levels

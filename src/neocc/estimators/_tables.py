@@ -13,16 +13,10 @@ from neocc._names import cluster_name, item_name
 from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.core.engine import Engine
 from neocc.core.objectives import Features, Objective
-from neocc.core.problem import Counts, Problem
-from neocc.engines import Workers
 from neocc.engines.containers import in_memory
-from neocc.engines.validation import read_matrix
-from neocc.engines.weighing import weighed
-from neocc.estimators._engines import make_engine
 from neocc.estimators._fitted import (
     asked_objective,
     memberships,
-    used_overlap_model,
     weigh,
     weights_of,
 )
@@ -64,24 +58,11 @@ def fitted_data(
 ) -> Iterator[tuple[Engine, Features]]:
     """Yield the data of a fit, centred, with the column features for its memberships."""
     U, V = weighed_members(model)
-    if objective.needs_counts:
-        with model._engine_of(X, weights_of(model)[0], cell_weight) as engine:
-            yield engine, engine.column_features(U, None, base=objective.base, counts=True)
-        return
-    # Only which sides there are matters of these.
-    rows, columns = (
-        None if each is None else Counts(each.n_items, each.n_clusters, each.n_total, 0)
-        for each in (U, V)
-    )
-    problem = Problem(objective, rows, columns, overlap_model=used_overlap_model(model))
-    with Workers(model.n_jobs) as workers:
-        matrix = read_matrix(None, X, reset=False)
-        if objective.weighs_data:
-            matrix = weighed(matrix, *weights_of(model))
-        data = make_engine(matrix, getattr(model, "kernel", "auto"), workers)
-        data = data.centred(problem.centring)
+    rows = weights_of(model)[0] if objective.weighs_data else None
+    wanted = {"base": objective.base, "counts": objective.needs_counts}
+    with model._engine_of(X, rows, cell_weight) as engine:
         products = V if objective.needs_products else None
-        yield data, data.column_features(U, products, base=objective.base)
+        yield engine, engine.column_features(U, products, **wanted)
 
 
 def column_distances(model: Any, X: Any, cell_weight: Any = None) -> FloatArray:

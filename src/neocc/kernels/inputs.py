@@ -109,7 +109,7 @@ class Features:
     products: FloatArray | None = None
     counts: FloatArray | None = None
 
-    # What knows them where they are, if that is not this process; see `neocc.engines.gpu`.
+    # The object that holds them outside this process, on a GPU; see `neocc.engines.gpu`.
     place: ClassVar[Any] = None
 
     def blocks(self, V: Any, name: str = "sums") -> FloatArray:
@@ -124,23 +124,25 @@ class Features:
 
     @property
     def here(self) -> Features:
-        """The same in this process."""
+        """The features with all tables in the memory of this process."""
         return self
 
     def kept(self, name: str) -> Any:
-        """Return a table where it is."""
+        """Return a table in the memory that it is in."""
         return getattr(self, name)
+
+    def fetched(self, found: Any) -> FloatArray:
+        """Return what was computed from such a table, in the memory of this process."""
+        return np.asarray(found)
 
     def energies(self, name: str) -> FloatArray:
         """Return the sums of squares of the columns of a table."""
-        T = getattr(self, name)
-        found: FloatArray = np.einsum("tq,tq->q", T, T)
-        return found
+        T = self.kept(name)
+        return self.fetched(np.einsum("tq,tq->q", T, T))
 
     def totals(self, name: str) -> FloatArray:
         """Return the sums of the columns of a table."""
-        found: FloatArray = getattr(self, name).sum(axis=0)
-        return found
+        return self.fetched(self.kept(name).sum(axis=0))
 
     def largest(self, name: str, scale: FloatArray) -> float:
         """Return the largest number of a table whose columns are scaled."""

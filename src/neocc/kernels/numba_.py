@@ -171,24 +171,13 @@ def score(
     minima: FloatArray,
 ) -> float:
     """Find the nearest cluster of each item; return the sum of the distances at `members`."""
-    sums, products, slope, scale = features.sums, features.products, terms.slope, terms.scale
+    sums, slope = features.sums, terms.slope
+    cross = None
     if sums is not None and slope is not None and slope.size > _SMALL_TABLE:
-        cross = sums @ slope
-        if products is not None:
-            cross += numpy_.scaled(products, scale)
-        products, scale, slope = cross, None, None
-    shrink = terms.shrink
-    if products is not None and scale is not None and scale.ndim == 2:
-        products, scale = products @ scale, None
-    if sums is not None and shrink is not None and shrink.ndim == 2:
-        squared = ((sums @ shrink) * sums).sum(axis=1)[:, None]
-        rest = np.zeros(terms.n_clusters) if products is None else numpy_.scaled(products, scale)
-        products, scale, shrink = rest - squared, None, None
-    if features.counts is not None and terms.curve is not None:
-        curved = features.counts @ terms.curve
-        if products is not None:
-            curved += numpy_.scaled(products, scale)
-        products, scale = curved, None
+        cross, slope = sums @ slope, None
+    products, scale, shrink = features.products, terms.scale, terms.shrink
+    if not (cross is products is shrink is features.counts is None):
+        products, scale, shrink = numpy_.by_cluster(features, terms, cross)
     members = _NOBODY if members is None else members
     total: float = score_loops.score(
         _NO_TABLE if sums is None else sums,

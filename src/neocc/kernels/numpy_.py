@@ -37,7 +37,7 @@ from neocc.kernels.inputs import (
 from neocc.kernels.memberships import Memberships
 from neocc.kernels.numpy_sets import best_sets, hull_steps, least_sets
 
-__all__ = ["best_sets", "distances", "gather", "hull_steps", "least_sets", "multiply"]
+__all__ = ["best_sets", "by_cluster", "distances", "gather", "hull_steps", "least_sets", "multiply"]
 __all__ += ["move", "multiply_transposed", "scaled", "scatter", "score", "take_seed"]
 
 _BUFFER_ENTRIES = 1 << 15
@@ -188,6 +188,33 @@ def scaled(products: FloatArray, scale: FloatArray | None) -> FloatArray:
     if scale is None:
         return products
     return products * scale if scale.ndim == 1 else products @ scale
+
+
+def by_cluster(
+    features: Features, terms: Terms, more: Any = None, put: Any = np.asarray
+) -> tuple[Any, Any, Any]:
+    """Return products and their scale, a number for each cluster, and what sums are shrunk by.
+
+    What is a table in `terms`, and `more`, is part of the products: compiled loops read lines.
+    Features may be on a card, where `put` sends tables of terms.
+    """
+    sums, products, scale, shrink = features.sums, features.products, terms.scale, terms.shrink
+    if products is not None and scale is not None and scale.ndim == 2:
+        products, scale = products @ put(scale), None
+    squares = sums is not None and shrink is not None and shrink.ndim == 2
+    curved = features.counts is not None and terms.curve is not None
+    if more is None and not (squares or curved):
+        return products, scale, shrink
+    if products is not None:
+        found = products if scale is None else products * put(scale)
+        more = found if more is None else more + found
+    if squares:
+        rest = np.zeros(terms.n_clusters, like=features.squares) if more is None else more
+        more, shrink = rest - ((sums @ put(shrink)) * sums).sum(axis=1)[:, None], None
+    if curved:
+        found = features.counts @ put(terms.curve)
+        more = found if more is None else found + more
+    return more, None, shrink
 
 
 def take_seed(

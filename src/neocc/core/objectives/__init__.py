@@ -104,12 +104,4 @@ def make_objective(
                 "relative to independence, the background. Use 'background' or 'auto'."
             )
         return replace(found, prior=prior)
-    if outlier_cost != "background":
-        return found
-    if not found.has_background:
-        raise ValueError(
-            f"outlier_cost='background' makes no sense for objective={name!r}: without clusters "
-            "there are no offsets either, which a row or column is compared up to. Use 'zero', or "
-            "objective='mean'."
-        )
-    return found.against_background()
+    return found.against_background() if outlier_cost == "background" else found

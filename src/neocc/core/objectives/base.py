@@ -62,8 +62,6 @@ class Objective(ABC):
         What the base of items is.
     name : str
         How users call it.
-    has_background : bool
-        Whether it can do so.
     needs_products : bool
         Whether distances depend on products.
     blended_by : tuple of str
@@ -73,13 +71,6 @@ class Objective(ABC):
         those of others says nothing.
     needs_counts : bool
         Whether only observed cells count, so that distances depend on their weights.
-    per_item : bool
-        Whether the number of parameters grows with the rows and columns.
-    keeps_fits : bool
-        Whether values that fit a column by itself fit it as well where it is the only one of a
-        cluster: they do unless block means are shrunk.
-    of_counts : bool
-        Whether it compares counts with independence; else it is a sum of squared differences.
     likelihood_ratio : bool
         Whether it is minus the logarithm of a likelihood over that of independence.
     paired : bool
@@ -91,29 +82,41 @@ class Objective(ABC):
     weighs_data : bool
         Whether an item of weight 2 is one whose data, or weights of cells, are doubled; else its
         memberships count twice.
+    shrinkage : float
+        Weight of a further cell of each block, whose value is zero.
     """
 
     background: bool = False
     base: Base = field(init=False, default="weighted")
 
     name: ClassVar[str]
-    has_background: ClassVar[bool] = True
     needs_products: ClassVar[bool]
     blended_by: ClassVar[tuple[str, ...]] = ()
     freed_by: ClassVar[tuple[str, ...]] = ()
     needs_counts: ClassVar[bool] = False
-    per_item: ClassVar[bool] = True
-    keeps_fits: ClassVar[bool] = True
-    of_counts: ClassVar[bool] = False
     likelihood_ratio: ClassVar[bool] = False
     paired: ClassVar[bool] = False
     reseeds: ClassVar[bool] = True
     usual_start: ClassVar[str] = "neo-kmeans"
     weighs_data: ClassVar[bool] = False
+    shrinkage: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         if self.background:
             object.__setattr__(self, "base", "plain")
+
+    @property
+    def of_counts(self) -> bool:
+        """Whether it compares counts with independence; else it is a sum of squared differences."""
+        return self.base == "margins"
+
+    @property
+    def per_item(self) -> bool:
+        """Whether the number of parameters grows with the rows and columns.
+
+        It does where each cluster has a prototype with a value for each of them.
+        """
+        return self.needs_products
 
     def check(
         self,
@@ -121,17 +124,20 @@ class Objective(ABC):
         weights: tuple[FloatArray | None, FloatArray | None] = (None, None),
         column_names: Any = None,
     ) -> None:
-        """Refuse data that it makes no sense for; items of some `weights` are in them so often."""
+        """Refuse data for which the objective makes no sense.
+
+        The data are already multiplied by `weights` of rows and columns; names are for the error.
+        """
 
     def all_zero(self, engine: Any, side: Side) -> BoolArray | None:
-        """Tell which items are all zero: they cost the same, nothing, in every cluster.
+        """Tell which items are all zero, so that no cluster fits them better than another.
 
-        None where every item costs something.
+        None where such items have distances of their own.
         """
         return None
 
     def against_background(self) -> Self:
-        """Return the same with costs relative to a background."""
+        """Return the same with costs relative to a background, or refuse that."""
         return replace(self, background=True)
 
     def constant(
@@ -161,13 +167,8 @@ class Objective(ABC):
         return self.name
 
     def refusal(self, overlap_model: str) -> str | None:
-        """Return for what an overlap model makes no sense, and what to take; None if it does."""
+        """Return why an overlap model makes no sense, with an alternative; None if it does."""
         return None
-
-    @property
-    def ridge(self) -> float:
-        """Weight of a further cell of each block, whose value is zero."""
-        return 0.0
 
     @abstractmethod
     def centring(self, side: Side | None) -> Centring:

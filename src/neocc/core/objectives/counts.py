@@ -86,8 +86,6 @@ class CountObjective(Objective):
     prior: float = 1.0
 
     needs_products: ClassVar[bool] = False
-    per_item: ClassVar[bool] = False
-    of_counts: ClassVar[bool] = True
     reseeds: ClassVar[bool] = False
     usual_start: ClassVar[str] = "spectral"
     weighs_data: ClassVar[bool] = True

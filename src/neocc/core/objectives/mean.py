@@ -60,7 +60,6 @@ class Mean(Objective):
 
     name = "mean"
     needs_products = False
-    per_item = False
 
     def centring(self, side: Side | None) -> Centring:
         """Return "global": a constant added to X changes nothing."""

@@ -38,14 +38,12 @@ class Observed(Objective):
         Ridge on block means: weight of a further cell of each block, whose value is zero.
     """
 
-    shrinkage: float = 0.0
+    shrinkage: float = 0.0  # type: ignore[misc]
 
     name = "mean"
     needs_products = False
     needs_counts = True
     reseeds = False
-    per_item = False
-    keeps_fits = False
     blended_by = ("average", "sum")
     freed_by = ("either",)
     weighs_data = True
@@ -54,11 +52,6 @@ class Observed(Objective):
     def kind(self) -> str:
         """Return "observed": costs of two clusters are not made of those of each."""
         return "observed"
-
-    @property
-    def ridge(self) -> float:
-        """The shrinkage."""
-        return self.shrinkage
 
     def centring(self, side: Side | None) -> Centring:
         """Return "none": block means are shrunk to zero."""

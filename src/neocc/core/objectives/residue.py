@@ -9,7 +9,7 @@ offset_q = sum_t w_t C_qt^2 - sum_j m_j M_qj^2.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -51,8 +51,15 @@ class Residue(Objective):
     """Squared residues of rows and columns within blocks."""
 
     name = "residue"
-    has_background = False
     needs_products = True
+
+    def against_background(self) -> Self:
+        """Refuse: what an item costs without clusters is not known either."""
+        raise ValueError(
+            f"outlier_cost='background' makes no sense for objective={self.name!r}: without "
+            "clusters there are no offsets either, which a row or column is compared up to. Use "
+            "'zero', or objective='mean'."
+        )
 
     def centring(self, side: Side | None) -> Centring:
         """Return "double": row and column effects change nothing."""

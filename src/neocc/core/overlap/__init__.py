@@ -63,7 +63,7 @@ def compared_models(objective: str, columns: Counts | None = None) -> list[str]:
         for name in _COMPARED
         if asked.refusal(name) is None
         and name not in asked.freed_by
-        and (OVERLAP_MODELS[name].both_sides or columns is None or columns.n_extra <= 0)
+        and (OVERLAP_MODELS[name]().both_sides or columns is None or columns.n_extra <= 0)
     ]
     return found or ["share"]
 

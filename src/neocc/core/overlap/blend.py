@@ -14,12 +14,11 @@ from typing import ClassVar
 import numpy as np
 
 from neocc._typing import FloatArray, LabelArray
-from neocc.core.assign import Choices
 from neocc.core.objectives.blends import pairs_of, types_of
 from neocc.core.overlap.average import Average
 from neocc.core.overlap.model import OverlapModel
 from neocc.core.overlap.repeat import Repeat
-from neocc.core.overlap.scores import Scores, Spread, at_once
+from neocc.core.overlap.scores import Scores
 from neocc.core.overlap.sum import Sum
 from neocc.kernels import Kernels, Memberships
 
@@ -34,7 +33,6 @@ class Blend(OverlapModel):
     key: ClassVar[str] = "blend"
     mixed: ClassVar[bool] = True
     divides: ClassVar[bool] = True
-    blends: ClassVar[bool] = True
     pair_share: ClassVar[float] = 0.5
 
     @property
@@ -49,11 +47,10 @@ class Blend(OverlapModel):
         scale = 1.0 / np.maximum(members.numbers, 1) if self.divides else None
         return replace(members, scale=scale, mixed=True, virtual=types_of(members))
 
-    def choices(self, scores: Scores, kernels: Kernels, spread: Spread = at_once) -> Choices:
-        """Return what items can choose from: one cluster each, where pairs have no distances."""
-        if scores.d is not None and scores.d.shape[1] == scores.n_clusters:
-            return Repeat(1).choices(scores, kernels, spread)
-        return super().choices(scores, kernels, spread)
+    def known(self, scores: Scores) -> OverlapModel:
+        """Return the model, or one of single clusters where pairs have no distances."""
+        alone = scores.d is not None and scores.d.shape[1] == scores.n_clusters
+        return Repeat(1) if alone else self
 
     def standing(self, scores: Scores) -> tuple[float, FloatArray | None]:
         """Return what present types cost; distances are all that the objective has."""
@@ -98,7 +95,6 @@ class BlendedSum(Blend):
     key: ClassVar[str] = "blended-sum"
     divides: ClassVar[bool] = False
     pair_share: ClassVar[float] = 1.0
-    keeps_shifts: ClassVar[bool] = False
 
     @property
     def one_way(self) -> OverlapModel:

@@ -33,16 +33,16 @@ class DistanceChoices:
     most_selected: ClassVar[float] = 1 << 20
 
     def count(self, query: Query) -> BlockCounts:
-        """Count distances by bin; the only block selects thresholds, unless it is large."""
-        if query.alone is not None and self._offered.size <= self.most_selected:
-            return BlockCounts(found=self._selected(query.alone))
+        """Count distances by bin."""
         return BlockCounts.of(self._offered, self.scores.minima, query, self._histogram)
 
     def _histogram(self, values: FloatArray, window: Window, query: Query) -> Histogram:
         return Histogram.of(values, window, query)
 
-    def _selected(self, counts: Counts) -> Thresholds:
-        """Return the thresholds that give the items here their memberships."""
+    def selected(self, counts: Counts) -> Thresholds | None:
+        """Return the thresholds where these are all items; None if there are many."""
+        if self._offered.size > self.most_selected:
+            return None
         found = ANY
         if counts.n_covered < counts.n_items:
             value, ties = self._at_rank(self.scores.minima, counts.n_covered, None)

@@ -20,11 +20,10 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from neocc._typing import FloatArray, IntArray, LabelArray
-from neocc.core.assign import Choices
 from neocc.core.overlap.average import Average
 from neocc.core.overlap.model import OverlapModel
 from neocc.core.overlap.repeat import Repeat
-from neocc.core.overlap.scores import Scores, Spread, at_once
+from neocc.core.overlap.scores import Scores
 from neocc.core.sizes import Cut, Moves, Wanted, offer_moves
 from neocc.core.thresholds import Ask
 from neocc.kernels import Kernels, Memberships, Parts
@@ -44,18 +43,15 @@ class Either(OverlapModel):
     name: ClassVar[str] = "either"
     needs_squares: ClassVar[bool] = True
     needs_sums: ClassVar[bool] = True
-    both_sides: ClassVar[bool] = False
 
     @property
     def one_way(self) -> OverlapModel:
         """The model of starts without column clusters: a row lies between those it follows."""
         return Average(self.most)
 
-    def choices(self, scores: Scores, kernels: Kernels, spread: Spread = at_once) -> Choices:
-        """Return what items can choose from; columns have one cluster at most."""
-        if scores.d is not None and scores.parts is None:
-            return Repeat(1).choices(scores, kernels, spread)
-        return super().choices(scores, kernels, spread)
+    def known(self, scores: Scores) -> OverlapModel:
+        """Return the model, or one of single clusters for columns, of which no parts are known."""
+        return Repeat(1) if scores.d is not None and scores.parts is None else self
 
     def weighted(self, members: Memberships) -> Memberships:
         """Return memberships that follow what they did, or else their first cluster."""

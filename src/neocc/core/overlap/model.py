@@ -45,18 +45,13 @@ class OverlapModel:
     needs_pairs, needs_squares : bool
         Whether the cost of several clusters depends on the inner products of their prototypes, and
         on the squares of the item.
-    blends : bool
-        Whether pairs of clusters have distances of their own.
     pair_share : float
-        Then, how much of the values of each is in those of a pair.
+        How much of the values of each cluster is in those of a pair, where pairs have distances of
+        their own; 0 where they have none.
     key : str
         How files call it, where that is not its name.
     needs_sums : bool
         Whether it depends on the parts of distances, by clusters of the other side.
-    both_sides : bool
-        Whether items of both sides may have several clusters; if not, those of rows alone.
-    keeps_shifts : bool
-        Whether a constant added to the data changes nothing.
     prices_first : bool
         Whether it depends on the price of extra memberships who is left out.
     """
@@ -69,12 +64,24 @@ class OverlapModel:
     needs_pairs: ClassVar[bool] = False
     needs_squares: ClassVar[bool] = False
     needs_sums: ClassVar[bool] = False
-    blends: ClassVar[bool] = False
     pair_share: ClassVar[float] = 0.0
     key: ClassVar[str] = ""
-    both_sides: ClassVar[bool] = True
-    keeps_shifts: ClassVar[bool] = True
     prices_first: ClassVar[bool] = True
+
+    @property
+    def blends(self) -> bool:
+        """Whether pairs of clusters have distances of their own."""
+        return self.pair_share > 0.0
+
+    @property
+    def adds(self) -> bool:
+        """Whether prototypes are added up, so that a constant added to the data matters."""
+        return self.mixed and not self.divides
+
+    @property
+    def both_sides(self) -> bool:
+        """Whether columns may have several clusters; only parts of distances of rows are known."""
+        return not self.needs_sums
 
     def costs(self, sizes: FloatArray, gram: FloatArray | None) -> SetCosts:  # noqa: ARG002
         """Return the parts of the cost of sets, by size: by default distances, or their mean."""
@@ -85,10 +92,15 @@ class OverlapModel:
         """Return memberships, each a part of its item if the model divides an item among them."""
         if not len(members.extra_items):
             return replace(members, scale=members.item_weights, mixed=False, virtual=None)
-        scale = members.item_weights
-        if self.divides:
-            scale = (1.0 if scale is None else scale) / np.maximum(members.numbers, 1)
+        scale = self.scale(members.item_weights, members.numbers)
         return replace(members, scale=scale, mixed=self.mixed, virtual=None)
+
+    def scale(self, weights: FloatArray | None, numbers: IntArray) -> FloatArray | None:
+        """Return what each membership of items counts as, given weights and how many they have."""
+        if not self.divides:
+            return weights
+        found: FloatArray = (1.0 if weights is None else weights) / np.maximum(numbers, 1)
+        return found
 
     def counted(
         self,
@@ -97,9 +109,9 @@ class OverlapModel:
         cut: Cut,  # noqa: ARG002
         fresh: Sequence[int] = (),  # noqa: ARG002
     ) -> Memberships:
-        """Return weighted memberships that were not chosen at prices, as they count.
+        """Return weighted memberships that were kept, re-seeded or moved instead of priced.
 
-        Blocks of items can be asked; clusters that are `fresh` have just been re-seeded.
+        `ask` and `cut` reach the blocks of items; clusters that are `fresh` were just re-seeded.
         """
         return members
 
@@ -126,11 +138,17 @@ class OverlapModel:
         """The model of a side alone, from which both start."""
         return self
 
+    def known(self, scores: Scores) -> OverlapModel:  # noqa: ARG002
+        """Return the model, or one of single clusters if scores do not tell what more cost."""
+        return self
+
     def choices(self, scores: Scores, kernels: Kernels, spread: Spread = at_once) -> Choices:
         """Return what items can choose from, given their distances to single clusters.
 
         Memberships that they apply are weighted.
         """
+        if (model := self.known(scores)) is not self:
+            return model.choices(scores, kernels, spread)
         k = scores.n_clusters
         largest = k if self.most is None else min(k, self.most)
         scores = scores._replace(costs=self._costs(scores))

@@ -13,11 +13,11 @@ from neocc.kernels import Memberships, Parts, SetCosts
 __all__ = ["Scores", "Spread", "at_once", "nearest_among"]
 
 Spread: TypeAlias = Callable[[Callable[[slice], None], int], None]
-"""Call a function of ranges of so many items, in whatever order."""
+"""Call a function for consecutive ranges of a number of items, in any order."""
 
 
 def at_once(function: Callable[[slice], None], n_items: int) -> None:
-    """Call it of all items."""
+    """Call it once, for all items."""
     function(slice(0, n_items))
 
 

@@ -25,7 +25,6 @@ class Sum(OverlapModel):
     mixed: ClassVar[bool] = True
     needs_pairs: ClassVar[bool] = True
     needs_squares: ClassVar[bool] = True
-    keeps_shifts: ClassVar[bool] = False
 
     def costs(self, sizes: FloatArray, gram: FloatArray | None) -> SetCosts:
         """Return the parts of the cost of sets, by size."""

@@ -288,7 +288,7 @@ class OneSide:
         if not model.blends and scores.parts is None:
             rise = objective.rise(self.engine, self.side, features, pair)
         given = (members, scores, constant, model, counts.min_size)
-        gains = single_gains(*given, rise, objective.ridge)
+        gains = single_gains(*given, rise, objective.shrinkage)
         if members.item_weights is not None:
             constant = constant * members.item_weights
         return Exchange(members.dense, *gains, constant, counts.max_outliers)

@@ -45,7 +45,7 @@ class HeldFeatures(Features):
 
     @property
     def place(self) -> HeldFeatures:
-        """Where they are."""
+        """The object itself: the tables are on the card."""
         return self
 
     def blocks(self, V: Memberships, name: str = "sums") -> FloatArray:
@@ -58,7 +58,7 @@ class HeldFeatures(Features):
 
     @property
     def here(self) -> Features:
-        """The same in this process."""
+        """The features with all tables in the memory of this process."""
         return Features(self.sums, self.squares, self.products, self.counts)
 
     def let_go(self) -> None:
@@ -67,19 +67,13 @@ class HeldFeatures(Features):
             self.held = self.here
 
     def kept(self, name: str) -> Any:
-        """Return a table where it is."""
+        """Return a table on the card."""
         return getattr(self.held, name)
 
-    def energies(self, name: str) -> FloatArray:
-        """Return the sums of squares of the columns of a table."""
-        device, T = self.device.kernels, getattr(self.held, name)
-        found: FloatArray = device.fetch(device.xp.einsum("tq,tq->q", T, T))
-        return found
-
-    def totals(self, name: str) -> FloatArray:
-        """Return the sums of the columns of a table."""
-        found: FloatArray = self.device.kernels.fetch(getattr(self.held, name).sum(axis=0))
-        return found
+    def fetched(self, found: Any) -> FloatArray:
+        """Return what was computed from such a table, in the memory of this process."""
+        here: FloatArray = self.device.kernels.fetch(found)
+        return here
 
     def largest(self, name: str, scale: FloatArray) -> float:
         """Return the largest number of a table whose columns are scaled."""

@@ -12,9 +12,9 @@ from neocc._typing import FloatArray, IntArray
 from neocc.core.assign import Applied
 from neocc.core.changes import Changes, offered
 from neocc.core.histograms import Histogram, Query, Window
+from neocc.core.objectives.blends import type_of
 from neocc.core.overlap import OverlapModel, Scores
 from neocc.core.overlap.either import stands_for
-from neocc.core.overlap.repeat import Repeat
 from neocc.core.overlap.sets import SetChoices
 from neocc.core.sizes import Moves, Wanted
 from neocc.core.thresholds import Thresholds
@@ -29,17 +29,13 @@ def set_choices(device: Device, scores: Scores, model: OverlapModel) -> HeldSets
     """Find the best sets of all items, given scores whose tables are on the card."""
     d, k, xp = scores.d, scores.n_clusters, device.kernels.xp
     assert d is not None
-    in_pairs = model.blends and d.shape[1] > k
-    alone = model.needs_sums and scores.parts is None
-    if alone or (model.blends and not in_pairs):
-        # Sets of several have no costs here.
-        model = Repeat(1)
+    model = model.known(scores)
     n, largest = len(d), k if model.most is None else min(k, model.most)
     curves, steps = xp.empty((n, largest)), xp.empty((n, largest - 1))
     sets = xp.empty((n, largest, largest), dtype=xp.int32)
     lists = device.lists(scores.members)
     present = None if lists is None else xp.empty(n)
-    costs = None if in_pairs else model.costs(np.arange(1.0, k + 1), scores.gram)
+    costs = None if model.blends else model.costs(np.arange(1.0, k + 1), scores.gram)
     squares = scores.squares if model.needs_squares else None
     tables = (curves, sets, steps, present)
     if scores.parts is not None:
@@ -119,9 +115,8 @@ class HeldSets(SetChoices):
             at, place = xp.nonzero(xp.arange(1, chosen.shape[1]) <= n_extra[:, None])
             items, clusters = several[at], chosen[at, place + 1]
             if self.model.blends:
-                low, high = chosen[:, 0], chosen[:, 1]
                 types = first.copy()
-                types[several] = k + low * (2 * k - low - 1) // 2 + high - low - 1
+                types[several] = type_of(chosen[:, 0], chosen[:, 1], k)
                 none = items[:0], clusters[:0]
                 virtual = Lists(types, *none, k + k * (k - 1) // 2)
         mixed = len(several) > 0 and self.model.mixed
@@ -129,8 +124,8 @@ class HeldSets(SetChoices):
             virtual, mixed = self._virtual(first, items, clusters, several), True
         before = self.device.lists(self.scores.members)
         weights = scale = None if before is None else before.item_weights
-        if len(several) and self.model.divides:
-            scale = (1.0 if weights is None else weights) / xp.maximum(sizes, 1)
+        if len(several):
+            scale = self.model.scale(weights, sizes)
         if virtual is not None and weights is not None:
             virtual.scale = virtual.item_weights = weights
         lists = Lists(first, items, clusters, k, scale, mixed, virtual, item_weights=weights)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, ClassVar
 
-import numpy as np
-
 from neocc._typing import FloatArray, IntArray
 from neocc.core.assign import Applied, Choices
 from neocc.core.engine import Engine
@@ -185,26 +183,12 @@ class GpuShard(Shard):
             scores = scores._replace(parts=parts)
         return fetched(self.device, scores)
 
-    def nearest(self, members: Memberships, terms: Terms, V: Memberships | None) -> IntArray:
-        """Return the nearest cluster of every row among its own, -1 for none."""
+    def _distances_of(self, rows: IntArray, terms: Terms, V: Memberships | None) -> FloatArray:
+        """Return comparable distances of some rows."""
         scores = scored(self.device, self._row_features(terms, V), terms, None, distances=True)
-        lists, xp, fetch = (
-            self.device.lists(members),
-            self.device.kernels.xp,
-            self.device.kernels.fetch,
-        )
         d: Any = scores.d
-        assert lists is not None
-        labels: IntArray = fetch(lists.first).astype(np.intp)
-        several = xp.unique(lists.extra_items)
-        if len(several):
-            inside = xp.zeros((len(several), lists.n_clusters), dtype=xp.bool_)
-            first = lists.first[several]
-            inside[xp.arange(len(several)), first] = first >= 0
-            inside[xp.searchsorted(several, lists.extra_items), lists.extra_clusters] = True
-            some = xp.where(inside, d[several, : lists.n_clusters], xp.inf)
-            labels[fetch(several)] = fetch(some.argmin(axis=1))
-        return labels
+        some: FloatArray = self.device.kernels.fetch(d[self.device.kernels.put(rows)])
+        return some
 
     def row_distances(self, terms: Terms, V: Memberships | None) -> FloatArray:
         """Return the distance of every row to every row cluster, not rounded."""

@@ -15,6 +15,7 @@ from neocc.kernels.gpu.lines import SparseOnCard
 from neocc.kernels.gpu.lists import Lists
 from neocc.kernels.gpu.sets import ADDED, SCORED, CardSets, pointers
 from neocc.kernels.inputs import Features, Terms
+from neocc.kernels.numpy_ import by_cluster
 
 __all__ = ["CudaKernels"]
 
@@ -40,9 +41,11 @@ class CudaKernels(CardSets):
         n, k, xp = len(features.squares), terms.n_clusters, self.xp
         if n == 0:
             return 0.0
-        sums, products, scale, shrink = self._simplified(features, terms)
+        sums = features.sums
+        products, scale, shrink = by_cluster(features, terms, put=self.put)
         l = 0 if sums is None else sums.shape[1]  # noqa: E741
         slope = None if sums is None else terms.slope
+        shrink = None if sums is None else shrink
         small = (slope, terms.offset, scale, shrink, terms.rate, terms.magnitude)
         slope, offset, scale, shrink, rate, magnitude = self.put_together(*small)
         n_blocks = -(-n // SCORED)
@@ -76,28 +79,6 @@ class CudaKernels(CardSets):
             shared if tiled else 0,
         )
         return 0.0 if members is None else self.added(partial, n_blocks)
-
-    def _simplified(self, features: Features, terms: Terms) -> tuple[Any, Any, Any, Any]:
-        """Return sums, products and their scale, and what sums are shrunk by, as lines.
-
-        Scale and shrink are not on the card.
-        """
-        sums, products, curve = features.sums, features.products, terms.curve
-        scale, shrink = terms.scale, terms.shrink
-        if products is not None and scale is not None and scale.ndim == 2:
-            products, scale = products @ self.put(scale), None
-        more = None
-        if sums is not None and shrink is not None and shrink.ndim == 2:
-            more, shrink = -((sums @ self.put(shrink)) * sums).sum(axis=1)[:, None], None
-        if features.counts is not None and curve is not None:
-            curved = features.counts @ self.put(curve)
-            more = curved if more is None else curved + more
-        if more is not None:
-            if products is not None:
-                more = more + (products if scale is None else products * self.put(scale))
-            more = self.xp.broadcast_to(more, (len(features.squares), terms.n_clusters))
-            products, scale = self.xp.ascontiguousarray(more), None
-        return sums, products, scale, shrink if sums is not None else None
 
     def least(self, block: Any) -> float:
         """Return the smallest entry, 0 if there are none."""

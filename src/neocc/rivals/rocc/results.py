@@ -58,11 +58,8 @@ class CoclusterResults(BiclusterLabelsMixin, ColumnTableMixin, BaseNEO):
         self.column_labels_ = nearest_among(self.column_membership_, np.column_stack(of_columns))
         self._report_merging(merged)
 
-    def _first_labels(self, solution: Solution) -> dict[str, Any]:  # noqa: ARG002
+    def _labels(self, *_: Any) -> dict[str, Any]:
         return {}  # those of the grid say nothing of the co-clusters
-
-    def _find_labels(self, *_: Any) -> dict[str, Any]:
-        return {}
 
     def _publish_coclusters(self, fitted: list[Fitted]) -> None:
         """Set the attributes of the co-clusters."""
