@@ -80,10 +80,6 @@ def find_places(
             pair = with_side(pair, side, members)
         if before and all(_same_outliers(before[side], places[side]) for side in SIDES):
             break
-    if not (objective.needs_counts or problem.needs_products):
-        places = {
-            side: replace(each, values=_values(data, side, pair)) for side, each in places.items()
-        }
     return places
 
 
@@ -160,7 +156,8 @@ def _place(
     norms = np.square(Y).sum(axis=1)
     largest = np.square(prototypes).sum(axis=1).max()
     left = outside + np.square(np.maximum(np.sqrt(norms) - np.sqrt(largest), 0.0))
-    place = Place(Y, prototypes, own.sizes, outside, left, room, farthest(left, 0.0), None)
+    values = None if problem.needs_products else _values(data, side, other)
+    place = Place(Y, prototypes, own.sizes, outside, left, room, farthest(left, 0.0), values)
     place = judged(place, norms, first, asked, least)
     out = place.outlying.items
     labels = np.where(out, -1, first).astype(np.int32)
@@ -170,10 +167,8 @@ def _place(
     return place, own if members.has_empty else problem.overlap_model.weighted(members)
 
 
-def _values(data: Engine, side: Side, pair: Pair) -> Values:
+def _values(data: Engine, side: Side, other: Memberships) -> Values:
     """Return what all values of items are, in those of the other side that are no outliers."""
-    other = pair[1] if side == "rows" else pair[0]
-    assert other is not None
     everyone = Memberships.from_labels(np.minimum(other.first, 0).astype(np.int32), 1)
     if side == "rows":
         zero = np.zeros(1)
