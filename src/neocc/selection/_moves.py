@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from neocc.selection._mixture import Mixture, fitted, likelihood_of, log_sums
+from neocc.selection._mixture import Mixture, fitted, log_sums
 from neocc.selection._places import Place
 
 __all__ = ["is_noisy", "mended"]
@@ -28,15 +28,12 @@ def is_noisy(place: Place, mixture: Mixture) -> bool:
     return mixture.variance > _NOISY * place.noise
 
 
-def mended(
-    place: Place, items: Any, few: Any, mixture: Mixture, rng: np.random.Generator
-) -> Mixture:
+def mended(place: Place, few: Any, mixture: Mixture, rng: np.random.Generator) -> Mixture:
     """Move the prototype that is worth least to an item far from all, while that gains.
 
     A `few` of the items show what gains.
     """
-    W, n_left = mixture.sets.weights, _MOVES
-    found = begun = fitted(few, mixture, _SHORT)
+    W, n_left, found = mixture.sets.weights, _MOVES, mixture
     while n_left and is_noisy(place, found):
         away = place.squares(few, W @ found.prototypes).min(axis=1)
         if not away.any():
@@ -50,6 +47,4 @@ def mended(
         moved, n_left = fitted(few, start, _SHORT), n_left - 1
         if moved.likelihood > found.likelihood:
             found, n_left = moved, _MOVES
-    if found is begun:
-        return mixture
-    return max(mixture, fitted(items, found), key=likelihood_of)
+    return found

@@ -112,14 +112,13 @@ class _Comparison:
     def decided(self, kept: IntArray, sets: Sets, most: int) -> Sharing:
         n, k = len(self.some), len(self.starts[0])
         widths = self.place.widths(self.some)
-        pairs = self._best(sets, self.starts, widths[0])
-        pairs = mended(self.place, self.some, self._few, pairs, self.rng)
+        pairs = self._searched(sets, widths[0])
         singles = Sets(np.eye(k), np.ones(k, dtype=np.intp))
         if n * (1.0 - pairs.shares[0]) < _NOBODY:
             disjoint = fitted(self.some, pairs.like(singles, pairs))
             return self._apart(pairs, disjoint, {"disjoint": 0.0}, bic(pairs, n) - bic(disjoint, n))
         if is_noisy(self.place, pairs):
-            pairs = max(pairs, self._best(sets, self.starts, widths[1]), key=likelihood_of)
+            pairs = max(pairs, self._searched(sets, widths[1]), key=likelihood_of)
         disjoint = self._best(singles, [*self.starts, pairs.prototypes], widths[0])
         gradual = fitted(self.some, pairs.like(Sets.gradual(k), pairs))
         # Prototypes that serve another explanation better may serve this one better too.
@@ -201,6 +200,12 @@ class _Comparison:
         mixtures = (self.place.mixture(sets, Z, width) for Z in starts)
         return fitted(self.some, best_of(self._few, mixtures, _SHORT))
 
+    def _searched(self, sets: Sets, width: float) -> Mixture:
+        """Mend the mixture of every start, and keep the likeliest."""
+        begun = [fitted(self._few, self.place.mixture(sets, Z, width), _SHORT) for Z in self.starts]
+        found = (mended(self.place, self._few, each, self.rng) for each in _distinct(begun))
+        return fitted(self.some, max(found, key=likelihood_of))
+
     @property
     def _few(self) -> Any:
         return self.some[:: -(-len(self.some) // _FEW_ITEMS)]
@@ -228,6 +233,12 @@ class _Comparison:
         members[kept] = mixture.sets.weights[chosen] > 0
         path = _path(density, shares, gain)
         return Sharing(mixture.prototypes, members, references, gain, margin, path, mixture)
+
+
+def _distinct(mixtures: list[Mixture]) -> list[Mixture]:
+    """Return mixtures of different likelihoods, the likeliest first."""
+    kept = {round(each.likelihood, 1): each for each in mixtures}
+    return [kept[likelihood] for likelihood in sorted(kept, reverse=True)]
 
 
 def _by_number(Y: Any, mixture: Mixture) -> tuple[FloatArray, IntArray]:
