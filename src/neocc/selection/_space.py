@@ -13,25 +13,26 @@ would else be merged with another, are then in it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
-from neocc._typing import FloatArray, IntArray
+from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.core.engine import Engine
 from neocc.core.objectives import KMEANS, Objective, Side
 from neocc.core.overlap import OVERLAP_MODELS
 from neocc.core.problem import Counts, Problem
 from neocc.core.search import run_starts
 from neocc.core.solve import solve
-from neocc.core.steps import Pair, distances, make_features, make_terms, with_side
+from neocc.core.steps import Pair, counted, distances, make_features, make_terms, with_side
 from neocc.kernels import Memberships, Terms
 from neocc.selection._outlying import farthest
 from neocc.selection._places import SIDES, Asked, Place, Values, judged
 from neocc.selection._stored import stored_place
 
-__all__ = ["GROUP", "find_places", "with_groups"]
+__all__ = ["GROUP", "find_places", "seen_through", "with_groups"]
 
 GROUP = 3
 """So many items make a group."""
@@ -68,17 +69,53 @@ def find_places(
         )
         problem = Problem(objective, rows, columns, tol=_TOL)
         pair = solve(engine.centred(problem.centring), problem, start).pair
+    return _settled(engine, problem, pair, asked, SIDES, (_CLEARLY, *[0.0] * _ROUNDS))
+
+
+def seen_through(
+    engine: Engine, objective: Objective, asked: Asked, side: Side, place: Place, others: BoolArray
+) -> Place:
+    """Return where items are, by what they are in clusters that were found on the other side.
+
+    These are no more than were asked for. Generous ones follow the noise of few items, which then
+    seem to be far from the means of others.
+    """
+    nearest = place.to(place.prototypes).argmin(axis=1)
+    labels = np.where(place.outlying.items, -1, nearest).astype(np.int32)
+    own = Memberships.from_labels(labels, len(place.prototypes))
+    other = Memberships.from_dense(others)
+    if own.has_empty or other.has_empty or (objective.needs_counts and len(other.extra_items)):
+        return place
+    pair = (own, other) if side == "rows" else (other, own)
+    rows, columns = (
+        Counts(n, each.n_clusters, n, 0) for n, each in zip(engine.shape, pair, strict=True)
+    )
+    problem = Problem(objective, rows, columns)
+    return _settled(engine, problem, pair, (asked, asked), (side,), [0.0] * _ROUNDS)[side]
+
+
+def _settled(
+    engine: Engine,
+    problem: Problem,
+    pair: Pair,
+    asked: tuple[Asked, Asked],
+    sides: tuple[Side, ...],
+    least: Sequence[float],
+) -> dict[Side, Place]:
+    """Tell outliers of some sides from others, and adapt clusters to the others, by turns."""
     data = engine.centred(problem.centring)
     place = stored_place
-    if not objective.needs_counts:
-        place, problem = _place, replace(problem, overlap_model=OVERLAP_MODELS["average"](2))
+    if not problem.objective.needs_counts:
+        place, problem = _place, replace(problem, overlap_model=OVERLAP_MODELS["average"]())
+        pair = counted(data, problem, pair)
     places: dict[Side, Place] = {}
-    for least in (_CLEARLY, *[0.0] * _ROUNDS):
+    for widths in least:
         before = dict(places)
-        for side, wanted in zip(SIDES, asked, strict=True):
-            places[side], members = place(data, problem, side, pair, wanted, least)
+        for side in sides:
+            wanted = asked[SIDES.index(side)]
+            places[side], members = place(data, problem, side, pair, wanted, widths)
             pair = with_side(pair, side, members)
-        if before and all(_same_outliers(before[side], places[side]) for side in SIDES):
+        if before and all(_same_outliers(before[side], places[side]) for side in sides):
             break
     return places
 
