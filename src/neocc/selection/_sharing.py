@@ -39,7 +39,7 @@ _SHORT, _SHAPED = 12, 60
 _CHUNK = 1 << 22
 _TINY = 1e-300
 _POINTS, _LARGEST = 41, 0.98
-_ANY_SHAPE = "clusters of any shape"
+_ANY_SHAPE, _MORE = "clusters of any shape", "one more cluster"
 
 
 @dataclass(frozen=True)
@@ -128,9 +128,11 @@ class _Comparison:
         if len(self.place.prototypes) > k:
             more = Sets(np.eye(k + 1), np.ones(k + 1, dtype=np.intp))
             starts = starts_of(self.place, k + 1, self.rng)
-            others["one more cluster"] = self._best(more, starts, widths[0])
+            others[_MORE] = self._best(more, starts, widths[0])
         zero, margin = bic(disjoint, n), MARGIN * self._unruly(pairs)
         references = {name: bic(each, n) - zero for name, each in others.items()}
+        if _MORE in others:
+            references[_MORE] -= _luck(others[_MORE], self.some)
         # A few items in three clusters are no reason to doubt those in two. If there were many,
         # sets would be so many that they explain gradual memberships just as well.
         whole = self._with_more(pairs, most)
@@ -186,8 +188,8 @@ class _Comparison:
         both = (fitted(self.some, each, _SHAPED) for each in (pairs.shaped, again))
         best = max(both, key=likelihood_of)
         starts = {_ANY_SHAPE: best.like(disjoint.sets, best)}
-        if (more := others.get("one more cluster")) is not None:
-            starts["one more cluster"] = more.shaped
+        if (more := others.get(_MORE)) is not None:
+            starts[_MORE] = more.shaped
         starts["gradual"] = best.like(others["gradual"].sets, best)
         return max(pairs, best, key=lambda each: bic(each, n)), starts
 
@@ -233,6 +235,18 @@ class _Comparison:
         members[kept] = mixture.sets.weights[chosen] > 0
         path = _path(density, shares, gain)
         return Sharing(mixture.prototypes, members, references, gain, margin, path, mixture)
+
+
+def _luck(more: Mixture, items: Any) -> float:
+    """Return what a further cluster loses in addition to BIC, since it might be anywhere.
+
+    Clusters that are far apart are told to a small part of the distance between them: it would be
+    by chance that one is at the mean of two others.
+    """
+    P = more.prototypes @ more.white(items).T
+    away = P - more.single @ P
+    spread = np.linalg.eigvalsh(away.T @ (more.single[:, None] * away))
+    return 0.5 * float(np.log(np.maximum(spread * more.single.min(), 1.0)).sum())
 
 
 def _distinct(mixtures: list[Mixture]) -> list[Mixture]:
