@@ -152,7 +152,8 @@ class _Comparison:
             best = self._with_more(best, most)
             gain = bic(best, n) - zero
         clearly = best.shares[0] >= _MOSTLY_SINGLE or gain > _CLEARLY * max(references.values())
-        clearly &= gain > _EACH * n * (1.0 - best.shares[0])
+        if not self.place.outlying.known or is_noisy(self.place, best):
+            clearly &= gain > _EACH * n * (1.0 - best.shares[0])
         if not (convinces and clearly):
             return self._apart(best, disjoint, references, gain, margin)
         return self._counted(kept, best, references, gain, margin)
