@@ -88,7 +88,7 @@ class Values(NamedTuple):
         """Squared distance of every item from the mean of all values."""
         n, sums, squares = self
         mean = sums.sum() / max(float(n.sum()), 1.0)
-        return np.maximum(squares - 2.0 * mean * sums + n * mean**2, 0.0)
+        return np.asarray(np.maximum(squares - 2.0 * mean * sums + n * mean**2, 0.0))
 
     def laws(self, parts: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of all values of groups, given the parts of items in these."""

@@ -10,7 +10,7 @@ import numpy as np
 from neocc._counts import round_half_away
 from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.selection._mixture import Mixture, Sets, best_of, bic, fitted, likelihood_of, log_sums
-from neocc.selection._moves import is_noisy, mended
+from neocc.selection._moves import is_noisy, searched
 from neocc.selection._places import Place, starts_of
 
 __all__ = ["ITEMS_PER_CLUSTER", "MARGIN", "Sharing", "shared"]
@@ -111,15 +111,13 @@ class _Comparison:
 
     def decided(self, kept: IntArray, sets: Sets, most: int) -> Sharing:
         n, k = len(self.some), len(self.starts[0])
-        widths = self.place.widths(self.some)
-        pairs = self._searched(sets, widths[0])
+        width = self.place.widths(self.some)[0]
+        pairs = searched(self.place, self.some, self._few, sets, self.starts, self.rng)
         singles = Sets(np.eye(k), np.ones(k, dtype=np.intp))
         if n * (1.0 - pairs.shares[0]) < _NOBODY:
             disjoint = fitted(self.some, pairs.like(singles, pairs))
             return self._apart(pairs, disjoint, {"disjoint": 0.0}, bic(pairs, n) - bic(disjoint, n))
-        if is_noisy(self.place, pairs):
-            pairs = max(pairs, self._searched(sets, widths[1]), key=likelihood_of)
-        disjoint = self._best(singles, [*self.starts, pairs.prototypes], widths[0])
+        disjoint = self._best(singles, [*self.starts, pairs.prototypes], width)
         gradual = fitted(self.some, pairs.like(Sets.gradual(k), pairs))
         # Prototypes that serve another explanation better may serve this one better too.
         pairs = max(pairs, fitted(self.some, pairs.like(sets, gradual)), key=likelihood_of)
@@ -128,7 +126,7 @@ class _Comparison:
         if len(self.place.prototypes) > k:
             more = Sets(np.eye(k + 1), np.ones(k + 1, dtype=np.intp))
             starts = starts_of(self.place, k + 1, self.rng)
-            others[_MORE] = self._best(more, starts, widths[0])
+            others[_MORE] = self._best(more, starts, width)
         zero, margin = bic(disjoint, n), MARGIN * self._unruly(pairs)
         references = {name: bic(each, n) - zero for name, each in others.items()}
         if _MORE in others:
@@ -151,12 +149,17 @@ class _Comparison:
         if convinces and best is not whole:
             best = self._with_more(best, most)
             gain = bic(best, n) - zero
-        clearly = best.shares[0] >= _MOSTLY_SINGLE or gain > _CLEARLY * max(references.values())
-        if not self.place.outlying.known or is_noisy(self.place, best):
-            clearly &= gain > _EACH * n * (1.0 - best.shares[0])
-        if not (convinces and clearly):
+        if not (convinces and self._is_clear(best, gain, references)):
             return self._apart(best, disjoint, references, gain, margin)
         return self._counted(kept, best, references, gain, margin)
+
+    def _is_clear(self, mixture: Mixture, gain: float, references: dict[str, float]) -> bool:
+        """Return whether neither finer clusters nor uneven noise could explain as much."""
+        single, known = mixture.shares[0], self.place.outlying.known
+        if single < _MOSTLY_SINGLE and gain <= _CLEARLY * max(references.values()):
+            return False
+        even = known and not is_noisy(self.place, mixture)
+        return even or gain > _EACH * len(self.some) * (1.0 - single)
 
     def _with_more(self, pairs: Mixture, most: int) -> Mixture:
         """Let items be in more than two clusters, if that gains as much as overlap must."""
@@ -203,12 +206,6 @@ class _Comparison:
         mixtures = (self.place.mixture(sets, Z, width) for Z in starts)
         return fitted(self.some, best_of(self._few, mixtures, _SHORT))
 
-    def _searched(self, sets: Sets, width: float) -> Mixture:
-        """Mend the mixture of every start, and keep the likeliest."""
-        begun = [fitted(self._few, self.place.mixture(sets, Z, width), _SHORT) for Z in self.starts]
-        found = (mended(self.place, self._few, each, self.rng) for each in _distinct(begun))
-        return fitted(self.some, max(found, key=likelihood_of))
-
     @property
     def _few(self) -> Any:
         return self.some[:: -(-len(self.some) // _FEW_ITEMS)]
@@ -244,16 +241,9 @@ def _luck(more: Mixture, items: Any) -> float:
     Clusters that are far apart are told to a small part of the distance between them: it would be
     by chance that one is at the mean of two others.
     """
-    P = more.prototypes @ more.white(items).T
-    away = P - more.single @ P
-    spread = np.linalg.eigvalsh(away.T @ (more.single[:, None] * away))
+    white = more.white(items)
+    spread = np.linalg.eigvalsh(white @ more.between @ white.T)
     return 0.5 * float(np.log(np.maximum(spread * more.single.min(), 1.0)).sum())
-
-
-def _distinct(mixtures: list[Mixture]) -> list[Mixture]:
-    """Return mixtures of different likelihoods, the likeliest first."""
-    kept = {round(each.likelihood, 1): each for each in mixtures}
-    return [kept[likelihood] for likelihood in sorted(kept, reverse=True)]
 
 
 def _by_number(Y: Any, mixture: Mixture) -> tuple[FloatArray, IntArray]:

@@ -13,9 +13,9 @@ would else be merged with another, are then in it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -69,16 +69,26 @@ def find_places(
         )
         problem = Problem(objective, rows, columns, tol=_TOL)
         pair = solve(engine.centred(problem.centring), problem, start).pair
-    return _settled(engine, problem, pair, asked, SIDES, (_CLEARLY, *[0.0] * _ROUNDS))
+    data = engine.centred(problem.centring)
+    place, problem = _placing(problem)
+    places: dict[Side, Place] = {}
+    for least in (_CLEARLY, *[0.0] * _ROUNDS):
+        before = dict(places)
+        for side, wanted in zip(SIDES, asked, strict=True):
+            places[side], members = place(data, problem, side, pair, wanted, least)
+            pair = with_side(pair, side, members)
+        if before and all(_same_outliers(before[side], places[side]) for side in SIDES):
+            break
+    return places
 
 
 def seen_through(
-    engine: Engine, objective: Objective, asked: Asked, side: Side, place: Place, others: BoolArray
+    engine: Engine, objective: Objective, side: Side, place: Place, others: BoolArray
 ) -> Place:
     """Return where items are, by what they are in clusters that were found on the other side.
 
     These are no more than were asked for. Generous ones follow the noise of few items, which then
-    seem to be far from the means of others.
+    seem to be far from the means of others. Outliers are known.
     """
     nearest = place.to(place.prototypes).argmin(axis=1)
     labels = np.where(place.outlying.items, -1, nearest).astype(np.int32)
@@ -87,37 +97,20 @@ def seen_through(
     if own.has_empty or other.has_empty or (objective.needs_counts and len(other.extra_items)):
         return place
     pair = (own, other) if side == "rows" else (other, own)
-    rows, columns = (
-        Counts(n, each.n_clusters, n, 0) for n, each in zip(engine.shape, pair, strict=True)
-    )
-    problem = Problem(objective, rows, columns)
-    return _settled(engine, problem, pair, (asked, asked), (side,), [0.0] * _ROUNDS)[side]
-
-
-def _settled(
-    engine: Engine,
-    problem: Problem,
-    pair: Pair,
-    asked: tuple[Asked, Asked],
-    sides: tuple[Side, ...],
-    least: Sequence[float],
-) -> dict[Side, Place]:
-    """Tell outliers of some sides from others, and adapt clusters to the others, by turns."""
+    counts = [Counts(each.n_items, each.n_clusters, each.n_items, 0) for each in pair]
+    problem = Problem(objective, counts[0], counts[1])
     data = engine.centred(problem.centring)
-    place = stored_place
-    if not problem.objective.needs_counts:
-        place, problem = _place, replace(problem, overlap_model=OVERLAP_MODELS["average"]())
-        pair = counted(data, problem, pair)
-    places: dict[Side, Place] = {}
-    for widths in least:
-        before = dict(places)
-        for side in sides:
-            wanted = asked[SIDES.index(side)]
-            places[side], members = place(data, problem, side, pair, wanted, widths)
-            pair = with_side(pair, side, members)
-        if before and all(_same_outliers(before[side], places[side]) for side in sides):
-            break
-    return places
+    find, problem = _placing(problem)
+    asked = Asked(own.n_clusters, outliers=0.0)
+    found: Place = find(data, problem, side, counted(data, problem, pair), asked, 0.0)[0]
+    return replace(found, left=place.left, outlying=place.outlying)
+
+
+def _placing(problem: Problem) -> tuple[Any, Problem]:
+    """Return what finds places, and the problem as it needs it."""
+    if problem.objective.needs_counts:
+        return stored_place, problem
+    return _place, replace(problem, overlap_model=OVERLAP_MODELS["average"]())
 
 
 def _coclustered(

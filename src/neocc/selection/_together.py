@@ -67,7 +67,7 @@ def estimate_sides(
         n_most = most if wanted.overlap is None else 1
         place = places[side]
         if members is not None:
-            place = seen_through(engine, objective, wanted, side, place, members)
+            place = seen_through(engine, objective, side, place, members)
         before = place
         place, sharing = _shared(place, wanted, n_most, rng)
         if place is not before:
