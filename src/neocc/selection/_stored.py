@@ -62,13 +62,14 @@ def seen_by(
     which = engine.shape, engine.n_stored, objective, *(each.n_clusters for each in counts)
     if which in looks:
         return looks[which]
-    nothing = any(seen[0] == observed for data, seen in looks.items() if data[:2] == which[:2])
-    if not nothing:
-        pairs = [_coclustered(engine, each, counts, rng) for each in (observed, objective)]
-        nothing = _tell_nothing(engine, pairs, counts)
-        looks[which] = objective, pairs[1]
-    if nothing:
+    if any(seen[0] == observed for data, seen in looks.items() if data[:2] == which[:2]):
         looks[which] = observed, _coclustered(engine, observed, counts, rng, 2 * _STARTS)
+    else:
+        pairs = [_coclustered(engine, each, counts, rng) for each in (observed, objective)]
+        if _tell_nothing(engine, pairs, counts):
+            looks[which] = observed, pairs[0]
+        else:
+            looks[which] = objective, pairs[1]
     return looks[which]
 
 
