@@ -18,7 +18,7 @@ from neocc.selection import estimate_overlap_and_outliers, suggest_n_clusters
 from neocc.selection._considered import Outliers, without_items
 from neocc.selection._data import opened, read
 from neocc.selection._mixture import Mixture, Sets, fitted
-from neocc.selection._moves import is_noisy, mended
+from neocc.selection._moves import is_noisy, searched
 from neocc.selection._outlying import farthest, outlying
 from neocc.selection._places import Place, starts_of
 from neocc.selection._predict import Wanted, choose_numbers
@@ -241,7 +241,7 @@ def test_a_prototype_moves_from_where_there_are_two_to_where_there_is_none():
     sets = Sets(np.eye(4), np.ones(4, dtype=np.intp))
     before = fitted(Y, place.mixture(sets, stuck, 1.0))
     assert is_noisy(place, before)
-    after = mended(place, Y, Y, before, np.random.default_rng(0))
+    after = searched(place, Y, Y, sets, [stuck], np.random.default_rng(0))
     assert after.variance == pytest.approx(1.0, rel=0.2)
     assert np.sqrt(np.square(after.prototypes[:, None] - Z).sum(axis=2)).min(axis=0).max() < 1.0
 
@@ -280,7 +280,40 @@ def test_clusters_that_have_one_prototype_are_no_overlap(overlap, noise, seed):
     assert found.overlap == pytest.approx(overlap, abs=0.01)
 
 
+def test_the_likeliest_start_may_be_a_trap():
+    """Mended, it stays where it is; a less likely one ends where overlap is."""
+    found = planted_rows(0, 0.4, 2.0, 211_460, (0.05, False))
+    assert found.overlap + found.outliers == pytest.approx(0.4, abs=0.02)
+
+
+def test_few_rows_are_seen_through_the_clusters_of_many_columns():
+    """More clusters of columns than there are follow the noise of single rows."""
+    assert planted_rows(3, 0.4, 1.0, 200_350).overlap == pytest.approx(0.4, abs=0.01)
+
+
+def test_a_further_cluster_at_the_mean_of_two_would_be_by_chance():
+    assert planted_rows(3, 0.1, 0.5, 210_215).overlap == pytest.approx(0.1, abs=0.01)
+
+
+def test_overlap_may_gain_little_for_each_row_where_noise_is_even():
+    found = planted_rows(0, 0.4, 2.0, 212_260, (0.05, True))
+    assert found.overlap + found.outliers == pytest.approx(0.4, abs=0.05)
+
+
 # --------------------------------------------------------------------------------- the outliers
+
+
+@pytest.mark.parametrize(
+    ("place", "overlap", "noise", "seed", "share"),
+    [
+        pytest.param(3, 0.1, 0.5, 210_715, 0.1, id="the middle of few prototypes varies, too"),
+        pytest.param(0, 0.0, 2.0, 230_520, 0.05, id="outliers raise the median of distances"),
+    ],
+)
+def test_scrambled_rows_are_found(place, overlap, noise, seed, share):
+    found = planted_rows(place, overlap, noise, seed, (share, False))
+    assert found.outliers == pytest.approx(share, abs=0.02)
+    assert found.overlap + found.outliers == pytest.approx(overlap, abs=0.02)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.1])

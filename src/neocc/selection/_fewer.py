@@ -171,9 +171,7 @@ class _Race:
 def _directions(mixture: Mixture, Y: Any) -> FloatArray:
     """Return a basis of the directions in which clusters differ, as columns."""
     white = mixture.white(Y)
-    P = mixture.prototypes @ white.T
-    away = P - mixture.single @ P
-    values, vectors = np.linalg.eigh(away.T @ (mixture.single[:, None] * away))
+    values, vectors = np.linalg.eigh(white @ mixture.between @ white.T)
     return np.asarray(np.linalg.qr(white.T @ vectors[:, values > _APART])[0])
 
 

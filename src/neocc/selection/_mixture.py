@@ -126,10 +126,15 @@ class Mixture:
         return C if C.ndim == 2 else np.tensordot(self.single, C, axes=1)
 
     @property
+    def between(self) -> FloatArray:
+        """The covariance of prototypes."""
+        away = self.prototypes - self.single @ self.prototypes
+        return np.asarray(away.T @ (self.single[:, None] * away))
+
+    @property
     def variance(self) -> float:
         """The mean variance of a coordinate around a prototype, where prototypes differ."""
-        away = self.prototypes - self.single @ self.prototypes
-        between = away.T @ (self.single[:, None] * away)
+        between = self.between
         total = float(np.trace(between))
         if total <= 0:
             return float(np.trace(self.common) / len(self.common))

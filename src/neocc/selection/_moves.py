@@ -10,11 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
-from neocc.selection._mixture import Mixture, fitted, likelihood_of, log_sums
+from neocc._typing import FloatArray
+from neocc.selection._mixture import Mixture, Sets, fitted, likelihood_of, log_sums
 from neocc.selection._places import Place
 
-__all__ = ["is_noisy", "mended"]
+__all__ = ["is_noisy", "searched"]
 
 _NOISY = 1.1
 # So many moves that gain nothing are tried.
@@ -28,15 +30,29 @@ def is_noisy(place: Place, mixture: Mixture) -> bool:
     return mixture.variance > _NOISY * place.noise
 
 
-def mended(
-    place: Place, items: Any, few: Any, mixture: Mixture, rng: np.random.Generator
+def searched(
+    place: Place, items: Any, few: Any, sets: Sets, starts: list[FloatArray], rng: Generator
 ) -> Mixture:
-    """Move the prototype that is worth least to an item far from all, while that gains.
+    """Return the likeliest mixture from any start; narrow ones are tried where wide ones fail.
 
-    A `few` of the items show what gains.
+    Each is mended before the best is chosen, for a likely one may be a trap. A `few` of the items
+    show what gains.
     """
-    W, n_left = mixture.sets.weights, _MOVES
-    found = begun = fitted(few, mixture, _SHORT)
+    found = []
+    for width in place.widths(items):
+        begun = [fitted(few, place.mixture(sets, Z, width), _SHORT) for Z in starts]
+        # Those of one likelihood are the same.
+        distinct = {round(each.likelihood, 1): each for each in begun}
+        mended = [_moved(place, few, each, rng) for each in distinct.values()]
+        found.append(fitted(items, max(mended, key=likelihood_of)))
+        if not is_noisy(place, found[-1]):
+            break
+    return max(found, key=likelihood_of)
+
+
+def _moved(place: Place, few: Any, mixture: Mixture, rng: Generator) -> Mixture:
+    """Move the prototype that is worth least to an item far from all, while that gains."""
+    W, n_left, found = mixture.sets.weights, _MOVES, mixture
     while n_left and is_noisy(place, found):
         away = place.squares(few, W @ found.prototypes).min(axis=1)
         if not away.any():
@@ -50,6 +66,4 @@ def mended(
         moved, n_left = fitted(few, start, _SHORT), n_left - 1
         if moved.likelihood > found.likelihood:
             found, n_left = moved, _MOVES
-    if found is begun:
-        return mixture
-    return max(mixture, fitted(items, found), key=likelihood_of)
+    return found

@@ -30,7 +30,7 @@ _MARGIN = 3.0
 # Items of so many values vary little if these are independent: if they do, up to this factor, the
 # law of their distances is known, and outliers may begin nearer.
 _LONG = 18
-_PURE = 1.25
+_PURE = 1.2
 # So do items whose distances hardly vary: of thousands of values, how many items helped to find a
 # prototype makes more of a difference than noise does.
 _HARDLY = 0.01
@@ -99,10 +99,11 @@ def outlying(
     to nothing is beyond noise: outliers leave noticeably more than the median, too. Unless noise
     may be `pure`, the law of the others is not known, however little they vary.
     """
-    noticeable = left >= _NOTICEABLY * np.median(left)
+    noticeable = left > _NOTICEABLY * np.median(left)
     strays = noticeable if strays is None else strays & noticeable
     roots = np.cbrt(left)
-    items, threshold = np.zeros(len(left), dtype=bool), float("inf")
+    # Many outliers would raise what is usual: at first nothing that may be one counts.
+    items, threshold = strays, float("inf")
     for _ in range(_ROUNDS):
         n_outliers, gain, known = _count(roots, ~items, freedom, strays, least, pure)
         before = items
@@ -164,12 +165,15 @@ def _count(
     middle = float(np.median(roots[kept]))
     below = middle - roots[kept & (roots <= middle)]
     pure = middle * np.sqrt(2.0 / max(freedom, 1)) / 3.0
-    own = max(1.4826 * float(np.median(below)), float(np.sqrt(np.mean(below * below))))
+    # Of two measures of width the mean of squares varies less by chance.
+    own = float(np.sqrt(np.mean(below * below)))
+    known = may_be_pure and freedom >= _LONG and own <= max(_PURE * pure, _HARDLY * middle)
+    if not known:
+        own = max(own, 1.4826 * float(np.median(below)))
     width = max(own, pure)
     beyond = np.where(strays, roots, np.minimum(roots, middle + width))[roots > middle] - middle
     if len(beyond) < _FEWEST or middle <= 0:
         return 0, 0.0, False
-    known = may_be_pure and freedom >= _LONG and own <= max(_PURE * pure, _HARDLY * middle)
     begin = max(_BEGIN_KNOWN if known else _BEGIN, least) * width
     end = max(float(beyond.max()), begin + width)
     n_begins = 1 + int(np.log2(end / begin))

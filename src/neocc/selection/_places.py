@@ -83,6 +83,13 @@ class Values(NamedTuple):
         """Return those of some items."""
         return Values(*(each[items] for each in self))
 
+    @property
+    def away(self) -> FloatArray:
+        """Squared distance of every item from the mean of all values."""
+        n, sums, squares = self
+        mean = sums.sum() / max(float(n.sum()), 1.0)
+        return np.asarray(np.maximum(squares - 2.0 * mean * sums + n * mean**2, 0.0))
+
     def laws(self, parts: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of all values of groups, given the parts of items in these."""
         numbers, sums, squares = (each @ parts for each in self)
@@ -198,7 +205,11 @@ def judged(
         return replace(place, outlying=farthest(place.left, asked.outliers))
     n_dimensions = place.Y.shape[1]
     by_chance = n_dimensions / (n_dimensions + np.maximum(place.room, 1.0))
-    explained = 1.0 - place.left / np.maximum(place.outside + norms, _TINY)
+    whole = place.outside + norms
+    if place.values is not None:
+        # The middle of few prototypes varies, too: not so the mean of all values.
+        whole = np.minimum(whole, place.values.away)
+    explained = 1.0 - place.left / np.maximum(whole, _TINY)
     strays = explained <= np.clip(_TIMES * by_chance, _LITTLE, _FOLLOWS)
     left, freedom = of_equal_lengths(place.left, place.room)
     found = outlying(left, freedom, strays, least)

@@ -10,7 +10,7 @@ import numpy as np
 from neocc._counts import round_half_away
 from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.selection._mixture import Mixture, Sets, best_of, bic, fitted, likelihood_of, log_sums
-from neocc.selection._moves import is_noisy, mended
+from neocc.selection._moves import is_noisy, searched
 from neocc.selection._places import Place, starts_of
 
 __all__ = ["ITEMS_PER_CLUSTER", "MARGIN", "Sharing", "shared"]
@@ -39,7 +39,7 @@ _SHORT, _SHAPED = 12, 60
 _CHUNK = 1 << 22
 _TINY = 1e-300
 _POINTS, _LARGEST = 41, 0.98
-_ANY_SHAPE = "clusters of any shape"
+_ANY_SHAPE, _MORE = "clusters of any shape", "one more cluster"
 
 
 @dataclass(frozen=True)
@@ -111,16 +111,13 @@ class _Comparison:
 
     def decided(self, kept: IntArray, sets: Sets, most: int) -> Sharing:
         n, k = len(self.some), len(self.starts[0])
-        widths = self.place.widths(self.some)
-        pairs = self._best(sets, self.starts, widths[0])
-        pairs = mended(self.place, self.some, self._few, pairs, self.rng)
+        width = self.place.widths(self.some)[0]
+        pairs = searched(self.place, self.some, self._few, sets, self.starts, self.rng)
         singles = Sets(np.eye(k), np.ones(k, dtype=np.intp))
         if n * (1.0 - pairs.shares[0]) < _NOBODY:
             disjoint = fitted(self.some, pairs.like(singles, pairs))
             return self._apart(pairs, disjoint, {"disjoint": 0.0}, bic(pairs, n) - bic(disjoint, n))
-        if is_noisy(self.place, pairs):
-            pairs = max(pairs, self._best(sets, self.starts, widths[1]), key=likelihood_of)
-        disjoint = self._best(singles, [*self.starts, pairs.prototypes], widths[0])
+        disjoint = self._best(singles, [*self.starts, pairs.prototypes], width)
         gradual = fitted(self.some, pairs.like(Sets.gradual(k), pairs))
         # Prototypes that serve another explanation better may serve this one better too.
         pairs = max(pairs, fitted(self.some, pairs.like(sets, gradual)), key=likelihood_of)
@@ -129,9 +126,11 @@ class _Comparison:
         if len(self.place.prototypes) > k:
             more = Sets(np.eye(k + 1), np.ones(k + 1, dtype=np.intp))
             starts = starts_of(self.place, k + 1, self.rng)
-            others["one more cluster"] = self._best(more, starts, widths[0])
+            others[_MORE] = self._best(more, starts, width)
         zero, margin = bic(disjoint, n), MARGIN * self._unruly(pairs)
         references = {name: bic(each, n) - zero for name, each in others.items()}
+        if _MORE in others:
+            references[_MORE] -= _luck(others[_MORE], self.some)
         # A few items in three clusters are no reason to doubt those in two. If there were many,
         # sets would be so many that they explain gradual memberships just as well.
         whole = self._with_more(pairs, most)
@@ -150,11 +149,17 @@ class _Comparison:
         if convinces and best is not whole:
             best = self._with_more(best, most)
             gain = bic(best, n) - zero
-        clearly = best.shares[0] >= _MOSTLY_SINGLE or gain > _CLEARLY * max(references.values())
-        clearly &= gain > _EACH * n * (1.0 - best.shares[0])
-        if not (convinces and clearly):
+        if not (convinces and self._is_clear(best, gain, references)):
             return self._apart(best, disjoint, references, gain, margin)
         return self._counted(kept, best, references, gain, margin)
+
+    def _is_clear(self, mixture: Mixture, gain: float, references: dict[str, float]) -> bool:
+        """Return whether neither finer clusters nor uneven noise could explain as much."""
+        single, known = mixture.shares[0], self.place.outlying.known
+        if single < _MOSTLY_SINGLE and gain <= _CLEARLY * max(references.values()):
+            return False
+        even = known and not is_noisy(self.place, mixture)
+        return even or gain > _EACH * len(self.some) * (1.0 - single)
 
     def _with_more(self, pairs: Mixture, most: int) -> Mixture:
         """Let items be in more than two clusters, if that gains as much as overlap must."""
@@ -187,8 +192,8 @@ class _Comparison:
         both = (fitted(self.some, each, _SHAPED) for each in (pairs.shaped, again))
         best = max(both, key=likelihood_of)
         starts = {_ANY_SHAPE: best.like(disjoint.sets, best)}
-        if (more := others.get("one more cluster")) is not None:
-            starts["one more cluster"] = more.shaped
+        if (more := others.get(_MORE)) is not None:
+            starts[_MORE] = more.shaped
         starts["gradual"] = best.like(others["gradual"].sets, best)
         return max(pairs, best, key=lambda each: bic(each, n)), starts
 
@@ -228,6 +233,17 @@ class _Comparison:
         members[kept] = mixture.sets.weights[chosen] > 0
         path = _path(density, shares, gain)
         return Sharing(mixture.prototypes, members, references, gain, margin, path, mixture)
+
+
+def _luck(more: Mixture, items: Any) -> float:
+    """Return what a further cluster loses in addition to BIC, since it might be anywhere.
+
+    Clusters that are far apart are told to a small part of the distance between them: it would be
+    by chance that one is at the mean of two others.
+    """
+    white = more.white(items)
+    spread = np.linalg.eigvalsh(white @ more.between @ white.T)
+    return 0.5 * float(np.log(np.maximum(spread * more.single.min(), 1.0)).sum())
 
 
 def _by_number(Y: Any, mixture: Mixture) -> tuple[FloatArray, IntArray]:

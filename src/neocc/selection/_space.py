@@ -15,23 +15,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
-from neocc._typing import FloatArray, IntArray
+from neocc._typing import BoolArray, FloatArray, IntArray
 from neocc.core.engine import Engine
 from neocc.core.objectives import KMEANS, Objective, Side
 from neocc.core.overlap import OVERLAP_MODELS
 from neocc.core.problem import Counts, Problem
 from neocc.core.search import run_starts
 from neocc.core.solve import solve
-from neocc.core.steps import Pair, distances, make_features, make_terms, with_side
+from neocc.core.steps import Pair, counted, distances, make_features, make_terms, with_side
 from neocc.kernels import Memberships, Terms
 from neocc.selection._outlying import farthest
 from neocc.selection._places import SIDES, Asked, Place, Values, judged
 from neocc.selection._stored import stored_place
 
-__all__ = ["GROUP", "find_places", "with_groups"]
+__all__ = ["GROUP", "find_places", "seen_through", "with_groups"]
 
 GROUP = 3
 """So many items make a group."""
@@ -69,9 +70,7 @@ def find_places(
         problem = Problem(objective, rows, columns, tol=_TOL)
         pair = solve(engine.centred(problem.centring), problem, start).pair
     data = engine.centred(problem.centring)
-    place = stored_place
-    if not objective.needs_counts:
-        place, problem = _place, replace(problem, overlap_model=OVERLAP_MODELS["average"](2))
+    place, problem = _placing(problem)
     places: dict[Side, Place] = {}
     for least in (_CLEARLY, *[0.0] * _ROUNDS):
         before = dict(places)
@@ -80,11 +79,38 @@ def find_places(
             pair = with_side(pair, side, members)
         if before and all(_same_outliers(before[side], places[side]) for side in SIDES):
             break
-    if not (objective.needs_counts or problem.needs_products):
-        places = {
-            side: replace(each, values=_values(data, side, pair)) for side, each in places.items()
-        }
     return places
+
+
+def seen_through(
+    engine: Engine, objective: Objective, side: Side, place: Place, others: BoolArray
+) -> Place:
+    """Return where items are, by what they are in clusters that were found on the other side.
+
+    These are no more than were asked for. Generous ones follow the noise of few items, which then
+    seem to be far from the means of others. Outliers are known.
+    """
+    nearest = place.to(place.prototypes).argmin(axis=1)
+    labels = np.where(place.outlying.items, -1, nearest).astype(np.int32)
+    own = Memberships.from_labels(labels, len(place.prototypes))
+    other = Memberships.from_dense(others)
+    if own.has_empty or other.has_empty or (objective.needs_counts and len(other.extra_items)):
+        return place
+    pair = (own, other) if side == "rows" else (other, own)
+    counts = [Counts(each.n_items, each.n_clusters, each.n_items, 0) for each in pair]
+    problem = Problem(objective, counts[0], counts[1])
+    data = engine.centred(problem.centring)
+    find, problem = _placing(problem)
+    asked = Asked(own.n_clusters, outliers=0.0)
+    found: Place = find(data, problem, side, counted(data, problem, pair), asked, 0.0)[0]
+    return replace(found, left=place.left, outlying=place.outlying)
+
+
+def _placing(problem: Problem) -> tuple[Any, Problem]:
+    """Return what finds places, and the problem as it needs it."""
+    if problem.objective.needs_counts:
+        return stored_place, problem
+    return _place, replace(problem, overlap_model=OVERLAP_MODELS["average"]())
 
 
 def _coclustered(
@@ -160,7 +186,8 @@ def _place(
     norms = np.square(Y).sum(axis=1)
     largest = np.square(prototypes).sum(axis=1).max()
     left = outside + np.square(np.maximum(np.sqrt(norms) - np.sqrt(largest), 0.0))
-    place = Place(Y, prototypes, own.sizes, outside, left, room, farthest(left, 0.0), None)
+    values = None if problem.needs_products else _values(data, side, other)
+    place = Place(Y, prototypes, own.sizes, outside, left, room, farthest(left, 0.0), values)
     place = judged(place, norms, first, asked, least)
     out = place.outlying.items
     labels = np.where(out, -1, first).astype(np.int32)
@@ -170,10 +197,8 @@ def _place(
     return place, own if members.has_empty else problem.overlap_model.weighted(members)
 
 
-def _values(data: Engine, side: Side, pair: Pair) -> Values:
+def _values(data: Engine, side: Side, other: Memberships) -> Values:
     """Return what all values of items are, in those of the other side that are no outliers."""
-    other = pair[1] if side == "rows" else pair[0]
-    assert other is not None
     everyone = Memberships.from_labels(np.minimum(other.first, 0).astype(np.int32), 1)
     if side == "rows":
         zero = np.zeros(1)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from neocc._typing import BoolArray
 from neocc.core.engine import Engine
 from neocc.core.objectives import Objective, Side
 from neocc.core.overlap import OverlapModel
@@ -14,7 +15,7 @@ from neocc.selection._astray import followers, rough_mixture, without_strays
 from neocc.selection._overlap_estimate import OverlapEstimate
 from neocc.selection._places import SIDES, Asked, Place
 from neocc.selection._sharing import Sharing, shared
-from neocc.selection._space import GROUP, find_places, with_groups
+from neocc.selection._space import GROUP, find_places, seen_through, with_groups
 from neocc.selection._stored import Looks, seen_by
 
 __all__ = [
@@ -58,20 +59,28 @@ def estimate_sides(
     """
     most = min(_MOST_MEMBERSHIPS, most or _MOST_MEMBERSHIPS)
     objective, places = _seen(engine, objective, asked, rng, n_init, looks)
-    found = {}
-    for side, wanted in zip(SIDES, asked, strict=True):
+    found: dict[Side, OverlapEstimate] = {}
+    members: BoolArray | None = None
+    # That of more items comes first: its clusters show the other side with less noise.
+    for i in sorted((0, 1), key=lambda i: -engine.shape[i]):
+        side, wanted = SIDES[i], asked[i]
         n_most = most if wanted.overlap is None else 1
-        place, sharing = _shared(places[side], wanted, n_most, rng)
-        if place is not places[side]:
+        place = places[side]
+        if members is not None:
+            place = seen_through(engine, objective, side, place, members)
+        before = place
+        place, sharing = _shared(place, wanted, n_most, rng)
+        if place is not before:
             # Items that follow no cluster may follow one of their own.
             strays = {**places, side: place}
             again = _without_groups(engine, objective, asked, strays, [side], rng)[side]
             if again is not place:
                 place, sharing = again, shared(again, wanted.n_clusters, n_most, rng)
+        members = sharing.members if n_most > 1 and sharing.mixture is not None else None
         found[side] = _estimate(side, place, sharing)
         if wanted.overlap is not None:
             found[side] = replace(found[side], overlap=wanted.overlap)
-    return found
+    return {side: found[side] for side in SIDES}
 
 
 def places_of(
