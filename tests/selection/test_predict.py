@@ -475,4 +475,4 @@ def test_what_could_not_be_tried_is_not_clear():
     found = suggest_n_clusters(np.random.default_rng(0).normal(size=(100, 1)), random_state=0)
     assert found.best == (1, 1)
     assert "too few" in found.rows.reason
-    assert not (found.rows.is_clear or found.columns.is_clear)
+    assert not any(each.is_clear for each in found.sides)
