@@ -16,7 +16,10 @@ def main() -> None:
             need(package)
     except ImportError as error:
         sys.exit(f"neocc: {error}")
-    from neocc.cli import app
+    try:
+        from neocc.cli import app
+    except KeyboardInterrupt:  # nothing has begun that could tell
+        sys.exit(130)
 
     app()
 

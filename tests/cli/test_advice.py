@@ -283,8 +283,14 @@ def test_one_row_makes_one_group_in_plain_words(run, tmp_path):
     assert "1 group of rows and 1 of columns" in ran.words
     assert "too few rows or columns to hold out any" in ran.words
     assert "stayed where it started" in ran.words
-    assert "no groups could be told apart" in ran.words
-    for nonsense in ("1 rows", "explain 0%", "ratings", "Overlap model"):
+    assert "of rows and of columns there are could not be tried" in ran.words
+    for nonsense in (
+        "no groups could be told apart",
+        "1 rows",
+        "explain 0%",
+        "ratings",
+        "Overlap model",
+    ):
         assert nonsense not in ran.words
 
 
@@ -294,6 +300,16 @@ def test_block_means_say_of_which_values_they_are(run, tmp_path):
     assert "Mean of every block, of the values after column-standardize" in ran.words
     ran = run("fit", "x.csv", *FEW, "--no-report", "--preprocess", "none", "-o", "b")
     assert "of the values after" not in ran.words
+
+
+def test_means_of_what_was_centred_are_zero(run, tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 4)) + 1e3
+    save(X, tmp_path / "x.csv")
+    one = ("--rows", 1, "--columns", 1, "--no-report")
+    ran = run("fit", "x.csv", *one, "--preprocess", "column-standardize")
+    assert r"rows \ columns 1 1 0 " in ran.words
+    means = json.loads((tmp_path / "x-coclusters" / "record.json").read_text())
+    assert means["settings"]["story"]["block_means"][0][0] == pytest.approx(X.mean(), rel=1e-5)
 
 
 def test_errors_are_json_where_answers_are(run, tmp_path):

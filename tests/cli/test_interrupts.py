@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -182,6 +183,46 @@ def test_estimates_that_are_interrupted_are_none(run, women, monkeypatch):
     settings = json.loads(ran.out)["settings"]
     assert [settings[f"{side}_overlap"] for side in ("row", "column")] == [0, 0]
     assert json.loads(ran.out)["interrupted"] is True
+
+
+@pytest.mark.parametrize("during", ["neocc.cli._fit.tell_story", "neocc.report.render_report"])
+def test_what_a_fit_has_found_is_written_whatever_interrupts(
+    run, women, tmp_path, monkeypatch, during
+):
+    """Ctrl-C after the fit waits for the files; a second one does not."""
+    place, name = during.rsplit(".", 1)
+    whole, presses = getattr(import_module(place), name), [1]
+
+    def interrupted(*args, **options):
+        for _ in range(presses[0]):
+            signal.raise_signal(signal.SIGINT)
+        return whole(*args, **options)
+
+    monkeypatch.setattr(during, interrupted)
+    ran = run("fit", women, *QUICK, "-o", "out", "--json")
+    assert ran.code == 130
+    assert "The result is in out." in ran.err
+    assert {path.name for path in (tmp_path / "out").iterdir()} >= {"report.html", "rows.csv"}
+    record = json.loads((tmp_path / "out" / "record.json").read_text())
+    assert record["settings"]["interrupted"] is False
+    presses[0] = 2
+    ran = run("fit", women, *QUICK, "-o", "again")
+    assert ran.code == 130
+    assert "nothing was written" in ran.err
+    assert not (tmp_path / "again").exists()
+
+
+def test_an_interrupt_while_the_result_is_described_says_where_it_is(
+    run, women, tmp_path, monkeypatch
+):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("neocc.cli._fit_page.headline", interrupted)
+    ran = run("fit", women, *QUICK, "-o", "out")
+    assert ran.code == 130
+    assert "The result is in out." in ran.err
+    assert (tmp_path / "out" / "rows.csv").exists()
 
 
 def test_a_choice_interrupted_twice_ends(run, women, tmp_path, monkeypatch):

@@ -132,6 +132,28 @@ def test_an_interrupted_fit_keeps_what_belongs_together(monkeypatch, tmp_path, w
     assert load_model(tmp_path / "model.neocc").row_estimate_.n_items == n_rows
 
 
+def test_an_interrupted_comparison_ends_and_the_fit_begins(monkeypatch, tmp_path):
+    """As where other values are chosen, Ctrl-C loses nothing that is known by then."""
+    X, _ = mixed("sum", 1)
+    costs, tried = _overlap._costs, []
+
+    def interrupted(engine, problem, *how):
+        if tried:
+            raise KeyboardInterrupt
+        tried.append(problem.overlap_model.name)
+        return costs(engine, problem, *how)
+
+    monkeypatch.setattr(_overlap, "_costs", interrupted)
+    model = NEOCC(4, 4, overlap_model="auto", n_init=1, random_state=0, **FRACTIONS).fit(X)
+    choice = model.overlap_choice_
+    assert (choice.model, choice.is_sure, choice.is_complete) == ("average", False, False)
+    assert list(choice.costs) == tried
+    assert "interrupted" in choice.why
+    assert model.row_membership_.sum() == round(120 * (1 + FRACTIONS["row_overlap"]))
+    save_model(model, tmp_path / "model.neocc")
+    assert load_model(tmp_path / "model.neocc").overlap_choice_ == choice
+
+
 @pytest.mark.parametrize(
     ("ends", "named", "why", "n_seeds"),
     [

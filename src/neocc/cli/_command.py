@@ -85,6 +85,7 @@ class Answer:
     notes: Sequence[str] = ()
     complaints: Sequence[str] = ()  # said even if the command is quiet
     code: int = 0
+    interrupted: str = "Interrupted."  # what to say if Ctrl-C ends the saying
 
 
 def option(metavar: str, help_: str, panel: Panel | None = None, *names: str, **more: Any) -> Any:
@@ -138,7 +139,7 @@ def command(
                 terminal = Terminal(quiet=quiet, as_json=as_json)
                 mine = {name: options.pop(name) for name in names}
                 answer = function(Run(terminal, from_options(options)), **mine)
-            with told():
+            with told(interrupted=answer.interrupted):
                 terminal.tell(answer)
             for line in answer.complaints:
                 complain(line)

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from neocc._interrupts import first_waits
 from neocc.cli._checkpoint import Resources
 from neocc.cli._choose import Choice, asked_model, choose
 from neocc.cli._given import Plan
@@ -42,6 +43,7 @@ class FitOutcome:
     story: dict[str, Any]  # what it looks like, what was chosen, how sure that is, what next
     known: Known  # labels, and names to show
     interrupted: bool
+    late: bool = False  # whether an interrupt had to wait for the results
     notes: list[str] = field(default_factory=list)
     checkpoint: Path | None = None  # what an interrupted fit goes on from
     page_is_sample: bool = False  # whether the report is about some of the rows only
@@ -71,19 +73,23 @@ def run_plan(plan: Plan, resources: Resources, *, force: bool, progress: Progres
             rows = draw_to_choose(seen.matrix.data, seen.settings, resources.memory_limit)
             settings, choices, notes = choose(rows, seen.settings, tick)
         model, interrupted = _fitted(seen.matrix, settings, resources, progress)
-        keep_steps(model, seen.preprocessor, dense=settings.dense)
-        choices = [*seen.choices, *choices, *_overlap_model_chosen(model)]
-        notes += [*resources.notes, *_remarks(model, settings)]
-        story = tell_story(plan, seen, choices, model)
-        if plan.recorded is not None:  # what was chosen then
-            story = {**story, **plan.recorded.story}
-        outcome = FitOutcome(plan, seen, settings, choices, model, story, known, interrupted)
-        with progress("Writing the results"):
-            page_notes = _write(outcome, resources, force=force)
+        late: list[bool] = []
+        # What has been found is kept.
+        with first_waits(lambda: late.append(True), "writing the results"):
+            keep_steps(model, seen.preprocessor, dense=settings.dense)
+            choices = [*seen.choices, *choices, *_overlap_model_chosen(model)]
+            notes += [*resources.notes, *_remarks(model, settings)]
+            story = tell_story(plan, seen, choices, model)
+            if plan.recorded is not None:  # what was chosen then
+                story = {**story, **plan.recorded.story}
+            outcome = FitOutcome(plan, seen, settings, choices, model, story, known, interrupted)
+            with progress("Writing the results"):
+                page_notes = _write(outcome, resources, force=force)
         if resources.checkpoint is not None and not interrupted:
             resources.checkpoint.discard()
     return replace(
         outcome,
+        late=bool(late),
         notes=[*plan.notes, *notes, *known.notes, *page_notes, *warned],
         checkpoint=resources.kept,
         page_is_sample=bool(page_notes),
@@ -94,8 +100,10 @@ def _overlap_model_chosen(model: Any) -> Iterator[Choice]:
     """Say which overlap model a fit chose, if it matters."""
     used = model.overlap_choice_
     sides = (model.row_membership_, model.column_membership_)
-    if used is not None and used.costs and any((each.sum(axis=1) > 1).any() for each in sides):
-        yield Choice(f"Overlap model {used.model}", used.why, {"overlap_model": used.model})
+    overlaps = any((each.sum(axis=1) > 1).any() for each in sides)
+    if used is not None and overlaps and (used.costs or not used.is_complete):
+        options = {"overlap_model": used.model}
+        yield Choice(f"Overlap model {used.model}", used.why, options, complete=used.is_complete)
 
 
 def _write(outcome: FitOutcome, resources: Resources, *, force: bool) -> list[str]:

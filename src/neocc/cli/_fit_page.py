@@ -49,12 +49,15 @@ def fit_answer(outcome: FitOutcome) -> Answer:
             "Interrupted while settings were chosen: the best so far were taken. The result is in "
             f"{outcome.plan.folder}."
         )
+    elif outcome.late:
+        complaints.append(f"Interrupted after the fit. The result is in {outcome.plan.folder}.")
     return Answer(
         lambda: _page(outcome),
         lambda: _json(outcome),
         outcome.notes,
         complaints,
         INTERRUPTED if complaints else 0,
+        complaints[0] if complaints else f"Interrupted. The result is in {outcome.plan.folder}.",
     )
 
 

@@ -47,19 +47,23 @@ class OverlapChoice:
         The costs of "sum" after the mean (of `NEOKMeans` that of each column) is subtracted, the
         only model to which this matters. Empty if "sum" was surely the cheapest as it is, if the
         data are sparse or nearly centred, or if the cost of outliers depends on where zero is.
+    is_complete : bool
+        Whether nobody interrupted the comparison; if so, "average" was chosen.
     """
 
     model: str
     costs: dict[str, list[float]]
     is_sure: bool
     centred: tuple[float, ...] = ()
+    is_complete: bool = True
 
     @property
     def why(self) -> str:
         """The reason, in words, with the cost of each model."""
         listed = ", ".join(f"{name} {min(costs):.3g}" for name, costs in self._ranked)
         listed += f", sum of centred data {min(self.centred):.3g}" if self.centred else ""
-        return f"{self._verdict}; cost per cell: {listed}" if len(self.costs) > 1 else self._verdict
+        several = len(self.costs) > 1 and self.is_complete
+        return f"{self._verdict}; cost per cell: {listed}" if several else self._verdict
 
     @property
     def _ranked(self) -> list[tuple[str, list[float]]]:
@@ -67,6 +71,8 @@ class OverlapChoice:
 
     @property
     def _verdict(self) -> str:
+        if not self.is_complete:
+            return "the comparison was interrupted; when in doubt, the mean of the prototypes"
         if not self.costs:
             return "nothing overlaps, so all models are the same"
         if len(self.costs) == 1:
@@ -110,19 +116,24 @@ def choose_overlap_model(
     # Given memberships leave nothing to chance.
     given = isinstance(init, tuple)
     n_rounds, n_seeds, n_starts = (1, 1, 1) if given else (_ROUNDS, _N_SEEDS, _N_STARTS)
-    for _ in range(n_rounds):
-        for problem in problems:
-            seeds = rng.spawn(n_seeds)
-            costs[problem.overlap_model.name] += _costs(engine, problem, init, seeds, n_starts)
-        least, is_sure = _leader(costs)
-        if is_sure:
-            break
     centred: list[float] = []
-    if (least, is_sure) != ("sum", True) and {"sum", _IN_DOUBT} <= set(names):
-        sums, average = (problems[names.index(each)] for each in ("sum", _IN_DOUBT))
-        seeds = rng.spawn(n_seeds)
-        centred = _costs_of_centred(engine, sums, average, init, seeds, n_starts)
-        is_sure &= not centred or _leader({**costs, "sum": centred}) != ("sum", True)
+    try:
+        for _ in range(n_rounds):
+            for problem in problems:
+                seeds = rng.spawn(n_seeds)
+                costs[problem.overlap_model.name] += _costs(engine, problem, init, seeds, n_starts)
+            least, is_sure = _leader(costs)
+            if is_sure:
+                break
+        if (least, is_sure) != ("sum", True) and {"sum", _IN_DOUBT} <= set(names):
+            sums, average = (problems[names.index(each)] for each in ("sum", _IN_DOUBT))
+            seeds = rng.spawn(n_seeds)
+            centred = _costs_of_centred(engine, sums, average, init, seeds, n_starts)
+            is_sure &= not centred or _leader({**costs, "sum": centred}) != ("sum", True)
+    except KeyboardInterrupt:
+        # As of other values that are "auto": what is open stays so, and the fit begins.
+        tried = {name: each for name, each in costs.items() if each}
+        return OverlapChoice(in_doubt, tried, is_sure=False, is_complete=False)
     return OverlapChoice(least if is_sure else in_doubt, costs, is_sure, tuple(centred))
 
 

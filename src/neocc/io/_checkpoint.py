@@ -8,12 +8,9 @@ from __future__ import annotations
 import json
 import math
 import os
-import signal
-import sys
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass
 from numbers import Real
 from os import PathLike
@@ -24,6 +21,7 @@ from zipfile import is_zipfile
 import numpy as np
 
 from neocc import __version__
+from neocc._interrupts import first_waits
 from neocc.io._archive import open_archive, write_archive
 from neocc.io._codec import Decoder, Encoder, Undecodable
 from neocc.io._errors import FormatError, ReadError, UnreadableFileError, WriteError
@@ -35,7 +33,6 @@ __all__ = ["Checkpoint", "CheckpointError"]
 _FORMAT = "neocc checkpoint"
 _VERSION = 3
 _HEADER = "checkpoint.json"
-_WAIT = b"\nneocc: Interrupted; writing the checkpoint. Ctrl-C again stops at once.\n"
 _REMEDY = "Remove the file to start over, or name another one."
 
 
@@ -206,23 +203,14 @@ class Checkpoint:
         None
             Within the block the first Ctrl-C waits.
         """
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        usual = signal.getsignal(signal.SIGINT)
 
-        def stop(number: int, frame: Any) -> None:  # noqa: ARG001
+        def stop() -> None:
             self._stopping = True
-            signal.signal(signal.SIGINT, usual)
-            # Not through a progress bar, which may be in the middle of drawing itself.
-            with suppress(OSError, ValueError):
-                os.write(sys.stderr.fileno(), _WAIT)
 
-        signal.signal(signal.SIGINT, stop)
         try:
-            yield
+            with first_waits(stop, "writing the checkpoint"):
+                yield
         finally:
-            signal.signal(signal.SIGINT, usual)
             self._stopping = False
 
 
