@@ -62,6 +62,15 @@ class Compared(NamedTuple):
     lower: float | None
     omegas: tuple[float, float] | None
 
+    @property
+    def cells(self) -> list[str]:
+        """Its line in a table: data, size, times, omegas, and by how much J is lower."""
+        n_rows, n_columns = self.case.X.shape
+        omegas = [f"{each:.2f}" for each in self.omegas] if self.omegas else ["", ""]
+        lower = "" if self.lower is None else f"{round(100 * self.lower, 2) + 0.0:.2f} %"
+        size = f"{n_rows:,} x {n_columns:,}"
+        return [self.case.name, size, f"{self.ours:.2f} s", f"{self.rival:.2f} s", *omegas, lower]
+
     def as_dict(self) -> dict[str, Any]:
         """Return what there is to say of it, without the ten plain starts."""
         n_rows, n_columns = self.case.X.shape

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from rich.console import RenderableType
 from rich.text import Text
 
-from neocc._bench import compared, few_cases
+from neocc._bench import Compared, compared, few_cases
 from neocc.cli._command import Answer
+from neocc.cli._guard import INTERRUPTED
 from neocc.cli._terminal import Terminal, section, table
 
 __all__ = ["bench_answer"]
@@ -22,36 +22,24 @@ of neocc, compared where both group rows and columns without overlap."""
 
 def bench_answer(repeats: int, terminal: Terminal) -> Answer:
     """Compare fits of a few data sets; after Ctrl-C, of those that are done."""
-    cases, lines = list(few_cases()), list[dict[str, Any]]()
+    cases, found, complaints = list(few_cases()), list[Compared](), list[str]()
     with terminal.progress("Comparing") as tick:
         try:
             for case in cases:
-                tick(len(lines), len(cases), case.name)
-                lines.append(compared(case, repeats).as_dict())
+                tick(len(found), len(cases), case.name)
+                found.append(compared(case, repeats))
         except KeyboardInterrupt:
-            complaints = [f"Interrupted after {len(lines)} of {len(cases)} data sets."]
-            return Answer(lambda: _page(lines), lambda: lines, complaints=complaints, code=130)
-    return Answer(lambda: _page(lines), lambda: lines)
+            complaints.append(f"Interrupted after {len(found)} of {len(cases)} data sets.")
+    told = [each.as_dict() for each in found]
+    code = INTERRUPTED if complaints else 0
+    return Answer(lambda: _page(found), lambda: told, complaints=complaints, code=code)
 
 
-def _page(lines: list[dict[str, Any]]) -> Iterator[RenderableType]:
-    for other in dict.fromkeys(line["other"] for line in lines):
-        head = ("neocc", "other", "omega", "other", "J lower")
-        made = table("", "", *head, right=range(1, 7))
-        for line in lines:
-            if line["other"] == other:
-                made.add_row(*_cells(line))
-        yield section(f"Beside {other}", made)
+def _page(found: list[Compared]) -> Iterator[RenderableType]:
+    for rival in dict.fromkeys(each.case.rival for each in found):
+        made = table("", "", "neocc", "other", "omega", "other", "J lower", right=range(1, 7))
+        for each in found:
+            if each.case.rival == rival:
+                made.add_row(*each.cells)
+        yield section(f"Beside {rival}", made)
     yield Text(_ABOUT, "dim")
-
-
-def _cells(line: dict[str, Any]) -> Iterator[str]:
-    yield line["data"]
-    yield f"{line['n_rows']:,} x {line['n_columns']:,}"
-    for form, keys in (
-        ("{:.2f} s", ("seconds", "seconds_other")),
-        ("{:.2f}", ("omega", "omega_other")),
-    ):
-        yield from ("" if line[key] is None else form.format(line[key]) for key in keys)
-    lower = line["objective_lower_by"]
-    yield "" if lower is None else f"{round(lower, 4) + 0.0:.2%}"

@@ -5,17 +5,10 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from neocc._sizes import as_bytes
 from neocc.cli._given import Plan
 from neocc.cli._guard import Mistake, blaming_the_user
-from neocc.cli._kinds import AUTO
-from neocc.cli._settings import FitSettings
-from neocc.core.objectives import OBJECTIVES
-from neocc.core.problem import Counts, Problem
-from neocc.engines.space import plan_space
-from neocc.engines.workers import effective_n_jobs
 from neocc.io import Checkpoint
 
 __all__ = ["Resources"]
@@ -60,15 +53,6 @@ class Resources:
 
             open_card()
         return cls(memory_limit, kept, "gpu" if gpu else "auto")
-
-    def check_room(self, store: Any, asked: FitSettings) -> None:
-        """Refuse before a long choice a limit that would not do for the fewest groups."""
-        rows, columns = (
-            Counts.from_fractions(size, 2 if n == AUTO else int(n), 0.0, 0.0)
-            for size, n in zip(store.shape, (asked.rows, asked.columns), strict=True)
-        )
-        problem = Problem(OBJECTIVES["mean"], rows, columns)
-        plan_space(store, problem, effective_n_jobs(asked.jobs), self.memory_limit)
 
     @property
     def kept(self) -> Path | None:

@@ -11,26 +11,20 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from neocc._counts import round_half_away
-from neocc.cli._guard import blaming_the_user, collected_warnings
+from neocc.cli._guard import blaming_the_user
 from neocc.cli._kinds import AUTO
 from neocc.cli._settings import FitSettings, option_of
 from neocc.core.objectives import Side
 from neocc.core.overlap import OverlapModel
 from neocc.estimators import NEOCC
 from neocc.estimators._fitted import asked_objective
-from neocc.estimators._fractions import SIDES, Chosen, Estimates, Sides, choose_sides, taken
+from neocc.estimators._fractions import SIDES, Chosen, Sides, choose_sides
+from neocc.estimators._published import by_published_rule
 from neocc.io.blocks._sample import Sample
 from neocc.plot._words import plural
-from neocc.selection import estimate_overlap_and_outliers
-from neocc.selection._together import Asked
 
 __all__ = ["Choice", "asked_model", "choose"]
-
-# Two groups count as one made twice if so many of those in either are in both.
-_TOO_ALIKE = 0.6
 
 
 @dataclass(frozen=True)
@@ -69,9 +63,9 @@ def choose(
         return settings, [], []
     model, rule = NEOCC(**settings.estimator_options), asked_model(settings)
     matrix, _ = model._read_data(rows.data, None, None, None)  # noqa: SLF001
-    by_rule = (
-        None if settings.overlap_rule == "mixture" else partial(_by_rule, rows.data, settings, rule)
-    )
+    strategy = settings.overlap_rule
+    published = partial(by_published_rule, model, rows.data, rule, strategy)
+    by_rule = None if strategy == "mixture" else published
     found = choose_sides(model, matrix, rule, callback, by_rule)
     sizes: dict[Side, int] = {"rows": rows.n_rows, "columns": matrix.shape[1]}
     choices = list(_choices(found, settings, rule, sizes))
@@ -156,37 +150,3 @@ def _in_words(options: dict[str, Any], side: str, n_items: int) -> str:
         else:
             parts.append(f"outliers {value:.3g} (up to {count:,})")
     return f"{side}: {', '.join(parts)}"
-
-
-# --------------------------------------------------------------------- the rules of the authors
-
-
-def _by_rule(
-    X: Any, settings: FitSettings, rule: OverlapModel, asked: dict[Side, Asked]
-) -> tuple[Estimates, Sides]:
-    """Estimate overlap and outliers of each side by a rule of the method's authors.
-
-    It often finds too much overlap: none is taken where a trial makes two groups nearly equal. The
-    method gives memberships to whom they cost least. Where rows differ much in weight, as users
-    with few and with many ratings do, these are the lightest, which fit any group alike.
-    """
-    how: dict[str, Any] = {"strategy": settings.overlap_rule}
-    how |= {"random_state": settings.seed, "n_jobs": settings.jobs}
-    found = {
-        side: estimate_overlap_and_outliers(X, each.n_clusters, axis=side, **how)
-        for side, each in asked.items()
-        if each.is_open
-    }
-    sides = taken(asked, found, rule)
-    doubtful = [s for s in SIDES if asked[s].overlap is None and sides[s].overlap > 0]
-    most = np.inf if rule.most is None else rule.most - 1.0
-    for side in doubtful:
-        sides[side] = sides[side]._replace(overlap=min(sides[side].overlap, most))
-    if doubtful:
-        quick = replace(settings, **_as_settings(sides), n_init=1, refine=False)
-        with collected_warnings():
-            alike = NEOCC(**quick.estimator_options).fit(X).redundancy_.sides
-        for side in doubtful:
-            if np.triu(alike[side], 1).max() >= _TOO_ALIKE:
-                sides[side] = sides[side].disjoint
-    return found, sides

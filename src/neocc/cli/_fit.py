@@ -19,10 +19,13 @@ from neocc.cli._load import Seen, draw_to_choose, look
 from neocc.cli._settings import LABELS, FitSettings
 from neocc.cli._story import before_steps, tell_story
 from neocc.cli._terminal import FitProgress, Tick
+from neocc.estimators import NEOCC
+from neocc.estimators._engines import check_least_room
 from neocc.estimators._fitted import can_average
 from neocc.estimators._redundancy import alike_groups
-from neocc.io import Matrix, make_record
+from neocc.io import Matrix, check_output, make_record, write_result
 from neocc.io._saved import keep_steps
+from neocc.report import render_report
 from neocc.report._shown import Known, page_of
 from neocc.report._words import in_words
 
@@ -59,8 +62,6 @@ def run_plan(plan: Plan, resources: Resources, *, force: bool, progress: Progres
 
     `progress` is called with what is being done: a context manager that yields a `Tick`.
     """
-    from neocc.io import check_output
-
     with collected_warnings() as warned:
         check_output(plan.folder, force=force)
         asked_model(plan.settings)
@@ -69,7 +70,8 @@ def run_plan(plan: Plan, resources: Resources, *, force: bool, progress: Progres
         known = Known.read(vars(seen.settings), seen.matrix)
         with progress("Choosing settings") as tick, blaming_the_user(seen.matrix):
             if seen.is_stored:
-                resources.check_room(seen.matrix.data, seen.settings)
+                options = seen.settings.estimator_options
+                check_least_room(NEOCC(**options, **vars(resources)), seen.matrix.data)
             rows = draw_to_choose(seen.matrix.data, seen.settings, resources.memory_limit)
             settings, choices, notes = choose(rows, seen.settings, tick)
         model, interrupted = _fitted(seen.matrix, settings, resources, progress)
@@ -108,9 +110,6 @@ def _overlap_model_chosen(model: Any) -> Iterator[Choice]:
 
 def _write(outcome: FitOutcome, resources: Resources, *, force: bool) -> list[str]:
     """Write the folder of results; return what to say of the report."""
-    from neocc.io import write_result
-    from neocc.report import render_report
-
     settings, model, seen = outcome.settings, outcome.model, outcome.seen
     used = model.overlap_choice_
     about = {
@@ -165,8 +164,6 @@ def _fitted(
     matrix: Matrix, settings: FitSettings, resources: Resources, progress: Progress
 ) -> tuple[Any, bool]:
     """Fit; an interrupted fit counts if it has found anything."""
-    from neocc import NEOCC
-
     model = NEOCC(**settings.estimator_options, **vars(resources))
     interrupted = False
     with progress("Fitting") as tick:

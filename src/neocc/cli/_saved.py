@@ -12,7 +12,6 @@ import numpy as np
 from rich.console import RenderableType
 from rich.text import Text
 
-from neocc import CellPredictor
 from neocc.cli._command import Answer
 from neocc.cli._given import read_recorded
 from neocc.cli._guard import Mistake, as_options, blaming_the_user, collected_warnings, printable
@@ -20,7 +19,6 @@ from neocc.cli._load import prepare, read_again, read_as_it_is, refuse_options
 from neocc.cli._settings import READ_OPTIONS, FitSettings, Reading, option_of
 from neocc.cli._terminal import table
 from neocc.io import Matrix, RunRecord, SavedModel, read_model, read_record
-from neocc.io._item_table import read_cells
 from neocc.io._model import read_groups
 from neocc.io._options import ReadOptions
 from neocc.io._result import write_table
@@ -108,9 +106,7 @@ def cells_answer(
     """Predict listed cells within the range of those observed; names not known are counted."""
     check_not_read(output, path, _model_path(model))
     saved = read_model(_model_path(model))
-    fitted = saved.estimator
-    one = fitted.models_[0] if isinstance(fitted, CellPredictor) else fitted
-    if getattr(one, "missing", "zero") != "ignore":
+    if not saved.knows_cells:
         raise Mistake(f"{model}: The model was not fitted with --missing ignore.")
     reading = Reading(**given)
     options = {name: getattr(reading, name) for name in ("header", "encoding", "delimiter")}
@@ -119,25 +115,7 @@ def cells_answer(
     refuse_options(path, reading, heeded, why)
     places = reading.triplet_columns and reading.triplet_columns[:2]
     with blaming_the_user():
-        rows = saved.numbers("row", len(one.row_effects_))
-        columns = saved.numbers("column", len(one.column_effects_))
-        cells = read_cells(path, rows, columns, ReadOptions(**options, columns=places))
-    sides = {"rows": [rows.get(row, -1) for row, _ in cells]}
-    sides["columns"] = [columns.get(column, -1) for _, column in cells]
-    if all(set(each) == {-1} for each in sides.values()) and any(
-        row in columns and column in rows for row, column in cells
-    ):
-        raise Mistake(
-            f"{path}: Rows and columns are exchanged: what is read as rows are columns of the "
-            "model. --triplet-columns says where they are, rows first."
-        )
-    with blaming_the_user():
-        values = fitted._clipped(fitted._values(*map(np.asarray, sides.values())))  # noqa: SLF001
-    notes = [
-        f"The {side} of {places.count(-1):,} of the {len(cells):,} cells are not in the model."
-        for side, places in sides.items()
-        if -1 in places
-    ]
+        cells, values, notes = saved.predict_cells(path, ReadOptions(**options, columns=places))
     names = ("row", "column", "value")
     lines = [(*cell, float(value)) for cell, value in zip(cells, values, strict=True)]
     if output is not None:

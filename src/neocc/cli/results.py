@@ -154,19 +154,9 @@ def paper(
             f"Stopped. Finished trials are kept in {output}; continue with the same command and "
             "--resume."
         ) from None
-    held = f"{outcome.n_kept} of {outcome.n_expected} expectations hold"
-    summary = f"{outcome.n_trials} trials; {held}. See {outcome.page}"
-    told = {
-        "trials": outcome.n_trials,
-        "expectations": outcome.n_expected,
-        "kept": outcome.n_kept,
-        "failed": list(outcome.failed),
-        "page": str(outcome.page),
-    }
     complaints = [f"failed: {line}" for line in outcome.failed]
-    return Answer(
-        lambda: [summary], lambda: told, complaints=complaints, code=FAULT if complaints else 0
-    )
+    code = FAULT if complaints else 0
+    return Answer(lambda: [str(outcome)], outcome.as_dict, complaints=complaints, code=code)
 
 
 @command(

@@ -7,7 +7,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from neocc.core.engine import Engine
-from neocc.core.problem import Problem
+from neocc.core.objectives import MEAN
+from neocc.core.problem import Counts, Problem
 from neocc.core.search import Init, may_embed
 from neocc.engines import Matrix, Workers, on_cluster, on_gpu, open_engine
 from neocc.engines.cluster import ClusterLostError
@@ -16,7 +17,7 @@ from neocc.engines.space import EVERYTHING, TableSpace, plan_space
 from neocc.engines.stored import source_of
 from neocc.kernels import GPU, get_kernels
 
-__all__ = ["LOST", "make_engine", "opened_engine", "running", "runs_on_cluster"]
+__all__ = ["LOST", "check_least_room", "make_engine", "opened_engine", "running", "runs_on_cluster"]
 
 LOST = (ClusterLostError, GpuError, GpuMemoryError)
 """What ends a fit whose data are out of reach."""
@@ -97,3 +98,14 @@ def planned_space(
         or start in ("spectral", "sketch", "modularity")
         or may_embed(matrix.n_stored, problem, init, estimator.n_init),
     )
+
+
+def check_least_room(estimator: Any, source: Any) -> None:
+    """Refuse, before numbers are chosen, a limit that leaves no room for the fewest clusters."""
+    given = estimator.n_row_clusters, estimator.n_column_clusters
+    rows, columns = (
+        Counts.from_fractions(size, 2 if n == "auto" else int(n), 0.0, 0.0)
+        for size, n in zip(source.shape, given, strict=True)
+    )
+    with Workers(estimator.n_jobs) as workers:
+        plan_space(source, Problem(MEAN, rows, columns), workers.n_jobs, estimator.memory_limit)

@@ -12,10 +12,14 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils import get_tags
 
+from neocc._typing import FloatArray
 from neocc.engines import RowSource
+from neocc.estimators import CellPredictor
 from neocc.estimators._fitted import memberships
 from neocc.io._errors import ReadError
+from neocc.io._item_table import read_cells
 from neocc.io._matrix import Matrix
+from neocc.io._options import ReadOptions
 from neocc.io._read import read_matrix
 from neocc.io._record import InputRecord
 from neocc.io._registry import accepted_options
@@ -71,6 +75,41 @@ class SavedModel:
             twice = next(name for at, name in enumerate(names) if numbers[name] != at)
             raise ValueError(f"The model has several {side}s called {twice!r}: predict in Python.")
         return numbers
+
+    @property
+    def knows_cells(self) -> bool:
+        """Whether it predicts cells: whether it is fitted to observed ones."""
+        return getattr(self._one, "missing", "zero") == "ignore"
+
+    @property
+    def _one(self) -> Any:
+        several = isinstance(self.estimator, CellPredictor)
+        return self.estimator.models_[0] if several else self.estimator
+
+    def predict_cells(
+        self, path: Path, options: ReadOptions
+    ) -> tuple[list[tuple[str, str]], FloatArray, list[str]]:
+        """Return the cells that a file lists, predicted values in the observed range, and notes."""
+        rows = self.numbers("row", len(self._one.row_effects_))
+        columns = self.numbers("column", len(self._one.column_effects_))
+        cells = read_cells(path, rows, columns, options)
+        sides = {"rows": [rows.get(row, -1) for row, _ in cells]}
+        sides["columns"] = [columns.get(column, -1) for _, column in cells]
+        if all(set(each) == {-1} for each in sides.values()) and any(
+            row in columns and column in rows for row, column in cells
+        ):
+            raise ReadError(
+                path,
+                "Rows and columns are exchanged: what is read as rows are columns of the model.",
+                "Say where they are with columns=, rows first.",
+            )
+        values = self.estimator._values(*map(np.asarray, sides.values()))  # noqa: SLF001
+        notes = [
+            f"The {side} of {places.count(-1):,} of the {len(cells):,} cells are not in the model."
+            for side, places in sides.items()
+            if -1 in places
+        ]
+        return cells, self.estimator._clipped(values), notes  # noqa: SLF001
 
     def read_alike(
         self, path: Path, record: InputRecord | None, given: Mapping[str, Any]

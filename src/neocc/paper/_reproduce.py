@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from neocc.paper._expected import expectations
 from neocc.paper._figures import check_can_draw
@@ -38,6 +39,15 @@ class Outcome:
     failed: list[str]
     n_expected: int
     n_kept: int
+
+    def __str__(self) -> str:
+        held = f"{self.n_kept} of {self.n_expected} expectations hold"
+        return f"{self.n_trials} trials; {held}. See {self.page}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what there is to tell, as JSON knows it."""
+        told = {"trials": self.n_trials, "expectations": self.n_expected, "kept": self.n_kept}
+        return {**told, "failed": list(self.failed), "page": str(self.page)}
 
 
 def reproduce(
