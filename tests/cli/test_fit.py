@@ -353,7 +353,7 @@ def test_a_fault_of_ours_shows_where_it_is(run, women, monkeypatch, tmp_path):
     def broken(*_, **__):
         raise RuntimeError("a wheel came off")
 
-    monkeypatch.setattr("neocc.report.render_report", broken)
+    monkeypatch.setattr("neocc.cli._fit.render_report", broken)
     ran = run("fit", women, *QUICK)
     assert ran.code == 1
     assert "a wheel came off" in ran.err
