@@ -145,7 +145,7 @@ def test_a_checkpoint_stays_until_the_result_is_written(run, small_store, tmp_pa
         raise WriteError("out: The disk is full.")
 
     with monkeypatch.context() as patched:
-        patched.setattr("neocc.io.write_result", full, raising=False)
+        patched.setattr("neocc.cli._fit.write_result", full)
         ran = run("fit", small_store, *options, "--checkpoint-every", 0)
     assert ran.code == 2
     assert kept.exists()
