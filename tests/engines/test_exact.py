@@ -123,18 +123,17 @@ def test_column_features_have_the_bits_of_all_rows(shards, base, overlapping):
 
 
 @pytest.mark.parametrize("overlapping", [False, True])
-@pytest.mark.parametrize("objective", ["mean", "poisson", "residue"])
+@pytest.mark.parametrize("objective", ["mean", "mean of steps", "poisson", "residue"])
 def test_row_scores_have_the_bits_of_all_entries(shards, objective, overlapping, monkeypatch):
     rng = np.random.default_rng(2)
     shard, plain = shards
-    if objective == "poisson":
+    others = {"poisson": abs(shard.matrix.values), "mean of steps": observed(rng, "steps").values}
+    if objective in others:
         shard, plain = (
-            type(each)(
-                as_matrix(abs(each.matrix.values)), each.kernels, each.workers, options=OPTIONS
-            )
+            type(each)(as_matrix(others[objective]), each.kernels, each.workers, options=OPTIONS)
             for each in shards
         )
-    model, updates = OBJECTIVES[objective], []
+    model, updates = OBJECTIVES[objective.split()[0]], []
     move = shard.kernels.move
     monkeypatch.setattr(shard.kernels, "move", lambda *given: updates.append(move(*given)))
     U, V = sides(rng, overlapping)
@@ -147,6 +146,7 @@ def test_row_scores_have_the_bits_of_all_entries(shards, objective, overlapping,
         found, wanted = (each.score(U, terms, V) for each in (shard, plain))
         np.testing.assert_array_equal(found.d, wanted.d)
         np.testing.assert_array_equal(found.labels, wanted.labels)
+        np.testing.assert_array_equal(found.squares, wanted.squares)
         assert found.objective == wanted.objective
         updated.append(bool(updates))
     # First all entries are read; where nothing has changed, none are.
