@@ -158,8 +158,8 @@ class Features:
 
     def copied(self) -> Features:
         """Return a copy, tables and all."""
-        every: Any = (self.sums, self.squares, self.products, self.counts)
-        return Features(*(None if table is None else table.copy() for table in every))
+        every = (self.sums, self.squares, self.products, self.counts)
+        return Features(*(None if table is None else table.copy() for table in every))  # type: ignore[arg-type]
 
     def __add__(self, other: Features) -> Features:
         return self.copied().combined(other)
