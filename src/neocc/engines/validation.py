@@ -157,7 +157,6 @@ def make_counts(
             f"n_{prefix}clusters={n_clusters} is more than the number of {items} "
             f"({sklearn_name}={n_items}). Ask for at most {n_items}."
         )
-    # Fractions that are refused below may be so large that numbers of memberships overflow.
     counts = Counts.from_fractions(n_items, n_clusters, min(max(overlap, -1e9), 1e9), outliers)
     if outliers < 0:
         raise ValueError(

@@ -119,8 +119,7 @@ class Features:
 
     def diagonal(self, V: Any, name: str) -> FloatArray:
         """Return the diagonal of T' V."""
-        found: FloatArray = np.einsum("tj,tj->j", getattr(self, name), V.indicator)
-        return found
+        return np.asarray(np.einsum("tj,tj->j", getattr(self, name), V.indicator))
 
     @property
     def here(self) -> Features:
@@ -159,9 +158,8 @@ class Features:
 
     def copied(self) -> Features:
         """Return a copy, tables and all."""
-        tables = (self.sums, self.products, self.counts)
-        sums, *others = (None if table is None else table.copy() for table in tables)
-        return Features(sums, self.squares.copy(), *others)
+        every = (self.sums, self.squares, self.products, self.counts)
+        return Features(*(None if table is None else table.copy() for table in every))  # type: ignore[arg-type]
 
     def __add__(self, other: Features) -> Features:
         return self.copied().combined(other)
