@@ -174,6 +174,8 @@ def test_full_ratings_are_plain_numbers():
     advice = advise(X)
     assert advice.description.kind == "ratings"
     assert advice.pipeline["neocc"].missing == "zero"
+    # What is done about levels is said, and nothing else.
+    assert "can be compared as they are" in str(advice.description)
 
 
 def test_missing_ratings_need_no_zeros_dropped():

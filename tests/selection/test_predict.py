@@ -469,3 +469,10 @@ def test_missing_cells_are_refused_with_what_to_do():
     with pytest.raises(ValueError, match=r'row 2, column 3.*suggest_n_clusters.*missing="ignore"'):
         suggest_n_clusters(X)
     assert suggest_n_clusters(X, missing="ignore", n_init=1, random_state=0).best == (1, 1)
+
+
+def test_what_could_not_be_tried_is_not_clear():
+    found = suggest_n_clusters(np.random.default_rng(0).normal(size=(100, 1)), random_state=0)
+    assert found.best == (1, 1)
+    assert "too few" in found.rows.reason
+    assert not any(each.is_clear for each in found.sides)

@@ -69,8 +69,17 @@ def _sure(seen: Seen, model: Any, choices: Sequence[Choice]) -> Iterator[str]:
             f"How many groups of {' and of '.join(unclear)} there are is unclear: other numbers "
             "are as plausible. Try two or three of them, and trust what they agree on."
         )
+    held_out = [one for choice in choices for one in choice.held_out.items()]
+    untried = [side for side, one in held_out if len(one["error"]) == 1]
+    if untried:
+        yield (
+            f"How many groups of {' and of '.join(untried)} there are could not be tried: there "
+            "are too few rows or columns to hold out any. If you know, say so "
+            f"({' and '.join(f'--{side}' for side in untried)})."
+        )
     if model.block_means_.size == 1 and not seen.is_stored:
-        yield "Everything is in one group: no groups could be told apart."
+        told = "" if len(untried) == 2 else ": no groups could be told apart"
+        yield f"Everything is in one group{told}."
     elif not seen.is_stored:
         result = read_result(model, seen.matrix.data, None, None, seen.settings.nouns)
         if said := trust(result, binary=seen.description.kind == "binary"):

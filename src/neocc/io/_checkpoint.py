@@ -203,6 +203,7 @@ class Checkpoint:
         None
             Within the block the first Ctrl-C waits.
         """
+
         def stop() -> None:
             self._stopping = True
 

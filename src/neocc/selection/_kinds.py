@@ -201,6 +201,8 @@ def rows_apart(facts: Facts) -> bool:
 
 def implied(kind: Kind, facts: Facts) -> str:
     """Return what data of a kind imply: a clause."""
+    if kind.name == "ratings" and facts.fill >= INCOMPLETE:
+        return _COMPARABLE
     if kind.implies != _COMPARABLE or not rows_apart(facts):
         return kind.implies
     scales = f"rows differ in scale by up to {facts.row_scales:,.3g} times"

@@ -133,10 +133,10 @@ class SidePrediction:
 
     @property
     def is_clear(self) -> bool:
-        """Whether no other number is plausible and parts agree to some extent."""
+        """Whether others were tried, none is plausible, and parts agree to some extent."""
         least = _UNSURE if self.of_halves else _UNSURE_OF_CELLS
         agreed = len(self.plausible) == 1 and self.agreement >= least
-        agreed = int(self.errors.argmin()) == 0 if self.number == 1 else agreed
+        agreed = self.errors.argmin() == 0 < self.largest - 1 if self.number == 1 else agreed
         return (agreed or self.overlapping is not None) and self.is_told and not self.other_model
 
     @property
