@@ -302,6 +302,16 @@ def test_block_means_say_of_which_values_they_are(run, tmp_path):
     assert "of the values after" not in ran.words
 
 
+def test_means_of_what_was_centred_are_zero(run, tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 4)) + 1e3
+    save(X, tmp_path / "x.csv")
+    one = ("--rows", 1, "--columns", 1, "--no-report")
+    ran = run("fit", "x.csv", *one, "--preprocess", "column-standardize")
+    assert r"rows \ columns 1 1 0 " in ran.words
+    means = json.loads((tmp_path / "x-coclusters" / "record.json").read_text())
+    assert means["settings"]["story"]["block_means"][0][0] == pytest.approx(X.mean(), rel=1e-5)
+
+
 def test_errors_are_json_where_answers_are(run, tmp_path):
     for arguments in (("fit", "nowhere.csv"), ("fit", "x.csv", "--rows", 0), ("suggest", "no.csv")):
         (tmp_path / "x.csv").write_text("a,b\n1,2\n")

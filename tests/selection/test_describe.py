@@ -144,6 +144,22 @@ def test_lines_that_stand_out_are_counted(form):
     assert "Columns: 1 without any value and 1 with the same value throughout." in str(found)
 
 
+def test_infinite_values_are_called_that():
+    X = drawn("plain")
+    X[3, 4] = np.inf
+    assert "Some values are infinite" in str(describe_data(X))
+    assert "rescale" not in str(describe_data(X))
+
+
+def test_no_column_decides_where_scales_are_alike():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 4, (90, 3)), rng.normal(2, 1, (90, 3))])
+    found = describe_data(X)
+    assert (found.kind, found.facts.column_scales < 3) == ("units", True)
+    assert "cannot be compared with those of another" in str(found)
+    assert "alone would decide" in str(describe_data(X * [1, 1, 1, 1, 1, 20]))
+
+
 def test_missing_cells_are_no_zeros():
     X = drawn("ratings")
     X[X == 0] = np.nan

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from neocc.report._side import Side
 __all__ = ["Result", "read_result"]
 
 _LONGEST_NOUN = 40
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +129,8 @@ def read_result(
         matrix = matrix.data
     named, has_values = _read_matrix(model, matrix, row_names, column_names)
     clusters = read_clusters(model, named.data if has_values else None)
+    if has_values and clusters.means is not None:
+        clusters = replace(clusters, means=_but_rounding(clusters.means, named.data))
     if clusters.rows is None:
         raise ValueError("A report is about groups of rows; this model has none.")
     means = clusters.means
@@ -168,6 +171,13 @@ def read_result(
         by_column = None if means is None else means.T
         columns = side(1, clusters.columns, named.name_of_column, by_column)
     return Result(model, clusters, named, has_values, nouns, rows, columns)
+
+
+def _but_rounding(means: FloatArray, X: Any) -> FloatArray:
+    """Return means, 0 where cancellation of values leaves nothing but rounding."""
+    values = X.data if hasattr(X, "indptr") else X
+    largest = max(np.nanmax(values, initial=0.0), -np.nanmin(values, initial=0.0))
+    return np.where(np.abs(means) <= _ROUNDING * largest, 0.0, means)
 
 
 def _known(

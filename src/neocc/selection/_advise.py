@@ -15,7 +15,7 @@ from neocc.core.overlap import bounded_model
 from neocc.selection._advice import Advice, Reason
 from neocc.selection._describe import DataDescription, describe_data
 from neocc.selection._facts import Facts
-from neocc.selection._kinds import INCOMPLETE, rows_apart
+from neocc.selection._kinds import DECISIVE, INCOMPLETE, rows_apart
 
 if TYPE_CHECKING:
     pass
@@ -206,6 +206,8 @@ def _of_intensities(facts: Facts) -> list[Reason]:
 
 def _of_units(facts: Facts) -> list[Reason]:
     why = f"their scales differ by up to {facts.column_scales:,.3g} times"
+    if facts.column_scales <= DECISIVE:
+        why = "they are of different kinds, so that one unit says nothing of another"
     return [Reason(_STANDARDIZE, why, "column-standardize"), _MEAN]
 
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from neocc.engines.reading import LARGEST
 from neocc.selection._data import check_choice, check_positive, make_rng
 from neocc.selection._facts import Facts, look_at
@@ -128,7 +130,9 @@ def _remarks(facts: Facts) -> list[str]:
     if facts.id_columns:
         names = ", ".join(repr(name) for name in facts.id_columns[:_MOST_NAMED])
         found.append(f"These look like ids, not measurements: {names}. Leave them out.")
-    if max(facts.high, -facts.low) > LARGEST:
+    if np.isinf([facts.low, facts.high]).any():
+        found.append("Some values are infinite: replace them before a fit.")
+    elif max(facts.high, -facts.low) > LARGEST:
         found.append(
             f"Values up to {max(facts.high, -facts.low):.2g} are too large to be squared: rescale "
             "the data."

@@ -21,8 +21,10 @@ INCOMPLETE = 0.9
 _WHOLES = (1.0, 100.0)
 _SAME_TOTAL = 0.03
 _DECADES, _SKEWED = 2.0, 2.0
-# Columns of so many scales are in different units, unless there are many of one sort.
+# Columns of so many scales are in different units, unless there are many of one sort. One of a
+# scale so many times that of the others decides alone.
 _SCALES, _LEVELS_APART, _MANY_COLUMNS = 10.0, 10.0, 50
+DECISIVE = 3.0
 # Scores are spread evenly, or around their middle. Of Poisson variables the skewness times the mean
 # over the standard deviation is 1, and about half of that if they have several means.
 _MOSTLY_SMALL, _COUNT_LIKE = 0.5, 0.5
@@ -203,6 +205,8 @@ def implied(kind: Kind, facts: Facts) -> str:
     """Return what data of a kind imply: a clause."""
     if kind.name == "ratings" and facts.fill >= INCOMPLETE:
         return _COMPARABLE
+    if kind.name == "units" and facts.column_scales <= DECISIVE:
+        return "values of one column cannot be compared with those of another"
     if kind.implies != _COMPARABLE or not rows_apart(facts):
         return kind.implies
     scales = f"rows differ in scale by up to {facts.row_scales:,.3g} times"
