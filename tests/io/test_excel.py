@@ -191,6 +191,7 @@ FOREIGN = {
     "x.sav": (b"$FL2@(#) SPSS DATA FILE" + bytes(20), r"an SPSS file"),
     "x.db": (b"SQLite format 3\0" + bytes(20), r"an SQLite database"),
     "x.pdf": (b"%PDF-1.7\n1 0 obj\n", r"a PDF document"),
+    "table.csv": (b'<table border="1" class="dataframe">\n<tr><th>a</th></tr>\n', r"a web page"),
     "data.csv": (b"<!DOCTYPE html>\n<html><body>Log in</body></html>\n", r"a web page"),
     "x.xml": (b'<?xml version="1.0"?>\n<table/>\n', r"an XML document"),
     "x.json": (b'[{"a": 1, "b": 2}]\n', r"JSON"),

@@ -471,6 +471,23 @@ def test_text_in_all_cells_is_not_blamed_on_the_header(cell, tmp_path):
         read(tmp_path, f"gene,a,b\nx,{cell},{cell}\ny,{cell},{cell}\n")
     assert repr(cell) in caught.value.problem
     assert "delete" not in caught.value.remedy
+    with pytest.raises(ReadError, match="No column holds numbers") as caught:
+        read(tmp_path, "p,q,r\n" + f"x{cell},{cell},{cell}\n" * 4)  # no header can be told
+    assert (caught.value.line, caught.value.column) == (None, None)
+    assert "is not a number" not in caught.value.problem
+
+
+def test_minus_signs_of_print_are_named(tmp_path):
+    minus = "\N{MINUS SIGN}"
+    with pytest.raises(ReadError, match="is not a number") as caught:
+        read(tmp_path, f"gene,a,b\nx,{minus}1.5,2\ny,3,{minus}4\nz,3,{minus}4\n")
+    assert caught.value.remedy == f"Write minus signs as '-', not as '{minus}'."
+
+
+def test_a_note_below_a_table_is_told_from_a_broken_line(tmp_path):
+    with pytest.raises(ReadError, match="1 cell") as caught:
+        read(tmp_path, "gene,a,b\nx,1,2\ny,3,4\nSource: an office\n")
+    assert "If it is a note, delete it." in caught.value.remedy
 
 
 @pytest.mark.parametrize("last", ["4,1", "4"])

@@ -39,6 +39,7 @@ __all__ = ["data_records", "drop_option", "find_fault", "like"]
 _MOST_COLUMNS_OF_TRIPLETS = 6
 # So many cells after a fault are looked at for more of its kind; so many columns are shown.
 _MOST_CELLS, _MOST_TOLD = 2_000_000, 5
+_MINUS = "\N{MINUS SIGN}"
 _MISSING_TOO = 'pass missing="zero" to read such cells as 0, or missing="ignore" to leave them out'
 
 
@@ -118,8 +119,9 @@ def _ragged(source: Source, plan: Plan, record: Record) -> ReadError:
         return FormatError(source.path, problem, remedy, line=line, column=column)
     remedy = "Complete the line, or name the delimiter if it is not "
     remedy += f"{plan.dialect.delimiter!r}."
-    if record.line == 1 and n_cells < plan.width - 1 and kind_of(record.cells, ".") == "text":
-        remedy = f"{TITLE_REMEDY} Otherwise {remedy[0].lower()}{remedy[1:]}"
+    if n_cells < plan.width - 1 and kind_of(record.cells, ".") == "text":
+        words = TITLE_REMEDY if record.line == 1 else "If it is a note, delete it."
+        remedy = f"{words} Otherwise {remedy[0].lower()}{remedy[1:]}"
     if record.last_line > record.line:
         remedy += " Is a quotation mark never closed?"
     return FormatError(
@@ -182,14 +184,18 @@ def _bad_columns(
     if is_blank and n_blank > 1 and not words:
         said = f"{fault.problem} {n_blank} cells {_in(blank, plan)} have no value."
         return like(fault, said, fault.remedy)
-    # Thousands that are separated are no text: the fault says how to read them.
-    grouped = all(map(grouping, words.values()))
+    # Thousands that are separated, and the like, are no text: the fault says how to read them.
+    grouped = all(grouping(word) or _typeset(word, plan.dialect.decimal) for word in words.values())
     if not words or (not is_blank and (grouped or (len(words) == 1 and not n_blank))):
         return fault
     if only_text:
-        said = f"{fault.problem} No column holds numbers, but text such as {only_text[:40]!r}."
-        plain = "Write the values as plain numbers, without words and signs such as %."
-        return like(fault, said, _remedy_for_number(plan, only_text) or plain)
+        said = f"No column holds numbers, but text such as {only_text[:40]!r}."
+        plain = "Write the values as plain numbers, without words and signs such as %, and "
+        plain += "categories as columns of 0 and 1."
+        remedy = _remedy_for_number(plan, only_text) or plain
+        if fault.line == 1:  # it may well be a header, which is not at fault
+            return type(fault)(fault.path, said, remedy)
+        return like(fault, f"{fault.problem} {said}", remedy)
     told = [f"{plan.labels[p]}: {word[:20]!r}" for p, word in list(words.items())[:_MOST_TOLD]]
     dots = "; ..." if len(words) > _MOST_TOLD else ""
     columns = "1 column" if len(plan.numbers) == 1 else f"{len(plan.numbers)} columns"
@@ -276,10 +282,17 @@ def _if_triplets(plan: Plan) -> str:
     return f"{said} columns=[...] unless these come first"
 
 
+def _typeset(cell: str, decimal: str) -> bool:
+    """Whether a cell is a negative number with a minus sign of print."""
+    return cell.strip().startswith(_MINUS) and is_number(cell.strip()[1:], decimal)
+
+
 def _remedy_for_number(plan: Plan, cell: str) -> str | None:
     """Say how a cell is read that holds a number written in another way."""
     if cell.strip().endswith("%") and is_number(cell.strip()[:-1], plan.dialect.decimal):
         return "Write it as a plain number, without %."
+    if _typeset(cell, plan.dialect.decimal):
+        return f"Write minus signs as '-', not as {_MINUS!r}."
     if plan.dialect.decimal == "." and is_number(cell, ","):
         commas = 'If commas are decimal signs, pass decimal=",".'
     else:

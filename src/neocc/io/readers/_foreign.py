@@ -36,7 +36,11 @@ _KINDS: tuple[tuple[bytes, str, str], ...] = (
     (rb"\$FL[23]", "an SPSS file", _PANDAS),
     (rb"SQLite format 3\0", "an SQLite database", "Export the table as CSV."),
     (rb"%PDF-", "a PDF document", "Find the data behind it."),
-    (rb"\s*<(?i:!doctype html|html|head|body)\b", "a web page", "Was a login or a link saved?"),
+    (
+        rb"\s*<(?i:!doctype html|html|head|body|table|div|meta|script)\b",
+        "a web page",
+        "Was a login or a link saved?",
+    ),
     (rb"\s*<\?xml", "an XML document", "Export the table as CSV."),
     (rb"\s*(\{\s*[\"}]|\[\s*[\[{])", "JSON", _PANDAS),
     (
