@@ -57,6 +57,17 @@ def test_loaded_predictors_equal_the_saved_ones(kind, groups, tmp_path):
     assert written[0] == written[1]
 
 
+def test_a_loaded_predictor_tells_columns_that_are_exchanged(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    pairs = pandas.DataFrame({"user": [0, 0, 1, 1], "film": [5, 6, 5, 6]})
+    model = CellPredictor(n_models=1, random_state=0).fit(pairs, [1.0, 2.0, 3.0, 4.0])
+    save_model(model, tmp_path / "model.neocc")
+    loaded = load_model(tmp_path / "model.neocc")
+    assert loaded.predict(pairs).tobytes() == model.predict(pairs).tobytes()
+    with pytest.raises(ValueError, match="in the fit they were 'user' and 'film'"):
+        loaded.predict(pairs[["film", "user"]])
+
+
 def test_another_process_predicts_the_same(tmp_path):
     model = fitted("mixed", clip=False)
     save_model(model, tmp_path / "model.neocc")
@@ -143,6 +154,7 @@ def nest(header):
         (set_attribute("value_range_", {"tuple": [5.0, 1.0]}), "not a range"),
         (set_attribute("value_range_", {"tuple": [1.0, {"float": "nan"}]}), "not a range"),
         (set_attribute("value_range_", {"list": [1.0, 5.0]}), "not a range"),
+        (set_attribute("_names", {"list": ["user", 3]}), "'_names' are not two texts"),
     ],
 )
 def test_damaged_predictors_are_refused(change, match, tmp_path):

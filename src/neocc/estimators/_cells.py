@@ -220,7 +220,7 @@ class CellPredictor(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         rows, columns = read_pairs(X)
-        names_of_parts(X, getattr(self, "_names", None))  # files do not keep them
+        names_of_parts(X, self._names)
         rows = asked_codes("row", rows, self._row_codes)
         columns = asked_codes("column", columns, self._column_codes)
         return self._clipped(self._values(rows, columns))

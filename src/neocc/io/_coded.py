@@ -22,7 +22,7 @@ _ATTRIBUTE = re.compile(r"_?[a-zA-Z][a-zA-Z0-9_]*")
 # scikit-learn's callbacks are not part of a fit.
 _NOT_SAVED = "_skl_callbacks"
 # Of predictors of cells; their models are coded beside these, and their codes follow from the ids.
-_OF_CELLS = ("row_ids_", "column_ids_", "value_range_", "n_features_in_", "_observed")
+_OF_CELLS = ("row_ids_", "column_ids_", "value_range_", "n_features_in_", "_names", "_observed")
 
 
 def find_estimator(name: str) -> Any:
@@ -141,6 +141,9 @@ def _of_cells(decoder: Decoder, coded: Any, attributes: dict[str, Any]) -> dict[
     good = type(limits) is tuple and len(limits) == 2 and all(type(x) is float for x in limits)
     if not good or not -np.inf < limits[0] <= limits[1] < np.inf:
         raise Undecodable("its 'value_range_' is not a range")
+    names = attributes["_names"]
+    if names is not None and not (isinstance(names, list) and list(map(type, names)) == [str, str]):
+        raise Undecodable("its '_names' are not two texts")
     return {"models_": models, **codes}
 
 
