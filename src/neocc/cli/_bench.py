@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rich.console import RenderableType
-from rich.text import Text
 
 from neocc._bench import Compared, compared, few_cases
 from neocc.cli._command import Answer
@@ -31,8 +30,8 @@ def bench_answer(repeats: int, terminal: Terminal) -> Answer:
         except KeyboardInterrupt:
             complaints.append(f"Interrupted after {len(found)} of {len(cases)} data sets.")
     told = [each.as_dict() for each in found]
-    code = INTERRUPTED if complaints else 0
-    return Answer(lambda: _page(found), lambda: told, complaints=complaints, code=code)
+    code = INTERRUPTED * bool(complaints)
+    return Answer(lambda: _page(found), lambda: told, (), complaints, code)
 
 
 def _page(found: list[Compared]) -> Iterator[RenderableType]:
@@ -42,4 +41,4 @@ def _page(found: list[Compared]) -> Iterator[RenderableType]:
             if each.case.rival == rival:
                 made.add_row(*each.cells)
         yield section(f"Beside {rival}", made)
-    yield Text(_ABOUT, "dim")
+    yield _ABOUT
