@@ -159,6 +159,7 @@ def test_a_sparse_fit_needs_little_memory_beyond_the_input(name):
     )
     X = sparse.csr_array(
         (
+            # Uniform ones are multiples of 2^-24, whose exact sums are updated from a copy.
             rng.standard_normal(n * per_row, dtype=np.float32),
             indices.ravel().astype(np.int32),
             np.arange(0, n * per_row + 1, per_row, dtype=np.int32),

@@ -142,7 +142,9 @@ class CellPredictor(RegressorMixin, BaseEstimator):
             The fitted predictor.
         """
         rows, columns = read_pairs(X)
-        self._names = names_of_parts(X)
+        self.__dict__.pop("_names", None)
+        if (names := names_of_parts(X)) is not None:
+            self._names = names
         values = read_values(y)
         if len(values) != len(rows):
             raise ValueError(f"There are {len(rows)} pairs, but {len(values)} values.")
