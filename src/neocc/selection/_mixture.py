@@ -9,7 +9,7 @@ Is there overlap at all? Other explanations of items between prototypes compete,
 Bayesian information criterion (BIC, as a gain in log-likelihood):
 
 * `disjoint`: there are none;
-* `one more cluster`: a cluster was missing;
+* `one more cluster`: a cluster was missing (it might be anywhere, not just at the mean of others);
 * `clusters of any shape`: a normal distribution of its own for each cluster;
 * `gradual`: items lie anywhere between two prototypes, not just in the middle.
 

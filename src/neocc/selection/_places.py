@@ -25,8 +25,9 @@ __all__ = ["SIDES", "Asked", "Place", "Values", "judged", "starts_of"]
 SIDES: tuple[Side, Side] = ("rows", "columns")
 # Left out while prototypes are found.
 _TRIMMED = 0.15
-# An outlier follows no cluster: of its distance from the middle, clusters explain no more than so
-# many times what chance makes them explain, or a little; never more than they leave.
+# An outlier follows no cluster: of its distance from the middle, or from the mean of all values,
+# clusters explain no more than so many times what chance does, or a little; never more than they
+# leave.
 _TIMES, _LITTLE, _FOLLOWS = 3.0, 0.2, 0.5
 # Items of which so much is explained tell at what level those of their cluster are.
 _TELLS = 0.25
