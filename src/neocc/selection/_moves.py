@@ -35,16 +35,13 @@ def searched(
 ) -> Mixture:
     """Return the likeliest mixture from any start; narrow ones are tried where wide ones fail.
 
-    Each is mended before the best is chosen, for a likely one may be a trap. A `few` of the items
-    show what gains.
+    The best start of each width is mended. A `few` of the items show what gains.
     """
     found = []
     for width in place.widths(items):
         begun = [fitted(few, place.mixture(sets, Z, width), _SHORT) for Z in starts]
-        # Those of one likelihood are the same.
-        distinct = {round(each.likelihood, 1): each for each in begun}
-        mended = [_moved(place, few, each, rng) for each in distinct.values()]
-        found.append(fitted(items, max(mended, key=likelihood_of)))
+        mended = _moved(place, few, max(begun, key=likelihood_of), rng)
+        found.append(fitted(items, mended))
         if not is_noisy(place, found[-1]):
             break
     return max(found, key=likelihood_of)
