@@ -56,7 +56,8 @@ class Counts:
         for name, value in given.items():
             if not isinstance(value, Real) or not math.isfinite(value):
                 raise ValueError(f"The fraction of {name} must be a finite number; got {value!r}.")
-        extra = round_half_away(overlap * n_items)
+        # Beyond all that is feasible; the product of larger ones would overflow.
+        extra = round_half_away(min(max(overlap, -1e9), 1e9) * n_items)
         return cls(n_items, n_clusters, n_items + extra, round_half_away(outliers * n_items))
 
     @property

@@ -185,7 +185,7 @@ def test_estimates_that_are_interrupted_are_none(run, women, monkeypatch):
     assert json.loads(ran.out)["interrupted"] is True
 
 
-@pytest.mark.parametrize("during", ["neocc.cli._fit.tell_story", "neocc.report.render_report"])
+@pytest.mark.parametrize("during", ["neocc.cli._fit.tell_story", "neocc.cli._fit.render_report"])
 def test_what_a_fit_has_found_is_written_whatever_interrupts(
     run, women, tmp_path, monkeypatch, during
 ):

@@ -157,7 +157,7 @@ def make_counts(
             f"n_{prefix}clusters={n_clusters} is more than the number of {items} "
             f"({sklearn_name}={n_items}). Ask for at most {n_items}."
         )
-    counts = Counts.from_fractions(n_items, n_clusters, min(max(overlap, -1e9), 1e9), outliers)
+    counts = Counts.from_fractions(n_items, n_clusters, overlap, outliers)
     if outliers < 0:
         raise ValueError(
             f"{prefix}outliers={outliers} is negative: it must be a fraction in [0, 1)."

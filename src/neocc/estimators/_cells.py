@@ -142,9 +142,7 @@ class CellPredictor(RegressorMixin, BaseEstimator):
             The fitted predictor.
         """
         rows, columns = read_pairs(X)
-        self.__dict__.pop("_names", None)
-        if (names := names_of_parts(X)) is not None:
-            self._names = names
+        self._names = names_of_parts(X)
         values = read_values(y)
         if len(values) != len(rows):
             raise ValueError(f"There are {len(rows)} pairs, but {len(values)} values.")
