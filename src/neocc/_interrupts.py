@@ -17,12 +17,13 @@ __all__ = ["first_waits"]
 def first_waits(note: Callable[[], Any], doing: str) -> Iterator[None]:
     """Within the block, the first Ctrl-C is noted and says what is being done; a second stops it.
 
-    In other threads, which get no signals, nothing changes.
+    In other threads, which get no signals, nothing changes; nor where Ctrl-C is ignored.
     """
-    if threading.current_thread() is not threading.main_thread():
+    usual = signal.getsignal(signal.SIGINT)
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or usual in (None, signal.SIG_IGN):
         yield
         return
-    usual = signal.getsignal(signal.SIGINT)
     said = f"\nneocc: Interrupted; {doing}. Ctrl-C again stops at once.\n".encode()
 
     def wait(number: int, frame: Any) -> None:  # noqa: ARG001

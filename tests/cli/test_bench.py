@@ -31,6 +31,7 @@ def test_each_data_set_is_compared(run, small):
     assert page.code == 0
     for words in ("Beside SpectralCoclustering", "Beside KMeans", "dense", "60 x 20", "Omega"):
         assert words in page.out
+    assert "\\n" not in page.out
     lines = json.loads(run("bench", "--repeats", 1, "--json").out)
     assert [line["data"] for line in lines] == ["sparse", "dense", "overlap"]
     assert all(line["seconds"] > 0.0 and line["seconds_other"] > 0.0 for line in lines)

@@ -178,6 +178,7 @@ def test_columns_of_a_list_of_cells_may_be_named(run, tmp_path, ratings):
     ran = run("predict", "out", "pairs.csv", "--cells", "--triplet-columns", "film,user")
     assert ran.code == 2
     assert "Rows and columns are exchanged" in " ".join(ran.err.split())
+    assert "--triplet-columns 2,1" in " ".join(ran.err.split())
     ran = run("predict", "out", "pairs.csv", "--cells", "--layout", "pairs")
     assert ran.code == 2
     assert "Leave out --layout." in " ".join(ran.err.split())

@@ -99,6 +99,16 @@ def test_columns_of_a_frame_are_not_exchanged_in_silence(make):
     fit.fit(pairs, values).predict(given[["film", "user"]])  # nothing is known of these names
 
 
+def test_a_refit_that_fails_leaves_the_names_of_the_fit():
+    pairs, values = cells()
+    given = pandas.DataFrame({"user": pairs[:, 0], "film": pairs[:, 1]})
+    fit = CellPredictor(small(), n_models=1, random_state=0).fit(given, values)
+    expected = fit.predict(given)
+    with pytest.raises(ValueError, match="values"):
+        fit.fit(given[["film", "user"]], values[:-1])
+    assert (fit.predict(given) == expected).all()
+
+
 def test_ids_without_an_order_keep_that_of_the_data():
     pairs = [("b", 1), (None, 1), ("b", (2,)), (None, (2,)), ("a", 1)]
     fit = CellPredictor(n_models=1, random_state=0).fit(pairs, [1.0, 2.0, 3.0, 4.0, 5.0])

@@ -105,6 +105,14 @@ def test_rows_seen_again_have_the_effects_of_the_fit_to_the_last_bit():
     np.testing.assert_array_equal(side_biases(engine, "rows", mean, columns, step), rows)
 
 
+def test_fits_of_earlier_versions_predict_without_a_range_of_values():
+    X = ratings()
+    model = NEOCC(2, 2, missing="ignore", remove_effects=True, random_state=0, n_init=1).fit(X)
+    expected = model.predict_membership(X)
+    del model.value_range_
+    np.testing.assert_array_equal(model.predict_membership(X), expected)
+
+
 def test_columns_of_one_mean_have_the_effects_that_rows_leave_them():
     X = np.array([[1.0, 3.0], [5.0, NAN], [3.0, 3.0], [NAN, 3.0]])
     W = (~np.isnan(X)).astype(float)

@@ -255,6 +255,7 @@ def test_models_with_weights_come_back_from_files(tmp_path, objective, model):
         (np.append(np.ones(N - 1), np.nan), f"found nan at {N - 1}"),
         (np.append(np.ones(N - 1), 1e300), "found 1e\\+300"),
         (["many"] * N, "row_weight must hold numbers"),
+        ([[1.0]] + [1.0] * (N - 1), "row_weight must hold numbers"),
         (np.ones(N) * 1j, "row_weight must hold real numbers; got complex128"),
     ],
 )

@@ -126,6 +126,14 @@ def test_every_estimator_and_container(name, container):
     assert len([tag for tag in page.all("section") if "groups" in tag.attributes["id"]]) == n_sides
 
 
+@pytest.mark.parametrize("dtype", [bool, np.int8])
+def test_values_that_cannot_be_negated(dtype):
+    X = np.where(np.random.default_rng(0).random((30, 12)) < 0.5, 1, np.iinfo(np.int8).min)
+    X = X > 0 if dtype is bool else X.astype(dtype)
+    model = NEOCC(2, 2, random_state=0, n_init=1).fit(X)
+    assert pages.read(render_report(model, matrix=X)).data["rows"]["items"] == 30
+
+
 def test_without_a_matrix_the_page_says_less(women):
     model, _ = women
     page = pages.read(render_report(model))

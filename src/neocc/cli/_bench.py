@@ -41,4 +41,4 @@ def _page(found: list[Compared]) -> Iterator[RenderableType]:
             if each.case.rival == rival:
                 made.add_row(*each.cells)
         yield section(f"Beside {rival}", made)
-    yield _ABOUT
+    yield from _ABOUT.splitlines()

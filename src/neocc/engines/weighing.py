@@ -28,11 +28,12 @@ def read_weights(name: str, weights: Any, n_items: int) -> FloatArray | None:
     """Check the weights of rows or columns; None if all are one."""
     if weights is None:
         return None
-    given = np.asarray(real_weights(name, fetched(weights)))
     try:
-        found = given.astype(np.float64)
+        given = np.asarray(fetched(weights))
+        found = given if given.dtype.kind == "c" else given.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must hold numbers; got {weights!r}.") from error
+    found = real_weights(name, found)
     if found.shape != (n_items,):
         side = name.removesuffix("_weight")
         raise ValueError(

@@ -142,7 +142,7 @@ class CellPredictor(RegressorMixin, BaseEstimator):
             The fitted predictor.
         """
         rows, columns = read_pairs(X)
-        self._names = names_of_parts(X)
+        names = names_of_parts(X)
         values = read_values(y)
         if len(values) != len(rows):
             raise ValueError(f"There are {len(rows)} pairs, but {len(values)} values.")
@@ -165,6 +165,7 @@ class CellPredictor(RegressorMixin, BaseEstimator):
             rows, columns, values, weights = (
                 each[kept] for each in (rows, columns, values, weights)
             )
+        self._names = names
         self._row_codes, row_codes = numbered(rows)
         self._column_codes, column_codes = numbered(columns)
         self.row_ids_, self.column_ids_ = list(self._row_codes), list(self._column_codes)

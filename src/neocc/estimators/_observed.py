@@ -96,7 +96,8 @@ class ObservedMixin:
         if self.remove_effects:
             engine = make_engine(matrix, self.kernel, workers)
             shape = len(self.row_effects_), len(self.column_effects_)
-            step = effect_step(tuple(self.value_range_), shape)
+            values = getattr(self, "value_range_", (0.0, 0.0))  # old files have none
+            step = effect_step(tuple(values), shape)
             own = side_biases(engine, side, mean, known, step, 1.0 if weights is None else weights)
         rows, columns = (own, known) if side == "rows" else (known, own)
         return matrix.without(mean + rows, columns)

@@ -101,7 +101,7 @@ class SavedModel:
             raise ReadError(
                 path,
                 "Rows and columns are exchanged: what is read as rows are columns of the model.",
-                "Say where they are with columns=, rows first.",
+                "Say where they are, rows first: columns=[2, 1], or their names.",
             )
         values = self.estimator._values(*map(np.asarray, sides.values()))  # noqa: SLF001
         notes = [

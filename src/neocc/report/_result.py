@@ -176,7 +176,7 @@ def read_result(
 def _but_rounding(means: FloatArray, X: Any) -> FloatArray:
     """Return means, 0 where cancellation of values leaves nothing but rounding."""
     values = X.data if hasattr(X, "indptr") else X
-    largest = max(np.nanmax(values, initial=0.0), -np.nanmin(values, initial=0.0))
+    largest = max(float(np.nanmax(values, initial=0.0)), -float(np.nanmin(values, initial=0.0)))
     return np.where(np.abs(means) <= _ROUNDING * largest, 0.0, means)
 
 
