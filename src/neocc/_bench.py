@@ -49,7 +49,7 @@ class Case(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """Seconds of a default fit, of the rival and of ten plain starts, and what was found.
+    """Seconds of a default fit, the rival and, if asked for, ten plain starts; what was found.
 
     `lower` is the share by which J is below that of the rival's clusters, where both cluster rows
     and columns without overlap; `omegas` compare the row clusters of both with the true ones.
@@ -58,7 +58,7 @@ class Compared(NamedTuple):
     case: Case
     ours: float
     rival: float
-    plain: float
+    plain: float | None
     lower: float | None
     omegas: tuple[float, float] | None
 
@@ -72,7 +72,7 @@ class Compared(NamedTuple):
         return [self.case.name, size, f"{self.ours:.2f} s", f"{self.rival:.2f} s", *omegas, lower]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what there is to say of it, without the ten plain starts."""
+        """Return what there is to say of it, without plain starts."""
         n_rows, n_columns = self.case.X.shape
         omega, other = self.omegas or (None, None)
         return {
@@ -162,11 +162,15 @@ def fit_of(case: Case, **more: Any) -> Callable[[], NEOCC]:
     return lambda: NEOCC(**given, random_state=0, n_jobs=1).fit(case.X)
 
 
-def compared(case: Case, repeats: int) -> Compared:
-    """Time a default fit and its rival in turn, and judge both by J and by the true clusters."""
-    runs = [fit_of(case), lambda: _rival(case).fit(case.X), fit_of(case, refine=False)]
+def compared(case: Case, repeats: int, *, with_plain: bool = False) -> Compared:
+    """Time a default fit and its rival in turn, and judge both by J and by the true clusters.
+
+    Ten plain starts are timed beside them if asked for.
+    """
+    runs: list[Callable[[], Any]] = [fit_of(case), lambda: _rival(case).fit(case.X)]
+    runs += [fit_of(case, refine=False)] if with_plain else []
     turns = repeats if case.n_entries < 10**6 else max(2, repeats // 2)
-    (ours, theirs, _), seconds = timed(runs, turns)
+    (ours, theirs, *_), (mine, other, *plain) = timed(runs, turns)
     k, l = case.sizes  # noqa: E741
     rows = theirs.labels_ if case.rival == "KMeans" else theirs.row_labels_
     U, lower, omegas = np.eye(k, dtype=bool)[rows], None, None
@@ -175,8 +179,7 @@ def compared(case: Case, repeats: int) -> Compared:
         lower = 1.0 - ours.objective_ / J + 0.0
     if case.truth is not None:
         omegas = omega_index(case.truth, ours.row_membership_), omega_index(case.truth, U)
-    mine, other, plain = seconds
-    return Compared(case, mine, other, plain, lower, omegas)
+    return Compared(case, mine, other, plain[0] if plain else None, lower, omegas)
 
 
 def _rival(case: Case) -> Any:
