@@ -160,6 +160,62 @@ def test_no_column_decides_where_scales_are_alike():
     assert "alone would decide" in str(describe_data(X * [1, 1, 1, 1, 1, 20]))
 
 
+def survey(ends, n=150, seed=0):
+    """Answers on scales from 0 or 1, that of each item with an end of its own."""
+    rng = np.random.default_rng(seed)
+    first = rng.integers(2, size=len(ends))
+    return np.clip(np.rint(rng.normal(0.6, 0.3, (n, len(ends))) * ends), first, ends)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_one_column_of_another_unit_is_seen_among_many(seed):
+    """Quantiles of scales pass over the age of those who were asked, which would decide alone."""
+    rng = np.random.default_rng(seed)
+    answers = survey(np.full(27, 6), seed=seed)
+    found = describe_data(np.column_stack([answers, np.rint(rng.normal(35, 11, 150))]))
+    assert (found.kind, found.facts.heavy_columns) == ("units", 1)
+    share = 11**2 / (11**2 + answers.var(axis=0).sum())
+    assert found.facts.heavy_share == pytest.approx(share, abs=0.1)
+    assert "1 of the 28 columns has " in found.evidence
+    # Eight of them are no exception, and of counts some are larger than others.
+    assert describe_data(answers).facts.heavy_columns == 0
+    several = np.column_stack([answers, np.rint(rng.normal(35, 11, (150, 8)))])
+    assert describe_data(several).facts.heavy_columns == 0
+    counts = rng.poisson(np.ones((150, 28))).astype(float)
+    counts[:, 3] = rng.poisson(rng.gamma(3, 8, 150))
+    found = describe_data(counts)
+    assert (found.kind, found.facts.heavy_columns) == ("counts", 1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_answers_on_scales_of_different_lengths_are_no_counts(seed):
+    ends = np.random.default_rng(seed).choice([2, 3, 5, 7, 9], 14)
+    X = survey(ends, seed=seed)
+    found = describe_data(X)
+    assert found.kind == "units"
+    assert found.facts.answer_scales == (3.0, 9.0)
+    assert "scales end at 3 to 9" in found.evidence
+    gaps = np.where(np.random.default_rng(seed).random(X.shape) < 0.1, np.nan, X)
+    assert describe_data(gaps).facts.answer_scales == (3.0, 9.0)
+    # One scale for all items is a scale; of few people, chance says where a scale ends.
+    same = describe_data(survey(np.full(14, 5), seed=seed))
+    assert same.facts.answer_scales == (5.0, 5.0)
+    assert same.kind != "units"
+    assert describe_data(X[:40]).facts.answer_scales == ()
+
+
+@pytest.mark.parametrize("mean", [0.3, 1.0, 4.0])
+def test_counts_are_no_answers(mean):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        means = mean * rng.lognormal(0, 0.8, 15)
+        for X in (
+            rng.poisson(means, (90, 15)),
+            rng.negative_binomial(2, 2 / (2 + means), (90, 15)),
+        ):
+            assert describe_data(X.astype(float)).facts.answer_scales == ()
+
+
 def test_missing_cells_are_no_zeros():
     X = drawn("ratings")
     X[X == 0] = np.nan

@@ -206,7 +206,9 @@ def _of_intensities(facts: Facts) -> list[Reason]:
 
 def _of_units(facts: Facts) -> list[Reason]:
     why = f"their scales differ by up to {facts.column_scales:,.3g} times"
-    if facts.column_scales <= DECISIVE:
+    if (few := facts.heavy_columns) and facts.column_scales <= _SCALES_APART:
+        why = f"otherwise {few} of {facts.shape[1]} would decide"
+    elif facts.column_scales <= DECISIVE:
         why = "they are of different kinds, so that one unit says nothing of another"
     return [Reason(_STANDARDIZE, why, "column-standardize"), _MEAN]
 

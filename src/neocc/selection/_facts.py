@@ -15,7 +15,16 @@ import numpy as np
 from scipy import sparse
 
 from neocc._typing import FloatArray
-from neocc.selection._lines import Lines, are_mixed, id_columns, is_list, n_duplicates, some_rows
+from neocc.selection._lines import (
+    Lines,
+    answer_scales,
+    are_mixed,
+    heaviest,
+    id_columns,
+    is_list,
+    n_duplicates,
+    some_rows,
+)
 
 __all__ = ["MANY_LEVELS", "Facts", "look_at"]
 
@@ -68,6 +77,13 @@ class Facts:
     mixed_columns : bool
         Whether columns are of different sorts: some have whole numbers only, or negative ones, or
         answer yes and no, and others do not.
+    heavy_columns : int
+        Columns that have most of the variation within columns: at most a tenth of ten or more, the
+        first of five times the usual scale; 0 if it takes more.
+    heavy_share : float
+        Their share of it.
+    answer_scales : tuple of float
+        Where a short and a long scale end, if most columns hold answers on scales, else empty.
     row_total, row_totals_vary : float
         Median of the sums of rows, and their standard deviation over their mean.
     empty_rows, empty_columns, constant_rows, constant_columns : int
@@ -101,6 +117,9 @@ class Facts:
     column_scales: float
     column_levels: float
     mixed_columns: bool
+    heavy_columns: int
+    heavy_share: float
+    answer_scales: tuple[float, ...]
     row_total: float
     row_totals_vary: float
     empty_rows: int
@@ -139,7 +158,7 @@ def _measured(
     columns, rows = Lines.of(seen, 0), Lines.of(seen, 1)
     lowest = float(values.min()) if values.size else 0.0
     has_zeros = values.size + n_missing < n_cells
-    totals = rows.sums
+    totals, heavy = rows.sums, heaviest(columns)
     return Facts(
         shape=shape,
         n_rows_seen=seen.shape[0],
@@ -162,6 +181,9 @@ def _measured(
         column_scales=_spread(columns.scales),
         column_levels=_ratio(float(np.std(columns.means)), _median(columns.scales)),
         mixed_columns=are_mixed(columns),
+        heavy_columns=heavy[0],
+        heavy_share=heavy[1],
+        answer_scales=answer_scales(seen, columns),
         row_total=_median(totals),
         row_totals_vary=_ratio(float(np.std(totals)), float(abs(totals.mean()))),
         empty_rows=int(rows.empty.sum()),

@@ -24,6 +24,8 @@ _DECADES, _SKEWED = 2.0, 2.0
 # Columns of so many scales are in different units, unless there are many of one sort. One of a
 # scale so many times that of the others decides alone.
 _SCALES, _LEVELS_APART, _MANY_COLUMNS = 10.0, 10.0, 50
+# So many times as long is another scale.
+_LONGER = 1.5
 DECISIVE = 3.0
 # Scores are spread evenly, or around their middle. Of Poisson variables the skewness times the mean
 # over the standard deviation is 1, and about half of that if they have several means.
@@ -56,6 +58,8 @@ def _ratings(facts: Facts) -> str:
     levels, n = facts.levels, len(facts.levels)
     if not 2 < n <= _MOST_RATINGS or facts.negative or not _is_even(levels):
         return ""
+    if _scales_differ(facts):
+        return ""
     if facts.fill * facts.n_rows_seen * facts.shape[1] < _CELLS_PER_LEVEL * n:
         return ""  # levels are values that occur again and again
     if facts.missing == 0 and (facts.fill < 1 and facts.lowest_is_mode):
@@ -75,7 +79,11 @@ def _proportions(facts: Facts) -> str:
 
 
 def _counts(facts: Facts) -> str:
-    if not facts.is_whole or facts.low != 0 or facts.skew <= 0 or facts.fill == 0 or _units(facts):
+    if not facts.is_whole or facts.low != 0 or facts.skew <= 0 or facts.fill == 0:
+        return ""
+    if _scales_differ(facts) or (facts.answer_scales and facts.heavy_columns):
+        return ""
+    if _units_apart(facts):
         return ""
     if facts.small < _MOSTLY_SMALL and facts.skew * facts.centre < _COUNT_LIKE:
         return ""
@@ -88,7 +96,7 @@ def _counts(facts: Facts) -> str:
 
 
 def _intensities(facts: Facts) -> str:
-    if facts.low < 0 or facts.decades < _DECADES or facts.mixed_columns or _units(facts):
+    if facts.low < 0 or facts.decades < _DECADES or facts.mixed_columns or _units_apart(facts):
         return ""
     if facts.skew < _SKEWED or abs(facts.log_skew) > facts.skew / 2:
         return ""
@@ -110,6 +118,27 @@ def _ratios(facts: Facts) -> str:
 
 
 def _units(facts: Facts) -> str:
+    if apart := _units_apart(facts):
+        return apart
+    m, few = facts.shape[1], facts.heavy_columns
+    if few and m < _MANY_COLUMNS and not facts.is_sparse:
+        has = "has" if few == 1 else "have"
+        return f"{few} of the {m} columns {has} {_percent(facts.heavy_share)} of the variation"
+    if _scales_differ(facts):
+        short, long = facts.answer_scales
+        return (
+            "columns hold whole numbers, often the highest of a scale, and scales end at "
+            f"{short:g} to {long:g}"
+        )
+    return ""
+
+
+def _scales_differ(facts: Facts) -> bool:
+    """Whether columns hold answers on scales of different lengths."""
+    return bool(facts.answer_scales) and facts.answer_scales[1] >= _LONGER * facts.answer_scales[0]
+
+
+def _units_apart(facts: Facts) -> str:
     apart = facts.column_scales > _SCALES or facts.column_levels > _LEVELS_APART
     many = facts.shape[1] >= _MANY_COLUMNS and not (facts.mixed_columns and apart)
     if facts.is_sparse or many or not (apart or facts.mixed_columns):
@@ -205,7 +234,7 @@ def implied(kind: Kind, facts: Facts) -> str:
     """Return what data of a kind imply: a clause."""
     if kind.name == "ratings" and facts.fill >= INCOMPLETE:
         return _COMPARABLE
-    if kind.name == "units" and facts.column_scales <= DECISIVE:
+    if kind.name == "units" and not facts.heavy_columns and facts.column_scales <= DECISIVE:
         return "values of one column cannot be compared with those of another"
     if kind.implies != _COMPARABLE or not rows_apart(facts):
         return kind.implies

@@ -16,11 +16,26 @@ from neocc.engines import RowSource
 from neocc.engines.reading import READ_OPTIONS, canonical, readable
 from neocc.engines.stored import StoredRows
 
-__all__ = ["Lines", "are_mixed", "id_columns", "is_list", "n_duplicates", "some_rows"]
+__all__ = [
+    "Lines",
+    "answer_scales",
+    "are_mixed",
+    "heaviest",
+    "id_columns",
+    "is_list",
+    "n_duplicates",
+    "some_rows",
+]
 
 _LEAST_ROWS = 64
 # Two columns of ids and one of values: every pair once, and each id often.
 _LEAST_LIST, _LIST_COLUMNS = 20, 3
+# So few of ten or more columns, of so many times the usual scale, are of another unit if they have
+# half of the variation.
+_FEW, _TEN, _HEAVY = 0.1, 10, 5.0
+# Answers on a scale often are the highest, counts seldom: a share of rows, and how many at least;
+# the shortest scale.
+_OFTEN, _LEAST_OFTEN, _LEAST_SCALE = 0.02, 5, 3
 
 
 def some_rows(
@@ -61,6 +76,7 @@ class Lines:
     constant: AnyArray
     empty: AnyArray
     lowest: FloatArray
+    highest: FloatArray
     whole: AnyArray
     binary: AnyArray  # 0 and 1, and both of them
     filled: FloatArray  # share of cells other than zero
@@ -96,7 +112,17 @@ class Lines:
         binary = whole & (low == 0) & (high == 1)
         filled = _dense((clean != 0).sum(axis=axis)) / max(1, n)
         return cls(
-            sums, means, scales[~constant], overall, constant, empty, low, whole, binary, filled
+            sums=sums,
+            means=means,
+            scales=scales[~constant],
+            overall=overall,
+            constant=constant,
+            empty=empty,
+            lowest=low,
+            highest=high,
+            whole=whole,
+            binary=binary,
+            filled=filled,
         )
 
 
@@ -115,6 +141,28 @@ def are_mixed(columns: Lines) -> bool:
         # Answers of yes and no beside numbers of something.
         0 < columns.binary.sum() < whole.size and columns.filled[kept & ~columns.binary].min() > 0.5
     )
+
+
+def heaviest(columns: Lines) -> tuple[int, float]:
+    """Return how many columns, if they are few, have most of the variation, and their share."""
+    scales = np.sort(columns.scales)[::-1]
+    if len(scales) < _TEN or not _HEAVY * np.median(scales) <= scales[0] < np.inf:
+        return 0, 0.0
+    shares = np.cumsum(np.square(scales / scales[0]))
+    few = int(np.searchsorted(shares, shares[-1] / 2)) + 1
+    return (few, float(shares[few - 1] / shares[-1])) if few <= _FEW * len(scales) else (0, 0.0)
+
+
+def answer_scales(seen: Any, columns: Lines) -> tuple[float, ...]:
+    """Return the ends of a short and a long scale, if most columns are answers on scales."""
+    if sparse.issparse(seen) or len(seen) < _LEAST_ROWS or not columns.whole.all():
+        return ()
+    ends = columns.highest
+    often = (seen == ends).sum(axis=0) >= max(_OFTEN * len(seen), _LEAST_OFTEN)
+    scales = ends[often & (ends >= _LEAST_SCALE)]
+    if 2 * len(scales) < max(2, int(np.count_nonzero(~columns.constant))):
+        return ()
+    return tuple(np.quantile(scales, [0.05, 0.95], method="nearest").tolist())
 
 
 def n_duplicates(lines: Any, empty: AnyArray) -> int:
