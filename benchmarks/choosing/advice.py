@@ -54,15 +54,15 @@ def lines(n_seeds: int, console: Console) -> Iterator[Line]:
         model = advice.pipeline[-1]
         last = "observed cells" if model.missing == "ignore" else model.objective
         chosen = ", ".join([*steps, last])
-        name = table.name + ("" if table.in_view else " *")
         shape = f"{X.shape[0]} x {X.shape[1]}"
-        line = [name, shape, str(k), advice.description.kind, chosen]
+        line = [table.marked, shape, str(k), advice.description.kind, chosen]
         line += [f"{score:.2f}" for score in scores]
         console.print(" | ".join(line))
         yield line
     for label, kept in {
         "mean, all": lambda _: True,
-        "mean, kept back (*)": lambda one: not one[0].in_view,
+        "mean, kept back (*)": lambda one: "*" in one[0].marked,
+        "mean, read later (†)": lambda one: "†" in one[0].marked,
         "mean, real": lambda one: not one[0].name.startswith("planted"),
         f"mean, k-means at least {_SEPARABLE}": lambda one: max(one[1][2:4]) >= _SEPARABLE,
     }.items():

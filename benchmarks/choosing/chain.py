@@ -44,8 +44,7 @@ def lines(n_seeds: int, console: Console) -> Iterator[Line]:
         unsure = float(np.mean([run.unsure for run in runs]))
         scores = np.mean([run.scores for run in runs], axis=0).tolist()
         found.append((scores, runs))
-        name = table.name + ("" if table.in_view else " *")
-        line = [name, f"{X.shape[0]} x {X.shape[1]}", str(k), f"{number:g}"]
+        line = [table.marked, f"{X.shape[0]} x {X.shape[1]}", str(k), f"{number:g}"]
         line += [*(f"{score:.2f}" for score in scores), f"{unsure:.0%}"]
         console.print(" | ".join(line))
         yield line

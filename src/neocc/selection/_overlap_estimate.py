@@ -128,7 +128,8 @@ class OverlapEstimate:
         lines = [f"  {outliers}"]
         references = self.references or {}
         if not references:
-            return [*lines, "  overlap: too few items or clusters to tell; none is assumed"]
+            few = "too few items, values of each, or clusters to tell; none is assumed"
+            return [*lines, f"  overlap: {few}"]
         first = max(references, key=lambda name: references[name] + self._lead(name))
         verdict = f"{several} {self.side} in several clusters" if several else "none"
         if not several and self.gain > references[first] + self._lead(first):
@@ -208,6 +209,8 @@ class OverlapEstimate:
         item = self.side[:-1]
         if self.strategy != "mixture":
             return f"{self.n_pairs:,} pairs of {item} and group by the {self.strategy} rule"
+        if self.n_clusters > 1 and not self.references:
+            return f"too few {self.side}, values of each, or groups to tell"
         several = int(np.count_nonzero(self.item_pairs > 1))
         if not several:
             return f"no {item} lies between the centres of groups"

@@ -36,8 +36,7 @@ _EACH = 0.12
 _NOBODY = 0.5
 _MOST_ITEMS, _FEW_ITEMS = 2000, 500
 _SHORT, _SHAPED = 12, 60
-_CHUNK = 1 << 22
-_TINY = 1e-300
+_CHUNK, _TINY = 1 << 22, 1e-300
 _POINTS, _LARGEST = 41, 0.98
 _ANY_SHAPE, _MORE = "clusters of any shape", "one more cluster"
 
@@ -92,7 +91,8 @@ def shared(place: Place, n_clusters: int, most: int, rng: np.random.Generator) -
     Y = place.items(kept)
     starts = starts_of(place, n_clusters, rng)
     sets = Sets.of(n_clusters, min(2, most))
-    enough = len(kept) >= ITEMS_PER_CLUSTER * n_clusters
+    # Of few columns, some items are near the middle of two clusters anyway.
+    enough = len(kept) >= ITEMS_PER_CLUSTER * n_clusters and np.mean(place.room) >= n_clusters
     if sets is None or sets.most < 2 or place.Y.shape[1] == 0 or not enough:
         return _disjoint(place, starts[0], {}, 0.0, 0.0, np.zeros((2, 0)))
     sample = np.sort(rng.permutation(len(Y))[:_MOST_ITEMS])
