@@ -17,8 +17,8 @@ from neocc.kernels import Memberships
 
 __all__ = ["OverlapChoice", "choose_overlap_model"]
 
-# Short runs: so many starts for each of so many seeds, and in doubt as many again.
-_N_SEEDS, _N_STARTS, _ROUNDS = 3, 4, 3
+# Short runs: so many rounds at most, of so many seeds, each of so many starts.
+_EFFORT = 3, 3, 4
 # The lowest cost of all is no accident if so many seeds end below those of the other models, or
 # most of a few.
 _ENOUGH = 3
@@ -101,12 +101,17 @@ class OverlapChoice:
 
 
 def choose_overlap_model(
-    engine: Engine, problems: list[Problem], init: Init, rng: np.random.Generator
+    engine: Engine,
+    problems: list[Problem],
+    init: Init,
+    rng: np.random.Generator,
+    effort: tuple[int, int, int] = _EFFORT,
 ) -> OverlapChoice:
     """Run short fits of problems that differ by their models; the lowest cost per cell wins.
 
     "average" wins where nothing overlaps, and in doubt. On planted data the cost tells which model
-    made them; on real data it is not known to mean more than that.
+    made them; on real data it is not known to mean more than that. The `effort` is the number of
+    rounds at most (in doubt there is another), of seeds in each, and of starts for each of these.
     """
     names = [problem.overlap_model.name for problem in problems]
     in_doubt = _IN_DOUBT if _IN_DOUBT in names else names[0]
@@ -114,8 +119,7 @@ def choose_overlap_model(
         return OverlapChoice(in_doubt, {}, is_sure=True)
     costs: dict[str, list[float]] = {name: [] for name in names}
     # Given memberships leave nothing to chance.
-    given = isinstance(init, tuple)
-    n_rounds, n_seeds, n_starts = (1, 1, 1) if given else (_ROUNDS, _N_SEEDS, _N_STARTS)
+    n_rounds, n_seeds, n_starts = (1, 1, 1) if isinstance(init, tuple) else effort
     centred: list[float] = []
     try:
         for _ in range(n_rounds):

@@ -181,7 +181,7 @@ class _Search(Starts):
             return found, own.reads.work - begun
 
         # Iterations are reported and noted one by one, by one thread.
-        is_watched = self.report is not None or journal is not NO_JOURNAL
+        is_watched = self.report is not None or journal.is_kept
         while not is_over:
             n_then = ENOUGH_ALIKE if state.n_starts < ENOUGH_ALIKE < n_starts else n_starts
             left = range(state.n_starts, n_then)
