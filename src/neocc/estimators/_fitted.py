@@ -11,6 +11,7 @@ from neocc.core.objectives import KMEANS, Objective, Side, make_objective
 from neocc.core.objectives.blends import is_blended
 from neocc.core.objectives.virtual import lines_of
 from neocc.core.overlap import (
+    OVERLAP_MODELS,
     REPEAT,
     STORED_MODELS,
     OverlapModel,
@@ -65,9 +66,10 @@ def asked_objective(model: Any) -> Objective:
 
 def can_average(model: Any) -> bool:
     """Whether a fit could have been one of means of clusters, and is not."""
-    if not hasattr(model, "overlap_model") or used_overlap_model(model).name == "average":
+    if not hasattr(model, "overlap_model") or used_overlap_model(model).averages:
         return False
-    return "average" in compared_models(asked_objective(model).kind)
+    compared = compared_models(asked_objective(model).kind)
+    return any(OVERLAP_MODELS[name]().averages for name in compared)
 
 
 def weights_of(model: Any) -> tuple[FloatArray | None, FloatArray | None]:
