@@ -247,6 +247,11 @@ def test_complex_values_are_refused():
         CellPredictor(n_models=1).fit([(1, 2), (2, 1)], [1.0, 1 + 2j])
 
 
+def test_values_that_are_text_are_refused():
+    with pytest.raises(ValueError, match=r"y must hold numbers; got array\(\['a', 'b'\]"):
+        CellPredictor(n_models=1).fit([(1, 2), (2, 1)], ["a", "b"])
+
+
 @pytest.mark.parametrize("kind", [int, float])
 def test_ids_of_another_type_are_warned_of_once(kind):
     pairs, values = cells()

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_array, column_or_1d
 
 from neocc._typing import AnyArray, BoolArray, FloatArray, IntArray
 from neocc._warn import warn
+from neocc.engines.changed import as_numbers
 
 __all__ = ["UnknownIdWarning", "as_names", "asked_codes", "codes_of", "names_of_parts"]
 __all__ += ["matrices", "numbered", "read_pairs", "read_values", "read_weights"]
@@ -87,7 +88,7 @@ def read_values(y: Any) -> FloatArray:
             f"Complex data not supported: the values are {given.dtype}. Pass the real part, the "
             "imaginary part or the modulus."
         )
-    return np.asarray(column_or_1d(given.astype(np.float64)))
+    return np.asarray(column_or_1d(as_numbers("y", given).astype(np.float64)))
 
 
 def read_weights(sample_weight: Any, n_cells: int) -> FloatArray:
