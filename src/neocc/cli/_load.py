@@ -33,8 +33,6 @@ __all__ += ["refuse_options"]
 STORE = "blocks"
 """The format of a matrix that is a block store."""
 _GIVEN = ("objective", "missing", "remove_effects", "overlap_model", "max_memberships")
-# `suggest_n_clusters` looks at five million entries at most; a few less are drawn here.
-_MOST_TO_CHOOSE = 1 << 22
 # A sample must still show groups: so many rows for each. Very long rows may be too much for that.
 _ROWS_PER_GROUP, _MOST_GROUPS_TRIED, _TOO_MUCH = 20, 8, 8
 
@@ -93,12 +91,12 @@ def refuse_options(
 
 
 def draw_to_choose(
-    X: Any, settings: FitSettings, limit: str | None = None, *, most: int = _MOST_TO_CHOOSE
+    X: Any, settings: FitSettings, limit: str | None = None, *, most: int = 1 << 22
 ) -> Sample:
     """Return rows from which to choose what is not given: all, or some of a large block store.
 
     The settings have the seed, and the number of groups that a sample must show; `limit` is the
-    bytes that a fit may take, `most` the entries that are worth looking at.
+    bytes that a fit may take, `most` the entries: `suggest_n_clusters` looks at few more.
     """
     n = X.shape[0]
     if not isinstance(X, RowSource) or not settings.left_open:

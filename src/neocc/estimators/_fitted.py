@@ -8,8 +8,6 @@ import numpy as np
 
 from neocc._typing import BoolArray, FloatArray
 from neocc.core.objectives import KMEANS, Objective, Side, make_objective
-from neocc.core.objectives.blends import is_blended
-from neocc.core.objectives.virtual import lines_of
 from neocc.core.overlap import (
     OVERLAP_MODELS,
     REPEAT,
@@ -22,7 +20,7 @@ from neocc.core.overlap import (
 )
 from neocc.kernels import Memberships
 
-__all__ = ["asked_objective", "can_average", "fitted_values", "last_step", "memberships"]
+__all__ = ["asked_objective", "can_average", "last_step", "memberships"]
 __all__ += ["used_overlap_model", "weigh", "weights_of"]
 
 
@@ -90,14 +88,3 @@ def weigh(model: Any, members: BoolArray, side: Side = "rows") -> Memberships:
         some = np.flatnonzero(given.numbers > 1)
         return following(given, some, followed[some])
     return used_overlap_model(model).weighted(given)
-
-
-def fitted_values(U: Memberships, M: FloatArray, V: Memberships | None) -> FloatArray:
-    """Return what weighted memberships make of a table of levels: U_w M V_w'.
-
-    A row of two clusters is the mean of their lines for `"average"`, the sum for `"sum"`, and for
-    `"either"` made of pieces of them. Without column clusters the lines are centres. Items in no
-    cluster get zeros.
-    """
-    lines: FloatArray = U.shares @ M if is_blended(U) else lines_of(M, U)
-    return lines if V is None else lines @ V.shares.T
