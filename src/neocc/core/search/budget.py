@@ -166,7 +166,7 @@ class _Search(Starts):
         embedding = None if is_over else self.embedding()
         if not state.n_starts:  # else it is known, and made again after an interruption
             state.work += engine.reads.work - begun
-        short = replace(problem, tol=max(problem.tol, RACE.tol)) if self.are_raced else problem
+        short = problem.loosened(RACE.tol) if self.are_raced else problem
 
         def one_start(own: Engine, i: int) -> tuple[Solution, float]:
             begun, own_data = own.reads.work, own.centred(problem.centring)

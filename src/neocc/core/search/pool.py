@@ -86,7 +86,7 @@ class Pool(Resumable):
         to.
         """
         problem, data, worst = where.problem, where.data, self.pool[-1]
-        short = replace(problem, tol=max(problem.tol, SHORT_TOL))
+        short = problem.loosened(SHORT_TOL)
         pair = random_pair(problem, rng)
         self.n_new += 1
         found = _short_run(data, short, pair)
