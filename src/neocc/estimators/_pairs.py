@@ -56,12 +56,10 @@ def read_pairs(pairs: Any) -> tuple[AnyArray, AnyArray]:
         raise ValueError(
             f"Give pairs of a row and a column: an array of shape (n_cells, 2){found}."
         )
-    for names in given:
-        without = [i for i, name in enumerate(names.tolist()) if _is_nothing(name)]
-        if without:
+    for at, (row, column) in enumerate(zip(*(names.tolist() for names in given), strict=True)):
+        if _is_nothing(row) or _is_nothing(column):
             raise ValueError(
-                f"Pair {without[0]} has no name of a row or column: got {given[0][without[0]]!r} "
-                f"and {given[1][without[0]]!r}."
+                f"Pair {at} has no name of a row or column: got {row!r} and {column!r}."
             )
     return given[0], given[1]
 
