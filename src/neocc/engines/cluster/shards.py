@@ -8,7 +8,7 @@ the rows except their memberships.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from functools import partial
 from itertools import pairwise
@@ -19,7 +19,7 @@ import numpy as np
 from neocc._typing import FloatArray, IntArray
 from neocc.core.engine import Engine
 from neocc.core.objectives import Centring, Side
-from neocc.core.shards import NO_EFFECTS, Effects, Result, Shards, Task
+from neocc.core.shards import NO_EFFECTS, Effects, Shards
 from neocc.engines.cluster import remote
 from neocc.engines.cluster.tasks import Remote, Tasks, find_client
 from neocc.engines.gpu.rows import HeldRows
@@ -78,7 +78,7 @@ def on_cluster(
     return engine
 
 
-class DaskShards:
+class DaskShards(Shards):
     """Shards on workers; see `neocc.core.shards.Shards`."""
 
     def __init__(
@@ -148,20 +148,6 @@ class DaskShards:
     def over_table(self, table: FloatArray) -> LocalShards:
         """Return a dense table as one shard in this process."""
         return self.here.over_table(table)
-
-    def dense_rows(self, rows: IntArray) -> FloatArray:
-        """Return a few rows, centred, as a dense table."""
-        return self.sample("rows", rows).dense_rows(np.arange(len(rows)))
-
-    def run_each(
-        self, function: Callable[[Shards, Task], Result], tasks: Sequence[Task]
-    ) -> Iterator[Result]:
-        """Call a function of these shards and one task after the other."""
-        return map(partial(function, self), tasks)
-
-    def refresh(self) -> bool:
-        """Return False: workers do not update sums."""
-        return False
 
     def _raw_rows(self, rows: IntArray) -> Any:
         """Fetch some rows as given, in the order asked for."""
