@@ -53,10 +53,10 @@ def in_pieces(model, X, path, **given):
 
 
 @pytest.fixture
-def card(monkeypatch):
+def card(monkeypatch, set_pass_options):
     device = stand_in()
     monkeypatch.setattr(gpu_shard, "open_card", lambda: device)
-    monkeypatch.setattr(gpu_shard.GpuShard, "least_held", 0)
+    set_pass_options(least_held=0)
     # Every iteration is a point to go on from.
     monkeypatch.setattr(_base, "open_journal", partial(_base.open_journal, interval=1))
     return device

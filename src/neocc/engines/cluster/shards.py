@@ -22,7 +22,6 @@ from neocc.core.objectives import Centring, Side
 from neocc.core.shards import NO_EFFECTS, Effects, Shards
 from neocc.engines.cluster import remote
 from neocc.engines.cluster.tasks import Remote, Tasks, find_client
-from neocc.engines.gpu.rows import HeldRows
 from neocc.engines.local import LocalShards
 from neocc.engines.matrix import (
     DenseMatrix,
@@ -33,6 +32,7 @@ from neocc.engines.matrix import (
     split_rows,
     stacked,
 )
+from neocc.engines.passes import DEFAULTS
 from neocc.engines.shard import Shard
 from neocc.engines.stored import source_of
 from neocc.engines.workers import Workers
@@ -58,7 +58,7 @@ def on_cluster(
         compiled = get_kernels("auto", matrix.n_stored) is not get_kernels("numpy", 0)
         kernel = "numba" if compiled else "numpy"
     if shard_entries is None:
-        shard_entries = HeldRows.part_entries if kernel == GPU else GIVEN_ENTRIES
+        shard_entries = DEFAULTS.part_entries if kernel == GPU else GIVEN_ENTRIES
     source = source_of(matrix)
     if source is not None:
         edges = np.asarray(source.edges)
