@@ -39,12 +39,13 @@ def _interruptible() -> None:
 @pytest.fixture
 def set_pass_options(monkeypatch):
     """Have estimators open their engines with other block sizes: fields of `PassOptions`."""
-    from neocc.engines import PassOptions, open_engine
+    from neocc.engines import PassOptions, on_gpu, open_engine
     from neocc.estimators import _engines
 
     def set_options(**options) -> None:
-        opened = partial(open_engine, options=PassOptions(**options))
-        monkeypatch.setattr(_engines, "open_engine", opened)
+        for opening in (open_engine, on_gpu):
+            opened = partial(opening, options=PassOptions(**options))
+            monkeypatch.setattr(_engines, opening.__name__, opened)
 
     return set_options
 

@@ -24,7 +24,7 @@ def files_100k():
     items = (f"{n}|{TITLES[n]}|01-Jan-1901||http://x/|{flags[n]}" for n in flags)
     return {
         "u.data": "".join(f"{u}\t{m}\t{r}\t88125\n" for u, m, r in RATINGS).encode(),
-        "u.genre": b"unknown|0\nAction|1\nRomance|2\n\n",
+        "u.genre": b"unknown|0\nRomance|1\nAdventure|2\n\n",
         "u.item": ("\n".join(items) + "\n").encode("latin-1"),
     }
 

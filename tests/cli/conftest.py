@@ -6,6 +6,7 @@ import csv
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -54,10 +55,10 @@ def run(tmp_path, monkeypatch) -> Run:
 @pytest.fixture(autouse=True)
 def _short_choices(monkeypatch) -> None:
     """Choose overlap models by one short run of each: all choose, and few tests ask which."""
-    from neocc.estimators import _overlap
+    from neocc.estimators import _base
 
-    for name in ("_N_SEEDS", "_N_STARTS", "_ROUNDS"):
-        monkeypatch.setattr(_overlap, name, 1)
+    short = partial(_base.choose_overlap_model, effort=(1, 1, 1))
+    monkeypatch.setattr(_base, "choose_overlap_model", short)
 
 
 def write_women(path: Path) -> Path:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from neocc import NEOCC
-from neocc.cli import _load
+from neocc.cli import _fit, _load, _saved
 from neocc.cli._choose import choose
 from neocc.cli._settings import FitSettings
 from neocc.io import Matrix, open_store, write_matrix, write_store
@@ -53,8 +54,9 @@ def store(run, file, tmp_path):
 @pytest.fixture
 def small_samples(monkeypatch):
     """Make a store of a few thousand entries too large for memory."""
-    monkeypatch.setattr(_load, "MOST_TO_CHOOSE", 2000)
-    monkeypatch.setattr(_shown, "MOST_ON_PAGE", 800)
+    monkeypatch.setattr(_fit, "draw_to_choose", partial(_load.draw_to_choose, most=2000))
+    for command in (_fit, _saved):
+        monkeypatch.setattr(command, "page_of", partial(_shown.page_of, most=800))
 
 
 def said(ran):
@@ -223,7 +225,7 @@ def test_no_group_vanishes_from_the_page_of_a_sample(store):
 
 
 def test_rows_too_long_to_choose_from_are_said_to_be(run, store, monkeypatch):
-    monkeypatch.setattr(_load, "MOST_TO_CHOOSE", 10)
+    monkeypatch.setattr(_fit, "draw_to_choose", partial(_load.draw_to_choose, most=10))
     ran = run("fit", store, "--rows", 3)
     assert ran.code == 2
     assert len(ran.err.splitlines()) == 1

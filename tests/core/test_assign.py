@@ -6,6 +6,7 @@ and whatever is guessed about the thresholds, the answer has the same bits.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -17,7 +18,6 @@ from instances import make_counts, make_membership, members
 
 from neocc.core.assign import assign, fill_empty
 from neocc.core.overlap import OVERLAP_MODELS, REPEAT, Scores
-from neocc.core.overlap.distances import DistanceChoices
 from neocc.core.prices import find_thresholds
 from neocc.core.problem import Counts
 from neocc.core.thresholds import FEW, Guess, Thresholds, first_query
@@ -234,13 +234,14 @@ def test_blocks_give_the_answer_of_one_block(kind, seed, few):
 
 
 @each_kind
-def test_one_block_selects_the_thresholds_that_it_would_count(kind, monkeypatch):
+def test_one_block_selects_the_thresholds_that_it_would_count(kind):
     rng = np.random.default_rng(0)
-    drawn = [draw_blocks(rng, kind) for _ in range(20)]
-    selected = [run(d, counts) for d, _, counts in drawn]
-    monkeypatch.setattr(DistanceChoices, "most_selected", 0)
-    for (d, _, counts), found in zip(drawn, selected, strict=True):
-        counted = run(d, counts)
+    for _ in range(20):
+        d, _, counts = draw_blocks(rng, kind)
+        found = run(d, counts)
+        choices = replace(choices_of(d), most_selected=0)
+        assert choices.selected(counts) is None
+        counted = assign(choices, counts, REPEAT)
         assert counted.thresholds == found.thresholds
         np.testing.assert_array_equal(counted.members.dense, found.members.dense)
 

@@ -38,9 +38,8 @@ def problem_of(name, model="share", overlap=0.0, outliers=0.0):
 def rough_pair(data, problem, seed):
     """Return clusters of plain margins, without soft steps."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(projections, "_RAISED", (0.0,))
         patch.setattr(projections, "softened", lambda data, problem, pair: pair)
-        return spectral_start(data, problem, np.random.default_rng(seed))
+        return spectral_start(data, problem, np.random.default_rng(seed), raised=(0.0,))
 
 
 def ends(data, problem, start):
@@ -48,13 +47,14 @@ def ends(data, problem, start):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_starts_take_soft_steps_that_lead_lower(data, name, monkeypatch):
+def test_starts_take_soft_steps_that_lead_lower(data, name):
     problem = problem_of(name)
     plain = ends(data, problem, lambda seed: rough_pair(data, problem, seed))
-    monkeypatch.setattr(projections, "_RAISED", (0.0,))
-    soft = ends(
-        data, problem, lambda seed: spectral_start(data, problem, np.random.default_rng(seed))
-    )
+
+    def start(seed):
+        return spectral_start(data, problem, np.random.default_rng(seed), raised=(0.0,))
+
+    soft = ends(data, problem, start)
     assert soft.mean() < 1.03 * plain.mean() < 0
 
 
@@ -130,9 +130,8 @@ def test_soft_steps_that_lose_clusters_are_not_taken(data, monkeypatch):
     problem = problem_of("poisson")
     rough = rough_pair(data, problem, 0)
     one = tuple(Memberships.from_labels(np.zeros(n, int), 4) for n in (300, 150))
-    monkeypatch.setattr(projections, "_RAISED", (0.0,))
     monkeypatch.setattr(projections, "softened", lambda *_: one)
-    U, V = spectral_start(data, problem, np.random.default_rng(0))
+    U, V = spectral_start(data, problem, np.random.default_rng(0), raised=(0.0,))
     np.testing.assert_array_equal(U.first, rough[0].first)
     np.testing.assert_array_equal(V.first, rough[1].first)
 

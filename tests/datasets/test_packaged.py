@@ -58,8 +58,7 @@ def larger_data_sets(monkeypatch, home):
     files = fake_data.install(monkeypatch)
     for folder, content in files.items():
         fake_data.write(home, folder, content)
-    monkeypatch.setattr("neocc.datasets._movielens._SUBSETS", {"ml-x": ("Action",)})
-    yield datasets.load_movielens_subset("ml-x", data_home=home)
+    yield datasets.load_movielens_subset("ml-d", data_home=home)
     for fetch in ("fetch_yeast", "fetch_movielens_100k", "fetch_movielens_1m"):
         yield getattr(datasets, fetch)(data_home=home)
     yield from (load_wine(), load_digits(), load_leukemia())

@@ -25,10 +25,12 @@ from neocc.core.overlap import OVERLAP_MODELS, make_overlap_model
 from neocc.core.problem import Counts, Problem
 from neocc.core.solve import solve
 from neocc.core.steps import make_features, make_terms
-from neocc.engines import GpuError, GpuMemoryError, Workers, on_gpu
+from neocc.engines import GpuError, GpuMemoryError, PassOptions, Workers, on_gpu
 from neocc.engines.gpu import shard as gpu_shard
 from neocc.engines.gpu.device import clear_errors, open_card
 from neocc.engines.matrix import DenseMatrix, SparseMatrix
+from neocc.engines.reading import as_matrix
+from neocc.engines.shard import Shard
 from neocc.estimators import _observed
 from neocc.kernels import Memberships, numpy_
 
@@ -186,9 +188,9 @@ def card(monkeypatch):
     ],
     ids=["plain", "overlap", "residue", "observed", "spectral", "mssr", "kmeans"],
 )
-def test_estimators(card, model, monkeypatch):
+def test_estimators(card, model, set_pass_options):
     # Samples and tables of starts are on the card too.
-    monkeypatch.setattr(gpu_shard.GpuShard, "least_held", 0)
+    set_pass_options(least_held=0)
     rng = np.random.default_rng(0)
     X = sparse.random_array((60, 40), density=0.3, random_state=rng, format="csr")
     expected = model.fit(X)
@@ -203,10 +205,16 @@ def test_estimators(card, model, monkeypatch):
     assert np.array_equal(found.predict(X), expected.predict(X))
 
 
+def test_few_entries_stay_in_this_process():
+    for options, kind in ((PassOptions(least_held=0), gpu_shard.GpuShard), (PassOptions(), Shard)):
+        engine = on_gpu(as_matrix(np.eye(9)), numpy_, Workers(1), stand_in(), options=options)
+        assert type(engine.sample("rows", np.arange(5)).shards.shard) is kind
+
+
 @pytest.mark.parametrize("fails", ["", "_publish", "scatter", "interrupt"])
 @pytest.mark.parametrize("name", ["repeat", "average"])
-def test_memory_is_free_at_the_end(card, monkeypatch, name, fails):
-    monkeypatch.setattr(gpu_shard.GpuShard, "least_held", 0)
+def test_memory_is_free_at_the_end(card, monkeypatch, set_pass_options, name, fails):
+    set_pass_options(least_held=0)
     X, left = sparse.random_array((60, 40), density=0.3, random_state=0, format="csr"), []
 
     def free_all_blocks():

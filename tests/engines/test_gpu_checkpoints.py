@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,12 +11,11 @@ from stand_in import stand_in
 from stores import planted, same_bits
 
 from neocc import NEOCC, NEOKMeans
-from neocc.core import solve
 from neocc.engines.gpu import shard as gpu_shard
 from neocc.engines.gpu.matrix import DenseCard, ObservedCard, SparseCard
 from neocc.engines.observed import read_observed
 from neocc.engines.reading import as_matrix
-from neocc.estimators import _checkpoints
+from neocc.estimators import _base, _checkpoints
 from neocc.io import Checkpoint
 from neocc.io._codec import Decoder, Encoder, Undecodable
 from neocc.kernels import Memberships
@@ -53,12 +53,12 @@ def in_pieces(model, X, path, **given):
 
 
 @pytest.fixture
-def card(monkeypatch):
+def card(monkeypatch, set_pass_options):
     device = stand_in()
     monkeypatch.setattr(gpu_shard, "open_card", lambda: device)
-    monkeypatch.setattr(gpu_shard.GpuShard, "least_held", 0)
+    set_pass_options(least_held=0)
     # Every iteration is a point to go on from.
-    monkeypatch.setattr(solve, "_NOTED_ITERATIONS", 1)
+    monkeypatch.setattr(_base, "open_journal", partial(_base.open_journal, interval=1))
     return device
 
 
@@ -154,7 +154,7 @@ class OnCard:
 
 
 @pytest.mark.parametrize("kind", ["sparse", "dense", "observed"])
-def test_data_on_the_card_have_the_digest_of_those_here(monkeypatch, kind):
+def test_data_on_the_card_have_the_digest_of_those_here(kind):
     X = planted("dense" if kind == "dense" else "sparse", n=60, m=20)
     weights = np.random.default_rng(0).random((60, 20)) + 0.5
     here = read_observed(X, None, weights) if kind == "observed" else as_matrix(X)
@@ -169,8 +169,8 @@ def test_data_on_the_card_have_the_digest_of_those_here(monkeypatch, kind):
     expected = _checkpoints._digest(here)
     assert _checkpoints._digest(there) == expected
     # However much is read at a time.
-    monkeypatch.setattr(_checkpoints, "_READ", 50)
-    assert _checkpoints._digest(there) == _checkpoints._digest(here) == expected
+    for one in (there, here):
+        assert _checkpoints._digest(one, n_entries=50) == expected
     values = here.weights if kind == "observed" else X if kind == "dense" else X.data
     values[3] += 1.0
     assert _checkpoints._digest(there) != expected

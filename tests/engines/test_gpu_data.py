@@ -18,7 +18,7 @@ from neocc.core.objectives import OBJECTIVES
 from neocc.core.overlap import bounded_model
 from neocc.core.problem import Counts, Problem
 from neocc.core.solve import solve
-from neocc.engines import GpuMemoryError, Workers, on_gpu
+from neocc.engines import GpuMemoryError, PassOptions, Workers, on_gpu
 from neocc.engines.gpu import shard as gpu_shard
 from neocc.engines.gpu.rows import HeldRows, bytes_of_tables, bytes_on_card
 from neocc.engines.matrix import SparseMatrix
@@ -56,13 +56,13 @@ def weights(case):
 
 
 @pytest.fixture
-def use(monkeypatch):
+def use(monkeypatch, set_pass_options):
     """Let fits take a card with so much free memory."""
 
-    def run(free=None):
+    def run(free=None, **options):
         device = stand_in(None if free is None else lambda: free)
         monkeypatch.setattr(gpu_shard, "open_card", lambda: device)
-        monkeypatch.setattr(gpu_shard.GpuShard, "least_held", 0)
+        set_pass_options(least_held=0, **options)
         return device
 
     return run
@@ -100,15 +100,22 @@ def test_stores_pass_through_a_card_that_is_too_small(
 ):
     X, model = data(case, container), NEOCC(4, 3, **OPTIONS, **CASES[case])
     store = write_store(tmp_path / "data", X, rows_per_block=23)
-    monkeypatch.setattr(HeldRows, "part_entries", 100)
     monkeypatch.setattr(gpu_shard, "bytes_of_tables", lambda *_: 0)
     share = {"all": 3.0, "some": 1.0, "none": 0.25}[kept]
-    use(int(share * bytes_on_card(as_matrix(X))))
+    use(int(share * bytes_on_card(as_matrix(X))), part_entries=100)
     staying, passing = note_parts(monkeypatch)
     # The same on a card that has room for all.
     assert same_fit(NEOCC(**{**model.get_params(), "engine": "gpu"}).fit(store), model.fit(X))
     assert any(passing) == (kept != "all")
     assert any(staying) or kept == "none"
+
+
+def test_rows_of_a_store_come_in_parts(tmp_path):
+    matrix = open_source(write_store(tmp_path / "data", planted("sparse"), rows_per_block=23))
+    for options, are_several in ((PassOptions(part_entries=100), True), (PassOptions(), False)):
+        parts = list(HeldRows(matrix, stand_in(), options=options).parts())
+        assert (len(parts) > 1) == are_several
+        assert parts[-1][0].stop == 96
 
 
 def note_parts(monkeypatch):
@@ -287,14 +294,13 @@ def test_input_on_the_card(use, cupy, case, kind, weighs):
 )
 def test_columns_of_data_on_the_card_may_pass_through(use, cupy, monkeypatch, case, kind):
     X, model = data(case, kind), NEOCC(4, 3, **OPTIONS, **CASES[case])
-    monkeypatch.setattr(HeldRows, "part_entries", 100)
     monkeypatch.setattr(gpu_shard, "bytes_of_tables", lambda *_: 0)
     # Rows are there already; of sparse ones columns are made, dense ones are converted.
     if kind == "dense":
         there = cupy.asarray(X.T).T
     else:
         there = csr_matrix([cupy.asarray(each) for each in (X.data, X.indices, X.indptr)], X.shape)
-    use(30_000)
+    use(30_000, part_entries=100)
     _, passing = note_parts(monkeypatch)
     found = NEOCC(**{**model.get_params(), "engine": "gpu"}).fit(there)
     assert max(passing) > 1

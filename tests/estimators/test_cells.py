@@ -208,8 +208,8 @@ def test_the_same_seed_gives_the_same_bits():
 
 
 def test_names_that_are_not_a_number_are_refused_and_pairs_may_come_one_by_one():
-    with pytest.raises(ValueError, match="Pair 1 has no name"):
-        CellPredictor(n_models=1).fit([(1.0, 2.0), (np.nan, 1.0)], [1.0, 2.0])
+    with pytest.raises(ValueError, match=r"Pair 1 has no name .*: got nan and 1\.0\."):
+        CellPredictor(n_models=1).fit(np.array([(1.0, 2.0), (np.nan, 1.0)]), [1.0, 2.0])
     for nothing in (pandas.NA, pandas.NaT, np.float32("nan")):
         with pytest.raises(ValueError, match="Pair 1 has no name of a row or column: got 'ann'"):
             CellPredictor(n_models=1).fit([("bob", 2), ("ann", nothing)], [1.0, 2.0])
@@ -245,6 +245,11 @@ def test_a_value_that_is_missing_is_named_as_users_write_it():
 def test_complex_values_are_refused():
     with pytest.raises(ValueError, match=r"Complex data not supported: .*complex128.*real part"):
         CellPredictor(n_models=1).fit([(1, 2), (2, 1)], [1.0, 1 + 2j])
+
+
+def test_values_that_are_text_are_refused():
+    with pytest.raises(ValueError, match=r"y must hold numbers; got array\(\['a', 'b'\]"):
+        CellPredictor(n_models=1).fit([(1, 2), (2, 1)], ["a", "b"])
 
 
 @pytest.mark.parametrize("kind", [int, float])

@@ -253,6 +253,7 @@ def test_an_observed_cell_without_a_weight_is_refused_beside_nan():
         (np.zeros((60, 40)), "nothing is left"),
         (sparse.eye_array(60, 40), "the same cells as X"),
         (np.full((60, 40), 1j), "cell_weight must hold real numbers; got complex128"),
+        (np.full((60, 40), "a"), r"cell_weight must hold numbers; got array\(\[\['a', 'a'"),
         (sparse.csr_array(np.full((60, 40), 1j)), "cell_weight must hold real numbers"),
     ],
 )

@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -27,6 +27,7 @@ from neocc.engines import GpuError, Workers, on_gpu, open_engine
 from neocc.engines.gpu import open_card
 from neocc.engines.gpu.shard import GpuShard
 from neocc.engines.reading import as_matrix
+from neocc.estimators import _base
 from neocc.io import Checkpoint, write_store
 from neocc.kernels import get_kernels
 
@@ -123,7 +124,7 @@ class Interrupted(Checkpoint):
 def test_a_fit_in_pieces_has_the_bits_of_one_in_one_go(tmp_path, monkeypatch, objective, name):
     from cupyx.scipy.sparse import csr_matrix
 
-    monkeypatch.setattr(sys.modules["neocc.core.solve"], "_NOTED_ITERATIONS", 2)
+    monkeypatch.setattr(_base, "open_journal", partial(_base.open_journal, interval=2))
     X = csr_matrix(sparse.csr_matrix(small()))
     model = NEOCC(4, 3, objective=objective, overlap_model=name, row_overlap=0.1, engine="gpu")
     model.set_params(row_outliers=0.02, refine=False, n_init=2, random_state=0, max_iter=6)

@@ -12,8 +12,9 @@ from models import make_model
 from scipy import sparse
 
 from neocc import NEOCC, objective_value, plot
+from neocc.core.objectives.virtual import lines_of
 from neocc.datasets import make_coclusters
-from neocc.estimators._fitted import fitted_values, weigh
+from neocc.estimators._fitted import weigh
 from neocc.report import render_report
 from neocc.report._explained import (
     by_models,
@@ -145,10 +146,11 @@ def test_a_cell_is_explained_by_all_clusters_of_its_row_and_column():
     }
     for name, table in expected.items():
         model = fit(data(), name)
-        assert np.array_equal(fitted_values(weigh(model, U), M, weigh(model, V)), table)
+        found = lines_of(M, weigh(model, U)) @ weigh(model, V).shares.T
+        assert np.array_equal(found, table)
     model.followed_ = np.array([[0, 0], [1, 0], [-1, -1]], dtype=np.int32)
     V[2, 1] = False
-    found = fitted_values(weigh(model, U), M, weigh(model, V))
+    found = lines_of(M, weigh(model, U)) @ weigh(model, V).shares.T
     assert np.array_equal(found, [[1, 2, 1], [5, 2, 5], [0, 0, 0]])
 
 

@@ -15,7 +15,7 @@ from neocc import NEOCC
 from neocc.core.objectives import OBJECTIVES
 from neocc.datasets import make_coclusters
 from neocc.selection import estimate_overlap_and_outliers, suggest_n_clusters
-from neocc.selection._considered import Outliers, without_items
+from neocc.selection._considered import Outliers, known_outliers, without_items
 from neocc.selection._data import opened, read
 from neocc.selection._mixture import Mixture, Sets, fitted
 from neocc.selection._moves import is_noisy, searched
@@ -23,7 +23,7 @@ from neocc.selection._outlying import farthest, outlying
 from neocc.selection._places import Place, starts_of
 from neocc.selection._predict import Wanted, choose_numbers
 from neocc.selection._sharing import shared
-from neocc.selection._space import hull
+from neocc.selection._space import _coclustered, find_places, hull
 from neocc.selection._together import Asked, estimate_sides
 
 AUTO = dict.fromkeys(("row_overlap", "row_outliers", "column_overlap", "column_outliers"), "auto")
@@ -489,13 +489,12 @@ def test_numbers_are_chosen_where_nearly_all_columns_are_outliers(n_left, monkey
     assert numbers.best[0] > 1
 
 
-def test_outliers_of_many_rows_are_left_out_by_their_share(monkeypatch):
+def test_outliers_of_many_rows_are_left_out_by_their_share():
     """A sample tells how many there may be, not which: fits have to leave them out."""
-    monkeypatch.setattr("neocc.selection._considered._SOME_ITEMS", 150)
     X, _, _ = make_coclusters((300, 60), 3, 3, row_overlap=-0.1, row_outliers=0.1, random_state=0)
     wanted = Wanted(OBJECTIVES["mean"], outliers=(None, 0.0))
     with opened(read(X), 1) as engine:
-        known = wanted.known(engine, np.random.default_rng(0))
+        known = known_outliers(engine, wanted.outliers, np.random.default_rng(0), n_some=150)
     problem = wanted.problem(X.shape, known)
     assert 30 <= problem.rows.max_outliers < 60
     assert problem.columns.max_outliers == 0
@@ -526,14 +525,19 @@ def test_rows_that_follow_no_cluster_vary_as_the_table_does():
     assert planted_rows(0, 0.1, 2.0, 5130, (0.1, False)).outliers == pytest.approx(0.1, abs=0.02)
 
 
-def test_places_of_many_rows_are_found_from_some(monkeypatch):
-    X, _, _ = make_coclusters((300, 60), 3, 3, row_overlap=-0.1, row_outliers=0.1, random_state=0)
-    model = NEOCC(3, 3, row_outliers="auto", random_state=0).fit(X)
-    for many in (40, 150):
-        monkeypatch.setattr("neocc.selection._space._MANY", many)
-        again = NEOCC(3, 3, row_outliers="auto", random_state=0).fit(X)
-        np.testing.assert_array_equal(again.row_outliers_, model.row_outliers_)
-        assert again.row_outliers_.sum() == 30
+def test_places_of_many_rows_are_found_from_some():
+    X, U, _ = make_coclusters((300, 60), 3, 3, row_overlap=-0.1, row_outliers=0.1, random_state=0)
+    mean, asked = OBJECTIVES["mean"], (Asked(3, 0.0), Asked(3, 0.0, 0.0))
+    with opened(read(X), 1) as engine:
+        for many in (300, 40, 150):
+            rng, again = np.random.default_rng(0), np.random.default_rng(0)
+            members = _coclustered(engine, mean, asked, rng, 4, many)[1][0]
+            assert 0.8 * many <= np.count_nonzero(~members.outliers) <= many
+            # No cluster has rows of two, besides those that are in none.
+            together = U[~members.outliers].T @ members.dense[~members.outliers]
+            assert np.count_nonzero(together, axis=0).max() == 1
+            rows = find_places(engine, mean, asked, again, 4, many=many)["rows"]
+            np.testing.assert_array_equal(rows.outlying.items, ~U.any(axis=1))
 
 
 def test_what_outliers_leave_free_is_no_overlap():

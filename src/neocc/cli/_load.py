@@ -33,8 +33,6 @@ __all__ += ["refuse_options"]
 STORE = "blocks"
 """The format of a matrix that is a block store."""
 _GIVEN = ("objective", "missing", "remove_effects", "overlap_model", "max_memberships")
-# `suggest_n_clusters` looks at five million entries at most; a few less are drawn here.
-MOST_TO_CHOOSE = 1 << 22
 # A sample must still show groups: so many rows for each. Very long rows may be too much for that.
 _ROWS_PER_GROUP, _MOST_GROUPS_TRIED, _TOO_MUCH = 20, 8, 8
 
@@ -92,17 +90,19 @@ def refuse_options(
             raise Mistake(f"{path}: {why}. Leave out {option_of(name)}{instead}.")
 
 
-def draw_to_choose(X: Any, settings: FitSettings, limit: str | None = None) -> Sample:
+def draw_to_choose(
+    X: Any, settings: FitSettings, limit: str | None = None, *, most: int = 1 << 22
+) -> Sample:
     """Return rows from which to choose what is not given: all, or some of a large block store.
 
     The settings have the seed, and the number of groups that a sample must show; `limit` is the
-    bytes that a fit may take.
+    bytes that a fit may take, `most` the entries: `suggest_n_clusters` looks at few more.
     """
     n = X.shape[0]
     if not isinstance(X, RowSource) or not settings.left_open:
         return Sample(X, np.arange(n), n, settings.seed)
     groups = _MOST_GROUPS_TRIED if "rows" in settings.left_open else int(settings.rows)
-    most = entries_within(limit, MOST_TO_CHOOSE)
+    most = entries_within(limit, most)
     size = min(n, max(rows_with(X, most), _ROWS_PER_GROUP * groups))
     if size * X.n_stored / n > _TOO_MUCH * most:
         raise ValueError(

@@ -20,11 +20,18 @@ class Journal:
 
     `write` is called with the whole state after each note, and decides whether to save it. Without
     it nothing is kept. What `measure` returns, such as the work done so far, goes with each note.
+    Every `interval` iterations of a run are a point from which another process can go on.
     """
 
     write: Callable[[dict[str, Any]], None] | None = None
     state: dict[str, Any] = field(default_factory=dict)
     measure: Callable[[], dict[str, Any]] = dict
+    interval: int = 10
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether anything is noted."""
+        return self.write is not None
 
     def found(self, name: str) -> Any:
         """Return a part of the state, None where there is none."""
@@ -32,7 +39,7 @@ class Journal:
 
     def hold(self, **parts: Any) -> None:
         """Change parts of the state, to be written with the next note."""
-        if self.write is not None:
+        if self.is_kept:
             self.state.update(parts)
 
     def note(self, **parts: Any) -> None:

@@ -72,6 +72,10 @@ class Problem:
         spare = any(self.counts(side).n_extra for side in self.sides)
         return replace(self, overlap_model=Repeat(1) if spare else REPEAT)
 
+    def loosened(self, tol: float) -> Problem:
+        """Return the problem of a shorter run, which ends within `tol` at the latest."""
+        return replace(self, tol=max(self.tol, tol))
+
     def counts(self, side: Side) -> Counts:
         """Return the counts of a side that is clustered."""
         counts = self.rows if side == "rows" else self.columns

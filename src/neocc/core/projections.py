@@ -17,6 +17,7 @@ the time.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -73,10 +74,18 @@ _WAYS = (
 )
 
 
-def spectral_start(data: Engine, problem: Problem, rng: np.random.Generator) -> Pair:
-    """Start from clusters of the leading left and right singular vectors of the scaled matrix."""
+def spectral_start(
+    data: Engine,
+    problem: Problem,
+    rng: np.random.Generator,
+    raised: Sequence[float] = _RAISED,
+) -> Pair:
+    """Start from clusters of the leading left and right singular vectors of the scaled matrix.
+
+    Of counts one start is made for each of the numbers `raised`, which are added to their margins.
+    """
     if problem.objective.of_counts:
-        return _start_of_counts(data, problem, rng)
+        return _start_of_counts(data, problem, rng, raised)
     rank = min(_most_clusters(problem), *data.shape)
     scales = _inverse_root(data.row_squares()), _inverse_root(data.column_squares())
     left, values, right = _leading(data, problem, scales, _POWER_ITERATIONS, rng)
@@ -84,12 +93,14 @@ def spectral_start(data: Engine, problem: Problem, rng: np.random.Generator) -> 
     return _clustered(data, problem, both, rng)
 
 
-def _start_of_counts(data: Engine, problem: Problem, rng: np.random.Generator) -> Pair:
+def _start_of_counts(
+    data: Engine, problem: Problem, rng: np.random.Generator, raised: Sequence[float]
+) -> Pair:
     """Start from directions of the singular vectors, by margins or raised ones, and soft steps."""
     margins, rank = (data.row_margins(), data.column_margins()), _most_clusters(problem)
 
-    def clusters(raised: float) -> Pair:
-        scales = tuple(_inverse_root((each + raised * each.mean()) ** 2) for each in margins)
+    def clusters(added: float) -> Pair:
+        scales = tuple(_inverse_root((each + added * each.mean()) ** 2) for each in margins)
         left, values, right = _leading(data, problem, scales, _POWER_ITERATIONS, rng)
         some = slice(min(1, len(values) - 1), max(2, min(rank, *data.shape)))
         both = _directions(left[:, some] * values[some]), _directions(right[:, some] * values[some])
@@ -99,7 +110,7 @@ def _start_of_counts(data: Engine, problem: Problem, rng: np.random.Generator) -
     def value(pair: Pair) -> float:
         return problem.objective.value(make_features(data, problem, pair), *pair)
 
-    rough = [clusters(raised) for raised in _RAISED]
+    rough = [clusters(each) for each in raised]
     # Where there are hardly any counts, soft clusters become one.
     return min([*rough, *(softened(data, problem, each) for each in rough)], key=value)
 

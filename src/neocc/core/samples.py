@@ -96,7 +96,7 @@ def draw_sample(
         return None
     side, size = found
     items = np.sort(rng.choice(problem.counts(side).n_items, size=size, replace=False))
-    smaller = replace(problem.of_some(side, items), tol=max(problem.tol, _TOL))
+    smaller = problem.of_some(side, items).loosened(_TOL)
     some = engine.sample(side, items)
     few = some if data.shards is engine.shards else data.sample(side, items)
     return Sample(some, few, smaller, side, items)

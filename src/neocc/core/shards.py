@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -70,7 +71,7 @@ class Reads:
 
 
 class Shards(Protocol):
-    """Shards of rows with their scheduler.
+    """Shards of rows with their scheduler; the last three methods suit most of them.
 
     Attributes
     ----------
@@ -126,9 +127,11 @@ class Shards(Protocol):
 
     def dense_rows(self, rows: IntArray) -> FloatArray:
         """Return a few rows, centred, as a dense table."""
+        return self.sample("rows", rows).dense_rows(np.arange(len(rows)))
 
     def refresh(self) -> bool:
         """Drop what is kept to spare passes; whether features may have rounded differently."""
+        return False
 
     def run_each(
         self, function: Callable[[Shards, Task], Result], tasks: Sequence[Task]
@@ -137,3 +140,4 @@ class Shards(Protocol):
 
         Several may be under way at a time. What they read counts when a result is taken.
         """
+        return map(partial(function, self), tasks)

@@ -28,8 +28,6 @@ __all__ = ["Report", "Solution", "checked", "checked_value", "continued", "impro
 _ROUNDING = 1e-13
 # An objective is computed again, term by term, if rounding may reach this share of it.
 _DOUBTFUL = 1e-10
-# Iterations between the points from which another process can go on.
-_NOTED_ITERATIONS = 10
 
 Report = Callable[[int, float], bool]
 """Called after each iteration with its number and the objective; returning True ends the run."""
@@ -109,7 +107,7 @@ def solve(
         with engine.refreshed():
             features = make_features(engine, problem, pair)
     for iteration in range(first, problem.max_iter + 1):
-        if iteration > first and iteration % _NOTED_ITERATIONS == 0:
+        if iteration > first and iteration % journal.interval == 0:
             with engine.refreshed() as is_lost:
                 if is_lost:
                     features = make_features(engine, problem, pair)

@@ -20,7 +20,8 @@ from neocc.engines.reading import canonical
 from neocc.engines.stored import RowSource, StoredRows
 
 __all__ = ["ChangedSource", "minus_effects", "observed_cells", "scaled", "unpacked"]
-__all__ += ["LARGEST_WEIGHT", "LEAST_WEIGHT", "real_weights", "weights_of", "weights_of_items"]
+__all__ += ["LARGEST_WEIGHT", "LEAST_WEIGHT", "as_numbers", "real_weights", "weights_of"]
+__all__ += ["weights_of_items"]
 
 # Products of weights and squares must be finite, and not 0.
 LEAST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100
@@ -100,11 +101,21 @@ def _alike(one: Any, other: Any) -> bool:
 
 
 def real_weights(name: str, weights: Any) -> Any:
-    """Return weights as they are, or as an array; complex ones are refused."""
+    """Return weights as they are, or as an array; text and complex ones are refused."""
     found = weights if sparse.issparse(weights) else np.asarray(weights)
     if found.dtype.kind == "c":
         raise ValueError(f"{name} must hold real numbers; got {found.dtype}. Pass the real part.")
-    return found
+    return as_numbers(name, found)
+
+
+def as_numbers(name: str, values: Any) -> Any:
+    """Return values as they are, or as numbers if they are text or objects."""
+    if values.dtype.kind in "biuf":
+        return values
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers; got {values!r}.") from error
 
 
 def weights_of(weights: Any, X: Any, given: Any = None) -> FloatArray:

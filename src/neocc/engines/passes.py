@@ -67,6 +67,10 @@ class PassOptions:
     # are few enough to be copied by column.
     entries_per_sum: float = 10
     by_column: int = 1 << 22
+    # On a GPU: samples and tables with fewer entries stay in this process, where an iteration takes
+    # no longer than kernels take to start there. Parts of rows have so many that several fit.
+    least_held: int = 1 << 18
+    part_entries: int = 1 << 26
 
 
 DEFAULTS = PassOptions()

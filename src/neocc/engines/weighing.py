@@ -30,10 +30,9 @@ def read_weights(name: str, weights: Any, n_items: int) -> FloatArray | None:
         return None
     try:
         given = np.asarray(fetched(weights))
-        found = given if given.dtype.kind == "c" else given.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except ValueError as error:  # ragged
         raise ValueError(f"{name} must hold numbers; got {weights!r}.") from error
-    found = real_weights(name, found)
+    found = real_weights(name, given).astype(np.float64)
     if found.shape != (n_items,):
         side = name.removesuffix("_weight")
         raise ValueError(

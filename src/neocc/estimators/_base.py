@@ -127,7 +127,7 @@ class BaseNEO(
                     raise interrupt
                 finally:
                     del interrupt
-            if journal is not NO_JOURNAL:
+            if journal.is_kept:
                 self.checkpoint.remove()
 
     def _solutions(

@@ -150,10 +150,7 @@ class CellPredictor(RegressorMixin, BaseEstimator):
             raise ValueError("There are no values to learn from.")
         if len(bad := np.flatnonzero(~np.isfinite(values))):
             at = int(bad[0])
-            row, column = (
-                each.item() if isinstance(each, np.generic) else each
-                for each in (rows[at], columns[at])
-            )
+            (row,), (column,) = (each[at : at + 1].tolist() for each in (rows, columns))
             raise ValueError(
                 f"Values must be finite; that of {row!r} and {column!r}, number {at}, is "
                 f"{values[at]:g}. Leave out the pairs that were not observed."

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from neocc._typing import AnyArray
-from neocc.core.checkpoints import NO_JOURNAL, Journal
+from neocc.core.checkpoints import Journal
 from neocc.core.engine import Engine
 from neocc.core.problem import Problem
 from neocc.engines import Matrix, SparseMatrix
@@ -21,15 +21,18 @@ __all__ = ["open_journal"]
 
 # Where and how fast a fit runs does not change its result, but for last digits on a GPU.
 _WITHOUT_EFFECT = {"checkpoint", "engine", "memory_limit", "n_jobs", "verbose"}
-# Entries that are read at a time.
-_READ = 1 << 22
 
 
-def open_journal(estimator: Any, matrix: Matrix, engine: Engine, problem: Problem) -> Journal:
-    """Return the journal of a fit: what an earlier attempt reached, and where this one is noted."""
+def open_journal(
+    estimator: Any, matrix: Matrix, engine: Engine, problem: Problem, **options: Any
+) -> Journal:
+    """Return the journal of a fit: what an earlier attempt reached, and where this one is noted.
+
+    Other `options` are fields of the journal.
+    """
     checkpoint: Any = getattr(estimator, "checkpoint", None)
     if checkpoint is None:
-        return NO_JOURNAL
+        return Journal(**options)
     missing = [name for name in ("load", "save", "is_due") if not hasattr(checkpoint, name)]
     if missing:
         raise TypeError(
@@ -52,7 +55,7 @@ def open_journal(estimator: Any, matrix: Matrix, engine: Engine, problem: Proble
         if checkpoint.is_due():
             checkpoint.save(fingerprint, {**state, "n_passes": engine.reads.passes})
 
-    return Journal(write, state)
+    return Journal(write, state, **options)
 
 
 def _fingerprint(estimator: Any, matrix: Matrix) -> dict[str, Any]:
@@ -82,13 +85,14 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else repr(value)
 
 
-def _digest(matrix: Matrix) -> str:
+def _digest(matrix: Matrix, n_entries: int = 1 << 22) -> str:
+    """Return what tells data from others, read so many entries at a time."""
     source = source_of(matrix)
     if source is not None:
         known = getattr(source, "digest", None)
         return str(known or [source.n_stored, source.edges.tolist()])
     sums: list[int] = []
-    for rows in matrix.partition(_READ):  # a block at a time: some come from a card
+    for rows in matrix.partition(n_entries):  # a block at a time: some come from a card
         block = matrix.block(*rows)
         parts: list[Any] = [block]
         if isinstance(block, SparseBlock):

@@ -8,9 +8,8 @@ import numpy as np
 
 from neocc._typing import BoolArray, FloatArray
 from neocc.core.objectives import KMEANS, Objective, Side, make_objective
-from neocc.core.objectives.blends import is_blended
-from neocc.core.objectives.virtual import lines_of
 from neocc.core.overlap import (
+    OVERLAP_MODELS,
     REPEAT,
     STORED_MODELS,
     OverlapModel,
@@ -21,7 +20,7 @@ from neocc.core.overlap import (
 )
 from neocc.kernels import Memberships
 
-__all__ = ["asked_objective", "can_average", "fitted_values", "last_step", "memberships"]
+__all__ = ["asked_objective", "can_average", "last_step", "memberships"]
 __all__ += ["used_overlap_model", "weigh", "weights_of"]
 
 
@@ -65,9 +64,10 @@ def asked_objective(model: Any) -> Objective:
 
 def can_average(model: Any) -> bool:
     """Whether a fit could have been one of means of clusters, and is not."""
-    if not hasattr(model, "overlap_model") or used_overlap_model(model).name == "average":
+    if not hasattr(model, "overlap_model") or used_overlap_model(model).averages:
         return False
-    return "average" in compared_models(asked_objective(model).kind)
+    compared = compared_models(asked_objective(model).kind)
+    return any(OVERLAP_MODELS[name]().averages for name in compared)
 
 
 def weights_of(model: Any) -> tuple[FloatArray | None, FloatArray | None]:
@@ -88,14 +88,3 @@ def weigh(model: Any, members: BoolArray, side: Side = "rows") -> Memberships:
         some = np.flatnonzero(given.numbers > 1)
         return following(given, some, followed[some])
     return used_overlap_model(model).weighted(given)
-
-
-def fitted_values(U: Memberships, M: FloatArray, V: Memberships | None) -> FloatArray:
-    """Return what weighted memberships make of a table of levels: U_w M V_w'.
-
-    A row of two clusters is the mean of their lines for `"average"`, the sum for `"sum"`, and for
-    `"either"` made of pieces of them. Without column clusters the lines are centres. Items in no
-    cluster get zeros.
-    """
-    lines: FloatArray = U.shares @ M if is_blended(U) else lines_of(M, U)
-    return lines if V is None else lines @ V.shares.T

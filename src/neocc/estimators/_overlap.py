@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from neocc._typing import FloatArray
 from neocc.core.engine import Engine
+from neocc.core.overlap import OVERLAP_MODELS
 from neocc.core.problem import Problem
 from neocc.core.search import Init, run_starts
 from neocc.core.search.starts import Starts
@@ -17,15 +18,14 @@ from neocc.kernels import Memberships
 
 __all__ = ["OverlapChoice", "choose_overlap_model"]
 
-# Short runs: so many starts for each of so many seeds, and in doubt as many again.
-_N_SEEDS, _N_STARTS, _ROUNDS = 3, 4, 3
+# Short runs: so many rounds at most, of so many seeds, each of so many starts.
+_EFFORT = 3, 3, 4
 # The lowest cost of all is no accident if so many seeds end below those of the other models, or
 # most of a few.
 _ENOUGH = 3
 # By so much of its cost another model must be cheaper than the one that is taken in doubt.
 _LEAST = 0.01
 _MAX_ITER, _TOL = 30, 1e-4
-_IN_DOUBT = "average"
 # Data are far from centred if so much of their squares is that of what centring subtracts.
 _OFF_CENTRE = 0.01
 
@@ -61,13 +61,19 @@ class OverlapChoice:
     def why(self) -> str:
         """The reason, in words, with the cost of each model."""
         listed = ", ".join(f"{name} {min(costs):.3g}" for name, costs in self._ranked)
-        listed += f", sum of centred data {min(self.centred):.3g}" if self.centred else ""
+        for name, costs in self._of_centred:
+            listed += f", {name} {min(costs):.3g}"
         several = len(self.costs) > 1 and self.is_complete
         return f"{self._verdict}; cost per cell: {listed}" if several else self._verdict
 
     @property
     def _ranked(self) -> list[tuple[str, list[float]]]:
         return sorted(self.costs.items(), key=lambda each: min(each[1]))
+
+    @property
+    def _of_centred(self) -> list[tuple[str, tuple[float, ...]]]:
+        name = f"{_adding(self.costs)} of centred data"
+        return [(name, self.centred)] if self.centred else []
 
     @property
     def _verdict(self) -> str:
@@ -78,8 +84,9 @@ class OverlapChoice:
         if len(self.costs) == 1:
             return "for this objective there is no other to compare it with"
         ranked = [costs for _, costs in self._ranked]
-        if self.centred and _leader({**self.costs, "sum": [*self.centred]}) == ("sum", True):
-            why = 'the data are not centred, and "sum" costs least once their mean is subtracted'
+        if _leads_centred(self.costs, self.centred):
+            name = f'"{_adding(self.costs)}"'
+            why = f"the data are not centred, and {name} costs least once their mean is subtracted"
             return f"{why}: do so and choose again; when in doubt, the mean of the prototypes"
         if not self.is_sure:
             own = min(self.costs[self.model])
@@ -94,28 +101,31 @@ class OverlapChoice:
     def __str__(self) -> str:
         lines = [
             f'  "{name}": {min(costs):.6g} per cell (up to {max(costs):.6g} over seeds)'
-            for name, costs in [*self._ranked, ("sum of centred data", [*self.centred])]
-            if costs
+            for name, costs in [*self._ranked, *self._of_centred]
         ]
         return "\n".join([f'overlap model "{self.model}": {self._verdict}', *lines])
 
 
 def choose_overlap_model(
-    engine: Engine, problems: list[Problem], init: Init, rng: np.random.Generator
+    engine: Engine,
+    problems: list[Problem],
+    init: Init,
+    rng: np.random.Generator,
+    effort: tuple[int, int, int] = _EFFORT,
 ) -> OverlapChoice:
     """Run short fits of problems that differ by their models; the lowest cost per cell wins.
 
-    "average" wins where nothing overlaps, and in doubt. On planted data the cost tells which model
-    made them; on real data it is not known to mean more than that.
+    The first wins where nothing overlaps, and in doubt. On planted data the cost tells which model
+    made them; on real data it is not known to mean more than that. The `effort` is the number of
+    rounds at most (in doubt there is another), of seeds in each, and of starts for each of these.
     """
     names = [problem.overlap_model.name for problem in problems]
-    in_doubt = _IN_DOUBT if _IN_DOUBT in names else names[0]
+    in_doubt, least = names[0], names[0]
     if not problems[0].overlaps:
         return OverlapChoice(in_doubt, {}, is_sure=True)
     costs: dict[str, list[float]] = {name: [] for name in names}
     # Given memberships leave nothing to chance.
-    given = isinstance(init, tuple)
-    n_rounds, n_seeds, n_starts = (1, 1, 1) if given else (_ROUNDS, _N_SEEDS, _N_STARTS)
+    n_rounds, n_seeds, n_starts = (1, 1, 1) if isinstance(init, tuple) else effort
     centred: list[float] = []
     try:
         for _ in range(n_rounds):
@@ -125,11 +135,11 @@ def choose_overlap_model(
             least, is_sure = _leader(costs)
             if is_sure:
                 break
-        if (least, is_sure) != ("sum", True) and {"sum", _IN_DOUBT} <= set(names):
-            sums, average = (problems[names.index(each)] for each in ("sum", _IN_DOUBT))
-            seeds = rng.spawn(n_seeds)
-            centred = _costs_of_centred(engine, sums, average, init, seeds, n_starts)
-            is_sure &= not centred or _leader({**costs, "sum": centred}) != ("sum", True)
+        adding = _adding(names)
+        if adding is not None and (least, is_sure) != (adding, True):
+            sums, seeds = problems[names.index(adding)], rng.spawn(n_seeds)
+            centred = _costs_of_centred(engine, sums, problems[0], init, seeds, n_starts)
+            is_sure &= not _leads_centred(costs, centred)
     except KeyboardInterrupt:
         # As of other values that are "auto": what is open stays so, and the fit begins.
         tried = {name: each for name, each in costs.items() if each}
@@ -137,10 +147,24 @@ def choose_overlap_model(
     return OverlapChoice(least if is_sure else in_doubt, costs, is_sure, tuple(centred))
 
 
+def _adding(names: Collection[str]) -> str | None:
+    """Return which model adds prototypes up, the only one to which a constant matters."""
+    models = OVERLAP_MODELS.items()
+    return next((name for name, model in models if name in names and model().adds), None)
+
+
+def _leads_centred(costs: dict[str, list[float]], centred: Sequence[float]) -> bool:
+    """Return whether the model that adds is surely the cheapest of all at its `centred` costs."""
+    adding = _adding(costs)
+    if adding is None or not centred:
+        return False
+    return _leader({**costs, adding: [*centred]}) == (adding, True)
+
+
 def _leader(costs: dict[str, list[float]]) -> tuple[str, bool]:
     """Return the model of the lowest cost, and whether that is no accident."""
     names = list(costs)
-    in_doubt = _IN_DOUBT if _IN_DOUBT in names else names[0]
+    in_doubt = names[0]
     ranked = sorted(names, key=lambda name: min(costs[name]))
     least = {name: (1.0 - _LEAST * (name == in_doubt)) * min(costs[name]) for name in names}
     others = min((least[name] for name in ranked[1:]), default=np.inf)

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_array, column_or_1d
 
 from neocc._typing import AnyArray, BoolArray, FloatArray, IntArray
 from neocc._warn import warn
+from neocc.engines.changed import as_numbers
 
 __all__ = ["UnknownIdWarning", "as_names", "asked_codes", "codes_of", "names_of_parts"]
 __all__ += ["matrices", "numbered", "read_pairs", "read_values", "read_weights"]
@@ -55,12 +56,10 @@ def read_pairs(pairs: Any) -> tuple[AnyArray, AnyArray]:
         raise ValueError(
             f"Give pairs of a row and a column: an array of shape (n_cells, 2){found}."
         )
-    for names in given:
-        without = [i for i, name in enumerate(names.tolist()) if _is_nothing(name)]
-        if without:
+    for at, (row, column) in enumerate(zip(*(names.tolist() for names in given), strict=True)):
+        if _is_nothing(row) or _is_nothing(column):
             raise ValueError(
-                f"Pair {without[0]} has no name of a row or column: got {given[0][without[0]]!r} "
-                f"and {given[1][without[0]]!r}."
+                f"Pair {at} has no name of a row or column: got {row!r} and {column!r}."
             )
     return given[0], given[1]
 
@@ -87,7 +86,7 @@ def read_values(y: Any) -> FloatArray:
             f"Complex data not supported: the values are {given.dtype}. Pass the real part, the "
             "imaginary part or the modulus."
         )
-    return np.asarray(column_or_1d(given.astype(np.float64)))
+    return np.asarray(column_or_1d(as_numbers("y", given).astype(np.float64)))
 
 
 def read_weights(sample_weight: Any, n_cells: int) -> FloatArray:

@@ -57,7 +57,7 @@ def _sentence(result: Result) -> str:
     mean = "the mean of all cells" if result.columns is not None else "the mean of each column"
     where = " and ".join(side.noun for side in result.sides)
     counted = ""
-    if used is not None and used.name == "repeat" and any(s.n_in[1] for s in result.sides):
+    if used is not None and used.repeats and any(s.n_in[1] for s in result.sides):
         counted = ", a cell as often as it is in a block"
     return (
         f"Groups{also} explain {_amount(share)} of the squared differences from {mean}, "

@@ -10,7 +10,7 @@ import numpy as np
 
 from neocc._counts import round_half_away
 from neocc._typing import BoolArray, FloatArray, IntArray
-from neocc.core.overlap import REPEAT, OverlapModel
+from neocc.core.overlap import OverlapModel
 from neocc.engines import RowSource
 from neocc.estimators._fitted import asked_objective, can_average, used_overlap_model
 from neocc.io import Matrix, column_distances
@@ -136,7 +136,7 @@ def read_result(
     means = clusters.means
     distances = (None, None) if matrix is None else _distances(model, clusters, matrix)
     shared: dict[str, Any] = {
-        "repeats": used_overlap_model(model).name == REPEAT.name,
+        "repeats": used_overlap_model(model).repeats,
         "measure": clusters.measure,
         "gains": _is_relative(model),
     }

@@ -23,7 +23,7 @@ from neocc.report._enriched import as_json
 
 __all__ = ["Known", "page_of"]
 
-MOST_ON_PAGE = 1 << 25
+_MOST_ON_PAGE = 1 << 25
 # Small groups, and those in none, do not vanish from a page.
 _LEAST_OF_GROUP, _LEAST_OF_NONE = 20, 100
 
@@ -95,7 +95,7 @@ def page_of(
     *,
     seed: int = 0,
     limit: str | None = None,
-    most: int | None = None,
+    most: int = _MOST_ON_PAGE,
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the arguments of `render_report`, with rows in memory, and what to say of the page.
 
@@ -109,7 +109,7 @@ def page_of(
         page["title"] = title = f"Groups in {matrix.source.name}"
     if matrix is None or not isinstance(matrix.data, RowSource):
         return page, []
-    size = rows_with(matrix.data, entries_within(limit, most or MOST_ON_PAGE))
+    size = rows_with(matrix.data, entries_within(limit, most))
     members: BoolArray = model.row_membership_
     drawn = draw(matrix.data, size, seed, _some_of_each(members, seed))
     if drawn.is_whole:

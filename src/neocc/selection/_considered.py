@@ -57,16 +57,21 @@ def known_outliers(
     outliers: tuple[float | None, float | None],
     rng: np.random.Generator,
     looks: Looks | None = None,
+    *,
+    n_some: int = _SOME_ITEMS,
 ) -> list[Outliers]:
-    """Return outliers of both sides, found where their share is None: they follow no clusters."""
+    """Return outliers of both sides, found where their share is None: they follow no clusters.
+
+    Of a side of more than `n_some` items so many are asked.
+    """
     nobody = np.zeros(0, dtype=np.intp)
     if None not in outliers:
         return [Outliers(given or 0.0, nobody) for given in outliers]
     # What follows draws the same numbers, whether outliers were given or not.
     apart, shape = deepcopy(rng), engine.shape
     for side, n in zip(SIDES, shape, strict=True):
-        if n > _SOME_ITEMS:
-            engine = engine.sample(side, np.sort(apart.choice(n, _SOME_ITEMS, replace=False)))
+        if n > n_some:
+            engine = engine.sample(side, np.sort(apart.choice(n, n_some, replace=False)))
     rows, columns = (
         Asked(min(_SOME_CLUSTERS, n), 0.0, given)
         for n, given in zip(engine.shape, outliers, strict=True)

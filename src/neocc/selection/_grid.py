@@ -100,7 +100,7 @@ def _larger(solved: dict[tuple[int, int], Solution], i: int, j: int) -> list[Sol
 def _solve_cell(engine: Engine, task: Task, effort: Effort) -> Solution:
     """Run the starts, keep the best, refine it."""
     problem, rng = task.problem, task.rng
-    short = replace(problem, tol=max(problem.tol, _SHORT_TOL))
+    short = problem.loosened(_SHORT_TOL)
     data = engine.centred(problem.centring)
     found = [solve(data, short, merged(data, problem, each)) for each in task.larger]
     rngs = rng.spawn(effort.n_init)

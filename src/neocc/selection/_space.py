@@ -44,8 +44,6 @@ _TOL = 1e-3
 # that are so many widths away stay out.
 _CLEARLY = 6.0
 _SAME_PLACE = 1e-9
-# Of more rows or columns, so many show them.
-_MANY = 5000
 
 
 def find_places(
@@ -55,13 +53,15 @@ def find_places(
     rng: np.random.Generator,
     n_init: int,
     start: tuple[Memberships, Memberships] | None = None,
+    *,
+    many: int = 5000,
 ) -> dict[Side, Place]:
     """Co-cluster generously, then tell outliers from others; both sides help each other.
 
-    Co-clusters are found from a `start`, if it is given.
+    Co-clusters are found from a `start`, if it is given, or in a sample of `many` of more items.
     """
     if start is None:
-        problem, pair = _coclustered(engine, objective, asked, rng, n_init)
+        problem, pair = _coclustered(engine, objective, asked, rng, n_init, many)
     else:
         rows, columns = (
             replace(each.counts(n), n_clusters=own.n_clusters)
@@ -119,13 +119,14 @@ def _coclustered(
     asked: tuple[Asked, Asked],
     rng: np.random.Generator,
     n_init: int,
+    many: int,
 ) -> tuple[Problem, Pair]:
     """Return the problem of generous clusters, and those of a sample of many items."""
     some, items = engine, list[IntArray]()
     for side, n in zip(SIDES, engine.shape, strict=True):
         items.append(np.arange(n))
-        if n > _MANY:
-            items[-1] = np.sort(rng.choice(n, _MANY, replace=False))
+        if n > many:
+            items[-1] = np.sort(rng.choice(n, many, replace=False))
             some = some.sample(side, items[-1])
     rows, columns = (each.counts(n) for each, n in zip(asked, some.shape, strict=True))
     problem = Problem(objective, rows, columns, tol=_TOL)

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from neocc.core.objectives import COCLUSTERING, COUNTS, OBJECTIVES, Side, make_objective
-from neocc.core.overlap import REPEAT, bounded_model
+from neocc.core.overlap import bounded_model
 from neocc.core.solve import Solution
 from neocc.engines import Matrix
 from neocc.engines.validation import make_counts
@@ -149,9 +149,10 @@ def suggest_n_clusters(
     asked = make_objective(objective, missing=missing, shrinkage=_SHRINKAGE)
     overlaps = _fraction("row_overlap", row_overlap), _fraction("column_overlap", column_overlap)
     overlap = overlaps[0] or 0.0, overlaps[1] or 0.0
+    model = bounded_model(overlap_model, max_memberships, asked.kind, overlap)
     if criteria is None:
         given = None not in overlaps and max(overlap) > 0
-        ranks = given and overlap_model != REPEAT.name and is_estimated(asked)
+        ranks = given and not model.repeats and is_estimated(asked)
         criteria = "icl" if ranks else PREDICTION
     wanted = tuple(dict.fromkeys([criteria] if isinstance(criteria, str) else criteria))
     predicts = wanted == (PREDICTION,)
@@ -160,7 +161,6 @@ def suggest_n_clusters(
     matrix, rng = read(X, observed=asked.needs_counts), make_rng(random_state)
     if asked.needs_counts:
         matrix = without_biases(matrix, n_jobs, effects=remove_effects)
-    model = bounded_model(overlap_model, max_memberships, asked.kind, overlap)
     outliers = (
         _fraction("row_outliers", row_outliers),
         _fraction("column_outliers", column_outliers),

@@ -166,8 +166,8 @@ class Objective(ABC):
         """What overlap models know it by: its name, unless others share that."""
         return self.name
 
-    def refusal(self, overlap_model: str) -> str | None:
-        """Return why an overlap model makes no sense, with an alternative; None if it does."""
+    def refusal(self, overlap_model: Any) -> str | None:
+        """Return why an overlap model makes no sense; None if it does."""
         return None
 
     @abstractmethod

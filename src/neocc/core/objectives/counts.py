@@ -129,16 +129,11 @@ class CountObjective(Objective):
                 "be negative."
             )
 
-    def refusal(self, overlap_model: str) -> str | None:
+    def refusal(self, overlap_model: Any) -> str | None:
         """Refuse those that combine rates, unless they are blended."""
-        if overlap_model not in ("average", "sum", "either") or overlap_model in self.blended_by:
+        if not overlap_model.combines or overlap_model.name in self.blended_by:
             return None
-        instead = "".join(f"{each!r}, " for each in self.blended_by)
-        other = ", or objective='poisson'" if overlap_model == "average" else ""
-        return (
-            f"for objective={self.name!r}, whose blocks have rates: take {instead}'share' or "
-            f"'repeat'{other}."
-        )
+        return f"for objective={self.name!r}, whose blocks have rates"
 
     def all_zero(self, engine: Any, side: Side) -> BoolArray:
         """Tell which items have no counts."""

@@ -74,13 +74,12 @@ class Residue(Objective):
         weights = None if V.is_partition else V.weights
         return _terms(M, U, V, row_prototypes(features, U, weights, pairs=pairs))
 
-    def refusal(self, overlap_model: str) -> str | None:
-        """Refuse those that add up row and column effects, which residues leave out."""
-        if overlap_model not in ("sum", "either"):
+    def refusal(self, overlap_model: Any) -> str | None:
+        """Refuse those that combine row and column effects, which residues leave out; means do."""
+        if not overlap_model.combines or overlap_model.averages:
             return None
         return (
-            "for objective='residue', whose clusters are patterns up to row and column offsets: "
-            "take 'average', 'share' or 'repeat', or objective='mean'."
+            f"for objective={self.name!r}, whose clusters are patterns up to row and column offsets"
         )
 
     def value(self, features: Features, U: Memberships | None, V: Memberships | None) -> float:

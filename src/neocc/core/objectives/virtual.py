@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from neocc._typing import FloatArray
+from neocc._typing import FloatArray, LabelArray
 from neocc.kernels import Memberships, inverse
 from neocc.kernels.pieces import weights_of_pieces
 
-__all__ = ["by_sums", "followed_lines", "followed_means", "followers", "gathered"]
+__all__ = ["added_up", "by_sums", "followed_lines", "followed_means", "followers", "gathered"]
 __all__ += ["gathered_lines", "gathered_within", "lines_of"]
 
 
@@ -73,26 +73,25 @@ def gathered_lines(table: FloatArray, U: Memberships, V: Memberships) -> FloatAr
     """Add up the lines of virtual clusters, column by column, by the clusters they stand for."""
     followed, within = U.summed.stands_for, V.first >= 0
     assert followed is not None
-    found = np.zeros((U.n_clusters + 1, len(within)))
-    np.add.at(found, (followed[:, V.first[within]], np.flatnonzero(within)), table[:, within])
-    return found[:-1]
+    found = np.zeros((U.n_clusters, len(within)))
+    found[:, within] = added_up(table[:, within], followed[:, V.first[within]], U.n_clusters)
+    return found
 
 
 def gathered(table: FloatArray, U: Memberships) -> FloatArray:
     """Add up the lines of virtual clusters by the clusters they stand for."""
-    stands_for, k = U.summed.stands_for, U.n_clusters
-    if stands_for is None:
-        return np.array(table)
-    found = np.zeros((k + 1, table.shape[1]))
-    np.add.at(found, (stands_for, np.arange(table.shape[1])), table)
-    return found[:k]
+    stands_for = U.summed.stands_for
+    return np.array(table) if stands_for is None else added_up(table, stands_for, U.n_clusters)
 
 
 def gathered_within(table: FloatArray, U: Memberships, j: int) -> FloatArray:
     """Add up the columns of virtual clusters by what they stand for in one column cluster."""
     stands_for = U.summed.stands_for
-    if stands_for is None:
-        return table
-    found = np.zeros((U.n_clusters + 1, len(table)))
-    np.add.at(found, stands_for[:, j], table.T)
-    return found[:-1].T
+    return table if stands_for is None else added_up(table.T, stands_for[:, [j]], U.n_clusters).T
+
+
+def added_up(table: FloatArray, clusters: LabelArray, k: int) -> FloatArray:
+    """Add up each column of a table by the clusters of its cells, -1 for none."""
+    found = np.zeros((k + 1, table.shape[1]))
+    np.add.at(found, (clusters, np.arange(table.shape[1])), table)
+    return found[:k]

@@ -7,7 +7,7 @@ from math import ceil, isfinite
 from numbers import Real
 
 from neocc._counts import Counts
-from neocc.core.objectives import BY_KIND
+from neocc.core.objectives import BY_KIND, COCLUSTERING, COUNTS, OBJECTIVES, Objective
 from neocc.core.overlap.average import Average
 from neocc.core.overlap.blend import Blend, BlendedSum
 from neocc.core.overlap.either import Either, followed_clusters, following, in_pieces
@@ -51,7 +51,7 @@ _BLENDS: dict[str, type[OverlapModel]] = {each.name: each for each in (Blend, Bl
 
 
 def compared_models(objective: str, columns: Counts | None = None) -> list[str]:
-    """Return the names of the models whose costs can be compared with each other.
+    """Return the names of the models whose costs can be compared; the first is taken in doubt.
 
     An item pays once in all of them; "share" costs at least what "average" does. Of few observed
     cells a row that follows what fits them best explains more, whether or not it follows anything;
@@ -59,13 +59,13 @@ def compared_models(objective: str, columns: Counts | None = None) -> list[str]:
     """
     asked = BY_KIND[objective]
     found = [
-        name
-        for name in _COMPARED
-        if asked.refusal(name) is None
-        and name not in asked.freed_by
-        and (OVERLAP_MODELS[name]().both_sides or columns is None or columns.n_extra <= 0)
+        model.name
+        for model in (OVERLAP_MODELS[name]() for name in _COMPARED)
+        if asked.refusal(model) is None
+        and model.name not in asked.freed_by
+        and (model.both_sides or columns is None or columns.n_extra <= 0)
     ]
-    return found or ["share"]
+    return found or [Share.name]
 
 
 def check_columns(model: OverlapModel, has_several: bool) -> None:
@@ -100,8 +100,10 @@ def make_overlap_model(name: str, most: int | None, objective: str) -> OverlapMo
         listed = ", ".join(repr(each) for each in OVERLAP_MODELS)
         raise ValueError(f"overlap_model must be one of {listed}; got {name!r}.")
     asked = BY_KIND[objective]
-    if (refusal := asked.refusal(name)) is not None:
-        raise ValueError(f"overlap_model={name!r} makes no sense {refusal}")
+    model = OVERLAP_MODELS[name](most)
+    if (refusal := asked.refusal(model)) is not None:
+        instead = _instead(asked, model)
+        raise ValueError(f"overlap_model={name!r} makes no sense {refusal}: take {instead}.")
     if name in asked.blended_by:
         if most is not None and most > 2:
             raise ValueError(
@@ -109,7 +111,16 @@ def make_overlap_model(name: str, most: int | None, objective: str) -> OverlapMo
                 "observed cells, where every pair of clusters has a cost of its own: use 2."
             )
         return _BLENDS[name](min(most or 2, 2))
-    return OVERLAP_MODELS[name](most)
+    return model
+
+
+def _instead(asked: Objective, refused: OverlapModel) -> str:
+    """Name the models that make sense for an objective, then objectives for the model refused."""
+    models = [repr(m.name) for m in OVERLAP_MODELS.values() if asked.refusal(m()) is None]
+    last, *others = models
+    alike = COUNTS if asked.of_counts else COCLUSTERING
+    named = [f", or objective={o!r}" for o in alike if OBJECTIVES[o].refusal(refused) is None]
+    return f"{', '.join(reversed(others))} or {last}{''.join(named)}"
 
 
 def cost_of_outliers(overlap_model: str, *, overlaps: bool, left_out: bool) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
@@ -28,9 +27,8 @@ class DistanceChoices:
     """The distances of a block of items, times their weights."""
 
     scores: Scores
-
     # Thresholds of so many distances are selected among all of them, which takes masks of these.
-    most_selected: ClassVar[float] = 1 << 20
+    most_selected: float = 1 << 20
 
     def count(self, query: Query) -> BlockCounts:
         """Count distances by bin."""

@@ -54,6 +54,8 @@ class OverlapModel:
         Whether it depends on the parts of distances, by clusters of the other side.
     prices_first : bool
         Whether it depends on the price of extra memberships who is left out.
+    repeats : bool
+        Whether an item pays for each of its memberships in full.
     """
 
     most: int | None = None
@@ -67,11 +69,22 @@ class OverlapModel:
     pair_share: ClassVar[float] = 0.0
     key: ClassVar[str] = ""
     prices_first: ClassVar[bool] = True
+    repeats: ClassVar[bool] = False
 
     @property
     def blends(self) -> bool:
         """Whether pairs of clusters have distances of their own."""
         return self.pair_share > 0.0
+
+    @property
+    def combines(self) -> bool:
+        """Whether the clusters of an item explain it together, not each by itself."""
+        return self.mixed or self.needs_sums
+
+    @property
+    def averages(self) -> bool:
+        """Whether an item is compared with a mean of prototypes."""
+        return self.mixed and self.divides
 
     @property
     def adds(self) -> bool:

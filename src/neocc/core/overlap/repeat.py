@@ -22,6 +22,7 @@ class Repeat(OverlapModel):
     """The sum of the distances to an item's clusters."""
 
     name: ClassVar[str] = "repeat"
+    repeats: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         # Without a bound each membership has a price of its own.

@@ -166,7 +166,7 @@ class _Search(Starts):
         embedding = None if is_over else self.embedding()
         if not state.n_starts:  # else it is known, and made again after an interruption
             state.work += engine.reads.work - begun
-        short = replace(problem, tol=max(problem.tol, RACE.tol)) if self.are_raced else problem
+        short = problem.loosened(RACE.tol) if self.are_raced else problem
 
         def one_start(own: Engine, i: int) -> tuple[Solution, float]:
             begun, own_data = own.reads.work, own.centred(problem.centring)
@@ -181,7 +181,7 @@ class _Search(Starts):
             return found, own.reads.work - begun
 
         # Iterations are reported and noted one by one, by one thread.
-        is_watched = self.report is not None or journal is not NO_JOURNAL
+        is_watched = self.report is not None or journal.is_kept
         while not is_over:
             n_then = ENOUGH_ALIKE if state.n_starts < ENOUGH_ALIKE < n_starts else n_starts
             left = range(state.n_starts, n_then)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -96,7 +96,7 @@ class Ends(Pool):
 
     def _on_sample(self, where: Sample) -> list[Solution]:
         """Return where the plain starts lead on a sample."""
-        short = replace(where.problem, tol=max(where.problem.tol, SHORT_TOL))
+        short = where.problem.loosened(SHORT_TOL)
         index, found = int(where.side == "columns"), []
         for each in self.starts:
             members = each.pair[index]

@@ -29,8 +29,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from neocc._typing import FloatArray, IntArray, LabelArray
+from neocc._typing import FloatArray, IntArray
 from neocc.core.objectives import Rise
+from neocc.core.objectives.virtual import added_up
 from neocc.core.overlap import OverlapModel, Scores, followed_clusters
 from neocc.kernels import Memberships, Parts, inverse
 
@@ -181,7 +182,7 @@ def _followed_gains(
     table, followed = members.dense, followed_clusters(members, parts.sums.shape[1])
     savings, costs = np.zeros(table.shape), np.zeros(table.shape)
     weights = _weights_of(members)
-    total = _followed_weights(followed, weights * parts.counts, table.shape[1]) + ridge
+    total = added_up(weights * parts.counts, followed, table.shape[1]) + ridge
     for start in range(0, len(table), _CHUNK):
         at = slice(start, start + _CHUNK)
         inside, here = table[at], parts.take(at)
@@ -204,13 +205,6 @@ def _followed_gains(
         savings[at] = now - np.where(alone, 0.0, c + left)
         costs[at] = c + np.minimum(pulled, least).sum(axis=2) - now
     return weights * savings, weights * costs
-
-
-def _followed_weights(followed: LabelArray, weights: FloatArray, k: int) -> FloatArray:
-    """Return the total weight of the cells of those that follow each cluster."""
-    total = np.zeros((k + 1, followed.shape[1]))
-    np.add.at(total, (followed, np.arange(followed.shape[1])), weights)
-    return total[:k]
 
 
 def _blended_gains(

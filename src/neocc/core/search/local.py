@@ -10,7 +10,7 @@ they move a fraction of the memberships at random, or a whole cluster.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count
 from typing import NamedTuple
@@ -36,7 +36,6 @@ __all__ = [
     "carried_on",
     "least_gain",
     "local_search",
-    "loosened",
     "ping_pong",
     "rounds",
     "swapped",
@@ -106,13 +105,8 @@ def attempt(
     engine: Engine, problem: Problem, pair: Pair, best: Solution, loose: Loose = LOOSE
 ) -> Solution:
     """Run the alternation loosely, then to convergence if it may end below the best solution."""
-    found = solve(engine, loosened(problem, loose), pair)
+    found = solve(engine, problem.loosened(loose.tol), pair)
     return carried_on(engine, problem, found, best, loose)
-
-
-def loosened(problem: Problem, loose: Loose = LOOSE) -> Problem:
-    """Return the problem of a trial."""
-    return replace(problem, tol=max(problem.tol, loose.tol))
 
 
 def carried_on(

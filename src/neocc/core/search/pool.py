@@ -19,7 +19,7 @@ from neocc.core.search.perturb import Resumable, perturb
 from neocc.core.solve import Solution, continued, improved, solve
 from neocc.core.steps import Pair
 
-__all__ = ["LOOSE", "N_STEPS", "SHORT_TOL", "Pool", "alike", "ranked", "short_run"]
+__all__ = ["LOOSE", "N_STEPS", "SHORT_TOL", "Pool", "ranked"]
 
 LOOSE = Loose(1e-3, 2e-3)
 """When trials of rounds are abandoned."""
@@ -86,10 +86,10 @@ class Pool(Resumable):
         to.
         """
         problem, data, worst = where.problem, where.data, self.pool[-1]
-        short = replace(problem, tol=max(problem.tol, SHORT_TOL))
+        short = problem.loosened(SHORT_TOL)
         pair = random_pair(problem, rng)
         self.n_new += 1
-        found = short_run(data, short, pair, pressure=True)
+        found = _short_run(data, short, pair)
         lower = worst.objective - least_gain(worst)
         if found.objective < lower:
             found = continued(data, problem, found)
@@ -116,9 +116,9 @@ class Pool(Resumable):
             self.gained = True
 
 
-def short_run(data: Engine, short: Problem, pair: Pair, *, pressure: bool) -> Solution:
-    """Run a start; with `pressure` outliers are admitted gradually."""
-    if not (pressure and short.allows_outliers):
+def _short_run(data: Engine, short: Problem, pair: Pair) -> Solution:
+    """Run a start; outliers are admitted gradually."""
+    if not short.allows_outliers:
         return solve(data, short, pair)
     start = solve(data, replace(short, max_iter=0), pair)
     found = solve(data, short, pressurised(data, short, pair))
@@ -127,9 +127,9 @@ def short_run(data: Engine, short: Problem, pair: Pair, *, pressure: bool) -> So
     return found
 
 
-def alike(best: Solution, objective: float, within: float = _SAME) -> bool:
+def _alike(best: Solution, objective: float) -> bool:
     """Whether an objective is that of the best solution, or lower, but for a share of it."""
-    return objective <= best.objective + within * abs(best.objective) + best.noise
+    return objective <= best.objective + _SAME * abs(best.objective) + best.noise
 
 
 def ranked(pool: list[Solution]) -> list[Solution]:
@@ -141,6 +141,6 @@ def ranked(pool: list[Solution]) -> list[Solution]:
     order = sorted(range(len(pool)), key=lambda i: pool[i].objective)
     ranks, rank = {}, 0
     for before, i in zip([order[0], *order], order, strict=False):
-        rank += not alike(pool[before], pool[i].objective)
+        rank += not _alike(pool[before], pool[i].objective)
         ranks[i] = rank
     return [pool[i] for i in sorted(order, key=lambda i: (ranks[i], i))]

@@ -8,7 +8,7 @@ the rows except their memberships.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from functools import partial
 from itertools import pairwise
@@ -19,10 +19,9 @@ import numpy as np
 from neocc._typing import FloatArray, IntArray
 from neocc.core.engine import Engine
 from neocc.core.objectives import Centring, Side
-from neocc.core.shards import NO_EFFECTS, Effects, Result, Shards, Task
+from neocc.core.shards import NO_EFFECTS, Effects, Shards
 from neocc.engines.cluster import remote
 from neocc.engines.cluster.tasks import Remote, Tasks, find_client
-from neocc.engines.gpu.rows import HeldRows
 from neocc.engines.local import LocalShards
 from neocc.engines.matrix import (
     DenseMatrix,
@@ -33,6 +32,7 @@ from neocc.engines.matrix import (
     split_rows,
     stacked,
 )
+from neocc.engines.passes import DEFAULTS
 from neocc.engines.shard import Shard
 from neocc.engines.stored import source_of
 from neocc.engines.workers import Workers
@@ -58,7 +58,7 @@ def on_cluster(
         compiled = get_kernels("auto", matrix.n_stored) is not get_kernels("numpy", 0)
         kernel = "numba" if compiled else "numpy"
     if shard_entries is None:
-        shard_entries = HeldRows.part_entries if kernel == GPU else GIVEN_ENTRIES
+        shard_entries = DEFAULTS.part_entries if kernel == GPU else GIVEN_ENTRIES
     source = source_of(matrix)
     if source is not None:
         edges = np.asarray(source.edges)
@@ -78,7 +78,7 @@ def on_cluster(
     return engine
 
 
-class DaskShards:
+class DaskShards(Shards):
     """Shards on workers; see `neocc.core.shards.Shards`."""
 
     def __init__(
@@ -148,20 +148,6 @@ class DaskShards:
     def over_table(self, table: FloatArray) -> LocalShards:
         """Return a dense table as one shard in this process."""
         return self.here.over_table(table)
-
-    def dense_rows(self, rows: IntArray) -> FloatArray:
-        """Return a few rows, centred, as a dense table."""
-        return self.sample("rows", rows).dense_rows(np.arange(len(rows)))
-
-    def run_each(
-        self, function: Callable[[Shards, Task], Result], tasks: Sequence[Task]
-    ) -> Iterator[Result]:
-        """Call a function of these shards and one task after the other."""
-        return map(partial(function, self), tasks)
-
-    def refresh(self) -> bool:
-        """Return False: workers do not update sums."""
-        return False
 
     def _raw_rows(self, rows: IntArray) -> Any:
         """Fetch some rows as given, in the order asked for."""

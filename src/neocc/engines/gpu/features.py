@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -119,7 +119,7 @@ def scored_choices(
     several = lists is not None and lists.n_extra > 0
     if not model.prices_first or not (distances or several):
         weights = None if lists is None else lists.item_weights
-        return HeldChoices(scores.weighed(weights), device)
+        return HeldChoices(scores.weighed(weights), device=device)
     if model.needs_sums and other is not None:
         assert features.sums is not None
         parts = Parts.of(features.sums, features.counts, terms, other.sizes)
@@ -147,9 +147,8 @@ def scored(
 class HeldChoices(DistanceChoices):
     """The distances of items on a card."""
 
-    device: Device
-
-    most_selected: ClassVar[float] = np.inf
+    most_selected: float = np.inf
+    device: Device = field(kw_only=True)
 
     def _histogram(self, values: FloatArray, window: Window, query: Query) -> Histogram:
         return histogram_of(self.device, values, window, query)

@@ -13,6 +13,7 @@ from neocc.engines.gpu.device import Device
 from neocc.engines.gpu.matrix import DenseCard, SparseCard
 from neocc.engines.matrix import DenseMatrix, Matrix
 from neocc.engines.observed import ObservedMatrix
+from neocc.engines.passes import DEFAULTS, PassOptions
 from neocc.engines.stored import StoredRows
 from neocc.kernels.gpu.lines import BAND
 
@@ -32,13 +33,13 @@ class HeldRows:
     that pass through columns are sorted in every pass.
     """
 
-    # Entries of a part: few enough that several are there at once.
-    part_entries: ClassVar[int] = 1 << 26
     # Of the memory that is free, what data may take at most; the rest is for tables.
     share: ClassVar[float] = 0.75
 
-    def __init__(self, matrix: Matrix, device: Device, tables: int = 0) -> None:
-        self.matrix, self.device, self.tables = matrix, device, tables
+    def __init__(
+        self, matrix: Matrix, device: Device, tables: int = 0, options: PassOptions = DEFAULTS
+    ) -> None:
+        self.matrix, self.device, self.tables, self.options = matrix, device, tables, options
         self.clear()
 
     def clear(self) -> None:
@@ -69,7 +70,7 @@ class HeldRows:
         matrix, free = self.matrix, self.device.free()
         n, stored = matrix.shape[0], isinstance(matrix.values, StoredRows)
         if free is None:
-            ranges = matrix.partition(self.part_entries) if stored else [(0, n)]
+            ranges = matrix.partition(self.options.part_entries) if stored else [(0, n)]
             return ranges, len(ranges)
         room = min(int(self.share * free), free - self.tables)
         needed = bytes_on_card(matrix) + self._sorted_at_once()
@@ -84,7 +85,7 @@ class HeldRows:
         if room <= 0:
             self._refuse(self._entries(0, min(1, n)) * passes)
         # Ranges have about as many entries as they should; some have more.
-        entries = min(self.part_entries, int(room / max(1.0, 2 * passes)))
+        entries = min(self.options.part_entries, int(room / max(1.0, 2 * passes)))
         ranges = matrix.partition(max(1, entries))
         ends = [0, *(stop for _, stop in ranges)]
         sizes = [self._entries(*rows) for rows in pairwise(ends)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 from neocc._typing import FloatArray, IntArray
 from neocc.core.assign import Applied, Choices
@@ -18,6 +18,7 @@ from neocc.engines.gpu.rows import HeldRows, bytes_of_tables
 from neocc.engines.gpu.sets import fetched
 from neocc.engines.local import LocalShards
 from neocc.engines.matrix import Matrix
+from neocc.engines.passes import DEFAULTS, PassOptions
 from neocc.engines.shard import Shard
 from neocc.engines.sums import Call, add_squares
 from neocc.engines.workers import Workers
@@ -32,6 +33,7 @@ def on_gpu(
     workers: Workers,
     device: Device | None = None,
     problem: Problem | None = None,
+    options: PassOptions = DEFAULTS,
 ) -> Engine:
     """Put a matrix on the card of this machine; `kernels` score what is not there.
 
@@ -40,21 +42,18 @@ def on_gpu(
     device = open_card() if device is None else device
     workers.closes(device.close)
     tables = 0 if problem is None else bytes_of_tables(matrix.shape, problem)
-    return Engine(LocalShards(GpuShard(matrix, kernels, workers, device=device, tables=tables)))
+    how: dict[str, Any] = {"device": device, "tables": tables, "options": options}
+    return Engine(LocalShards(GpuShard(matrix, kernels, workers, **how)))
 
 
 class GpuShard(Shard):
     """Rows on a card: data are put there when they are first read."""
 
-    # Samples and tables with fewer entries stay in this process: starting kernels takes longer than
-    # an iteration does there.
-    least_held: ClassVar[int] = 1 << 18
-
     def __init__(self, *arguments: Any, device: Device, tables: int = 0, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.device, self.n_runs = device, 1
         self._own = {"device": device, "tables": tables}
-        self._rows = HeldRows(self.matrix, device, tables)
+        self._rows = HeldRows(self.matrix, device, tables, self.options)
         # Bases of items, on the card.
         self._there: dict[tuple[Side, Base], Any] = {}
         # Column clusters and the sums of rows over them, where the columns need these again.
@@ -69,7 +68,7 @@ class GpuShard(Shard):
 
     def over(self, matrix: Matrix) -> Shard:
         """Return a shard of other rows; few of them are faster in this process."""
-        if matrix.n_stored < self.least_held:
+        if matrix.n_stored < self.options.least_held:
             if isinstance(matrix, SparseCard | DenseCard):
                 matrix = matrix.here()
             return super().over(matrix)
