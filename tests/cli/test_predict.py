@@ -169,7 +169,7 @@ def test_a_column_and_a_row_may_have_no_observed_cell(run, tmp_path, name):
     assert ran.code == 0, ran.err
     answer = json.loads(ran.out)
     assert not any("invalid" in note or "divide" in note for note in answer["notes"])
-    assert [line["nearest_distance"] for line in answer["rows"]][5] == 0
+    assert [line["largest_gain"] for line in answer["rows"]][5] == 0
     (tmp_path / "cells.csv").write_text("row,column\n1,3\n6,1\n")
     ran = run("predict", "out", "cells.csv", "--cells", "--json")
     assert ran.code == 0, ran.err
