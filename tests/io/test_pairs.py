@@ -165,19 +165,3 @@ def test_a_cell_of_supposed_triplets_that_is_given_twice_is_asked_about(tmp_path
     read(tmp_path, content, layout="table")
     with pytest.raises(ReadError, match="twice"):
         write_store(tmp_path / "store", tmp_path / "m.csv")
-
-
-@pytest.mark.parametrize("word", [str, str.lower, str.upper])
-def test_true_and_false_are_one_and_zero(tmp_path, word):
-    X = np.random.default_rng(0).random((12, 4)) < 0.5
-    lines = [",".join(word(str(cell)) for cell in line) for line in X.tolist()]
-    for content in ("a,b,c,d\n" + "\n".join(lines), "\n".join(lines)):
-        matrix = read(tmp_path, content + "\n")
-        np.testing.assert_array_equal(matrix.data, X)
-        assert any("read as 1 and 0" in note for note in matrix.notes)
-    named = "\n".join(f"r{at},{line},{at}.5" for at, line in enumerate(lines))
-    matrix = read(tmp_path, f"name,a,b,c,d,size\n{named}\n")
-    np.testing.assert_array_equal(matrix.data[:, :4], X)
-    assert matrix.column_names[-1] == "size"
-    with pytest.raises(ReadError, match="'maybe' is neither true nor false"):
-        read(tmp_path, f"name,a,b,c,d,size\n{named}\nr99,maybe,true,true,true,1\n")

@@ -16,14 +16,13 @@ from neocc._typing import FloatArray
 from neocc.engines import RowSource
 from neocc.estimators import CellPredictor
 from neocc.estimators._fitted import memberships
-from neocc.io._errors import ReadError
+from neocc.io._errors import ReadError, like
 from neocc.io._item_table import read_cells
 from neocc.io._matrix import Matrix
 from neocc.io._options import ReadOptions
 from neocc.io._read import read_matrix
 from neocc.io._record import InputRecord
 from neocc.io._registry import accepted_options
-from neocc.io.readers._faults import like
 from neocc.io.readers._text import is_number
 
 __all__ = ["SavedModel", "keep_steps"]

@@ -16,13 +16,12 @@ from string import ascii_uppercase
 from typing import Any, BinaryIO, cast
 
 from neocc._extras import need
-from neocc.io._errors import FormatError, MissingValueError, ReadError
+from neocc.io._errors import FormatError, MissingValueError, ReadError, like
 from neocc.io._options import ReadOptions
 from neocc.io._source import Source, check_expansion
 from neocc.io.readers._builders import IN_MEMORY, Builders
 from neocc.io.readers._contents import Contents
 from neocc.io.readers._delimited import read_csv
-from neocc.io.readers._faults import like
 from neocc.io.readers._foreign import EXCEL, refuse_foreign, zip_kind
 
 __all__ = ["is_excel", "read_excel"]

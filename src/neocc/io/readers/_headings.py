@@ -9,7 +9,8 @@ from typing import Literal, TypeAlias
 
 from neocc._names import names_ids, words_of
 from neocc.io.readers._numerals import grouping
-from neocc.io.readers._text import Dialect, Record, are_truths, is_infinite, is_missing, is_number
+from neocc.io.readers._text import Dialect, Record, is_infinite, is_missing, is_number
+from neocc.io.readers._truths import are_truths
 
 __all__ = ["NAME_HEADINGS", "Kind", "has_header", "is_rating", "is_thing", "is_time", "is_value"]
 __all__ += ["kind_of", "mean_baskets", "mean_pairs", "mean_triplets", "says_id"]
@@ -151,7 +152,9 @@ def has_header(found: Sequence[Record], dialect: Dialect) -> bool:
     for place, cell in enumerate(first):
         if _is_text(cell, decimal):
             below = [record.cells[place] for record in rest if place < len(record.cells)]
-            if kind_of(below, decimal) in ("numbers", "whole numbers"):
+            # Above words for yes and no, another of them is data.
+            is_data = are_truths([cell, *below])
+            if not is_data and kind_of(below, decimal) in ("numbers", "whole numbers"):
                 return True
     return _has_numbers_as_headings(first, rest, names, decimal)
 
@@ -191,7 +194,7 @@ def _has_numbers_as_headings(
 
 def _is_text(cell: str, decimal: str) -> bool:
     cell = cell.strip()
-    return not (is_missing(cell) or is_number(cell, decimal) or are_truths([cell]))
+    return not (is_missing(cell) or is_number(cell, decimal) or cell.lower() in ("true", "false"))
 
 
 def _is_a(words: re.Pattern[str], heading: str) -> bool:

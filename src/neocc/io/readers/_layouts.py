@@ -19,6 +19,7 @@ from neocc.io.readers._headings import (
     says_id,
 )
 from neocc.io.readers._text import Dialect, Record, is_missing, is_number
+from neocc.io.readers._truths import are_truths
 
 __all__ = ["Sample", "choose_layout", "may_be_pairs"]
 
@@ -118,8 +119,9 @@ def choose_layout(sample: Sample, options: ReadOptions) -> Layout:
 def _holds_triplets(sample: Sample) -> bool:
     if sample.width != 3 and not (sample.width == 4 and _is_time(sample, sample.headings)):
         return False
+    are_answers = any(are_truths(sample.column(place)) for place in (0, 1))
     kinds = [sample.kind(place) for place in range(3)]
-    if not {*kinds[:2]} <= {"text", "whole numbers"} or kinds[2] == "text":
+    if are_answers or not {*kinds[:2]} <= {"text", "whole numbers"} or kinds[2] == "text":
         return False
     if kinds[1] == "text":
         cells = map(str.strip, sample.column(1))
@@ -153,7 +155,8 @@ def _holds_pairs(sample: Sample) -> bool:
         return False
     repeats = _repeated(sample.column(0)) > _FEW
     is_said = sample.kind(0) == "text" or (headings is not None and mean_baskets(headings))
-    if sample.width == 2 and repeats and sample.kind(1) == "text" and is_said:
+    is_text = sample.kind(1) == "text" or are_truths(sample.column(1))
+    if sample.width == 2 and repeats and is_text and is_said:
         return True
     if headings is None:
         return sample.width == 2 and repeats and _are_grouped(sample)

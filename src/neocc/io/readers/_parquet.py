@@ -14,7 +14,6 @@ from neocc.io._options import ReadOptions
 from neocc.io._source import Source, check_expansion
 from neocc.io.readers._builders import IN_MEMORY, Builders
 from neocc.io.readers._contents import MISSING_REMEDY, Contents
-from neocc.io.readers._faults import drop_option
 from neocc.io.readers._plan import Plan
 from neocc.io.readers._recognise import recognise_records
 from neocc.io.readers._repeated import duplicate_error
@@ -145,7 +144,7 @@ def _check_types(source: Source, schema: Any, plan: Plan) -> None:
         told += f" Nor can {len(bad) - 1} more of {len(kinds)} columns."
     remedy = "Name the three columns of triplets with columns=[...]."
     if plan.layout == "table":
-        remedy = f"Leave {'it' if len(bad) == 1 else 'them'} out with {drop_option(plan, bad)}."
+        remedy = f"Leave {'it' if len(bad) == 1 else 'them'} out with {plan.drop_option(bad)}."
     raise ValueInCellError(source.path, told, remedy, column=repr(plan.name(first)))
 
 

@@ -35,7 +35,7 @@ The rules, each of which an option overrides:
   below headings such as Transaction or Member_number, and Product or itemDescription, too.
   Without a header, two columns of whole numbers from 0 on are pairs, ten at least, if lines with
   the same first number stand together and hardly any line occurs twice.
-* **True and false** in words are 1 and 0.
+* **Words for 1 and 0**: columns of the words of one pair, such as yes and no; see `_truths`.
 * **Row names** of a table: see `_ids`.
 * **Thousands**: where `2,000` stands in one column with `137`, nobody can say what is meant, and
   the file is refused until an option does. So is a file of quoted numbers that all have three
@@ -60,15 +60,14 @@ from neocc.io.readers._layouts import Sample, choose_layout, may_be_pairs
 from neocc.io.readers._numerals import ask_about_thousands, say_about_points
 from neocc.io.readers._plan import Plan, plan_triplets
 from neocc.io.readers._text import (
-    TRUTH,
     Dialect,
     Record,
-    are_truths,
     is_foreign,
     not_text_error,
     read_sample,
     sample_records,
 )
+from neocc.io.readers._truths import find_truths, told
 
 __all__ = ["recognise", "recognise_lines", "recognise_records"]
 
@@ -166,13 +165,10 @@ def _with_blank_end(plan: Plan, n: int) -> Plan:
 
 
 def _with_truths(plan: Plan, sample: Sample) -> Plan:
-    """Read true and false, in words, as 1 and 0; a cell among them that says else is refused."""
-    truths = [place for place in plan.numbers if are_truths(sample.column(place), least=0.5)]
-    if not truths:
-        return plan
-    columns = f"column {plan.labels[truths[0]]}" if len(truths) == 1 else f"{len(truths)} columns"
-    note = f"True and false in {columns} are read as 1 and 0."
-    return replace(plan, codes=dict.fromkeys(truths, TRUTH), notes=(*plan.notes, note))
+    """Read words for yes and no as 1 and 0; a cell among them that says else is refused."""
+    found = {place: find_truths(sample.column(place), least=0.5) for place in plan.numbers}
+    codes = {place: known for place, known in found.items() if known is not None}
+    return replace(plan, codes=codes, notes=(*plan.notes, *told(plan, codes)))
 
 
 def _check_header(path: Path, sample: Sample) -> None:

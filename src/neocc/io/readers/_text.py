@@ -14,10 +14,8 @@ from neocc.io._source import Source
 
 __all__ = [
     "MISSING",
-    "TRUTH",
     "Dialect",
     "Record",
-    "are_truths",
     "is_missing",
     "is_number",
     "not_text_error",
@@ -29,10 +27,6 @@ __all__ = [
 _NOTHING = "NA na N/A n/a #N/A <NA> NaN nan NAN NULL null None ? - -- – — . .."
 MISSING = ("", *_NOTHING.split())
 """How files say that a cell has no value."""
-
-TRUTH = dict.fromkeys(("true", "True", "TRUE"), 1.0)
-TRUTH |= dict.fromkeys(("false", "False", "FALSE"), 0.0)
-"""Words for 0 and 1."""
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _SAMPLE_LINES = 200
@@ -115,12 +109,6 @@ def _joined(cell: str, dialect: Dialect) -> str:
 def is_infinite(cell: str) -> bool:
     """Whether a cell holds an infinite number, in words."""
     return cell.strip().lower().lstrip("+-") in ("inf", "infinity")
-
-
-def are_truths(cells: Iterable[str], least: float = 1.0) -> bool:
-    """Whether so many of the cells that have a value, one at least, say true or false in words."""
-    words = [word for word in map(str.strip, cells) if word not in MISSING]
-    return bool(words) and sum(word in TRUTH for word in words) >= least * len(words)
 
 
 def is_foreign(cell: str) -> bool:
