@@ -77,7 +77,8 @@ def read_matrix(
         mentioned or one that says id ("customer_id"), or holds whole numbers that never repeat
         below a word for what rows are ("GENES"), or that count in steps of one. Failing that,
         another column does that says id or holds text, and never repeats. Further ids beside names
-        are left out. False: all columns are data; True, or a name: all others are.
+        are left out, and so are rows and columns whose name says that they sum up the others
+        ("Total", "Mean"), if they do. False: all columns are data; True, or a name: all others are.
     delimiter : str, default=None
         Field separator; by default comma, tab, semicolon or bar, whichever fits. A space stands for
         any number of spaces and tabs.

@@ -19,6 +19,7 @@ from neocc.io.readers._plan import Plan
 from neocc.io.readers._recognise import recognise
 from neocc.io.readers._repeated import find_duplicate
 from neocc.io.readers._text import MISSING, Dialect, grouped_number, separators
+from neocc.io.readers._totals import without_summary_rows
 from neocc.io.readers._triplets import with_ones
 
 __all__ = ["batches", "read_csv", "read_planned", "read_tsv"]
@@ -51,7 +52,7 @@ def read_planned(
             raise find_fault(source, plan, options.missing, "a cell without a finite number")
     contents = builder.build(plan.notes)
     if isinstance(contents, Contents):
-        return contents
+        return without_summary_rows(contents, plan, options)
     raise find_duplicate(source, plan, *contents)
 
 

@@ -18,6 +18,7 @@ from neocc.io.readers._plan import Plan
 from neocc.io.readers._recognise import recognise_records
 from neocc.io.readers._repeated import duplicate_error
 from neocc.io.readers._text import Dialect, Record
+from neocc.io.readers._totals import without_summary_rows
 from neocc.io.readers._triplets import with_ones
 
 __all__ = ["is_parquet", "read_parquet", "recognise_batch"]
@@ -93,7 +94,7 @@ def _read(
         n_before += batch.num_rows
     contents = builder.build(plan.notes)
     if isinstance(contents, Contents):
-        return contents
+        return without_summary_rows(contents, plan, options)
     raise duplicate_error(source, *contents)
 
 

@@ -37,6 +37,7 @@ The rules, each of which an option overrides:
   the same first number stand together and hardly any line occurs twice.
 * **Words for 1 and 0**: columns of the words of one pair, such as yes and no; see `_truths`.
 * **Row names** of a table: see `_ids`.
+* **Totals**: columns and rows that sum up all others are left out; see `_totals`.
 * **Thousands**: where `2,000` stands in one column with `137`, nobody can say what is meant, and
   the file is refused until an option does. So is a file of quoted numbers that all have three
   digits after the comma, and `1.100` beside `137`: who writes a decimal 0 at the end writes
@@ -46,9 +47,13 @@ The rules, each of which an option overrides:
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
+from neocc._typing import FloatArray
 from neocc.io._errors import FormatError
 from neocc.io._options import Layout, ReadOptions
 from neocc.io._source import Source
@@ -63,10 +68,12 @@ from neocc.io.readers._text import (
     Dialect,
     Record,
     is_foreign,
+    is_number,
     not_text_error,
     read_sample,
     sample_records,
 )
+from neocc.io.readers._totals import says_summary, without_summary_columns
 from neocc.io.readers._truths import find_truths, told
 
 __all__ = ["recognise", "recognise_lines", "recognise_records"]
@@ -149,7 +156,26 @@ def recognise_records(
             said = options.layout is not None or mean_triplets(sample.headings or [])
             guessed = not said and sample.kind(0) == sample.kind(1) == "whole numbers"
             plan = replace(plan, guessed=guessed, notes=(*plan.notes, *_left_out(plan)))
-    return _with_truths(plan, sample)
+    plan = _with_truths(plan, sample)
+    if layout != "table":
+        return plan
+    return without_summary_columns(plan, _values(plan, sample), options)
+
+
+def _values(plan: Plan, sample: Sample) -> FloatArray:
+    """Return the numbers of lines of a sample that sum up no others; NaN where there is none."""
+    whole = [one.cells for one in sample.data if len(one.cells) == plan.width]
+    whole = [one for one in whole if not says_summary([one[place] for place in plan.ids])]
+    decimal = plan.dialect.decimal
+
+    def value(cell: str, codes: Mapping[str, float]) -> float:
+        if is_number(cell, decimal):
+            return float(cell.replace(decimal, "."))
+        return codes.get(cell, np.nan)
+
+    codes = [(place, plan.codes.get(place, {})) for place in plan.numbers]
+    lines = [[value(cells[place].strip(), known) for place, known in codes] for cells in whole]
+    return np.array(lines).reshape(len(lines), len(plan.numbers))
 
 
 def _with_blank_end(plan: Plan, n: int) -> Plan:
