@@ -194,10 +194,10 @@ def test_further_columns_of_triplets_are_left_out_and_named(tmp_path):
 
 
 def test_triplets_in_another_order_are_explained(tmp_path):
-    content = "rating,user,item\n3,u1,i1\n4,u1,i2\n1,u2,i2\n"
+    content = "rating,who,what\n3,u1,i1\n4,u1,i2\n1,u2,i2\n"
     with pytest.raises(ReadError, match=r"If a line is a row id.* columns=\[\.\.\.\]"):
         read(tmp_path, content)
-    found = read(tmp_path, content, columns=["user", "item", "rating"]).data
+    found = read(tmp_path, content, columns=["who", "what", "rating"]).data
     np.testing.assert_array_equal(found.toarray(), [[3, 4], [0, 1]])
 
 

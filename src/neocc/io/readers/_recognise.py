@@ -19,16 +19,16 @@ The rules, each of which an option overrides:
   digits); or if its numbers rise in equal steps, four at least, or rise, six at least, and those
   of no other line do.
 * **Triplets**: three columns whose headings say so (user, item, rating), with or without others
-  after them. Else three columns, or four of which the last is a time (by its heading, or whole
-  numbers of 10^8 and more), where the third holds numbers, and the first two hold text or
-  whole numbers. But below a heading such as `name` there are names of rows, if there are numbers
-  beside them; if nearly every line has a text of its own in the first column, and a number
-  in the second, these are the names of the rows of a table; and whole numbers of which more than
-  a tenth of the pairs occur again are cells of a table, and so are whole numbers that never
-  repeat in the first column, or that are in no order below headings that are words for other
-  things than ids. Numbers with signs, such as 12% and 3,5, in the second column are no ids.
-  Where nothing but this says that whole numbers are ids, a cell that is given twice is refused:
-  the file may be a table.
+  after them; anywhere, if all others say when (date), or hold the number of the line. Else three
+  columns, or four of which the last is a time (by its heading, or whole numbers of 10^8 and more),
+  where the third holds numbers, and the first two hold text or whole numbers. But below a heading
+  such as `name` there are names of rows, if there are numbers beside them; if nearly every line has
+  a text of its own in the first column, and a number in the second, these are the names of the rows
+  of a table; and whole numbers of which more than a tenth of the pairs occur again are cells of a
+  table, and so are whole numbers that never repeat in the first column, or that are in no order
+  below headings that are words for other things than ids. Numbers with signs, such as 12% and 3,5,
+  in the second column are no ids. Where nothing but this says that whole numbers are ids, a cell
+  that is given twice is refused: the file may be a table.
 * **Pairs**: two columns of text of which the first repeats; or two whose headings name what rows
   and columns are (user, item), text or whole numbers, if those in the first repeat; with or
   without a time or text after them. Two columns alone, numbers that repeat and text, are pairs
@@ -59,9 +59,9 @@ from neocc.io._options import Layout, ReadOptions
 from neocc.io._source import Source
 from neocc.io.readers._contents import TITLE_REMEDY
 from neocc.io.readers._dialects import choose_dialect
-from neocc.io.readers._headings import has_header, mean_triplets
+from neocc.io.readers._headings import has_header
 from neocc.io.readers._ids import plan_named
-from neocc.io.readers._layouts import Sample, choose_layout, may_be_pairs
+from neocc.io.readers._layouts import Sample, choose_layout, list_places, may_be_pairs
 from neocc.io.readers._numerals import ask_about_thousands, say_about_points
 from neocc.io.readers._plan import Plan, plan_triplets
 from neocc.io.readers._text import (
@@ -80,6 +80,7 @@ __all__ = ["recognise", "recognise_lines", "recognise_records"]
 
 # What spreadsheets write, and expect, before the table.
 _DECLARED = re.compile(r'"?sep=([,;|\t])"?')
+_N_COLUMNS = {"pairs": 2, "triplets": 3}
 _LAYOUTS = {
     "table": "a table of numbers",
     "triplets": "triplets (row, column, value)",
@@ -151,9 +152,13 @@ def recognise_records(
     if layout == "table":
         plan = plan_named(path, plan, sample.column, options)
     else:
-        plan = plan_triplets(path, plan, options.columns)
+        places = list_places(sample)
+        columns = options.columns
+        if columns is None and places is not None and len(places) == _N_COLUMNS[layout]:
+            columns = tuple(place + 1 for place in places)
+        plan = plan_triplets(path, plan, columns)
         if options.columns is None:
-            said = options.layout is not None or mean_triplets(sample.headings or [])
+            said = options.layout is not None or places is not None
             guessed = not said and sample.kind(0) == sample.kind(1) == "whole numbers"
             plan = replace(plan, guessed=guessed, notes=(*plan.notes, *_left_out(plan)))
     plan = _with_truths(plan, sample)
@@ -220,8 +225,9 @@ def _check_header(path: Path, sample: Sample) -> None:
 
 
 def _left_out(plan: Plan) -> tuple[str, ...]:
-    """Say which columns after those of ids and values are not read."""
-    labels = plan.labels[len(plan.ids) + len(plan.numbers) :]
+    """Say which columns beside those of ids and values are not read."""
+    used = (*plan.ids, *plan.numbers)
+    labels = [label for place, label in enumerate(plan.labels) if place not in used]
     return (f"Left out: column {', '.join(labels)}.",) if labels else ()
 
 
