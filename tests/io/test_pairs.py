@@ -220,10 +220,8 @@ def test_tables_below_headings_like_those_of_lists(tmp_path):
     assert not read(tmp_path, content).is_sparse
     lines = "".join(f"{at % 4},{at % 3},{at % 7},{at % 5}\n" for at in range(24))
     assert not read(tmp_path, f"user,item,age,rating\n{lines}").is_sparse
-    content = "a,b,c,d\n" + "".join(
-        f"{at % 3},{at % 4},{at},{at + 1}00000000\n" for at in range(12)
-    )
-    assert not read(tmp_path, content).is_sparse
+    lines = "".join(f"{at % 3},{at % 4},{at},{at + 1}00000000\n" for at in range(12))
+    assert not read(tmp_path, f"a,b,c,d\n{lines}").is_sparse
 
 
 def test_remarks_are_no_values(tmp_path):

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from neocc.io.readers._numerals import remedy_for_thousands
+import re
+
+from neocc.io.readers._numerals import grouping, remedy_for_thousands
 from neocc.io.readers._plan import Plan
 from neocc.io.readers._text import is_number
 
 __all__ = ["if_triplets", "is_typeset", "remedy_for_number", "remedy_for_text"]
 
-_MOST_COLUMNS_OF_TRIPLETS = 6
+_MOST_COLUMNS_OF_TRIPLETS, _LONGEST = 6, 60
 _MINUS = "\N{MINUS SIGN}"
+_FORTRAN = re.compile(r"[+-]?\d+(\.\d*)?[dD][+-]?\d+")
+# Signs before a number; signs, a unit, an error or a footnote behind it.
+_AROUND = re.compile(
+    r"(?P<before>([$€£¥₹~≈<>≤≥=*']|[A-Z]{3} |[A-Z]{2}\$)*\s?)"
+    r"(?P<number>[+-]?\d([\d.,'\u2019\s]*\d|[.,])?([eE][+-]?\d+)?)"
+    r"(?P<after>\s?[^\W\d_°%µ/²³]{0,8}[°%µ‰/²³]{0,2}[^\W\d_]{0,8}|\s?[$€£¥₹*†‡]{1,3}|\s+"
+    r"|\s?(±|\+/-)\s?[\d.,]+|\s?\[\w{1,3}\]|\s?\(\w{1,3}\))"
+)
 
 
 def remedy_for_text(plan: Plan, cell: str, place: int) -> str:
@@ -20,7 +30,8 @@ def remedy_for_text(plan: Plan, cell: str, place: int) -> str:
         return remedy
     if plan.layout == "triplets":
         return 'Correct it; if these are not triplets, pass layout="table" or layout="pairs".'
-    remedy = f"orrect it, or leave the column out with {plan.drop_option([place])}"
+    remedy = "orrect it (blank it if there is no value), or leave the column out with "
+    remedy += plan.drop_option([place])
     if not plan.ids:
         remedy += f"; if it names the rows, pass {plan.as_row_names(place)}"
     if plan.width == 2:
@@ -43,12 +54,42 @@ def is_typeset(cell: str, decimal: str) -> bool:
 
 def remedy_for_number(plan: Plan, cell: str) -> str | None:
     """Say how a cell is read that holds a number written in another way."""
-    if cell.strip().endswith("%") and is_number(cell.strip()[:-1], plan.dialect.decimal):
-        return "Write it as a plain number, without %."
-    if is_typeset(cell, plan.dialect.decimal):
+    cell, decimal = cell.strip(" \t"), plan.dialect.decimal
+    if is_typeset(cell, decimal):
         return f"Write minus signs as '-', not as {_MINUS!r}."
-    if plan.dialect.decimal == "." and is_number(cell, ","):
-        commas = 'If commas are decimal signs, pass decimal=",".'
-    else:
-        commas = None
-    return remedy_for_thousands(cell.strip(), plan.dialect) or commas
+    if (remedy := remedy_for_thousands(cell, plan.dialect)) is not None:
+        return remedy
+    if decimal == "." and is_number(cell, ","):
+        return 'If commas are decimal signs, pass decimal=",".'
+    if decimal == "," and is_number(cell):
+        return f"Commas are decimal signs here: write it as {cell.replace('.', ',')!r}."
+    return _how_to_write(cell, decimal)
+
+
+def _how_to_write(cell: str, decimal: str) -> str | None:
+    """Say how to write a number that has other signs, or something beside it."""
+    if _is_written(cell[1:-1], decimal) and cell[0] + cell[-1] == "()":
+        return f"Write negative numbers with a sign: {'-' + cell[1:-1]!r}."
+    if _FORTRAN.fullmatch(cell):
+        return f"Write powers of ten with E: {re.sub('[dD]', 'E', cell)!r}."
+    if (beside := _beside_number(cell, decimal)) is not None:
+        return f"Write it as a plain number, without {beside}."
+    return None
+
+
+def _is_written(cell: str, decimal: str) -> bool:
+    """Whether a cell is a number, perhaps with separated thousands or other decimal signs."""
+    return is_number(cell, decimal) or is_number(cell, ",") or grouping(cell) is not None
+
+
+def _beside_number(cell: str, decimal: str) -> str | None:
+    """Return what stands around a number: a currency, a unit, a footnote; None if none does."""
+    found = _AROUND.fullmatch(cell) if len(cell) <= _LONGEST else None
+    if found is None or not _is_written(found["number"], decimal):
+        return None
+    before, after = found["before"], found["after"]
+    is_code = len(after) == 1 and after.isalpha()  # 12A
+    if is_code or not before + after:
+        return None
+    said = [one.strip(" ") if one.strip() else repr(one) for one in (before, after) if one]
+    return " and ".join(said)

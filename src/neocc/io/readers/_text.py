@@ -91,7 +91,7 @@ def is_number(cell: str, decimal: str = ".") -> bool:
 
 def separators(thousands: str) -> str:
     """Return the regular expression of what separates thousands: any space, any apostrophe."""
-    return {" ": "[ \u00a0\u202f]", "'": "['\u2019]"}.get(thousands, re.escape(thousands))
+    return {" ": "[ \u00a0\u2009\u202f]", "'": "['\u2019]"}.get(thousands, re.escape(thousands))
 
 
 def grouped_number(dialect: Dialect) -> str:
@@ -108,7 +108,7 @@ def _joined(cell: str, dialect: Dialect) -> str:
 
 def is_infinite(cell: str) -> bool:
     """Whether a cell holds an infinite number, in words."""
-    return cell.strip().lower().lstrip("+-") in ("inf", "infinity")
+    return cell.strip().lower().lstrip("+-") in ("inf", "infinity", "∞")
 
 
 def is_foreign(cell: str) -> bool:

@@ -1,0 +1,95 @@
+"""What to do about cells that hold something else than a number is said for what they hold."""
+
+from __future__ import annotations
+
+import pytest
+
+from neocc.io import ReadError, read_matrix
+
+
+def refused(tmp_path, content, name="m.csv", **options):
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(ReadError) as caught:
+        read_matrix(tmp_path / name, **options)
+    return caught.value
+
+
+def table(cell, others=("1", "2"), n=6, sign=","):
+    lines = [sign.join(["name", "a", "b", "c"])]
+    lines += [sign.join([f"r{at}", others[0], cell, others[1]]) for at in range(n)]
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("cell", "without"),
+    [
+        *(("$40.50", "$"), ("40.50 €", "€"), ("€ 7", "€"), ("USD 12", "USD"), ("12%", "%")),
+        *(("5 kg", "kg"), ("5kg", "kg"), ("21.5 °C", "°C"), ("3 km/h", "km/h"), ("<0.05", "<")),
+        *(("0.5*", "*"), ("1.25**", "**"), ("0.5±0.1", "±0.1"), ("7[a]", "[a]"), ("7 (2)", "(2)")),
+        *(("~3", "~"), ("=4", "="), ("'4", "'"), ("4\u00a0", r"'\xa0'"), ("$ 5 k", "$ and k")),
+    ],
+)
+def test_what_stands_beside_a_number_is_named(tmp_path, cell, without):
+    fault = refused(tmp_path, table(cell))
+    assert fault.problem.startswith(f"{cell!r} is not a number.")
+    assert fault.remedy.startswith(f"Write it as a plain number, without {without}.")
+    both = refused(tmp_path, table(cell, (cell, "2")))
+    assert "Such text stands in 2 of 3 columns." in both.problem
+    assert both.remedy.startswith("Write it as a plain number")
+
+
+@pytest.mark.parametrize("cell", ["85123A", "p12", "1-5", "1/20", "0:13", "48° 3'", "a", "1.2.3"])
+def test_codes_and_the_like_are_no_numbers_with_something_beside(tmp_path, cell):
+    assert "plain number" not in refused(tmp_path, table(cell)).remedy
+
+
+@pytest.mark.parametrize(
+    ("cell", "remedy"),
+    [
+        ("(1.50)", "Write negative numbers with a sign: '-1.50'."),
+        ("1.5D+01", "Write powers of ten with E: '1.5E+01'."),
+        ("-2d3", "Write powers of ten with E: '-2E3'."),
+        ("#DIV/0!", "Correct it (blank it if there is no value), or leave the column out with "),
+    ],
+)
+def test_other_ways_to_write_numbers(tmp_path, cell, remedy):
+    assert refused(tmp_path, table(cell)).remedy.startswith(remedy)
+
+
+def test_points_beside_decimal_commas(tmp_path):
+    fault = refused(tmp_path, table("4.25", ("1,5", "2,25"), sign=";"))
+    assert fault.remedy == "Commas are decimal signs here: write it as '4,25'."
+
+
+def test_thin_spaces_between_thousands(tmp_path):
+    content = table("1\u2009100")
+    assert 'thousands=" "' in refused(tmp_path, content).remedy
+    assert read_matrix(tmp_path / "m.csv", thousands=" ").data[0].tolist() == [1, 1100, 2]
+
+
+def test_infinity_as_a_sign(tmp_path):
+    assert "∞ is infinite" in refused(tmp_path, "name,a,b\nx,1,2\ny,∞,3\nz,4,5\n").problem
+
+
+def test_words_among_numbers_are_corrected_or_blanked(tmp_path):
+    lines = [f"r{at},{'missing' if at == 3 else at},{'n.d.' if at == 5 else 7}" for at in range(9)]
+    fault = refused(tmp_path, "name,a,b\n" + "\n".join(lines) + "\n")
+    assert fault.remedy.startswith("Correct these cells, and blank those that stand for no value.")
+    lines[4] = "unit,kg,cm"
+    fault = refused(tmp_path, "name,a,b\n" + "\n".join(lines) + "\n")
+    assert fault.remedy.startswith("If the line holds a title, units or a header again, delete it")
+
+
+def test_marks_beside_blank_cells(tmp_path):
+    lines = [f"r{at},{'x' if at % 2 else ''},{'x' if at % 3 else ''}" for at in range(9)]
+    fault = refused(tmp_path, "name,a,b\n" + "\n".join(lines) + "\n")
+    assert "Marks such as 'x' in column 2 ('a') can be written as 1" in fault.remedy
+    fault = refused(tmp_path, "name,a,b\nr1,x,\nr2,,2\n")  # one may be a mistake
+    assert "can be written" not in fault.remedy
+
+
+def test_answers_with_an_order(tmp_path):
+    words = ["disagree", "neutral", "agree"]
+    lines = [f"r{at},{words[at % 3]},{words[at % 2]}" for at in range(9)]
+    fault = refused(tmp_path, "name,a,b\n" + "\n".join(lines) + "\n")
+    assert "answers that have an order as 1, 2, 3" in fault.remedy
