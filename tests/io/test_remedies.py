@@ -84,7 +84,7 @@ def test_marks_beside_blank_cells(tmp_path):
     lines = [f"r{at},{'x' if at % 2 else ''},{'x' if at % 3 else ''}" for at in range(9)]
     fault = refused(tmp_path, "name,a,b\n" + "\n".join(lines) + "\n")
     assert "Marks such as 'x' in column 2 ('a') can be written as 1" in fault.remedy
-    fault = refused(tmp_path, "name,a,b\nr1,x,\nr2,,2\n")  # one may be a mistake
+    fault = refused(tmp_path, "name,a,b,c\nr1,x,1,2\nr2,,2,2\n")
     assert "can be written" not in fault.remedy
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from neocc.io import open_store, read_matrix, write_matrix, write_store
+from neocc.io import ReadError, open_store, read_matrix, write_matrix, write_store
 from neocc.io._matrix import Matrix
 
 RNG = np.random.default_rng(5)
@@ -254,3 +254,39 @@ def test_what_would_not_be_read_back_is_not_written(tmp_path, suffix):
             write_matrix(matrix, tmp_path / f"m{suffix}")
     write_matrix(Matrix(X, tuple(rows[1:]), tuple(HEADINGS)), tmp_path / f"m{suffix}")
     assert read_matrix(tmp_path / f"m{suffix}").shape == X.shape
+
+
+def test_subtotals_and_a_total(tmp_path):
+    blocks = [X[:3], X[3:5], X[5:]]
+    data = np.vstack([*(line for one in blocks for line in (one, one.sum(axis=0))), X.sum(axis=0)])
+    rows = [*ITEMS[:3], "Subtotal", *ITEMS[3:5], "Subtotal", *ITEMS[5:], "Subtotal", "Total"]
+    matrix = read_matrix(write(tmp_path, data, rows))
+    np.testing.assert_array_equal(matrix.data, X)
+    assert any("row 4 ('Subtotal'), the sum of those above" in note for note in matrix.notes)
+    assert not any("same name" in note for note in matrix.notes)
+    data[3, 1] += 20
+    assert read_matrix(write(tmp_path, data, rows)).row_names.count("Subtotal") == 1
+
+
+def test_a_total_of_some_columns(tmp_path):
+    data, rows = with_row(X.sum(axis=0))
+    path = write(tmp_path, data, rows)
+    cells = path.read_text().splitlines()
+    cells[-1] = cells[-1].rpartition(",")[0] + ","
+    path.write_text("\n".join(cells) + "\n")
+    with pytest.raises(ReadError, match="If the line is a note or sums up others, delete it"):
+        read_matrix(path)
+    assert read_matrix(path, missing="ignore").row_names == tuple(ITEMS)
+
+
+def test_notes_below_the_table(tmp_path):
+    path = write(tmp_path, X)
+    path.write_text(path.read_text() + ",,,,,\nSource: WHO,,,,,\n")
+    with pytest.raises(ReadError, match=r"line 11.*If the line is a note or sums up others"):
+        read_matrix(path)
+    for missing in ("zero", "ignore"):
+        notes = read_matrix(path, missing=missing).notes
+        assert any("no values at all in row 9, 'Source: WHO'; delete" in note for note in notes)
+    path.write_text(path.read_text() + "2020,,,,,\n")
+    notes = read_matrix(path, missing="zero").notes
+    assert any("no values at all in 2 rows (first: row 9, 'Source: WHO')" in one for one in notes)

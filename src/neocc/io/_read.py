@@ -9,7 +9,7 @@ from neocc.io._matrix import Matrix
 from neocc.io._options import Duplicates, Layout, Missing, ReadOptions
 from neocc.io._registry import choose_reader
 from neocc.io._source import Source
-from neocc.io.readers._contents import tiny_note
+from neocc.io.readers._contents import sentinel_note, tiny_note
 
 __all__ = ["read_matrix"]
 
@@ -160,6 +160,6 @@ def read_matrix(
             source.path,
             reader.name,
             source.sha256(),
-            contents.notes + tiny_note(contents.data),
+            contents.notes + tiny_note(contents.data) + sentinel_note(contents.data),
             given,
         )

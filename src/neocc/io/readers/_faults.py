@@ -15,6 +15,7 @@ from neocc.io._errors import (
     MissingValueError,
     ReadError,
     ValueInCellError,
+    like,
 )
 from neocc.io._options import Missing
 from neocc.io._source import Source
@@ -32,6 +33,7 @@ from neocc.io.readers._text import (
     not_text_error,
     records,
 )
+from neocc.io.readers._totals import says_summary
 from neocc.io.readers._truths import pair_of
 
 __all__ = ["data_records", "find_fault"]
@@ -47,6 +49,9 @@ def find_fault(source: Source, plan: Plan, missing: Missing, reason: str) -> Rea
         fault = _fault_in(source, plan, record, missing)
         if fault is None:
             continue
+        if isinstance(fault, MissingValueError) and _is_note(plan, record):
+            aside = "If the line is a note or sums up others, delete it. Otherwise f"
+            fault = like(fault, fault.problem, aside + fault.remedy[1:])
         if plan.layout == "table" and isinstance(fault, ValueInCellError) and not plan.integers:
             return bad_columns(fault, plan, missing, chain([record], data))
         return fault
@@ -55,6 +60,14 @@ def find_fault(source: Source, plan: Plan, missing: Missing, reason: str) -> Rea
         f"The file cannot be read as {plan.layout} ({reason.splitlines()[0].rstrip('.')}).",
         "Check the delimiter and the quotation marks.",
     )
+
+
+def _is_note(plan: Plan, record: Record) -> bool:
+    """Whether a line of a table has a name and no values, or one that says that it is a total."""
+    if plan.layout != "table" or not plan.ids:
+        return False
+    values = (record.cells[place].strip() for place in plan.numbers)
+    return says_summary([record.cells[place] for place in plan.ids]) or all(map(is_missing, values))
 
 
 def data_records(source: Source, plan: Plan) -> Iterator[Record]:

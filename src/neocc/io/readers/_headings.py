@@ -223,7 +223,10 @@ def _has_numbers_as_headings(
     """
     if _count(first):
         return not any(_rise(record.cells, decimal) for record in rest)
-    numbers = first[1:]
+    # Further columns of text say nothing about those of numbers.
+    below = [[one.cells[at] for one in rest if at < len(one.cells)] for at in range(len(first))]
+    data = [0, *(at for at in range(1, len(first)) if kind_of(below[at], decimal) != "text")]
+    numbers = [first[at] for at in data[1:]]
     if not numbers or not all(is_number(cell, decimal) for cell in numbers):
         return False
     if not _is_text(first[0], decimal) or kind_of(names, decimal) != "text":
@@ -234,7 +237,8 @@ def _has_numbers_as_headings(
     if len(names) >= _ENOUGH_NAMES and len(ways) == 1:
         return _way_of_writing(first[0].strip()) not in ways
     rise = _rise(numbers, decimal)
-    return rise and not any(_rise(record.cells[1:], decimal) for record in rest)
+    lines = ([one.cells[at] for at in data[1:] if at < len(one.cells)] for one in rest)
+    return rise and not any(_rise(line, decimal) for line in lines)
 
 
 def _is_text(cell: str, decimal: str) -> bool:

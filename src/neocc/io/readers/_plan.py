@@ -172,6 +172,8 @@ def dropped_columns(path: Path, plan: Plan, drop: Sequence[str]) -> set[int]:
 
 def find_column(path: Path, plan: Plan, name: str | int) -> int:
     """Return the place of a column given by name or, counted from 1, by number."""
+    if isinstance(name, str) and plan.headings is None and name.isdecimal():
+        name = int(name)  # what notes call it where there is no header
     if isinstance(name, str):
         if plan.headings is None:
             raise FormatError(

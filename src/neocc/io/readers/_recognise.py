@@ -102,7 +102,7 @@ def recognise_lines(
     declared = _DECLARED.fullmatch(lines[0].rstrip("\r\n")) if len(lines) > 1 else None
     if declared is not None:
         n_comments, options = 1, replace(options, delimiter=options.delimiter or declared[1])
-    dialect = choose_dialect(lines[n_comments:], complete, options, preferred)
+    dialect = choose_dialect(path, lines[n_comments:], complete, options, preferred)
     found = sample_records(lines, complete, dialect)
     if declared or (n_comments and len(found) > 1 and len(found[0].cells) != len(found[-1].cells)):
         blank = ["\n"] * n_comments

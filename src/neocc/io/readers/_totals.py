@@ -17,7 +17,7 @@ import numpy as np
 
 from neocc._typing import FloatArray
 from neocc.io._options import ReadOptions
-from neocc.io.readers._contents import Contents
+from neocc.io.readers._contents import SAME_NAME, Contents
 from neocc.io.readers._plan import Plan
 
 __all__ = ["Summary", "SummaryWatch", "find_summaries", "says_summary"]
@@ -27,6 +27,7 @@ _SUM = "sum"
 # What a summary is called: words of its name, and what is a name of sums only alone.
 _CALLED = {
     _SUM: "total|totals|sum|sums|summe|gesamt|insgesamt|gesamtsumme|somme|suma|totale|totaal|soma",
+    "subtotal": "subtotal|subtotals|zwischensumme",
     "mean": "mean|means|average|averages|avg|mittelwert|moyenne|media|promedio",
     "median": "median",
     "minimum": "min|minimum",
@@ -40,6 +41,7 @@ _WORDS = {
 _ALL = re.compile(r"\W*(all|overall|gesamtergebnis|итого|всего|合计|总计)\W*", re.IGNORECASE)
 _COMPUTE: dict[str, Callable[..., Any]] = {
     _SUM: np.sum,
+    "subtotal": np.sum,
     "mean": np.mean,
     "median": np.median,
     "minimum": np.min,
@@ -88,11 +90,16 @@ def _named(X: FloatArray, names: Sequence[str]) -> list[Summary]:
     if not said or len(said) > _MOST_NAMED:
         return []
     unnamed = np.array([at not in said for at in range(len(X))])
-    found = []
+    found, start = [], 0
     for place, what in said.items():
-        all_others = np.arange(len(X)) != place
-        if any(_sums_up(X[place], X[others], what) for others in (unnamed, all_others)):
+        bases = [unnamed, np.arange(len(X)) != place]
+        if what == "subtotal":  # of what stands above, below another one
+            bases = [unnamed & (np.arange(len(X)) >= start) & (np.arange(len(X)) < place)]
+        has_value = ~np.isnan(X[place])
+        line, lines = X[place, has_value], X[:, has_value]
+        if any(_sums_up(line, lines[base], what) for base in bases):
             found.append(Summary(place, what, True))
+        start = place
     return found
 
 
@@ -126,7 +133,7 @@ def _without_name(X: FloatArray) -> list[Summary]:
 def _sums_up(line: FloatArray, others: FloatArray, what: str) -> bool:
     """Whether a line is the sum, mean, ... of others, up to the digits that were written."""
     line, others = np.nan_to_num(line), np.nan_to_num(others)
-    is_sum = what == _SUM
+    is_sum = _COMPUTE[what] is np.sum
     n_numbers = np.count_nonzero(line)
     if len(others) < (_FEWEST_OF_SUM if is_sum else _FEWEST):
         return False
@@ -182,7 +189,10 @@ def without_summary_rows(contents: Contents, plan: Plan, options: ReadOptions) -
         is_first = kept[-1] == len(kept) - 1
         X = X[: len(kept)] if is_first else X[kept]
         names = None if names is None else tuple(names[at] for at in kept)
-    return replace(contents, data=X, row_names=names, notes=(*contents.notes, *notes))
+    known = contents.notes
+    if names is not None and len(set(names)) == len(names):  # subtotals had the same
+        known = tuple(note for note in known if note != SAME_NAME.format("rows"))
+    return replace(contents, data=X, row_names=names, notes=(*known, *notes))
 
 
 class SummaryWatch:
@@ -218,7 +228,7 @@ def _kept(said: str, what: str) -> str:
 
 
 def _of_others(what: str) -> str:
-    return f"the {what} of all others"
+    return "the sum of those above" if what == "subtotal" else f"the {what} of all others"
 
 
 def _undo(plan: Plan) -> str:
