@@ -38,7 +38,9 @@ _WORDS = {
     what: re.compile(rf"(?<![^\W_])({words})(?![^\W_])", re.IGNORECASE)
     for what, words in _CALLED.items()
 }
-_ALL = re.compile(r"\W*(all|overall|gesamtergebnis|итого|всего|合计|总计)\W*", re.IGNORECASE)
+_ALL_WORDS = "all|overall|gesamtergebnis|итого|всего|合计|总计"
+_ALL = re.compile(rf"\W*({_ALL_WORDS})\W*", re.IGNORECASE)
+_ANY = f"{'|'.join(_CALLED.values())}|{_ALL_WORDS}".split("|")
 _COMPUTE: dict[str, Callable[..., Any]] = {
     _SUM: np.sum,
     "subtotal": np.sum,
@@ -86,7 +88,7 @@ def find_summaries(X: FloatArray, names: Sequence[str] | None) -> list[Summary]:
 
 
 def _named(X: FloatArray, names: Sequence[str]) -> list[Summary]:
-    said = {at: what for at, name in enumerate(names) if (what := _says(name)) is not None}
+    said = {at: what for at in _candidates(names) if (what := _says(names[at])) is not None}
     if not said or len(said) > _MOST_NAMED:
         return []
     unnamed = np.array([at not in said for at in range(len(X))])
@@ -101,6 +103,15 @@ def _named(X: FloatArray, names: Sequence[str]) -> list[Summary]:
             found.append(Summary(place, what, True))
         start = place
     return found
+
+
+def _candidates(names: Sequence[str]) -> list[int]:
+    """Return the places of names with any of the words, sought in all of them at once."""
+    text = "\n".join(names).lower()
+    words = [word for word in _ANY if word in text]
+    if not words:
+        return []
+    return [at for at, name in enumerate(names) if any(word in name.lower() for word in words)]
 
 
 def says_summary(names: Sequence[str]) -> bool:

@@ -36,6 +36,7 @@ def _written(pair: str) -> Codes:
 TRUTHS: dict[str, Codes] = {pair: _written(pair) for pair in PAIRS}
 """The numbers of the words of each pair, however they are written."""
 
+_KNOWN = {word for codes in TRUTHS.values() for word in codes}
 _MOST_TOLD = 5
 
 
@@ -54,6 +55,8 @@ def find_truths(cells: Iterable[str], least: float = 1.0) -> Codes | None:
     True
     """
     words = [word for word in map(str.strip, cells) if word not in MISSING]
+    if sum(word in _KNOWN for word in words) < least * len(words):  # hardly any column has them
+        return None
     for codes in TRUTHS.values():
         known = [codes[word] for word in words if word in codes]
         if words and len(known) == len(words):
