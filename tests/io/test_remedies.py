@@ -46,7 +46,10 @@ def test_codes_and_the_like_are_no_numbers_with_something_beside(tmp_path, cell)
 @pytest.mark.parametrize(
     ("cell", "remedy"),
     [
-        ("(1.50)", "Write negative numbers with a sign: '-1.50'."),
+        ("(1.50)", "Write negative numbers with a sign before them: '-1.50'."),
+        ("7-", "Write negative numbers with a sign before them: '-7'."),
+        ("1.234.567", "Write it without separators: '1234567'."),
+        ('"12,34,567"', "Write it without separators: '1234567'."),
         ("1.5D+01", "Write powers of ten with E: '1.5E+01'."),
         ("-2d3", "Write powers of ten with E: '-2E3'."),
         ("#DIV/0!", "Correct it (blank it if there is no value), or leave the column out with "),
@@ -78,6 +81,35 @@ def test_words_among_numbers_are_corrected_or_blanked(tmp_path):
     lines[4] = "unit,kg,cm"
     fault = refused(tmp_path, "name,a,b\n" + "\n".join(lines) + "\n")
     assert fault.remedy.startswith("If the line holds a title, units or a header again, delete it")
+
+
+def test_words_in_some_columns_of_numbers(tmp_path):
+    lines = [
+        f"r{at},{'lost' if at == 3 else at},{'n.d.' if at == 5 else 7},{at}" for at in range(9)
+    ]
+    fault = refused(tmp_path, "name,a,b,c\n" + "\n".join(lines) + "\n")
+    assert fault.remedy.startswith("Blank cells that stand for no value, correct others, or leave")
+    assert "drop=['a', 'b']" in fault.remedy
+
+
+@pytest.mark.parametrize("word", ["\\N", "(null)"])
+def test_more_words_for_no_value(tmp_path, word):
+    assert "has no value" in refused(tmp_path, f"name,a,b\nx,1,2\ny,{word},4\nz,5,6\n").problem
+
+
+def test_more_digits_than_can_be_kept(tmp_path):
+    lines = "".join(f"x{at},{10**17 + at},{at % 3}\n" for at in range(9))
+    (tmp_path / "m.csv").write_text("name,a,b\n" + lines)
+    note = "Column 2 ('a') holds whole numbers of 18 digits, of which 15 are kept"
+    assert any(one.startswith(note) for one in read_matrix(tmp_path / "m.csv").notes)
+    (tmp_path / "m.csv").write_text("name,a,b\n" + lines.replace("1000", "1.0"))
+    assert not any("digits" in one for one in read_matrix(tmp_path / "m.csv").notes)
+
+
+def test_utf_32_is_named(tmp_path):
+    (tmp_path / "m.csv").write_bytes("name,a\nx,1\n".encode("utf-32"))
+    with pytest.raises(ReadError, match='encoding="utf-32"'):
+        read_matrix(tmp_path / "m.csv")
 
 
 def test_marks_beside_blank_cells(tmp_path):

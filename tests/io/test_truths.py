@@ -133,6 +133,9 @@ def test_many_columns_are_not_all_named(tmp_path):
     headings = ",".join(f"s{at}" for at in range(80))
     notes = read(tmp_path, f"name,{headings}\n{lines}").notes
     note = next(one for one in notes if "Read as numbers" in one)
+    assert "drop" not in note  # nothing would be left
+    notes = read(tmp_path, f"name,{headings},t\n" + lines.replace("\n", ",5\n")).notes
+    note = next(one for one in notes if "Read as numbers" in one)
     assert "and 75 more; drop=['s0'] leaves the first out." in note
 
 

@@ -62,7 +62,7 @@ from neocc.io.readers._dialects import choose_dialect
 from neocc.io.readers._headings import has_header
 from neocc.io.readers._ids import plan_named
 from neocc.io.readers._layouts import Sample, choose_layout, list_places, may_be_pairs
-from neocc.io.readers._numerals import ask_about_thousands, say_about_points
+from neocc.io.readers._numerals import ask_about_thousands, say_about_digits, say_about_points
 from neocc.io.readers._plan import Plan, plan_triplets
 from neocc.io.readers._text import (
     Dialect,
@@ -162,6 +162,9 @@ def recognise_records(
             guessed = not said and sample.kind(0) == sample.kind(1) == "whole numbers"
             plan = replace(plan, guessed=guessed, notes=(*plan.notes, *_left_out(plan)))
     plan = _with_truths(plan, sample)
+    cells = [sample.column(place) for place in plan.numbers]
+    digits = say_about_digits(cells, [plan.labels[place] for place in plan.numbers])
+    plan = replace(plan, notes=(*plan.notes, *digits))
     if layout != "table":
         return plan
     return without_summary_columns(plan, _values(plan, sample), options)

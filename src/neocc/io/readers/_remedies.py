@@ -13,6 +13,8 @@ __all__ = ["if_triplets", "is_typeset", "remedy_for_number", "remedy_for_text"]
 _MOST_COLUMNS_OF_TRIPLETS, _LONGEST = 6, 60
 _MINUS = "\N{MINUS SIGN}"
 _FORTRAN = re.compile(r"[+-]?\d+(\.\d*)?[dD][+-]?\d+")
+# As in 1.234.567, and in 12,34,567 of India.
+_GROUPS = re.compile(r"[+-]?\d{1,3}(\.\d{3}){2,}|[+-]?\d{1,2}(,\d{2})+,\d{3}")
 # Signs before a number; signs, a unit, an error or a footnote behind it.
 _AROUND = re.compile(
     r"(?P<before>([$€£¥₹~≈<>≤≥=*']|[A-Z]{3} |[A-Z]{2}\$)*\s?)"
@@ -68,8 +70,11 @@ def remedy_for_number(plan: Plan, cell: str) -> str | None:
 
 def _how_to_write(cell: str, decimal: str) -> str | None:
     """Say how to write a number that has other signs, or something beside it."""
-    if _is_written(cell[1:-1], decimal) and cell[0] + cell[-1] == "()":
-        return f"Write negative numbers with a sign: {'-' + cell[1:-1]!r}."
+    negative = cell[1:-1] if cell[:1] + cell[-1:] == "()" else cell.removesuffix("-")
+    if negative != cell and _is_written(negative, decimal):
+        return f"Write negative numbers with a sign before them: {'-' + negative!r}."
+    if _GROUPS.fullmatch(cell):
+        return f"Write it without separators: {re.sub('[,.]', '', cell)!r}."
     if _FORTRAN.fullmatch(cell):
         return f"Write powers of ten with E: {re.sub('[dD]', 'E', cell)!r}."
     if (beside := _beside_number(cell, decimal)) is not None:

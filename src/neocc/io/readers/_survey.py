@@ -84,6 +84,8 @@ def _told(fault: ReadError, plan: Plan, found: _Survey, n_blank: int) -> ReadErr
         remedy = "Correct these cells, and blank those that stand for no value"
         if found.has_line_of_text and not found.hint:
             remedy = "If the line holds a title, units or a header again, delete it"
+    elif set(words) <= found.mixed:
+        remedy = f"Blank cells that stand for no value, correct others, or l{remedy[1:]}"
     elif not plan.ids:
         remedy += f"; if one names the rows, pass row_names='...'{if_triplets(plan)}"
     if n_blank:

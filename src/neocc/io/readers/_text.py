@@ -24,7 +24,7 @@ __all__ = [
     "separators",
 ]
 
-_NOTHING = "NA na N/A n/a #N/A <NA> NaN nan NAN NULL null None ? - -- – — . .."
+_NOTHING = "NA na N/A n/a #N/A <NA> NaN nan NAN NULL null (null) None \\N ? - -- – — . .."
 MISSING = ("", *_NOTHING.split())
 """How files say that a cell has no value."""
 
@@ -32,7 +32,12 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _SAMPLE_LINES = 200
 _SAMPLE_CHARACTERS = 1 << 18
 _LONGEST_LINE = 1 << 26
-_BYTE_ORDER_MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_BYTE_ORDER_MARKS = {
+    b"\xff\xfe\0\0": "utf-32",
+    b"\0\0\xfe\xff": "utf-32",
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+}
 
 
 @dataclass(frozen=True)

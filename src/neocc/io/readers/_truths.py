@@ -98,7 +98,7 @@ def _told(plan: Plan, said: str, places: list[int]) -> str:
     columns = f"column{'s' if len(places) > 1 else ''} {columns}"
     if len(places) > _MOST_TOLD:
         columns += f" and {len(places) - _MOST_TOLD} more"
-    if said.startswith("nominal"):
+    if said.startswith("nominal") or len(places) == len(plan.numbers):  # nothing would be left
         return f"Read as numbers ({said}): {columns}."
     which = "it" if len(places) == 1 else "them"
     if len(places) > _MOST_TOLD:
