@@ -70,7 +70,7 @@ def predict_answer(
             X = saved.prepare(matrix)
         with blaming_the_user(matrix, saved.column_names):
             members, distances = saved.estimator.predict_membership(X), saved.estimator.transform(X)
-    notes += remarks
+    notes += remarks + [as_options(one) for one in matrix.notes if one.startswith("Left out")]
     names = [matrix.name_of_row(row) for row in range(matrix.shape[0])]
     if output is not None:
         write_table(output, member_table("row", members, distances, names), force=force)
