@@ -149,3 +149,25 @@ def test_words_in_a_workbook(tmp_path):
     matrix = read_matrix(tmp_path / "m.xlsx")
     np.testing.assert_array_equal(matrix.data[:, 1], [1, 0, 1])
     assert any("no is 0, yes is 1" in note for note in matrix.notes)
+
+
+@pytest.mark.parametrize("as_category", [False, True])
+def test_words_in_parquet(tmp_path, as_category):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"name": list("abcd"), "age": [4, 1, 7, 2]})
+    frame["smokes"] = ["Yes", "No", None, "Yes"]
+    late = frame.assign(smokes=["maybe", "No", "Yes", "Yes"])
+    if as_category:
+        frame["smokes"] = frame["smokes"].astype("category")
+    frame.to_parquet(tmp_path / "m.parquet")
+    with pytest.raises(MissingValueError, match="There is no number in row 3"):
+        read_matrix(tmp_path / "m.parquet")
+    matrix = read_matrix(tmp_path / "m.parquet", missing="zero")
+    np.testing.assert_array_equal(matrix.data, [[4, 1], [1, 0], [7, 0], [2, 1]])
+    assert any("no is 0, yes is 1" in note for note in matrix.notes)
+    late.to_parquet(tmp_path / "late.parquet")
+    with pytest.raises(ReadError, match=r"'smokes'.*'maybe' is neither yes nor no.*drop="):
+        read_matrix(tmp_path / "late.parquet")
+    late.assign(smokes=["red", "blue", "red", "green"]).to_parquet(tmp_path / "late.parquet")
+    with pytest.raises(ReadError, match="cannot be read as numbers"):
+        read_matrix(tmp_path / "late.parquet")

@@ -34,7 +34,7 @@ from neocc.io.readers._text import (
     records,
 )
 from neocc.io.readers._totals import says_summary
-from neocc.io.readers._truths import pair_of
+from neocc.io.readers._truths import neither
 
 __all__ = ["data_records", "find_fault"]
 
@@ -167,9 +167,8 @@ def _not_a_number(
         problem = f"The cell has no value ({stripped!r})." if stripped else "The cell is blank."
         if cell and not stripped:
             problem = "The cell holds spaces only."
-    elif (pair := pair_of(plan.codes.get(place))) is not None:
-        yes, no = reversed(pair.split())
-        problem = f"{cell[:40]!r} is neither {yes} nor {no}, as others of the column are."
+    elif (said := neither(cell, plan.codes.get(place))) is not None:
+        problem = said
         remedy = f"Correct it, or leave the column out with {plan.drop_option([place])}."
     elif is_number(cell, decimal):
         if math.isfinite(float(stripped.replace(decimal, "."))):

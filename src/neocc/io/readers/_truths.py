@@ -8,14 +8,15 @@ cannot be guessed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from neocc._extras import need
 from neocc.io.readers._text import MISSING, is_number
 
 if TYPE_CHECKING:
     from neocc.io.readers._plan import Plan
 
-__all__ = ["PAIRS", "are_truths", "find_truths", "pair_of", "told"]
+__all__ = ["PAIRS", "are_truths", "coded", "find_truths", "neither", "pair_of", "told"]
 
 PAIRS = (
     *("no yes", "false true", "n y", "f t", "nein ja", "n j", "falsch wahr", "nee ja", "nej ja"),
@@ -79,6 +80,29 @@ def are_truths(cells: Iterable[str]) -> bool:
 def pair_of(codes: Codes | None) -> str | None:
     """Return the pair that has these codes; None for those of other words."""
     return next((pair for pair, known in TRUTHS.items() if known is codes), None)
+
+
+def neither(word: str, codes: Codes | None) -> str | None:
+    """Say of a word that it is none of a pair; None for the codes of other words."""
+    pair = pair_of(codes)
+    if pair is None:
+        return None
+    no, yes = pair.split()
+    return f"{word[:40]!r} is neither {yes} nor {no}, as others of the column are."
+
+
+def coded(text: Any, codes: Codes) -> Any:
+    """Return an array of words as numbers, with nulls for missing ones; other words are refused."""
+    pa = need("pyarrow")
+    pc = need("pyarrow.compute")
+
+    trimmed = pc.utf8_trim_whitespace(text)
+    unsaid = [word for word in MISSING if word not in codes]  # "-" may be a label
+    present = pc.if_else(pc.is_in(trimmed, pa.array(unsaid, pa.string())), None, trimmed)
+    places = pc.index_in(present, pa.array(list(codes)))
+    if places.null_count > present.null_count:
+        raise pa.ArrowInvalid("a word that is not declared")
+    return pa.array(list(codes.values()), pa.float64()).take(places)
 
 
 def told(plan: Plan, codes: Mapping[int, Codes]) -> list[str]:
