@@ -52,11 +52,18 @@ def test_codes_and_the_like_are_no_numbers_with_something_beside(tmp_path, cell)
         ('"12,34,567"', "Write it without separators: '1234567'."),
         ("1.5D+01", "Write powers of ten with E: '1.5E+01'."),
         ("-2d3", "Write powers of ten with E: '-2E3'."),
-        ("#DIV/0!", "Correct it (blank it if there is no value), or leave the column out with "),
+        ("#DIV/0!", "Correct it, or leave the column out with "),
     ],
 )
 def test_other_ways_to_write_numbers(tmp_path, cell, remedy):
     assert refused(tmp_path, table(cell)).remedy.startswith(remedy)
+
+
+def test_a_word_among_numbers_may_stand_for_no_value(tmp_path):
+    lines = [f"r{at},{'#DIV/0!' if at == 3 else at},7" for at in range(9)]
+    fault = refused(tmp_path, "name,a,b\n" + "\n".join(lines) + "\n")
+    assert fault.remedy.endswith("If it stands for no value, blank the cell.")
+    assert "blank the cell" not in refused(tmp_path, table("red")).remedy
 
 
 def test_points_beside_decimal_commas(tmp_path):

@@ -287,6 +287,11 @@ def test_notes_below_the_table(tmp_path):
     for missing in ("zero", "ignore"):
         notes = read_matrix(path, missing=missing).notes
         assert any("no values at all in row 9, 'Source: WHO'; delete" in note for note in notes)
+    write(tmp_path, X[:, :1], columns=["a"], name="one.csv")
+    one = (tmp_path / "one.csv").read_text() + "last,\n"
+    (tmp_path / "one.csv").write_text(one)
+    notes = read_matrix(tmp_path / "one.csv", missing="zero", layout="table").notes
+    assert not any("no values at all" in note for note in notes)
     path.write_text(path.read_text() + "2020,,,,,\n")
     notes = read_matrix(path, missing="zero").notes
     assert any("no values at all in 2 rows (first: row 9, 'Source: WHO')" in one for one in notes)

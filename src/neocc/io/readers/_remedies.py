@@ -32,8 +32,7 @@ def remedy_for_text(plan: Plan, cell: str, place: int) -> str:
         return remedy
     if plan.layout == "triplets":
         return 'Correct it; if these are not triplets, pass layout="table" or layout="pairs".'
-    remedy = "orrect it (blank it if there is no value), or leave the column out with "
-    remedy += plan.drop_option([place])
+    remedy = f"orrect it, or leave the column out with {plan.drop_option([place])}"
     if not plan.ids:
         remedy += f"; if it names the rows, pass {plan.as_row_names(place)}"
     if plan.width == 2:

@@ -52,7 +52,9 @@ def bad_columns(
     if not words or (not is_blank and grouped):
         return fault
     if not is_blank and len(words) == 1 and not n_blank:
-        return like(fault, fault.problem, fault.remedy + found.hint)
+        is_rare = set(words) <= found.mixed and remedy_for_number(plan, *words.values()) is None
+        hint = " If it stands for no value, blank the cell." if is_rare else found.hint
+        return like(fault, fault.problem, fault.remedy + hint)
     if found.only_text:
         return _nothing_but_text(fault, plan, found.only_text)
     if not is_blank and all(remedy_for_number(plan, word) for word in words.values()):

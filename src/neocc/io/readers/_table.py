@@ -50,7 +50,9 @@ class TableBuilder:
                     return False
                 is_missing = np.isnan(block)
                 self._n_missing += int(is_missing.sum())
-                self._without += (self._n_rows + np.flatnonzero(is_missing.all(axis=1))).tolist()
+                if block.shape[1] > 1:
+                    without = np.flatnonzero(is_missing.all(axis=1))
+                    self._without += (self._n_rows + without).tolist()
                 self._missing = missing
                 if missing == "zero":
                     block = np.nan_to_num(block, nan=0.0)
