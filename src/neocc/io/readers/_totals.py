@@ -23,11 +23,11 @@ from neocc.io.readers._plan import Plan
 __all__ = ["Summary", "SummaryWatch", "find_summaries", "says_summary"]
 __all__ += ["without_summary_columns", "without_summary_rows"]
 
-_SUM = "sum"
+_SUM, _PART = "sum", "subtotal"
 # What a summary is called: words of its name, and what is a name of sums only alone.
 _CALLED = {
+    _PART: r"sub[\W_]?totals?|zwischensumme",
     _SUM: "total|totals|sum|sums|summe|gesamt|insgesamt|gesamtsumme|somme|suma|totale|totaal|soma",
-    "subtotal": "subtotal|subtotals|zwischensumme",
     "mean": "mean|means|average|averages|avg|mittelwert|moyenne|media|promedio",
     "median": "median",
     "minimum": "min|minimum",
@@ -43,7 +43,7 @@ _ALL = re.compile(rf"\W*({_ALL_WORDS})\W*", re.IGNORECASE)
 _ANY = f"{'|'.join(_CALLED.values())}|{_ALL_WORDS}".split("|")
 _COMPUTE: dict[str, Callable[..., Any]] = {
     _SUM: np.sum,
-    "subtotal": np.sum,
+    _PART: np.sum,
     "mean": np.mean,
     "median": np.median,
     "minimum": np.min,
@@ -94,13 +94,15 @@ def _named(X: FloatArray, names: Sequence[str]) -> list[Summary]:
     unnamed = np.array([at not in said for at in range(len(X))])
     found, start = [], 0
     for place, what in said.items():
-        bases = [unnamed, np.arange(len(X)) != place]
-        if what == "subtotal":  # of what stands above, below another one
-            bases = [unnamed & (np.arange(len(X)) >= start) & (np.arange(len(X)) < place)]
+        place_of = np.arange(len(X))
         has_value = ~np.isnan(X[place])
         line, lines = X[place, has_value], X[:, has_value]
-        if any(_sums_up(line, lines[base], what) for base in bases):
+        above = unnamed & (place_of >= start) & (place_of < place)  # below another summary
+        whole = () if what == _PART else (unnamed, place_of != place)
+        if any(_sums_up(line, lines[base], what) for base in whole):
             found.append(Summary(place, what, True))
+        elif what in (_SUM, _PART) and _sums_up(line, lines[above], what):
+            found.append(Summary(place, _PART, True))
         start = place
     return found
 
@@ -239,7 +241,7 @@ def _kept(said: str, what: str) -> str:
 
 
 def _of_others(what: str) -> str:
-    return "the sum of those above" if what == "subtotal" else f"the {what} of all others"
+    return "the sum of those above" if what == _PART else f"the {what} of all others"
 
 
 def _undo(plan: Plan) -> str:
