@@ -86,3 +86,36 @@ def test_lifts_are_in_the_json(run, women, tmp_path):
     result = json.loads(ran.out)["result"]
     np.testing.assert_allclose(result["block_lifts"], model.block_lifts_)
     np.testing.assert_allclose(result["block_means"], model.block_means_)
+
+
+def test_gains_are_headed_as_gains_the_best_one_shown(run, women, tmp_path):
+    assert run("fit", women, "--objective", "poisson", *GROUPS, "-o", "out").code == 0
+    found = load_model(tmp_path / "out" / "model.neocc").transform(read_matrix(women).data)
+    page = run("predict", "out", women)
+    assert "row groups largest gain" in page.words
+    assert "distance" not in page.words
+    assert f"{-found[0].min():.4g}" in page.words
+    told = json.loads(run("predict", "out", women, "--json").out)["rows"]
+    assert [each["largest_gain"] for each in told] == [-each.min() for each in found]
+    assert max(each["largest_gain"] for each in told) > 0
+    assert "nearest_distance" not in told[0]
+
+
+def test_negative_values_that_a_step_has_made_are_not_said_to_be_in_the_file(run, women):
+    given = ("--objective", "poisson", *GROUPS)
+    ran = run("fit", women, *given, "--preprocess", "double-center")
+    assert ran.code == 2
+    said = " ".join(ran.err.split())
+    assert "women.csv, after --preprocess double-center changed its values: Negative" in said
+    ran = run("fit", women, *given, "--preprocess", "double-center", "--preprocess", "log1p")
+    assert ran.code == 2
+    said = " ".join(ran.err.split())
+    assert "women.csv, after --preprocess double-center changed its values: Negative" in said
+    assert "log(1 + x) is for counts" in said
+
+
+def test_negative_values_of_the_file_are_said_to_be_there_whatever_the_steps(run, tmp_path):
+    (tmp_path / "x.csv").write_text("1,2,3,1\n4,-5,6,2\n7,8,9,3\n")
+    ran = run("fit", "x.csv", *GROUPS, "--preprocess", "log1p", "--preprocess", "double-center")
+    assert ran.code == 2
+    assert "x.csv: Negative values in data: -5 at row 2, column 2" in " ".join(ran.err.split())

@@ -52,7 +52,9 @@ def test_a_model_is_said_kept_repeated_and_used(run, planted, tmp_path, name, ob
     assert ran.code == 0, ran.err
     # Rows are planted as means.
     used = "average" if name == "auto" else name
-    assert f"Overlap model {used}, at most 2 each: {EXPLAINED[used]}" in ran.words
+    who = "rows" if name == "either" else "rows or columns"
+    most = f"none of the {who} may be in more than 2 groups"
+    assert f"Overlap model {used}: {EXPLAINED[used]}; {most}." in ran.words
     whys = ("every seed ends lower", "in doubt, the mean", "no other to compare")
     assert any(why in ran.words for why in whys) == (name == "auto")
     settings = json.loads((tmp_path / "out" / "record.json").read_text())["settings"]
@@ -87,7 +89,7 @@ def test_a_model_is_said_kept_repeated_and_used(run, planted, tmp_path, name, ob
 
 def test_without_an_option_it_is_chosen_with_a_reason(run, planted, tmp_path):
     ran = run("fit", "planted.npy", *OPTIONS, "-o", "out")
-    assert "Overlap model average, at most 4 each: " in ran.words
+    assert f"Overlap model average: {EXPLAINED['average']}. " in ran.words  # of 3 groups, no limit
     assert "but not fitted again, the same memberships explain" in ran.words
     assert "every seed ends lower than with any other" in ran.words
     assert "cost per cell: average " in ran.words
@@ -183,7 +185,7 @@ def test_the_smallest_group_is_said_kept_and_bounded(run, planted, tmp_path):
 def test_the_distance_shown_is_that_to_the_nearest_group(run, planted):
     """Those of a set would be costs; single groups have distances under every model."""
     assert run("fit", "planted.npy", *OPTIONS, "--overlap-model", "sum", "-o", "out").code == 0
-    assert "distance to nearest" in run("predict", "out", "planted.npy").words
+    assert "nearest distance" in run("predict", "out", "planted.npy").words
 
 
 def test_groups_at_the_mean_of_others_are_not_counted(run, tmp_path):

@@ -169,7 +169,7 @@ def test_a_column_and_a_row_may_have_no_observed_cell(run, tmp_path, name):
     assert ran.code == 0, ran.err
     answer = json.loads(ran.out)
     assert not any("invalid" in note or "divide" in note for note in answer["notes"])
-    assert [line["nearest_distance"] for line in answer["rows"]][5] == 0
+    assert [line["largest_gain"] for line in answer["rows"]][5] == 0
     (tmp_path / "cells.csv").write_text("row,column\n1,3\n6,1\n")
     ran = run("predict", "out", "cells.csv", "--cells", "--json")
     assert ran.code == 0, ran.err
@@ -365,3 +365,37 @@ def test_decimal_commas_of_the_fit_are_not_looked_for_between_commas(run, tmp_pa
     assert fit.code == 0, fit.err
     found = run("predict", "out", "new.csv", "--json")
     assert found.code == 0, found.err
+
+
+def with_totals(tmp_path, name, n, *, wrong=0):
+    X = np.random.default_rng(n).integers(1, 50, size=(n, 4))
+    lines = [f"r{at},{','.join(map(str, row))},{row.sum() + wrong}" for at, row in enumerate(X)]
+    total = ",".join(map(str, [*X.sum(axis=0), X.sum()]))
+    lines = ["region,a,b,c,d,Total", *lines, *([] if wrong else [f"Total,{total}"])]
+    (tmp_path / name).write_text("\n".join(lines) + "\n")
+    return X
+
+
+def test_totals_are_data_where_they_were_in_the_fit(run, tmp_path):
+    with_totals(tmp_path, "fit.csv", 12)
+    assert run("fit", "fit.csv", "--row-names", *FEW, "-o", "out").code == 0
+    assert load_model(tmp_path / "out" / "model.neocc").n_features_in_ == 5
+    with_totals(tmp_path, "new.csv", 3)
+    answer = json.loads(run("predict", "out", "new.csv", "--json").out)
+    assert [row["name"] for row in answer["rows"]] == ["r0", "r1", "r2", "Total"]
+    assert any("Left out is nothing, as in the fit (--row-names)" in one for one in answer["notes"])
+
+
+def test_totals_are_left_out_where_they_were_in_the_fit(run, tmp_path):
+    with_totals(tmp_path, "fit.csv", 12)
+    assert run("fit", "fit.csv", *FEW, "-o", "out").code == 0
+    for wrong in (0, 30):  # what does not add up here is still no column of the model
+        with_totals(tmp_path, "new.csv", 3, wrong=wrong)
+        answer = json.loads(run("predict", "out", "new.csv", "--json").out)
+        assert [row["name"] for row in answer["rows"]] == ["r0", "r1", "r2"]
+    assert any("Left out, as in the fit: column 'Total'" in note for note in answer["notes"])
+    text = (tmp_path / "new.csv").read_text().replace("Total", "other")
+    (tmp_path / "new.csv").write_text(text)
+    assert "'other' of new.csv is not expected" in run("predict", "out", "new.csv").err
+    (tmp_path / "new.csv").write_text("region,a,b,c\nx,1,2,3\ny,3,4,5\n")
+    assert "'d' of new.csv is expected but missing" in run("predict", "out", "new.csv").err

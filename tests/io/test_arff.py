@@ -60,10 +60,13 @@ def test_blanks_around_labels(tmp_path):
 
 def test_labels_that_may_be_classes(tmp_path):
     notes = read(tmp_path, "a numeric\nb {male, female}", "1,male\n").notes
-    assert "Read as numbers (male is 0, female is 1): column 2 ('b')." in notes
-    assert any("drop=..." in note for note in notes)
+    assert (
+        "Read as numbers (male is 0, female is 1): column 2 ('b'); drop=['b'] leaves it out."
+        in notes
+    )
+    assert any("leave out columns of classes" in note for note in notes)
     notes = read(tmp_path, "a numeric\nb {negative, positive}", "1,positive\n").notes
-    assert not any("drop=..." in note for note in notes)
+    assert not any("leave out columns of classes" in note for note in notes)
 
 
 def test_a_label_that_looks_missing(tmp_path):

@@ -46,7 +46,7 @@ class TestWorkbooks:
         assert "Sheet: 'Data'; others: 'Other'." in matrix.notes
 
     def test_sheets_by_name(self, book):
-        path = book(Empty=[], Notes=[["hello"]], Data=GENES)
+        path = book(Empty=[], Notes=[["hello", "you"]], Data=GENES)
         assert read_matrix(path, sheet="Data").shape == (2, 3)
         with pytest.raises(ReadError, match=r"sheet 'Notes'; .*sheet=\.\.\. .*'Data'"):
             read_matrix(path)

@@ -167,17 +167,67 @@ def test_a_cell_of_supposed_triplets_that_is_given_twice_is_asked_about(tmp_path
         write_store(tmp_path / "store", tmp_path / "m.csv")
 
 
-@pytest.mark.parametrize("word", [str, str.lower, str.upper])
-def test_true_and_false_are_one_and_zero(tmp_path, word):
-    X = np.random.default_rng(0).random((12, 4)) < 0.5
-    lines = [",".join(word(str(cell)) for cell in line) for line in X.tolist()]
-    for content in ("a,b,c,d\n" + "\n".join(lines), "\n".join(lines)):
-        matrix = read(tmp_path, content + "\n")
-        np.testing.assert_array_equal(matrix.data, X)
-        assert any("read as 1 and 0" in note for note in matrix.notes)
-    named = "\n".join(f"r{at},{line},{at}.5" for at, line in enumerate(lines))
-    matrix = read(tmp_path, f"name,a,b,c,d,size\n{named}\n")
-    np.testing.assert_array_equal(matrix.data[:, :4], X)
-    assert matrix.column_names[-1] == "size"
-    with pytest.raises(ReadError, match="'maybe' is neither true nor false"):
-        read(tmp_path, f"name,a,b,c,d,size\n{named}\nr99,maybe,true,true,true,1\n")
+ENTRIES = [(user, item, (user * item) % 5 + 1) for user in range(1, 9) for item in range(1, 9)]
+
+
+def as_list(*columns, sign=","):
+    """Write lines of user, item, value, time, date and number of the line, as asked for."""
+    lines = [columns and sign.join(heading for heading, _ in columns)]
+    for at, (user, item, value) in enumerate(ENTRIES):
+        said = {"u": user, "i": item, "v": value, "t": 881250949 + at, "d": f"2020-01-0{item}"}
+        said["n"] = at + 1
+        lines.append(sign.join(str(said[what]) for _, what in columns))
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        [("Benutzer", "u"), ("Artikel", "i"), ("Bewertung", "v"), ("Zeitstempel", "t")],
+        [("utilisateur", "u"), ("film", "i"), ("note", "v"), ("date", "d")],
+        [("usuario_id", "u"), ("producto", "i"), ("cantidad", "v"), ("fecha", "d")],
+        [("пользователь", "u"), ("товар", "i"), ("оценка", "v"), ("время", "t")],
+        [("", "n"), ("user", "u"), ("item", "i"), ("rating", "v")],
+        [("Unnamed: 0", "n"), ("userId", "u"), ("movieId", "i"), ("rating", "v"), ("time", "t")],
+        [("date", "d"), ("user", "u"), ("item", "i"), ("rating", "v")],
+        [("rating", "v"), ("user", "u"), ("item", "i")],
+        [("user", "u"), ("date", "d"), ("item", "i"), ("rating", "v")],
+        [("kukka", "u"), ("puutarha", "i"), ("hinta", "v"), ("hetki", "t")],  # unknown, but a time
+    ],
+)
+def test_lists_wherever_their_columns_are_and_whatever_they_are_called(tmp_path, columns):
+    matrix = read(tmp_path, as_list(*columns))
+    expected = np.zeros((8, 8))
+    for user, item, value in ENTRIES:
+        expected[user - 1, item - 1] = value
+    np.testing.assert_array_equal(matrix.data.toarray(), expected)
+    others = [heading for heading, what in columns if what not in "uiv"]
+    note = next((one for one in matrix.notes if one.startswith("Left out")), "")
+    assert all(f"({heading!r})" in note for heading in others if heading)
+
+
+@pytest.mark.parametrize("first", [("", "n"), ("n", "n"), ("date", "d")])
+def test_pairs_beside_a_date_or_the_number_of_the_line(tmp_path, first):
+    matrix = read(tmp_path, as_list(first, ("user", "u"), ("item", "i")))
+    np.testing.assert_array_equal(matrix.data.toarray(), np.ones((8, 8)))
+
+
+def test_tables_below_headings_like_those_of_lists(tmp_path):
+    own = "".join(f"{at},c{at},s{at % 3},{at % 4}\n" for at in range(12))
+    with pytest.raises(ReadError, match="is not a number"):  # read as a table
+        read(tmp_path, f"id,city,state,count\n{own}")
+    content = "date,user,item,a\n" + "".join(f"2020-01-{at + 10},{at},3,1\n" for at in range(9))
+    assert not read(tmp_path, content).is_sparse
+    lines = "".join(f"{at % 4},{at % 3},{at % 7},{at % 5}\n" for at in range(24))
+    assert not read(tmp_path, f"user,item,age,rating\n{lines}").is_sparse
+    lines = "".join(f"{at % 3},{at % 4},{at},{at + 1}00000000\n" for at in range(12))
+    assert not read(tmp_path, f"a,b,c,d\n{lines}").is_sparse
+
+
+def test_remarks_are_no_values(tmp_path):
+    lines = "".join(f"u{at // 3},i{at % 3},well\n" for at in range(12))
+    assert read(tmp_path, f"user,item,note\n{lines}").notes[0].startswith("Read as pairs")
+    lines = "".join(f"2020,u{at // 3},i{at % 3},well\n" for at in range(12))
+    assert read(tmp_path, f"date,user,item,note\n{lines}").notes[0].startswith("Read as pairs")
+    times = "".join(f"{at % 4},{at % 3},{at % 5},{881250949 + at}\n" for at in range(12))
+    assert read(tmp_path, f"alpha,beta,gamma,delta\n{times}").is_sparse

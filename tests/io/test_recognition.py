@@ -194,10 +194,10 @@ def test_further_columns_of_triplets_are_left_out_and_named(tmp_path):
 
 
 def test_triplets_in_another_order_are_explained(tmp_path):
-    content = "rating,user,item\n3,u1,i1\n4,u1,i2\n1,u2,i2\n"
+    content = "rating,who,what\n3,u1,i1\n4,u1,i2\n1,u2,i2\n"
     with pytest.raises(ReadError, match=r"If a line is a row id.* columns=\[\.\.\.\]"):
         read(tmp_path, content)
-    found = read(tmp_path, content, columns=["user", "item", "rating"]).data
+    found = read(tmp_path, content, columns=["who", "what", "rating"]).data
     np.testing.assert_array_equal(found.toarray(), [[3, 4], [0, 1]])
 
 
@@ -465,7 +465,7 @@ def test_a_name_is_no_pattern(tmp_path):
     assert read(tmp_path, content, drop="a?").column_names == ("a[1]",)
 
 
-@pytest.mark.parametrize("cell", ["10%", "yes", "$5"])
+@pytest.mark.parametrize("cell", ["10%", "tall", "$5"])
 def test_text_in_all_cells_is_not_blamed_on_the_header(cell, tmp_path):
     with pytest.raises(ReadError, match="No column holds numbers, but text such as") as caught:
         read(tmp_path, f"gene,a,b\nx,{cell},{cell}\ny,{cell},{cell}\n")
@@ -594,13 +594,3 @@ def test_a_line_that_counts_the_columns_is_a_header(tmp_path, first):
     ):
         path.write_text("\n".join(",".join(map(str, row)) for row in table.tolist()) + "\n")
         np.testing.assert_array_equal(read_matrix(path).data, table)
-
-
-@pytest.mark.parametrize("word", ["maybe", "1"])
-@pytest.mark.parametrize("n_before", [2, 300])
-def test_the_cell_that_is_neither_true_nor_false_is_blamed(tmp_path, word, n_before):
-    lines = ["name,a,b,c", *["x,true,1,2"] * n_before, "y,false,2,3", f"z,{word},3,4"]
-    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
-    with pytest.raises(ReadError, match=f"'{word}' is neither true nor false") as raised:
-        read_matrix(tmp_path / "t.csv")
-    assert raised.value.line == n_before + 3

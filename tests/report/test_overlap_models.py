@@ -69,9 +69,18 @@ def test_what_is_explained_is_the_literal_formula(name, objective, kind):
     note = next(t for t in page.all("p") if t.text.startswith(f"Overlap model {name}: "))
     assert f"explain {expected:.1%} of the squared differences" in note.text
     assert "over genes and columns in any group" in note.text
-    assert ("nobody is in more than 4" in note.text) == (name != "repeat")
+    assert "may be in more than" not in note.text  # of three groups, 4 are no limit
     assert ("as often as it is in a block" in note.text) == (name == "repeat")
     assert ("offsets of rows and columns" in note.text) == (objective == "residue")
+
+
+def test_the_largest_number_of_groups_is_named_where_it_is_a_limit():
+    X = data()
+    model = fit(X, "average", max_memberships=2)
+    assert model.row_membership_.sum(axis=1).max() == 2
+    page = pages.read(render_report(model, matrix=X, row_noun="genes"))
+    note = next(t for t in page.all("p") if t.text.startswith("Overlap model average: "))
+    assert "; none of the genes or columns may be in more than 2 groups. " in note.text
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])

@@ -18,15 +18,14 @@ from neocc.cli._guard import INTERRUPTED, as_options, printable
 from neocc.cli._load import STORE
 from neocc.cli._story import story_page
 from neocc.cli._terminal import section, table
-from neocc.estimators._fitted import used_overlap_model
 from neocc.plot._measure import LIFT
 from neocc.plot._words import fall, plural
 from neocc.report._enriched import LEVEL, enriched, p_text
-from neocc.report._explained import by_models
+from neocc.report._explained import by_models, meaning
 from neocc.report._facts import group_facts
 from neocc.report._result import Result, read_result
 from neocc.report._side import Side
-from neocc.report._words import OVERLAP_MODELS, figure_of, headline
+from neocc.report._words import figure_of, headline
 
 __all__ = ["chosen", "file_line", "finite", "fit_answer"]
 
@@ -70,7 +69,7 @@ def _page(outcome: FitOutcome) -> Iterator[RenderableType]:
     found = headline(result.sides)
     if outcome.interrupted:
         found += " (interrupted: the best so far)"
-    yield section("Found", Text(printable(found), "bold green"), *_overlap(outcome, result))
+    yield section("Found", Text(printable(found), "bold green"), *_overlap(result))
     for side in result.sides:
         yield section(f"Groups of {printable(side.noun)}", _group_table(result, side))
         if side.labels is not None:
@@ -242,13 +241,10 @@ def _block_table(result: Result, means: Any) -> Table:
     return made
 
 
-def _overlap(outcome: FitOutcome, result: Result) -> Iterator[RenderableType]:
+def _overlap(result: Result) -> Iterator[RenderableType]:
     """Say what several memberships cost, where there are any."""
     if any(side.n_in[1] for side in result.sides):
-        used = used_overlap_model(outcome.model)
-        bound = "" if used.most is None else f", at most {used.most} each"
-        said = f"Overlap model {used.name}{bound}: {OVERLAP_MODELS[used.name]}. "
-        yield Text(f"{said}{by_models(result)}".rstrip(), "dim")
+        yield Text(f"Overlap model {meaning(result)}. {by_models(result)}".rstrip(), "dim")
 
 
 def _files(outcome: FitOutcome) -> Table:

@@ -80,11 +80,10 @@ def _in_file(message: str, matrix: Matrix | None, columns: Sequence[str] | None)
         row, column = map(int, found.groups())
         if columns is not None and matrix.column_names is not None:
             column = matrix.column_names.index(columns[column])
-        place = f"row {row + 1}" + (f" ({matrix.row_names[row]!r})" if matrix.row_names else "")
-        place += f", column {column + 1}"
-        place += f" ({matrix.column_names[column]!r})" if matrix.column_names else ""
-        message = message.replace(found[0], place)
-    return f"{matrix.source}: {message.replace('Input X', 'The matrix')}"
+        message = message.replace(found[0], matrix.place(row, column))
+    steps = " and ".join(matrix.steps)
+    changed = f", after --preprocess {steps} changed its values" if steps else ""
+    return f"{matrix.source}{changed}: {message.replace('Input X', 'The matrix')}"
 
 
 @contextmanager

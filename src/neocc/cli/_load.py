@@ -44,8 +44,10 @@ def prepare(file: Matrix, settings: FitSettings) -> tuple[Matrix, Any]:
         from neocc.preprocessing import make_preprocessor
 
         preprocessor = make_preprocessor(settings.preprocess)
-        with blaming_the_user(matrix):
-            matrix = replace(matrix, data=preprocessor.fit_transform(matrix.data))
+        for name, (_, step) in zip(settings.preprocess, preprocessor.steps, strict=True):
+            with blaming_the_user(matrix):
+                made = step.fit_transform(matrix.data)
+            matrix = replace(matrix, data=made, steps=(*matrix.steps, name))
     if matrix.format != STORE:
         with blaming_the_user(matrix):
             check_scale(matrix.data)

@@ -27,6 +27,7 @@ from neocc.io._whole import check_not_read
 from neocc.plot._words import plural
 from neocc.report import write_report
 from neocc.report._page import is_report
+from neocc.report._result import measures_gains
 from neocc.report._shown import Known, page_of
 
 __all__ = ["cells_answer", "predict_answer", "report_answer"]
@@ -69,29 +70,31 @@ def predict_answer(
             X = saved.prepare(matrix)
         with blaming_the_user(matrix, saved.column_names):
             members, distances = saved.estimator.predict_membership(X), saved.estimator.transform(X)
-    notes += remarks
+    notes += remarks + [as_options(one) for one in matrix.notes if one.startswith("Left out")]
+    names = [matrix.name_of_row(row) for row in range(matrix.shape[0])]
     if output is not None:
-        names = [matrix.name_of_row(row) for row in range(matrix.shape[0])]
         write_table(output, member_table("row", members, distances, names), force=force)
+    gains = measures_gains(saved.estimator)
+    sign, measure = (-1, "largest_gain") if gains else (1, "nearest_distance")
 
     def rows() -> Iterator[dict[str, Any]]:
-        for row, groups in enumerate(members):
+        for row, (name, groups) in enumerate(zip(names, members, strict=True)):
             yield {
-                "name": matrix.name_of_row(row),
+                "name": name,
                 "groups": [int(group) + 1 for group in np.flatnonzero(groups)],
                 "outlier": not groups.any(),
-                "nearest_distance": float(distances[row].min()),
+                measure: sign * float(distances[row].min()),
             }
 
     def told() -> dict[str, Any]:
-        said = [as_options(note) for note in notes]
-        return {"n_groups": int(members.shape[1]), "notes": said, "rows": list(rows())}
+        said = list(map(as_options, notes))
+        return {"n_groups": members.shape[1], "notes": said, "rows": list(rows())}
 
     def page() -> Iterator[RenderableType]:
-        made = table("row", "groups", "distance to nearest", right=[2])
+        made = table("row", "groups", measure.replace("_", " "), right=[2])
         for line in islice(rows(), _MOST_LINES):
             groups = ", ".join(map(str, line["groups"])) or "none: outlier"
-            made.add_row(Text(printable(line["name"])), groups, f"{line['nearest_distance']:.4g}")
+            made.add_row(Text(printable(line["name"])), groups, f"{line[measure]:.4g}")
         none, one, several = np.bincount(np.minimum(members.sum(axis=1), 2), minlength=3)
         counts = f"{one:,} in one group, {several:,} in several, {none:,} in none"
         total = f"\n{plural(len(members), 'row')}: {counts}"

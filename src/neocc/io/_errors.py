@@ -32,6 +32,7 @@ __all__ = [
     "WouldOverwriteError",
     "WriteError",
     "as_command_line",
+    "like",
 ]
 
 
@@ -173,3 +174,8 @@ def _listed(name: str, value: str) -> str:
     if name in _REPEATED:
         return " ".join(f"--{name} {quote(one)}" for one in values)
     return f"--{name} {quote(','.join(values))}"
+
+
+def like(fault: ReadError, problem: str, remedy: str) -> ReadError:
+    """Return an error in the same place with other words."""
+    return type(fault)(fault.path, problem, remedy, line=fault.line, column=fault.column)

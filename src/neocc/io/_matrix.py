@@ -37,6 +37,8 @@ class Matrix:
         What was recognised and what was changed, one sentence each.
     options : dict
         The options that were given to `read_matrix`; with `source` they repeat the reading.
+    steps : tuple of str
+        The steps of preprocessing that made the numbers of those in the file.
 
     Examples
     --------
@@ -54,6 +56,7 @@ class Matrix:
     sha256: str = ""
     notes: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
+    steps: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "data", _as_rows(self.data))
@@ -82,6 +85,13 @@ class Matrix:
         """Return the name of a column; one without a name is called by its number, from 1."""
         return (
             item_name("columns", column) if self.column_names is None else self.column_names[column]
+        )
+
+    def place(self, row: int, column: int) -> str:
+        """Say where a cell is: by numbers from 1, and by names where there are any."""
+        where = (("row", row, self.row_names), ("column", column, self.column_names))
+        return ", ".join(
+            f"{side} {at + 1}" + (f" ({names[at]!r})" if names else "") for side, at, names in where
         )
 
     def filled(self) -> Matrix:

@@ -9,7 +9,7 @@ from neocc.io._matrix import Matrix
 from neocc.io._options import Duplicates, Layout, Missing, ReadOptions
 from neocc.io._registry import choose_reader
 from neocc.io._source import Source
-from neocc.io.readers._contents import tiny_note
+from neocc.io.readers._contents import sentinel_note, tiny_note
 
 __all__ = ["read_matrix"]
 
@@ -77,7 +77,8 @@ def read_matrix(
         mentioned or one that says id ("customer_id"), or holds whole numbers that never repeat
         below a word for what rows are ("GENES"), or that count in steps of one. Failing that,
         another column does that says id or holds text, and never repeats. Further ids beside names
-        are left out. False: all columns are data; True, or a name: all others are.
+        are left out, and so are rows and columns whose name says that they sum up the others
+        ("Total", "Mean"), if they do. False: all columns are data; True, or a name: all others are.
     delimiter : str, default=None
         Field separator; by default comma, tab, semicolon or bar, whichever fits. A space stands for
         any number of spaces and tabs.
@@ -159,6 +160,6 @@ def read_matrix(
             source.path,
             reader.name,
             source.sha256(),
-            contents.notes + tiny_note(contents.data),
+            contents.notes + tiny_note(contents.data) + sentinel_note(contents.data),
             given,
         )

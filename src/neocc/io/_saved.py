@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -16,15 +16,13 @@ from neocc._typing import FloatArray
 from neocc.engines import RowSource
 from neocc.estimators import CellPredictor
 from neocc.estimators._fitted import memberships
-from neocc.io._errors import ReadError
+from neocc.io._errors import ReadError, like
 from neocc.io._item_table import read_cells
 from neocc.io._matrix import Matrix
+from neocc.io._new_rows import as_in_the_fit, may_have_decimal_commas
 from neocc.io._options import ReadOptions
 from neocc.io._read import read_matrix
 from neocc.io._record import InputRecord
-from neocc.io._registry import accepted_options
-from neocc.io.readers._faults import like
-from neocc.io.readers._text import is_number
 
 __all__ = ["SavedModel", "keep_steps"]
 
@@ -150,7 +148,7 @@ class SavedModel:
             for name in _READ_ALIKE
             if name in options and name not in (*given, *both)
         }
-        if options.get("decimal") == "," and not _may_have_decimal_commas(path):
+        if options.get("decimal") == "," and not may_have_decimal_commas(path):
             del options["decimal"]
         fills = ignored and asked == "zero"
         said = "the model was fitted with missing='ignore'; here blank cells count as zeros."
@@ -175,14 +173,20 @@ class SavedModel:
             The rows.
         """
         matrix = self._read(path, options)
-        column = None if options.get("row_names") is not None else self._names_column(matrix)
-        if column is None:
+        if options.get("row_names") is not None:
             return matrix
-        note = f"Names of the rows: as in the fit (row_names={column!r})."
-        if column is True:
-            note = "Names of the rows: column 1, as in the fit; row_names=False reads it as data."
-        read = self._read(path, {**options, "row_names": column})
-        return replace(read, notes=(*read.notes, note))
+        fit = (self.estimator.n_features_in_, self.row_names, self.column_names)
+        found = as_in_the_fit(matrix, *fit)
+        if found is None:
+            return matrix
+        drop = options.get("drop", ())
+        dropped = [drop] if isinstance(drop, str) else [*drop]
+        more = {name: [*dropped, *one] if name == "drop" else one for name, one in found[0].items()}
+        try:
+            read = self._read(path, {**options, **more})
+        except ReadError:
+            return matrix
+        return replace(read, notes=(*read.notes, found[1]))
 
     def _read(self, path: str | PathLike[str], options: Mapping[str, Any]) -> Matrix:
         """Read a file; do not advise to skip cells where the model has no use for that."""
@@ -192,27 +196,6 @@ class SavedModel:
             if getattr(self.estimator, "missing", "zero") == "ignore":
                 raise
             raise like(error, error.problem, _TO_SKIP.sub("", error.remedy)) from error
-
-    def _names_column(self, matrix: Matrix) -> bool | str | None:
-        """Return what is to be read as names, where the columns fit those of the model only then.
-
-        Only whole numbers that never repeat may be names or data.
-        """
-        n_columns, own, known = self.estimator.n_features_in_, matrix.column_names, None
-        if matrix.is_sparse or "row_names" not in accepted_options(matrix.format):
-            return None
-        if matrix.row_names is not None:
-            is_data = self.row_names is None and matrix.shape[1] == n_columns - 1
-            return False if is_data and all(map(is_number, matrix.row_names)) else None
-        if self.row_names is None or matrix.shape[1] != n_columns + 1:
-            return None
-        if own is not None and self.column_names is not None:
-            known = set(self.column_names)
-        places = [0] if own is None or known is None else _others(own, known)
-        cells = matrix.data[:, places[0]] if len(places) == 1 else np.array([np.nan])
-        if (cells != np.rint(cells)).any() or len(np.unique(cells)) < len(cells):
-            return None
-        return True if own is None or not places[0] else own[places[0]]
 
     def prepare(self, matrix: Matrix) -> Any:
         """Bring new rows into the form of the data that the estimator was fitted to.
@@ -282,17 +265,3 @@ def keep_steps(model: Any, preprocessor: Any, *, dense: bool) -> None:
     steps = [] if preprocessor is None else [step for _, step in preprocessor.steps]
     if steps or dense:
         setattr(model, _STEPS, {"dense": dense, "steps": steps})
-
-
-def _others(names: Sequence[str], known: Collection[str]) -> list[int]:
-    """Return the places of names that are not known."""
-    return [place for place, name in enumerate(names) if name not in known]
-
-
-def _may_have_decimal_commas(path: Path) -> bool:
-    """Whether something else than a comma may separate the cells of a file of text."""
-    if path.suffix not in (".csv", ".txt"):
-        return True
-    with path.open("rb") as file:
-        first = file.readline(1 << 16)
-    return b"," not in first or b";" in first or b"\t" in first

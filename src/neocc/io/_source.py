@@ -36,6 +36,9 @@ _OTHER_COMPRESSION = {
     b"\xfd7zXZ\x00": "xz",
     b"\x28\xb5\x2f\xfd": "zstd",
     b"7z\xbc\xaf\x27\x1c": "7-Zip",
+    b"Rar!\x1a\x07": "RAR",
+    b"\x04\x22\x4d\x18": "LZ4",
+    b"\x1f\x9d": "compress",
 }
 
 
@@ -68,7 +71,7 @@ class Source:
             # Asked before opening: to open a pipe is to wait for someone to write to it.
             status = path.stat()
             if stat.S_ISDIR(status.st_mode):
-                raise UnreadableFileError(path, "This is a folder.", "Name a file in it.")
+                raise UnreadableFileError(path, "This is a folder.", _file_in(path))
             if not stat.S_ISREG(status.st_mode):
                 raise UnreadableFileError(
                     path,
@@ -165,6 +168,12 @@ class Source:
         """Return the digest of the file as it lies on disk."""
         with self.guard(), self.path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _file_in(folder: Path) -> str:
+    """Say which file of a folder to name: the only matrix, as in those of single cells."""
+    found = sorted(one.name for one in folder.glob("*.mtx*"))
+    return f"Name a file in it: {found[0]}." if len(found) == 1 else "Name a file in it."
 
 
 def _decoding(encoding: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from neocc.io._errors import FormatError
 from neocc.io._matrix import Matrix
 from neocc.io.readers._plan import Plan
+from neocc.io.readers._totals import find_summaries, says_summary
 
 __all__ = ["TableForm", "choose_form", "sample_size"]
 
@@ -70,7 +71,7 @@ def choose_form(
     headed : bool
         Whether the format needs headings.
     """
-    for form in _forms(matrix, headed=headed):
+    for form in () if _has_summaries(matrix) else _forms(matrix, headed=headed):
         try:
             plan = recognise(form)
         except FormatError:
@@ -81,6 +82,13 @@ def choose_form(
         "The names of this matrix would not be recognised as names when the file is read. Rename "
         "rows and columns, or write triplets with layout='triplets'."
     )
+
+
+def _has_summaries(matrix: Matrix) -> bool:
+    """Whether rows would be left out, for they are called the sum of the others, and are it."""
+    if not says_summary(matrix.row_names or ()):
+        return False
+    return any(one.is_named for one in find_summaries(matrix.filled().data, matrix.row_names))
 
 
 def sample_size(matrix: Matrix) -> int:

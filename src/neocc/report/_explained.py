@@ -18,8 +18,8 @@ from neocc.report._pieces import NOTHING, note
 from neocc.report._result import Result
 from neocc.report._words import OVERLAP_MODELS, figure
 
-__all__ = ["by_models", "explained", "explained_share", "overlap_model", "shares_by_model"]
-__all__ += ["squares_about_mean", "trust"]
+__all__ = ["by_models", "explained", "explained_share", "meaning", "overlap_model"]
+__all__ += ["shares_by_model", "squares_about_mean", "trust"]
 
 _LITTLE = 0.2
 # Below so many times what chance could gain, many items are in wrong groups though these exist.
@@ -32,10 +32,20 @@ def overlap_model(result: Result) -> Markup:
     used = result.overlap_model
     if used is None or not any(side.n_in[1] for side in result.sides):
         return NOTHING
-    bound = "" if used.most is None else f", and nobody is in more than {used.most}"
     name = element("strong", used.name)
     said = f"{_sentence(result)} {by_models(result)}".rstrip()
-    return note("Overlap model ", name, f": {OVERLAP_MODELS[used.name]}{bound}. ", said)
+    return note("Overlap model ", name, f"{meaning(result).removeprefix(used.name)}. ", said)
+
+
+def meaning(result: Result) -> str:
+    """Name the overlap model, what it means, and how many groups it allows, if that is a limit."""
+    used = result.overlap_model
+    assert used is not None
+    most = np.inf if used.most is None else used.most
+    nouns = [side.noun for side in result.sides if side.n_in[1] and side.n_clusters > most]
+    bound = f"; none of the {' or '.join(nouns)} may be in more than {most} groups"
+    bound = bound if nouns else ""
+    return f"{used.name}: {OVERLAP_MODELS[used.name]}{bound}"
 
 
 def explained(result: Result) -> Markup:

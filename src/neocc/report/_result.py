@@ -21,7 +21,7 @@ from neocc.report._cells import associate, count_observed
 from neocc.report._html import LONGEST_KEPT, shorten
 from neocc.report._side import Side
 
-__all__ = ["Result", "read_result"]
+__all__ = ["Result", "measures_gains", "read_result"]
 
 _LONGEST_NOUN = 40
 _ROUNDING = 1e-12
@@ -138,7 +138,7 @@ def read_result(
     shared: dict[str, Any] = {
         "repeats": used_overlap_model(model).repeats,
         "measure": clusters.measure,
-        "gains": _is_relative(model),
+        "gains": measures_gains(model),
     }
     if labels[1] is not None and clusters.columns is None:
         raise ValueError("Labels of columns need groups of columns; this model has none.")
@@ -233,7 +233,7 @@ def _distances(
 
     Squares over observed cells are left out: the fewer cells somebody has, the smaller they are.
     """
-    if not _is_ours(model) or (is_observed(model) and not _is_relative(model)):
+    if not _is_ours(model) or (is_observed(model) and not measures_gains(model)):
         return None, None
     columns = None if clusters.columns is None else column_distances(model, X)
     return model.transform(X), columns
@@ -259,8 +259,8 @@ def _is_whole(model: Any, rows: BoolArray) -> bool:
     return fitted is not None and len(fitted) == len(rows)
 
 
-def _is_relative(model: Any) -> bool:
-    """Whether distances are relative to what somebody in no group costs."""
+def measures_gains(model: Any) -> bool:
+    """Whether distances are relative to what somebody in no group costs: minus gains."""
     return hasattr(model, "outlier_cost") and asked_objective(model).background
 
 

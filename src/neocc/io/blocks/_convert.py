@@ -24,6 +24,7 @@ from neocc.io.blocks._spool import EntrySpool
 from neocc.io.readers._contents import Contents
 from neocc.io.readers._repeated import duplicate_error
 from neocc.io.readers._table import TableBuilder
+from neocc.io.readers._totals import SummaryWatch
 from neocc.io.readers._triplets import entry_notes, has_blank, rank_names, triplet_values
 
 __all__ = ["Converted", "convert"]
@@ -167,6 +168,7 @@ class _StoredTable:
         self._cutter = cutter
         self._folder = folder
         self._n_missing = 0
+        self._watch = SummaryWatch()
 
     def add(self, batch: Any, missing: Missing) -> bool:
         one = TableBuilder(self.names, has_row_names=self.has_row_names)
@@ -175,6 +177,7 @@ class _StoredTable:
         if batch.num_rows:
             contents = one.build(())
             self._n_missing += one.n_missing
+            self._watch.add(contents.data, contents.row_names or ())
             with reporting(self._cutter.writer.place):
                 self._cutter.add(contents.data)
                 self._spool_names(contents.row_names or ())
@@ -191,7 +194,8 @@ class _StoredTable:
         names = self._read_names() if self.has_row_names else None
         if names is None:
             shutil.rmtree(self._folder, ignore_errors=True)
-        return Converted(names, self.names, notes + entry_notes(0, "sum", self._n_missing))
+        notes += entry_notes(0, "sum", self._n_missing) + self._watch.notes
+        return Converted(names, self.names, notes)
 
     def _read_names(self) -> Iterator[str]:
         with (self._folder / "names").open(encoding="utf-8") as file:

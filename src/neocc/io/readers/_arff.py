@@ -19,10 +19,10 @@ from neocc.io._source import Source
 from neocc.io.readers._attributes import Attribute, read_attribute, unquoted
 from neocc.io.readers._contents import MISSING_REMEDY, Contents, missing_note
 from neocc.io.readers._delimited import read_planned
-from neocc.io.readers._faults import drop_option
 from neocc.io.readers._ids import plan_named
 from neocc.io.readers._plan import Plan
 from neocc.io.readers._text import Dialect, check_is_text, is_missing, is_number, sample_records
+from neocc.io.readers._truths import told
 
 __all__ = ["is_arff", "read_arff"]
 
@@ -69,29 +69,14 @@ def read_arff(source: Source, options: ReadOptions) -> Contents:
     _check_are_numbers(source, plan, attributes, is_sparse=is_sparse)
     codes = {at: one.codes or {} for at, one in attributes.items() if one.is_nominal}
     words = {at: one for at, one in codes.items() if not all(map(is_number, one))}
-    notes = (*plan.notes, *_told(plan, codes))
+    notes = (*plan.notes, *told(plan, codes))
     if not all(attributes[at].is_truth for at in words):
-        notes += ("Of two labels the first listed is 0; drop=... leaves out a column of classes.",)
+        notes += ("Of two labels the first listed is 0; leave out columns of classes.",)
     plan = replace(plan, codes=words, notes=notes)
     if is_sparse:
         return _read_sparse(source, plan, options)
     written = {at: _written(one) for at, one in words.items()}
     return read_planned(source, replace(plan, codes=written), options)
-
-
-def _told(plan: Plan, codes: Mapping[int, Mapping[str, float]]) -> list[str]:
-    """Say which attributes are read as numbers, and as which."""
-    alike: dict[str, list[str]] = {}
-    for place, words in codes.items():
-        said = ", ".join(f"{word} is {number:g}" for word, number in words.items())
-        if all(map(is_number, words)):
-            said = "nominal, but every value is a number"
-        alike.setdefault(said, []).append(plan.labels[place])
-    return [
-        f"Read as numbers ({said}): column {', '.join(names[:_MOST_TOLD])}"
-        + (f" and {len(names) - _MOST_TOLD} more." if len(names) > _MOST_TOLD else ".")
-        for said, names in alike.items()
-    ]
 
 
 def _written(codes: Mapping[str, float]) -> dict[str, float]:
@@ -152,13 +137,15 @@ def _check_are_numbers(
     """Refuse all attributes that are not numbers at once, with the option that leaves them out."""
     bad = [place for place, one in attributes.items() if not one.is_number]
     if bad:
-        told = [f"{attributes[at].name!r} is {attributes[at].kind[:40]}" for at in bad[:_MOST_TOLD]]
+        named = [
+            f"{attributes[at].name!r} is {attributes[at].kind[:40]}" for at in bad[:_MOST_TOLD]
+        ]
         dots = ", ..." if len(bad) > _MOST_TOLD else ""
         raise ValueInCellError(
             source.path,
             f"Of {len(attributes)} attributes, {len(bad)} {'is' if len(bad) == 1 else 'are'} "
-            f"not numeric: {', '.join(told)}{dots}.",
-            f"Leave {'it' if len(bad) == 1 else 'them'} out with {drop_option(plan, bad)}, or turn "
+            f"not numeric: {', '.join(named)}{dots}.",
+            f"Leave {'it' if len(bad) == 1 else 'them'} out with {plan.drop_option(bad)}, or turn "
             "labels into numbers.",
             line=attributes[bad[0]].line,
         )
@@ -168,8 +155,7 @@ def _check_are_numbers(
                 source.path,
                 f"Where nothing is given for {one.name!r}, sparse data mean its first label, "
                 f"{one.labels[0]!r}, which is not 0.",
-                f"Leave it out with {drop_option(plan, [place])}, or declare the label for 0 "
-                "first.",
+                f"Leave it out with {plan.drop_option([place])}, or declare the label for 0 first.",
                 line=one.line,
             )
 

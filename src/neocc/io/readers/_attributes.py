@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from neocc.io._errors import FormatError
 from neocc.io._source import Source
 from neocc.io.readers._text import is_number
+from neocc.io.readers._truths import PAIRS
 
 __all__ = ["Attribute", "read_attribute", "unquoted"]
 
@@ -20,8 +21,8 @@ _LABEL = re.compile(rf"\s*({_SINGLE}|{_DOUBLE}|[^,]*)\s*(?:,|$)")
 _NUMERIC = ("numeric", "real", "integer")
 # Two labels that say whether something is so, the denial first.
 _TRUTH = (
-    *("no yes", "n y", "false true", "f t", "off on", "- +", "neg pos", "negative positive"),
-    *("absent present", "absence presence", "inactive active", "control case"),
+    *(*PAIRS, "off on", "- +", "neg pos", "negative positive", "absent present"),
+    *("absence presence", "inactive active", "control case"),
 )
 _TRUE = {pair.split()[1] for pair in _TRUTH}
 

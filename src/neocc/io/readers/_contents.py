@@ -15,11 +15,15 @@ from neocc.engines.reading import SMALLEST
 from neocc.io._errors import FormatError, MissingValueError, ReadError, ValueInCellError
 from neocc.io._options import Missing
 
-__all__ = ["MISSING_REMEDY", "TITLE_REMEDY", "Contents", "finite", "real_numbers", "tiny_note"]
+__all__ = ["MISSING_REMEDY", "SAME_NAME", "TITLE_REMEDY", "Contents", "finite", "real_numbers"]
+__all__ += ["sentinel_note", "tiny_note"]
 
+# Numbers that stand for no value in many files.
+_SENTINELS = (-99, -999, -9999, -99999)
 MISSING_REMEDY = (
     'Fill it in, or pass missing="zero" to read such cells as 0, "ignore" to skip them.'
 )
+SAME_NAME = "Some {} have the same name."
 TITLE_REMEDY = (
     "If it is a title, delete it and all else above the table, or put # before each of these lines."
 )
@@ -104,6 +108,27 @@ def tiny_note(data: Any) -> tuple[str, ...]:
         return ()
     said = f"{n_tiny} numbers other than 0 are smaller than {SMALLEST:g}, and in squared errors the"
     return (f"{said} same as 0; if they are probabilities, take logarithms.",)
+
+
+def sentinel_note(data: Any) -> tuple[str, ...]:
+    """Say how often -999 and the like occur in columns of a table that have no other negatives."""
+    if sparse.issparse(data) or data.dtype.kind not in "if" or not data.size:
+        return ()
+    least = np.fmin.reduce(data, axis=0)
+    found: dict[int, tuple[int, int]] = {}
+    for column in np.flatnonzero(np.isin(least, _SENTINELS)):
+        cells = data[:, column]
+        others = cells[cells != least[column]]
+        if (others < 0).any() or not (others >= 0).any():
+            continue
+        n_cells, n_columns = found.get(int(least[column]), (0, 0))
+        found[int(least[column])] = (n_cells + int((cells == least[column]).sum()), n_columns + 1)
+    return tuple(
+        f"{value} occurs {n_cells} times in {n_columns} columns without other negative numbers; if "
+        'it stands for no value, blank these cells and pass missing="ignore".'
+        for value, (n_cells, n_columns) in found.items()
+        if n_cells > 1
+    )
 
 
 def without_missing(data: Any) -> Any:

@@ -19,7 +19,9 @@ from neocc.io.readers._plan import Plan
 from neocc.io.readers._recognise import recognise
 from neocc.io.readers._repeated import find_duplicate
 from neocc.io.readers._text import MISSING, Dialect, grouped_number, separators
+from neocc.io.readers._totals import without_summary_rows
 from neocc.io.readers._triplets import with_ones
+from neocc.io.readers._truths import coded
 
 __all__ = ["batches", "read_csv", "read_planned", "read_tsv"]
 
@@ -51,7 +53,7 @@ def read_planned(
             raise find_fault(source, plan, options.missing, "a cell without a finite number")
     contents = builder.build(plan.notes)
     if isinstance(contents, Contents):
-        return contents
+        return without_summary_rows(contents, plan, options)
     raise find_duplicate(source, plan, *contents)
 
 
@@ -153,15 +155,10 @@ def _as_numbers(text: Any, dialect: Dialect, codes: Mapping[str, float] | None) 
     pa = need("pyarrow")
     pc = need("pyarrow.compute")
 
-    trimmed = pc.utf8_trim_whitespace(text)
-    unsaid = [word for word in MISSING if word not in (codes or ())]  # "-" may be a label
-    is_missing = pc.is_in(trimmed, pa.array(unsaid, pa.string()))
-    present = pc.if_else(is_missing, None, trimmed)
     if codes is not None:
-        words = pc.index_in(present, pa.array(list(codes)))
-        if words.null_count > present.null_count:
-            raise pa.ArrowInvalid("a word that is not declared")
-        return pa.array(list(codes.values()), pa.float64()).take(words)
+        return coded(text, codes)
+    trimmed = pc.utf8_trim_whitespace(text)
+    present = pc.if_else(pc.is_in(trimmed, pa.array(MISSING, pa.string())), None, trimmed)
     if dialect.thousands:
         grouped = pc.match_substring_regex(present, grouped_number(dialect))
         joined = pc.replace_substring_regex(present, separators(dialect.thousands), "")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from pathlib import Path
 
+from neocc.io._errors import FormatError
 from neocc.io._options import ReadOptions
 from neocc.io.readers._text import Dialect, Record, is_missing, is_number, sample_records
 
@@ -15,7 +18,7 @@ _MOSTLY_NUMBERS = 1.5
 
 
 def choose_dialect(
-    lines: list[str], complete: bool, options: ReadOptions, preferred: str
+    path: Path, lines: list[str], complete: bool, options: ReadOptions, preferred: str
 ) -> Dialect:
     """Return the delimiter and decimal sign that make most sense of a sample."""
     candidates = [options.delimiter] if options.delimiter else [preferred, *_DELIMITERS]
@@ -35,8 +38,30 @@ def choose_dialect(
         # Nothing else separates anything: numbers between blanks, if there are any.
         blanks = _dialect(" ", decimals[0], options)
         if _score(sample_records(lines, complete, blanks), blanks) >= _MOSTLY_NUMBERS:
+            _check_blanks(path, lines if complete else lines[:-1])
             return blanks
     return best
+
+
+def _check_blanks(path: Path, lines: Sequence[str]) -> None:
+    """Refuse cells with single blanks in them, between which there are several."""
+    split = [re.split(r" {2,}|\t", line.strip()) for line in lines if line.strip()]
+    width = len(split[0])
+    spaced = (cell for cells in split[1:] for cell in cells if _is_of_words(cell))
+    if width > 1 and {len(cells) for cells in split} == {width}:
+        cell = next(spaced, None)
+        if cell is not None:
+            raise FormatError(
+                path,
+                f"Several blanks separate the cells, and single ones are in them ({cell[:40]!r}).",
+                "Separate the cells with tabs or commas, or put such names into quotation marks.",
+            )
+
+
+def _is_of_words(cell: str) -> bool:
+    """Whether blanks stand within a text that is not in quotation marks."""
+    parts = cell.split(" ")
+    return len(parts) > 1 and cell[0] != '"' and not all(map(is_number, parts))
 
 
 def _dialect(delimiter: str, decimal: str, options: ReadOptions) -> Dialect:

@@ -12,18 +12,19 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime, time
 from string import ascii_uppercase
 from typing import Any, BinaryIO, cast
 
 from neocc._extras import need
-from neocc.io._errors import FormatError, MissingValueError, ReadError
+from neocc.io._errors import FormatError, MissingValueError, ReadError, like
 from neocc.io._options import ReadOptions
 from neocc.io._source import Source, check_expansion
 from neocc.io.readers._builders import IN_MEMORY, Builders
 from neocc.io.readers._contents import Contents
 from neocc.io.readers._delimited import read_csv
-from neocc.io.readers._faults import like
 from neocc.io.readers._foreign import EXCEL, refuse_foreign, zip_kind
+from neocc.io.readers._text import is_number
 
 __all__ = ["is_excel", "read_excel"]
 
@@ -76,6 +77,8 @@ def read_excel(source: Source, options: ReadOptions, builders: Builders = IN_MEM
         rows = {int(cell.lstrip(ascii_uppercase)) for cell in undone}
         if isinstance(error, MissingValueError) and error.line in rows:
             problem, remedy = f"{_told(undone)}.", _COMPUTE
+        if "delimiter" in remedy:
+            remedy = "If a cell holds a whole line, split it: Data, Text to Columns."
         if others and options.sheet is None:
             remedy += f" This is sheet {name!r}; pass sheet=... for {', '.join(map(repr, others))}."
         raise like(error, problem, remedy) from error
@@ -119,25 +122,34 @@ def _choose_sheet(source: Source, book: Any, options: ReadOptions) -> tuple[str,
         raise FormatError(
             source.path, f"There is no sheet {options.sheet!r}.", f"There is {known}."
         )
+    found = []
     for name in names if options.sheet is None else [options.sheet]:
-        lines = _as_text(book[name])
+        lines, is_remark = _as_text(book[name])
         if lines:
-            return name, [other for other in names if other != name], lines
+            found.append((name, [other for other in names if other != name], lines))
+            if not is_remark:
+                return found[-1]
+    if found:
+        return found[0]
     raise FormatError(source.path, "There is nothing on the sheet.", "Was it saved?")
 
 
-def _as_text(sheet: Any) -> bytes:
-    """Write the cells of a sheet as comma-separated text, without blank columns at its sides."""
+def _as_text(sheet: Any) -> tuple[bytes, bool]:
+    """Write the cells of a sheet as comma-separated text, without blank columns at its sides.
+
+    Also say whether they are lines of words: a sheet on what the others hold.
+    """
     rows = [_used(map(_cell, row)) for row in sheet.iter_rows(values_only=True)]
     used = [place for row in rows for place, cell in enumerate(row) if cell]
     if not used:
-        return b""
+        return b"", False
     left, right = min(used), max(used) + 1
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     for row in rows:
         writer.writerow(row[left:] + [""] * (right - max(len(row), left)) if row else [])
-    return text.getvalue().encode()
+    is_remark = right - left == 1 and not any(is_number(one) for row in rows for one in row)
+    return text.getvalue().encode(), is_remark
 
 
 def _used(cells: Iterable[str]) -> list[str]:
@@ -155,5 +167,7 @@ def _cell(value: Any) -> str:
         return str(int(value))
     if isinstance(value, float):
         return repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    if isinstance(value, datetime) and value.time() == time():
+        value = value.date()
     text = " ".join(str(value).split("\n"))
     return text if text.strip() else ""

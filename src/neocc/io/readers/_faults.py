@@ -7,8 +7,7 @@ record, up to the first fault.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
 from itertools import chain
 
 from neocc.io._errors import (
@@ -16,15 +15,16 @@ from neocc.io._errors import (
     MissingValueError,
     ReadError,
     ValueInCellError,
+    like,
 )
 from neocc.io._options import Missing
 from neocc.io._source import Source
 from neocc.io.readers._contents import MISSING_REMEDY, TITLE_REMEDY
 from neocc.io.readers._headings import kind_of
-from neocc.io.readers._numerals import grouping, remedy_for_thousands
 from neocc.io.readers._plan import Plan
+from neocc.io.readers._remedies import remedy_for_text
+from neocc.io.readers._survey import bad_columns
 from neocc.io.readers._text import (
-    TRUTH,
     Record,
     is_foreign,
     is_infinite,
@@ -33,14 +33,10 @@ from neocc.io.readers._text import (
     not_text_error,
     records,
 )
+from neocc.io.readers._totals import says_summary
+from neocc.io.readers._truths import neither
 
-__all__ = ["data_records", "drop_option", "find_fault", "like"]
-
-_MOST_COLUMNS_OF_TRIPLETS = 6
-# So many cells after a fault are looked at for more of its kind; so many columns are shown.
-_MOST_CELLS, _MOST_TOLD = 2_000_000, 5
-_MINUS = "\N{MINUS SIGN}"
-_MISSING_TOO = 'pass missing="zero" to read such cells as 0, or missing="ignore" to leave them out'
+__all__ = ["data_records", "find_fault"]
 
 
 def find_fault(source: Source, plan: Plan, missing: Missing, reason: str) -> ReadError:
@@ -53,14 +49,25 @@ def find_fault(source: Source, plan: Plan, missing: Missing, reason: str) -> Rea
         fault = _fault_in(source, plan, record, missing)
         if fault is None:
             continue
+        if isinstance(fault, MissingValueError) and _is_note(plan, record):
+            aside = "If the line is a note or sums up others, delete it. Otherwise f"
+            fault = like(fault, fault.problem, aside + fault.remedy[1:])
         if plan.layout == "table" and isinstance(fault, ValueInCellError) and not plan.integers:
-            return _bad_columns(fault, plan, missing, chain([record], data))
+            return bad_columns(fault, plan, missing, chain([record], data))
         return fault
     return FormatError(
         source.path,
         f"The file cannot be read as {plan.layout} ({reason.splitlines()[0].rstrip('.')}).",
         "Check the delimiter and the quotation marks.",
     )
+
+
+def _is_note(plan: Plan, record: Record) -> bool:
+    """Whether a line of a table has a name and no values, or one that says that it is a total."""
+    if plan.layout != "table" or not plan.ids:
+        return False
+    values = (record.cells[place].strip() for place in plan.numbers)
+    return says_summary([record.cells[place] for place in plan.ids]) or all(map(is_missing, values))
 
 
 def data_records(source: Source, plan: Plan) -> Iterator[Record]:
@@ -160,9 +167,9 @@ def _not_a_number(
         problem = f"The cell has no value ({stripped!r})." if stripped else "The cell is blank."
         if cell and not stripped:
             problem = "The cell holds spaces only."
-    elif plan.codes.get(place) is TRUTH:
-        problem = f"{cell[:40]!r} is neither true nor false, as others of the column are."
-        remedy = f"Correct it, or leave the column out with {drop_option(plan, [place])}."
+    elif (said := neither(cell, plan.codes.get(place))) is not None:
+        problem = said
+        remedy = f"Correct it, or leave the column out with {plan.drop_option([place])}."
     elif is_number(cell, decimal):
         if math.isfinite(float(stripped.replace(decimal, "."))):
             return None
@@ -170,131 +177,5 @@ def _not_a_number(
     elif is_infinite(cell):
         problem, remedy = f"{stripped} is infinite.", "Replace it by a finite number."
     else:
-        problem, remedy = f"{cell[:40]!r} is not a number.", _remedy_for_text(plan, cell, place)
+        problem, remedy = f"{cell[:40]!r} is not a number.", remedy_for_text(plan, cell, place)
     return kind(source.path, problem, remedy, line=record.line, column=plan.labels[place])
-
-
-def _bad_columns(
-    fault: ReadError, plan: Plan, missing: Missing, data: Iterator[Record]
-) -> ReadError:
-    """Say of a fault in one column which others have text, or no values, and how to drop them."""
-    words, blank, only_text = _survey(plan, data)
-    n_blank = sum(blank.values()) if missing == "error" else 0
-    is_blank = isinstance(fault, MissingValueError)
-    if is_blank and n_blank > 1 and not words:
-        said = f"{fault.problem} {n_blank} cells {_in(blank, plan)} have no value."
-        return like(fault, said, fault.remedy)
-    # Thousands that are separated, and the like, are no text: the fault says how to read them.
-    grouped = all(grouping(word) or _typeset(word, plan.dialect.decimal) for word in words.values())
-    if not words or (not is_blank and (grouped or (len(words) == 1 and not n_blank))):
-        return fault
-    if only_text:
-        said = f"No column holds numbers, but text such as {only_text[:40]!r}."
-        plain = "Write the values as plain numbers, without words and signs such as %, and "
-        plain += "categories as columns of 0 and 1."
-        remedy = _remedy_for_number(plan, only_text) or plain
-        if fault.line == 1:  # it may well be a header, which is not at fault
-            return type(fault)(fault.path, said, remedy)
-        return like(fault, f"{fault.problem} {said}", remedy)
-    told = [f"{plan.labels[p]}: {word[:20]!r}" for p, word in list(words.items())[:_MOST_TOLD]]
-    dots = "; ..." if len(words) > _MOST_TOLD else ""
-    columns = "1 column" if len(plan.numbers) == 1 else f"{len(plan.numbers)} columns"
-    said = f"{fault.problem} Of {columns}, {len(words)} "
-    said += f"{'holds' if len(words) == 1 else 'hold'} text ({'; '.join(told)}{dots})."
-    remedy = f"Leave {'them' if len(words) > 1 else 'it'} out with {drop_option(plan, words)}"
-    if len(words) == len(plan.numbers) > 1:  # then nothing would be left
-        remedy = "If the line holds a title, units or a header again, delete it"
-    elif not plan.ids:
-        remedy += f"; if one names the rows, pass row_names='...'{_if_triplets(plan)}"
-    if n_blank:
-        have = "cell has" if n_blank == 1 else "cells have"
-        remedy += f". {n_blank} {have} no value; {_MISSING_TOO}"
-    return like(fault, said, f"{remedy}.")
-
-
-def _survey(plan: Plan, data: Iterable[Record]) -> tuple[dict[int, str], dict[int, int], str]:
-    """Return the first text of each column that has any, and how many cells have no value.
-
-    Third is a text from below the first line, if most lines hold some in every column.
-    """
-    words: dict[int, str] = {}
-    blank: dict[int, int] = {}
-    only_text, n_lines, n_of_text = "", 0, 0
-    n_cells, numbers, decimal, code = 0, set(plan.numbers), plan.dialect.decimal, plan.codes.get
-    with suppress(ReadError):  # a record that cannot be read: not what this is about
-        for record in data:
-            texts = []
-            for place, cell in enumerate(map(str.strip, record.cells)):
-                if place not in numbers or cell in code(place, ()):
-                    continue
-                if is_missing(cell):
-                    blank[place] = blank.get(place, 0) + 1
-                elif not (is_number(cell, decimal) or is_infinite(cell)):
-                    words.setdefault(place, cell)
-                    texts.append(cell)
-            n_lines += 1
-            if len(texts) == len(numbers) > 1:
-                n_of_text += 1
-                only_text = texts[0]
-            n_cells += len(record.cells)
-            if n_cells > _MOST_CELLS:
-                break
-    return words, blank, only_text if n_of_text > max(1, n_lines / 2) else ""
-
-
-def drop_option(plan: Plan, places: Iterable[int]) -> str:
-    """Return the option that leaves columns out."""
-    return f"drop={list(dict.fromkeys(plan.name(place) for place in places))}"
-
-
-def _in(places: Collection[int], plan: Plan) -> str:
-    if len(places) == 1:
-        return f"in column {plan.labels[next(iter(places))]}"
-    return f"in {len(places)} of {len(plan.numbers)} columns"
-
-
-def like(fault: ReadError, problem: str, remedy: str) -> ReadError:
-    """Return an error in the same place with other words."""
-    return type(fault)(fault.path, problem, remedy, line=fault.line, column=fault.column)
-
-
-def _remedy_for_text(plan: Plan, cell: str, place: int) -> str:
-    others = [sign for sign in ",;\t| " if sign != plan.dialect.delimiter and sign in cell.strip()]
-    if plan.width == 1 and others:
-        return f"Is the delimiter {others[0]!r}? Then pass delimiter={others[0]!r}."
-    if (remedy := _remedy_for_number(plan, cell)) is not None:
-        return remedy
-    if plan.layout == "triplets":
-        return 'Correct it; if these are not triplets, pass layout="table" or layout="pairs".'
-    remedy = f"orrect it, or leave the column out with {drop_option(plan, [place])}"
-    if not plan.ids:
-        remedy += f"; if it names the rows, pass {plan.as_row_names(place)}"
-    if plan.width == 2:
-        return f'If a line is a row id and a column id, pass layout="pairs". Otherwise c{remedy}.'
-    return f"C{remedy}{_if_triplets(plan)}."
-
-
-def _if_triplets(plan: Plan) -> str:
-    """Say how a table of few columns is read as a list, which it may be."""
-    if not 3 <= plan.width <= _MOST_COLUMNS_OF_TRIPLETS:
-        return ""
-    said = '. If a line is a row id, a column id and a value, pass layout="triplets", and'
-    return f"{said} columns=[...] unless these come first"
-
-
-def _typeset(cell: str, decimal: str) -> bool:
-    """Whether a cell is a negative number with a minus sign of print."""
-    return cell.strip().startswith(_MINUS) and is_number(cell.strip()[1:], decimal)
-
-
-def _remedy_for_number(plan: Plan, cell: str) -> str | None:
-    """Say how a cell is read that holds a number written in another way."""
-    if cell.strip().endswith("%") and is_number(cell.strip()[:-1], plan.dialect.decimal):
-        return "Write it as a plain number, without %."
-    if _typeset(cell, plan.dialect.decimal):
-        return f"Write minus signs as '-', not as {_MINUS!r}."
-    if plan.dialect.decimal == "." and is_number(cell, ","):
-        commas = 'If commas are decimal signs, pass decimal=",".'
-    else:
-        commas = None
-    return remedy_for_thousands(cell.strip(), plan.dialect) or commas

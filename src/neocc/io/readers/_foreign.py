@@ -48,6 +48,22 @@ _KINDS: tuple[tuple[bytes, str, str], ...] = (
         "a GCT file",
         "Delete its first two lines, and pass drop='Description'.",
     ),
+    (rb"(?s:.{257})ustar", "a tar archive", "Unpack it, and name a file in it."),
+    (
+        rb"(?:![^\n]*\n|\r?\n)*!(Series|Sample|Platform|Database)_",
+        "a file of the Gene Expression Omnibus (GEO)",
+        "Delete all lines that begin with '!' (grep -v '^!' file), and blank ones.",
+    ),
+    (
+        rb"##fileformat=VCF",
+        "a file of variants (VCF)",
+        "Write genotypes as a table of numbers first, a row per variant.",
+    ),
+    (
+        rb"[+-]?\d+(\.\d+)?([ \t]+\d+:[+-]?[\d.]+([eE][+-]?\d+)?){1,}[ \t]*(#[^\n]*)?\r?\n",
+        "a file of SVMlight or LIBSVM (label index:value ...)",
+        "sklearn.datasets.load_svmlight_file reads it; neocc.io.write_matrix writes the result.",
+    ),
 )
 EXCEL = "an Excel workbook (.xlsx)"
 # What a damaged archive can make zipfile raise.

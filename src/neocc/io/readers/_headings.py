@@ -9,10 +9,12 @@ from typing import Literal, TypeAlias
 
 from neocc._names import names_ids, words_of
 from neocc.io.readers._numerals import grouping
-from neocc.io.readers._text import Dialect, Record, are_truths, is_infinite, is_missing, is_number
+from neocc.io.readers._text import Dialect, Record, is_infinite, is_missing, is_number
+from neocc.io.readers._truths import are_truths
 
 __all__ = ["NAME_HEADINGS", "Kind", "has_header", "is_rating", "is_thing", "is_time", "is_value"]
-__all__ += ["kind_of", "mean_baskets", "mean_pairs", "mean_triplets", "says_id"]
+__all__ += ["find_list", "is_when", "kind_of", "mean_baskets", "mean_pairs", "mean_triplets"]
+__all__ += ["says_id"]
 
 Kind: TypeAlias = Literal["numbers", "whole numbers", "text", "nothing"]
 
@@ -24,7 +26,10 @@ _THING = re.compile(
     "(user|item|row|column|col|gene|protein|probe|orf|transcript|sample|cell|patient|subject|person"
     "|customer|client|product|movie|film|book|song|artist|country|city|region|state|species"
     "|document|doc|term|word|token|feature|variable|condition|experiment|student|question"
-    "|session|page|article|author|paper|node|source|target|sender|receiver)(ids?|names?|s)?"
+    "|session|page|article|author|paper|node|source|target|sender|receiver"
+    "|benutzer|nutzer|kunde|artikel|produkt|probe|utilisateur|usager|produit|échantillon|usuario"
+    "|cliente|producto|artículo|articulo|película|pelicula|muestra|utente|prodotto|articolo"
+    "|gebruiker|klant|usuário|produto|пользователь|клиент|товар|фильм|用户|商品|电影)(ids?|names?|s)?"
 )
 # What items are bought or seen together in.
 _BASKET = re.compile(
@@ -32,15 +37,26 @@ _BASKET = re.compile(
 )
 # Other headings of a first column of whole numbers that never repeat and so name its rows.
 _NAMING = re.compile("(case|obs|observation|record|no|nr|label|symbol|code|rownames?|instance)s?")
-_TIME = re.compile("(time(stamp)?|date(time)?|year|month|week|day|hour|quarter|unixtime)s?")
+_WHEN = "time(stamp)?|date(time)?|unixtime|zeit(stempel)?|datum|heure|fecha|hora|tijd|дата|время"
+_WHEN += "|时间|日期"
+_TIME = re.compile(f"({_WHEN}|year|month|week|day|hour|quarter)s?")
 # The last word of a heading that says id.
 _ID = re.compile("ids?|uid|uuid|guid|identifier|accession|barcode")
 _VALUE = re.compile(
     "(value|val|rating|score|star|count|weight|number|quantity|amount|frequency|freq|expression"
-    "|abundance|intensity|play|view|click|purchase|n|tf|tfidf)s?"
+    "|abundance|intensity|play|view|click|purchase|n|tf|tfidf"
+    "|bewertung|wertung|wert|anzahl|menge|note|valeur|quantité|quantite|nombre|valor|cantidad"
+    "|calificación|calificacion|puntuación|puntuacion|voto|valore|quantità|waarde|aantal"
+    "|beoordeling|оценка|рейтинг|количество|评分|数量)s?"
 )
 # Of the same thing one is a better estimate than the sum of two.
-_RATING = re.compile("(rating|score|star|grade)s?")
+_RATING = re.compile(
+    "(rating|score|star|grade|bewertung|note|calificación|calificacion|puntuación|puntuacion|voto"
+    "|beoordeling|оценка|рейтинг|评分)s?"
+)
+# What the number of a line stands under in a list, and how many columns that may have.
+_INDEX = ("", "id", "index", "unnamed: 0")
+_MOST_COLUMNS_OF_LISTS = 6
 # So many names written alike show how names are written here.
 _ENOUGH_NAMES = 5
 # So many numbers in equal steps, or so many that rise, hardly stand in a line of data by chance.
@@ -82,6 +98,31 @@ def mean_triplets(headings: Sequence[str]) -> bool:
     )
 
 
+def find_list(headings: Sequence[str]) -> tuple[int, ...] | None:
+    """Return the columns of row ids, column ids and values, if any, of a list; None if it is none.
+
+    They need not come first, if all others say when, or hold the number of the line.
+
+    Examples
+    --------
+    >>> from neocc.io.readers._headings import find_list
+    >>> find_list(["user", "item", "rating", "review"]), find_list(["", "date", "user", "item"])
+    ((0, 1, 2), (2, 3))
+    >>> find_list(["rating", "user", "item"]), find_list(["year", "country", "area"])
+    ((1, 2, 0), None)
+    """
+    if mean_triplets(headings):
+        return 0, 1, 2
+    things = [at for at, one in enumerate(headings) if _is_a(_THING, one)]
+    values = [at for at, one in enumerate(headings) if at not in things and is_value(one)]
+    others = set(range(len(headings))) - {*things, *values}
+    said = all(is_time(headings[at]) or headings[at].lower() in _INDEX for at in others)
+    if len(things) != 2 or len(values) > 1 or not said or len(headings) > _MOST_COLUMNS_OF_LISTS:
+        return None
+    found = (*things, *values)
+    return None if found == (0, 1) else found
+
+
 def mean_pairs(headings: Sequence[str]) -> bool:
     """Whether headings say that the first two columns are row ids and column ids, and no more."""
     return all(_is_a(_THING, one) or says_id(one) for one in headings[:2])
@@ -109,6 +150,11 @@ def is_thing(heading: str) -> bool:
 def is_time(heading: str) -> bool:
     """Whether a heading is a word for when something was."""
     return _is_a(_TIME, heading)
+
+
+def is_when(heading: str) -> bool:
+    """Whether a heading is a word for the moment of something, beside what it happened to."""
+    return re.fullmatch(_WHEN, re.sub(r"[\W_]+", "", heading.lower())) is not None
 
 
 def is_value(heading: str) -> bool:
@@ -151,7 +197,9 @@ def has_header(found: Sequence[Record], dialect: Dialect) -> bool:
     for place, cell in enumerate(first):
         if _is_text(cell, decimal):
             below = [record.cells[place] for record in rest if place < len(record.cells)]
-            if kind_of(below, decimal) in ("numbers", "whole numbers"):
+            # Above words for yes and no, another of them is data.
+            is_data = are_truths([cell, *below])
+            if not is_data and kind_of(below, decimal) in ("numbers", "whole numbers"):
                 return True
     return _has_numbers_as_headings(first, rest, names, decimal)
 
@@ -175,7 +223,10 @@ def _has_numbers_as_headings(
     """
     if _count(first):
         return not any(_rise(record.cells, decimal) for record in rest)
-    numbers = first[1:]
+    # Further columns of text say nothing about those of numbers.
+    below = [[one.cells[at] for one in rest if at < len(one.cells)] for at in range(len(first))]
+    data = [0, *(at for at in range(1, len(first)) if kind_of(below[at], decimal) != "text")]
+    numbers = [first[at] for at in data[1:]]
     if not numbers or not all(is_number(cell, decimal) for cell in numbers):
         return False
     if not _is_text(first[0], decimal) or kind_of(names, decimal) != "text":
@@ -186,12 +237,13 @@ def _has_numbers_as_headings(
     if len(names) >= _ENOUGH_NAMES and len(ways) == 1:
         return _way_of_writing(first[0].strip()) not in ways
     rise = _rise(numbers, decimal)
-    return rise and not any(_rise(record.cells[1:], decimal) for record in rest)
+    lines = ([one.cells[at] for at in data[1:] if at < len(one.cells)] for one in rest)
+    return rise and not any(_rise(line, decimal) for line in lines)
 
 
 def _is_text(cell: str, decimal: str) -> bool:
     cell = cell.strip()
-    return not (is_missing(cell) or is_number(cell, decimal) or are_truths([cell]))
+    return not (is_missing(cell) or is_number(cell, decimal) or cell.lower() in ("true", "false"))
 
 
 def _is_a(words: re.Pattern[str], heading: str) -> bool:

@@ -41,6 +41,7 @@ from neocc.io.readers._headings import (
     says_id,
 )
 from neocc.io.readers._plan import Plan, dropped_columns, plan_table
+from neocc.io.readers._truths import are_truths
 
 __all__ = ["Naming", "find_names", "plan_named"]
 
@@ -140,9 +141,10 @@ def _first(table: _Table) -> Naming:
     if table.headings is not None and heading.lower() in NAME_HEADINGS:
         why = "by its heading" if heading else "which has no heading"
         return Naming(0, "" if table.kind(0) == "text" else why)
-    # A name that is written like a missing value is a name.
+    # A name that is written like a missing value is a name; so are two lines called yes and no.
     unique = table.never_repeats(0)
-    if table.kind(0) == "text" or (table.kind(0) == "nothing" and unique):
+    is_name = unique and (table.kind(0) == "nothing" or are_truths(table.columns[0]))
+    if table.kind(0) == "text" or is_name:
         better = None if unique else _text(table)
         return Naming(better or 0)
     if table.kind(0) != "whole numbers":

@@ -11,20 +11,23 @@ from neocc.io._options import Layout, ReadOptions
 from neocc.io.readers._headings import (
     NAME_HEADINGS,
     Kind,
+    find_list,
     is_thing,
+    is_when,
     kind_of,
     mean_baskets,
     mean_pairs,
-    mean_triplets,
     says_id,
 )
 from neocc.io.readers._text import Dialect, Record, is_missing, is_number
+from neocc.io.readers._truths import are_truths
 
-__all__ = ["Sample", "choose_layout", "may_be_pairs"]
+__all__ = ["Sample", "choose_layout", "list_places", "may_be_pairs"]
 
-_TIME_HEADINGS = ("timestamp", "time", "date", "datetime", "unix_time", "unixtime")
-# Whole numbers from here on, in a fourth column without heading, are seconds since 1970.
+# Whole numbers from here on, in a fourth column without heading, are seconds since 1970; below a
+# heading that says something else, those of the years from 1990 to 2040 are.
 _EARLIEST_TIME = 10**8
+_TIMES = range(631_152_000, 2_208_988_800)
 # Headings of names; `id` and `row` may also be those of triplets.
 _ROW_NAMES = tuple(heading for heading in NAME_HEADINGS if heading not in ("id", "row"))
 # The share of names that may repeat in a table, and of pairs of ids that may in triplets.
@@ -103,23 +106,45 @@ class Sample:
 
 def choose_layout(sample: Sample, options: ReadOptions) -> Layout:
     """Distinguish triplets and pairs from a table; see the module's docstring."""
-    headings = sample.headings
     if options.columns:
         return "pairs" if len(options.columns) == 2 else "triplets"
-    if options.row_names or options.drop or _has_names_above_numbers(sample):
+    if options.row_names or options.drop:
         return "table"
-    if headings is not None and mean_triplets(headings):
-        return "triplets"
+    if (places := list_places(sample)) is not None:
+        return "pairs" if len(places) == 2 else "triplets"
+    if _has_names_above_numbers(sample):
+        return "table"
     if _holds_pairs(sample):
         return "pairs"
     return "triplets" if _holds_triplets(sample) else "table"
 
 
+def list_places(sample: Sample) -> tuple[int, ...] | None:
+    """Return the columns of a list whose headings say so: of rows, of columns and of values."""
+    headings = sample.headings
+    places = None if headings is None else find_list(headings)
+    if headings is None or places is None:
+        return None
+    kinds = [sample.kind(place) for place in places]
+    is_remark = headings[places[-1]].lower() in ("note", "notes") and kinds[-1] == "text"
+    if places == (0, 1, 2):
+        return None if is_remark else places
+    if not {*kinds[:2]} <= {"text", "whole numbers"}:
+        return None
+    if _repeated(sample.column(places[0])) == 0:
+        return None
+    # What only numbers the lines is no value: n,user,item.
+    is_counted = len(places) == 3 and places[2] == 0 and _repeated(sample.column(0)) == 0
+    is_counted = is_counted and kinds[-1] == "whole numbers"
+    return places[:2] if is_counted or is_remark else places
+
+
 def _holds_triplets(sample: Sample) -> bool:
     if sample.width != 3 and not (sample.width == 4 and _is_time(sample, sample.headings)):
         return False
+    are_answers = any(are_truths(sample.column(place)) for place in (0, 1))
     kinds = [sample.kind(place) for place in range(3)]
-    if not {*kinds[:2]} <= {"text", "whole numbers"} or kinds[2] == "text":
+    if are_answers or not {*kinds[:2]} <= {"text", "whole numbers"} or kinds[2] == "text":
         return False
     if kinds[1] == "text":
         cells = map(str.strip, sample.column(1))
@@ -134,7 +159,8 @@ def _holds_triplets(sample: Sample) -> bool:
     # A matrix with a single entry in each row is none.
     has_own_row = _repeated(first) == 0
     pairs = list(zip(first, sample.column(1), strict=False))
-    return not has_own_row and _repeated(pairs) <= _FEW and not _holds_measurements(sample)
+    is_measured = sample.width == 3 and _holds_measurements(sample)
+    return not has_own_row and _repeated(pairs) <= _FEW and not is_measured
 
 
 def _holds_measurements(sample: Sample) -> bool:
@@ -153,7 +179,8 @@ def _holds_pairs(sample: Sample) -> bool:
         return False
     repeats = _repeated(sample.column(0)) > _FEW
     is_said = sample.kind(0) == "text" or (headings is not None and mean_baskets(headings))
-    if sample.width == 2 and repeats and sample.kind(1) == "text" and is_said:
+    is_text = sample.kind(1) == "text" or are_truths(sample.column(1))
+    if sample.width == 2 and repeats and is_text and is_said:
         return True
     if headings is None:
         return sample.width == 2 and repeats and _are_grouped(sample)
@@ -188,8 +215,8 @@ def _are_grouped(sample: Sample) -> bool:
 
 def _is_beside(sample: Sample, place: int) -> bool:
     """Whether a column after two of ids says when, or something in words."""
-    heading = "" if sample.headings is None else sample.headings[place].lower()
-    return heading in _TIME_HEADINGS or sample.kind(place) == "text"
+    is_time = sample.headings is not None and is_when(sample.headings[place])
+    return is_time or sample.kind(place) == "text"
 
 
 def _has_names_above_numbers(sample: Sample) -> bool:
@@ -208,9 +235,11 @@ def _repeated(values: Sequence[object]) -> float:
 
 
 def _is_time(sample: Sample, headings: list[str] | None) -> bool:
-    if headings is not None:
-        return headings[3].lower() in _TIME_HEADINGS
-    times = sample.column(3)
-    return sample.kind(3) == "whole numbers" and all(
-        cell.strip().isdigit() and int(cell) >= _EARLIEST_TIME for cell in times
-    )
+    if headings is not None and is_when(headings[3]):
+        return True
+    times = [cell.strip() for cell in sample.column(3)]
+    if not all(cell.isdigit() for cell in times):
+        return False
+    if headings is None:
+        return all(int(cell) >= _EARLIEST_TIME for cell in times)
+    return all(int(cell) in _TIMES for cell in times)

@@ -56,7 +56,22 @@ def read_matrix_market(
     header = _read_header(source)
     if header.form == "array":
         return finite(source.path, _read_array(source, header, options), options.missing)
-    return _read_coordinates(source, header, options, builders)
+    found = _read_coordinates(source, header, options, builders)
+    return replace(found, notes=(*found.notes, *_names_beside(source)))
+
+
+def _names_beside(source: Source) -> tuple[str, ...]:
+    """Say that names which stand in other files, as those of single cells do, are not read."""
+    known = ("features.tsv", "genes.tsv", "barcodes.tsv")
+    found = [
+        one.name
+        for one in sorted(source.path.parent.glob("*.tsv*"))
+        if one.name.removesuffix(".gz").endswith(known)
+    ]
+    if len(found) < 2:
+        return ()
+    said = "scanpy.read_10x_mtx(folder).write('cells.h5ad') makes one file of all that is read here"
+    return (f"Names in {' and '.join(found)} are not read; {said}.",)
 
 
 def _read_header(source: Source) -> _Header:

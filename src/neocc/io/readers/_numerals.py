@@ -10,7 +10,8 @@ from typing import NamedTuple
 from neocc.io._errors import FormatError
 from neocc.io.readers._text import Dialect, Record, is_number, separators
 
-__all__ = ["ask_about_thousands", "grouping", "remedy_for_thousands", "say_about_points"]
+__all__ = ["ask_about_thousands", "grouping", "remedy_for_thousands"]
+__all__ += ["say_about_digits", "say_about_points"]
 
 _WORDS = {",": "commas", ".": "points", " ": "spaces", "'": "apostrophes"}
 _HEAD = r"[+-]?[1-9]\d{0,2}"
@@ -23,6 +24,8 @@ _GROUPINGS = {
     "'": rf"({separators(chr(39))}\d{{3}})+([.,]\d+)?",
 }
 _SMALL = re.compile(r"[+-]?\d{1,3}")
+# So many digits of any whole number survive.
+_DIGITS = 15
 # So many numbers with exactly three decimals, beside others without any, are worth a remark.
 _ENOUGH = 3
 
@@ -83,6 +86,16 @@ def say_about_points(found: Sequence[Record], dialect: Dialect) -> list[str]:
     cell = doubtful.cell
     digits = cell.replace(".", "")
     return [f'Points are read as decimal signs; if {cell} is {digits}, pass thousands=".".']
+
+
+def say_about_digits(cells: Sequence[Sequence[str]], labels: Sequence[str]) -> list[str]:
+    """Return a note on whole numbers with more digits than can be kept."""
+    for one, label in zip(cells, labels, strict=True):
+        longest = max((cell.strip().lstrip("+-") for cell in one), key=len, default="")
+        if longest.isdecimal() and len(longest) > _DIGITS:
+            said = f"Column {label} holds whole numbers of {len(longest)} digits"
+            return [f"{said}, of which {_DIGITS} are kept; if these are ids, they are no data."]
+    return []
 
 
 class _Doubtful(NamedTuple):

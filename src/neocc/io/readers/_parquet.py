@@ -14,12 +14,13 @@ from neocc.io._options import ReadOptions
 from neocc.io._source import Source, check_expansion
 from neocc.io.readers._builders import IN_MEMORY, Builders
 from neocc.io.readers._contents import MISSING_REMEDY, Contents
-from neocc.io.readers._faults import drop_option
 from neocc.io.readers._plan import Plan
 from neocc.io.readers._recognise import recognise_records
 from neocc.io.readers._repeated import duplicate_error
-from neocc.io.readers._text import Dialect, Record
+from neocc.io.readers._text import MISSING, Dialect, Record
+from neocc.io.readers._totals import without_summary_rows
 from neocc.io.readers._triplets import with_ones
+from neocc.io.readers._truths import coded, neither
 
 __all__ = ["is_parquet", "read_parquet", "recognise_batch"]
 
@@ -94,7 +95,7 @@ def _read(
         n_before += batch.num_rows
     contents = builder.build(plan.notes)
     if isinstance(contents, Contents):
-        return contents
+        return without_summary_rows(contents, plan, options)
     raise duplicate_error(source, *contents)
 
 
@@ -108,10 +109,12 @@ def _batches(source: Source, file: Any, plan: Plan) -> Iterator[Any]:
     n_rows = max(1024, _BATCH_CELLS // len(names))
     for batch in file.iter_batches(n_rows, columns=names):
         arrays: list[Any] = []
-        for name in names:
+        for place, name in zip((*plan.ids, *plan.numbers), names, strict=True):
             column = batch.column(name)
             if len(arrays) < len(plan.ids):
                 arrays.append(_as_ids(source, name, column))
+            elif place in plan.codes and not _is_numeric(column.type):
+                arrays.append(_as_coded(source, plan, place, column))
             else:
                 arrays.append(_as_numbers(column))
         made = pa.record_batch(arrays, names=[str(place) for place in range(len(arrays))])
@@ -136,7 +139,8 @@ def _as_ids(source: Source, name: str, column: Any) -> Any:
 def _check_types(source: Source, schema: Any, plan: Plan) -> None:
     """Refuse all columns of numbers that are of other types at once."""
     kinds = {place: schema.field(place).type for place in plan.numbers}
-    bad = {place: kind for place, kind in kinds.items() if not _is_numeric(kind)}
+    # Words of a pair, or categories of them, are told of when they are read.
+    bad = {p: kind for p, kind in kinds.items() if p not in plan.codes and not _is_numeric(kind)}
     if not bad:
         return
     first = next(iter(bad))
@@ -145,7 +149,7 @@ def _check_types(source: Source, schema: Any, plan: Plan) -> None:
         told += f" Nor can {len(bad) - 1} more of {len(kinds)} columns."
     remedy = "Name the three columns of triplets with columns=[...]."
     if plan.layout == "table":
-        remedy = f"Leave {'it' if len(bad) == 1 else 'them'} out with {drop_option(plan, bad)}."
+        remedy = f"Leave {'it' if len(bad) == 1 else 'them'} out with {plan.drop_option(bad)}."
     raise ValueInCellError(source.path, told, remedy, column=repr(plan.name(first)))
 
 
@@ -155,6 +159,22 @@ def _is_numeric(kind: Any) -> bool:
     kind = kind.value_type if types.is_dictionary(kind) else kind
     numeric = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
     return any(test(kind) for test in (types.is_null, *numeric))
+
+
+def _as_coded(source: Source, plan: Plan, place: int, column: Any) -> Any:
+    """Return words for yes and no as numbers; name another word."""
+    pa = need("pyarrow")
+
+    codes = plan.codes[place]
+    words = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    try:
+        return coded(words.cast(pa.string()), codes)
+    except pa.ArrowInvalid as error:
+        known = (*codes, *MISSING, None)
+        other = next(word for word in words.to_pylist() if (word and word.strip()) not in known)
+        remedy = f"Correct it, or leave the column out with {plan.drop_option([place])}."
+        problem = str(neither(other, codes))
+        raise ValueInCellError(source.path, problem, remedy, column=plan.labels[place]) from error
 
 
 def _as_numbers(column: Any) -> Any:

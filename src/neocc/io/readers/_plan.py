@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -84,6 +84,10 @@ class Plan:
     def name(self, place: int) -> str:
         """Return what `drop` calls a column: its heading, or its number if it has none."""
         return str(place + 1) if self.headings is None else self.headings[place]
+
+    def drop_option(self, places: Iterable[int]) -> str:
+        """Return the option that leaves columns out."""
+        return f"drop={list(dict.fromkeys(self.name(place) for place in places))}"
 
     def as_row_names(self, place: int) -> str:
         """Return the option that takes a column for the names of the rows."""
@@ -168,6 +172,8 @@ def dropped_columns(path: Path, plan: Plan, drop: Sequence[str]) -> set[int]:
 
 def find_column(path: Path, plan: Plan, name: str | int) -> int:
     """Return the place of a column given by name or, counted from 1, by number."""
+    if isinstance(name, str) and plan.headings is None and name.isdecimal():
+        name = int(name)  # what notes call it where there is no header
     if isinstance(name, str):
         if plan.headings is None:
             raise FormatError(

@@ -19,24 +19,25 @@ The rules, each of which an option overrides:
   digits); or if its numbers rise in equal steps, four at least, or rise, six at least, and those
   of no other line do.
 * **Triplets**: three columns whose headings say so (user, item, rating), with or without others
-  after them. Else three columns, or four of which the last is a time (by its heading, or whole
-  numbers of 10^8 and more), where the third holds numbers, and the first two hold text or
-  whole numbers. But below a heading such as `name` there are names of rows, if there are numbers
-  beside them; if nearly every line has a text of its own in the first column, and a number
-  in the second, these are the names of the rows of a table; and whole numbers of which more than
-  a tenth of the pairs occur again are cells of a table, and so are whole numbers that never
-  repeat in the first column, or that are in no order below headings that are words for other
-  things than ids. Numbers with signs, such as 12% and 3,5, in the second column are no ids.
-  Where nothing but this says that whole numbers are ids, a cell that is given twice is refused:
-  the file may be a table.
+  after them; anywhere, if all others say when (date), or hold the number of the line. Else three
+  columns, or four of which the last is a time (by its heading, or whole numbers of 10^8 and more),
+  where the third holds numbers, and the first two hold text or whole numbers. But below a heading
+  such as `name` there are names of rows, if there are numbers beside them; if nearly every line has
+  a text of its own in the first column, and a number in the second, these are the names of the rows
+  of a table; and whole numbers of which more than a tenth of the pairs occur again are cells of a
+  table, and so are whole numbers that never repeat in the first column, or that are in no order
+  below headings that are words for other things than ids. Numbers with signs, such as 12% and 3,5,
+  in the second column are no ids. Where nothing but this says that whole numbers are ids, a cell
+  that is given twice is refused: the file may be a table.
 * **Pairs**: two columns of text of which the first repeats; or two whose headings name what rows
   and columns are (user, item), text or whole numbers, if those in the first repeat; with or
   without a time or text after them. Two columns alone, numbers that repeat and text, are pairs
   below headings such as Transaction or Member_number, and Product or itemDescription, too.
   Without a header, two columns of whole numbers from 0 on are pairs, ten at least, if lines with
   the same first number stand together and hardly any line occurs twice.
-* **True and false** in words are 1 and 0.
+* **Words for 1 and 0**: columns of the words of one pair, such as yes and no; see `_truths`.
 * **Row names** of a table: see `_ids`.
+* **Totals**: columns and rows that sum up all others are left out; see `_totals`.
 * **Thousands**: where `2,000` stands in one column with `137`, nobody can say what is meant, and
   the file is refused until an option does. So is a file of quoted numbers that all have three
   digits after the comma, and `1.100` beside `137`: who writes a decimal 0 at the end writes
@@ -46,34 +47,40 @@ The rules, each of which an option overrides:
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
+from neocc._typing import FloatArray
 from neocc.io._errors import FormatError
 from neocc.io._options import Layout, ReadOptions
 from neocc.io._source import Source
 from neocc.io.readers._contents import TITLE_REMEDY
 from neocc.io.readers._dialects import choose_dialect
-from neocc.io.readers._headings import has_header, mean_triplets
+from neocc.io.readers._headings import has_header
 from neocc.io.readers._ids import plan_named
-from neocc.io.readers._layouts import Sample, choose_layout, may_be_pairs
-from neocc.io.readers._numerals import ask_about_thousands, say_about_points
+from neocc.io.readers._layouts import Sample, choose_layout, list_places, may_be_pairs
+from neocc.io.readers._numerals import ask_about_thousands, say_about_digits, say_about_points
 from neocc.io.readers._plan import Plan, plan_triplets
 from neocc.io.readers._text import (
-    TRUTH,
     Dialect,
     Record,
-    are_truths,
     is_foreign,
+    is_number,
     not_text_error,
     read_sample,
     sample_records,
 )
+from neocc.io.readers._totals import says_summary, without_summary_columns
+from neocc.io.readers._truths import find_truths, told
 
 __all__ = ["recognise", "recognise_lines", "recognise_records"]
 
 # What spreadsheets write, and expect, before the table.
 _DECLARED = re.compile(r'"?sep=([,;|\t])"?')
+_N_COLUMNS = {"pairs": 2, "triplets": 3}
 _LAYOUTS = {
     "table": "a table of numbers",
     "triplets": "triplets (row, column, value)",
@@ -95,7 +102,7 @@ def recognise_lines(
     declared = _DECLARED.fullmatch(lines[0].rstrip("\r\n")) if len(lines) > 1 else None
     if declared is not None:
         n_comments, options = 1, replace(options, delimiter=options.delimiter or declared[1])
-    dialect = choose_dialect(lines[n_comments:], complete, options, preferred)
+    dialect = choose_dialect(path, lines[n_comments:], complete, options, preferred)
     found = sample_records(lines, complete, dialect)
     if declared or (n_comments and len(found) > 1 and len(found[0].cells) != len(found[-1].cells)):
         blank = ["\n"] * n_comments
@@ -145,12 +152,38 @@ def recognise_records(
     if layout == "table":
         plan = plan_named(path, plan, sample.column, options)
     else:
-        plan = plan_triplets(path, plan, options.columns)
+        places = list_places(sample)
+        columns = options.columns
+        if columns is None and places is not None and len(places) == _N_COLUMNS[layout]:
+            columns = tuple(place + 1 for place in places)
+        plan = plan_triplets(path, plan, columns)
         if options.columns is None:
-            said = options.layout is not None or mean_triplets(sample.headings or [])
+            said = options.layout is not None or places is not None
             guessed = not said and sample.kind(0) == sample.kind(1) == "whole numbers"
             plan = replace(plan, guessed=guessed, notes=(*plan.notes, *_left_out(plan)))
-    return _with_truths(plan, sample)
+    plan = _with_truths(plan, sample)
+    cells = [sample.column(place) for place in plan.numbers]
+    digits = say_about_digits(cells, [plan.labels[place] for place in plan.numbers])
+    plan = replace(plan, notes=(*plan.notes, *digits))
+    if layout != "table":
+        return plan
+    return without_summary_columns(plan, _values(plan, sample), options)
+
+
+def _values(plan: Plan, sample: Sample) -> FloatArray:
+    """Return the numbers of lines of a sample that sum up no others; NaN where there is none."""
+    whole = [one.cells for one in sample.data if len(one.cells) == plan.width]
+    whole = [one for one in whole if not says_summary([one[place] for place in plan.ids])]
+    decimal = plan.dialect.decimal
+
+    def value(cell: str, codes: Mapping[str, float]) -> float:
+        if is_number(cell, decimal):
+            return float(cell.replace(decimal, "."))
+        return codes.get(cell, np.nan)
+
+    codes = [(place, plan.codes.get(place, {})) for place in plan.numbers]
+    lines = [[value(cells[place].strip(), known) for place, known in codes] for cells in whole]
+    return np.array(lines).reshape(len(lines), len(plan.numbers))
 
 
 def _with_blank_end(plan: Plan, n: int) -> Plan:
@@ -166,13 +199,10 @@ def _with_blank_end(plan: Plan, n: int) -> Plan:
 
 
 def _with_truths(plan: Plan, sample: Sample) -> Plan:
-    """Read true and false, in words, as 1 and 0; a cell among them that says else is refused."""
-    truths = [place for place in plan.numbers if are_truths(sample.column(place), least=0.5)]
-    if not truths:
-        return plan
-    columns = f"column {plan.labels[truths[0]]}" if len(truths) == 1 else f"{len(truths)} columns"
-    note = f"True and false in {columns} are read as 1 and 0."
-    return replace(plan, codes=dict.fromkeys(truths, TRUTH), notes=(*plan.notes, note))
+    """Read words for yes and no as 1 and 0; a cell among them that says else is refused."""
+    found = {place: find_truths(sample.column(place), least=0.5) for place in plan.numbers}
+    codes = {place: known for place, known in found.items() if known is not None}
+    return replace(plan, codes=codes, notes=(*plan.notes, *told(plan, codes)))
 
 
 def _check_header(path: Path, sample: Sample) -> None:
@@ -198,8 +228,9 @@ def _check_header(path: Path, sample: Sample) -> None:
 
 
 def _left_out(plan: Plan) -> tuple[str, ...]:
-    """Say which columns after those of ids and values are not read."""
-    labels = plan.labels[len(plan.ids) + len(plan.numbers) :]
+    """Say which columns beside those of ids and values are not read."""
+    used = (*plan.ids, *plan.numbers)
+    labels = [label for place, label in enumerate(plan.labels) if place not in used]
     return (f"Left out: column {', '.join(labels)}.",) if labels else ()
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from neocc.io._errors import DuplicateEntryError, FormatError, ReadError
+from neocc.io._errors import DuplicateEntryError, FormatError, ReadError, like
 from neocc.io._source import Source
-from neocc.io.readers._faults import data_records, like
+from neocc.io.readers._faults import data_records
 from neocc.io.readers._plan import Plan
 
 __all__ = ["duplicate_error", "find_duplicate", "find_entry"]

@@ -14,10 +14,8 @@ from neocc.io._source import Source
 
 __all__ = [
     "MISSING",
-    "TRUTH",
     "Dialect",
     "Record",
-    "are_truths",
     "is_missing",
     "is_number",
     "not_text_error",
@@ -26,19 +24,20 @@ __all__ = [
     "separators",
 ]
 
-_NOTHING = "NA na N/A n/a #N/A <NA> NaN nan NAN NULL null None ? - -- – — . .."
+_NOTHING = "NA na N/A n/a #N/A <NA> NaN nan NAN NULL null (null) None \\N ? - -- – — . .."
 MISSING = ("", *_NOTHING.split())
 """How files say that a cell has no value."""
-
-TRUTH = dict.fromkeys(("true", "True", "TRUE"), 1.0)
-TRUTH |= dict.fromkeys(("false", "False", "FALSE"), 0.0)
-"""Words for 0 and 1."""
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _SAMPLE_LINES = 200
 _SAMPLE_CHARACTERS = 1 << 18
 _LONGEST_LINE = 1 << 26
-_BYTE_ORDER_MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_BYTE_ORDER_MARKS = {
+    b"\xff\xfe\0\0": "utf-32",
+    b"\0\0\xfe\xff": "utf-32",
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+}
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ def is_number(cell: str, decimal: str = ".") -> bool:
 
 def separators(thousands: str) -> str:
     """Return the regular expression of what separates thousands: any space, any apostrophe."""
-    return {" ": "[ \u00a0\u202f]", "'": "['\u2019]"}.get(thousands, re.escape(thousands))
+    return {" ": "[ \u00a0\u2009\u202f]", "'": "['\u2019]"}.get(thousands, re.escape(thousands))
 
 
 def grouped_number(dialect: Dialect) -> str:
@@ -114,13 +113,7 @@ def _joined(cell: str, dialect: Dialect) -> str:
 
 def is_infinite(cell: str) -> bool:
     """Whether a cell holds an infinite number, in words."""
-    return cell.strip().lower().lstrip("+-") in ("inf", "infinity")
-
-
-def are_truths(cells: Iterable[str], least: float = 1.0) -> bool:
-    """Whether so many of the cells that have a value, one at least, say true or false in words."""
-    words = [word for word in map(str.strip, cells) if word not in MISSING]
-    return bool(words) and sum(word in TRUTH for word in words) >= least * len(words)
+    return cell.strip().lower().lstrip("+-") in ("inf", "infinity", "∞")
 
 
 def is_foreign(cell: str) -> bool:
