@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from neocc.io import MissingValueError, ReadError, read_matrix
@@ -574,6 +575,25 @@ def test_bad_options_are_refused(options, words, tmp_path):
     with pytest.raises(ValueError, match=words) as caught:
         read(tmp_path, "1,2\n3,4\n", **options)
     assert not isinstance(caught.value, ReadError)
+
+
+@pytest.mark.parametrize(("first", "n"), [(0, 2), (0, 3), (1, 3), (0, 4), (1, 5)])
+def test_a_short_line_that_counts_the_columns_is_a_header_above_decimals(tmp_path, first, n):
+    """A data frame without names of columns is written like this."""
+    path = tmp_path / "x.csv"
+    values = np.arange(3.0 * n).reshape(3, n) / 8
+    values[1, 1] = 1e-9
+    frame = pd.DataFrame(values, columns=range(first, first + n))
+    frame.to_csv(path, index=False)
+    found = read_matrix(path)
+    np.testing.assert_array_equal(found.data, values)
+    assert found.column_names == tuple(str(first + place) for place in range(n))
+    frame.to_csv(path)
+    assert read_matrix(path).column_names == found.column_names
+    # Among whole numbers it may be one of them.
+    whole = np.rint(8 * values).astype(int)
+    np.savetxt(path, np.vstack([np.arange(first, first + n), whole]), fmt="%d", delimiter=",")
+    assert read_matrix(path).data.shape == (4, n)
 
 
 @pytest.mark.parametrize("first", [0, 1])

@@ -219,9 +219,12 @@ def _has_numbers_as_headings(
     """Distinguish the header `gene,0,7,14` above `A,1,2,5` from a first row with a name.
 
     Without a name before them, numbers are headings if they count the columns and no line below
-    does anything like it.
+    does anything like it; of few columns, if all numbers below are written with a decimal mark.
     """
     if _count(first):
+        if len(first) < _RISING_NUMBERS:
+            cells = [cell for record in rest for cell in record.cells if not is_missing(cell)]
+            return len(first) > 1 and all(_has_mark(cell, decimal) for cell in cells)
         return not any(_rise(record.cells, decimal) for record in rest)
     # Further columns of text say nothing about those of numbers.
     below = [[one.cells[at] for one in rest if at < len(one.cells)] for at in range(len(first))]
@@ -260,13 +263,16 @@ def _way_of_writing(name: str) -> str:
 
 
 def _count(cells: Sequence[str]) -> bool:
-    """Whether cells are 0, 1, 2, ... or 1, 2, 3, ..., too many for a line of data by chance."""
-    if len(cells) < _RISING_NUMBERS:
-        return False
+    """Whether cells are 0, 1, 2, ... or 1, 2, 3, ..."""
     start = {"0": 0, "1": 1}.get(cells[0].strip())
     return start is not None and all(
         cell.strip() == str(start + place) for place, cell in enumerate(cells)
     )
+
+
+def _has_mark(cell: str, decimal: str) -> bool:
+    """Whether a number is written with a decimal mark, or an exponent."""
+    return decimal in cell or "e" in cell.lower()
 
 
 def _rise(cells: Sequence[str], decimal: str) -> bool:
