@@ -40,8 +40,10 @@ __all__ = [
     "embedded_start",
     "make_embedding",
     "modularity_start",
+    "scaled_sums",
     "sketched_start",
     "spectral_start",
+    "width_of",
 ]
 
 _OVERSAMPLING = 8
@@ -137,14 +139,15 @@ def embedded_start(
             index = int(side == "columns")
             members = seeded_start(own, one_way, rng, embedding[index])[index]
         else:
-            points = _sums(data, side, pair) if way == "sums" else embedding[side == "columns"]
+            by_sums = way == "sums"
+            points = scaled_sums(data, side, pair) if by_sums else embedding[side == "columns"]
             members = _one_way(data, problem, side, points, rng, short=True)
         assert members is not None
         pair = with_side(pair, side, members)
     return pair
 
 
-def _sums(data: Engine, side: Side, pair: Pair) -> FloatArray:
+def scaled_sums(data: Engine, side: Side, pair: Pair) -> FloatArray:
     """Return sums over the clusters of the other side, at the scale of distances."""
     other = pair[side == "rows"]
     assert other is not None
@@ -158,6 +161,11 @@ def _sums(data: Engine, side: Side, pair: Pair) -> FloatArray:
     return sums * scale
 
 
+def width_of(problem: Problem, data: Engine) -> int:
+    """Return the number of coordinates in an embedding."""
+    return min(_most_clusters(problem) + _OVERSAMPLING, *data.shape)
+
+
 def _leading(
     data: Engine,
     problem: Problem,
@@ -167,7 +175,7 @@ def _leading(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return leading singular vectors and values of X with scaled rows and columns, about."""
     row_scale, column_scale = scales
-    width = min(_most_clusters(problem) + _OVERSAMPLING, *data.shape)
+    width = width_of(problem, data)
 
     def times(table: FloatArray) -> FloatArray:
         return data.multiply(table * column_scale[:, None]) * row_scale[:, None]

@@ -43,13 +43,16 @@ class Sampling:
     A sample holds a tenth of the entries within the bounds `entries`, and at least
     `items_per_cluster`. A search runs on one if there are more entries than `largest_searched`.
     Starts of data of so many entries as `embedded` says are made from one embedding; beyond these,
-    data that can be sampled take long to read: starts begin with samples of them instead.
+    data that can be sampled take long to read: starts begin with samples of them instead. A search
+    of data of at least so many entries as `divided` says makes a start from cells of them: `kernel`
+    "auto" loads compiled code for as many, without which it would take longer than ten others.
     """
 
     entries: tuple[int, int] = (100_000, 1_000_000)
     items_per_cluster: int = 50
     largest_searched: int = 1 << 19
     embedded: tuple[int, int] = (1 << 15, 1 << 21)
+    divided: int = 15_000
 
 
 SAMPLING = Sampling()

@@ -9,7 +9,7 @@ from typing import Any
 from neocc.core.engine import Engine
 from neocc.core.objectives import MEAN
 from neocc.core.problem import Counts, Problem
-from neocc.core.search import Init, may_embed
+from neocc.core.search import Init, may_divide, may_embed
 from neocc.engines import Matrix, Workers, on_cluster, on_gpu, open_engine
 from neocc.engines.cluster import ClusterLostError
 from neocc.engines.gpu import GpuError, GpuMemoryError, clear_errors
@@ -88,6 +88,7 @@ def planned_space(
         return EVERYTHING
     refine = getattr(estimator, "refine", False)
     start = problem.objective.usual_start if init == "neo-kmeans" else init
+    given = matrix.n_stored, problem, init, estimator.n_init
     return plan_space(
         source,
         problem,
@@ -96,7 +97,8 @@ def planned_space(
         n_held=(2 if refine else 1) * estimator.n_init,
         projected=callable(start)
         or start in ("spectral", "sketch", "modularity")
-        or may_embed(matrix.n_stored, problem, init, estimator.n_init),
+        or may_embed(*given)
+        or (bool(refine) and may_divide(*given)),
     )
 
 

@@ -137,6 +137,22 @@ class Kernels(Protocol):
     def hull_steps(self, curves: FloatArray, steps: FloatArray) -> None:
         """Write the slopes of the lower convex hull of each curve, step by step."""
 
+    def settle(
+        self,
+        table: FloatArray,
+        turned: FloatArray,
+        row_weights: FloatArray,
+        column_weights: FloatArray,
+        rows: LabelArray,
+        columns: LabelArray,
+        k: int,
+        l: int,  # noqa: E741
+        least: float,
+        goal: float,
+        residual: bool,
+    ) -> float:
+        """Improve clusters of a small table whose rows and columns have weights."""
+
 
 @cache
 def _compiled_kernels() -> Kernels:

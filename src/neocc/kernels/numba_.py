@@ -17,6 +17,7 @@ from neocc.kernels import (
     observed_loops,
     score_loops,
     set_loops,
+    settle_loops,
     update_loops,
 )
 from neocc.kernels.inputs import Block, Features, Parts, SetCosts, SparseBlock, Terms
@@ -33,6 +34,7 @@ _NO_TABLE = np.empty((0, 0))
 _NOBODY = Memberships.from_labels(np.empty(0, dtype=np.int32), 0)
 
 hull_steps = set_loops.hull_steps
+settle = settle_loops.settle
 
 
 def gather(

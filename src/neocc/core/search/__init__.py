@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from neocc.core.search.budget import n_search_steps, search
 from neocc.core.search.local import least_gain, local_search, ping_pong, rounds
-from neocc.core.search.starts import Init, may_embed, run_starts
+from neocc.core.search.starts import Init, may_divide, may_embed, run_starts
 
 __all__ = [
     "Init",
     "least_gain",
     "local_search",
+    "may_divide",
     "may_embed",
     "n_search_steps",
     "ping_pong",

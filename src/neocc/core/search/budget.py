@@ -1,15 +1,15 @@
 """A search with a sense of time: plain starts, then rounds for as long as these pay.
 
 The plain starts are those of a fit without a search, so that it does not end above them. What
-follows costs little more than they do: short runs from random starts, then rounds that perturb one
-of the best solutions and run the alternation again. These end earlier if another one is not
-expected to gain, from how long gains have taken on these data. Work is counted in passes over
-the data (`Reads.work`), never in seconds: the same seed gives the same result anywhere.
+follows costs little more than they do: of disjoint clusters a start from cells, which no seed
+changes, short runs from random starts, and rounds that perturb one of the best solutions and run
+the alternation again. These end earlier if another one is not expected to gain, from how long gains
+have taken on these data. Work is counted in passes over the data (`Reads.work`), never in seconds:
+the same seed gives the same result anywhere.
 
 Less is done where that pays, with rounds and without. Further starts are not made if the first few
 end alike. Where iterations take long, starts are short runs, the best of which are carried on. Few
-rounds follow starts from an embedding, which are good ones, and those of large matrices have a
-sample.
+rounds follow starts from an embedding, and those of large matrices have a sample.
 
 A thorough search goes on from there, with more patience, and ends with exact moves of single
 memberships. It has found all that the default search of the same seed finds.
@@ -28,6 +28,7 @@ from neocc.core.engine import Engine
 from neocc.core.initialise import COLD, random_pair
 from neocc.core.problem import Problem
 from neocc.core.samples import SAMPLING, Sample, Sampling, draw_sample, extend_to_all
+from neocc.core.search.cells import pass_cost, start_from_cells, work_on_cells
 from neocc.core.search.ends import ENOUGH_ALIKE, RACE, Ends
 from neocc.core.search.local import rounds, swapped
 from neocc.core.search.pool import N_STEPS
@@ -41,8 +42,6 @@ _MULTIPLE = 1.3
 _ON_SAMPLE = 0.5
 # Of it, the share that is left for swaps at the end.
 _CLOSING = 0.1
-# So many terms of a distance take as long as an entry.
-_COMPARED = 4
 # Passes of a search for each of its starts, where most of them are not made.
 _PASSES = 15
 # What may follow a default search, as a multiple of the work of the starts (of starts from an
@@ -140,8 +139,12 @@ class _Search(Starts):
     @property
     def work(self) -> float:
         """What the starts took, in passes over what rounds are made with."""
-        problem = self.problem
-        return self.state.work * _cost(self.engine, problem) / _cost(self.where.engine, problem)
+        return self.state.work * self.pass_on_sample
+
+    @cached_property
+    def pass_on_sample(self) -> float:
+        """What a pass over the data is, in passes over what rounds are made with."""
+        return pass_cost(self.engine, self.problem) / pass_cost(self.where.engine, self.problem)
 
     @property
     def limit(self) -> float:
@@ -149,6 +152,13 @@ class _Search(Starts):
         if self.state.is_settled or self.are_embedded:
             return max(_PASSES * len(self.rngs) - self.state.work, _QUICK * self.state.work)
         return (_ON_SAMPLE if self.is_sampled else _MULTIPLE) * self.work
+
+    @property
+    def begins_from_cells(self) -> bool:
+        """Whether a start from cells follows the plain ones: if these disagree, and took longer."""
+        if self.state.is_settled or not self.are_divided:
+            return False
+        return work_on_cells(self.engine, self.problem) <= _MULTIPLE * self.state.work
 
     @property
     def n_new(self) -> int:
@@ -199,6 +209,13 @@ class _Search(Starts):
                 if self.ended():
                     return
 
+    def from_cells(self) -> tuple[Solution | None, float]:
+        """Return where a start from cells ends, and what it took."""
+        begun = self.engine.reads.work
+        pair = start_from_cells(self.data, self.problem)
+        found = None if pair is None else solve(self.data, self.problem, pair)
+        return found, (self.engine.reads.work - begun) * self.pass_on_sample
+
     def default(self) -> Iterator[Solution]:
         """Make starts, rounds for as long as these pay, and the last swaps."""
         state = self.state
@@ -206,6 +223,12 @@ class _Search(Starts):
             yield state.best
         if self.stopped():
             return
+        if self.begins_from_cells and not state.work_of_cells:
+            self.begin()
+            state.add_cells(*self.from_cells())
+            yield state.best
+            if self.ended():
+                return
         n_new = 0 if state.is_settled or self.are_embedded else self.n_new
         yield from self.rounds(self.limit * (1.0 - _CLOSING), n_new)
         if self.stopped():
@@ -271,13 +294,7 @@ class _Search(Starts):
         return self.stopped()
 
 
-def _cost(engine: Engine, problem: Problem) -> float:
-    """Return what a pass costs, about: entries are read, and items compared with clusters."""
-    n_blocks = np.prod([problem.counts(side).n_clusters for side in problem.sides])
-    return engine.n_stored + sum(engine.shape) * float(n_blocks) / _COMPARED
-
-
 def n_search_steps(init: Init, n_init: int, *, plain: bool = False, thorough: bool = False) -> int:
     """Return the largest number of steps that `search` yields."""
     n_starts = 1 if isinstance(init, tuple) else n_init
-    return n_starts if plain else n_starts + N_STEPS + 2 + thorough * (N_STEPS + 3)
+    return n_starts if plain else n_starts + N_STEPS + 3 + thorough * (N_STEPS + 3)

@@ -36,6 +36,7 @@ class Ends(Pool):
     n_alike: int = 0  # that ended where the best did
     is_settled: bool = False  # no further one is needed
     work: float = 0.0  # that all of it took
+    work_of_cells: float = 0.0  # of a start from cells, once it is made; rounds have the rest
     goes_on: bool = False  # a default search has ended, and a thorough one begun
     is_polished: bool = False  # exact moves have been made
     starts: list[Solution] = field(default_factory=list)  # where they ended, ranked
@@ -47,12 +48,9 @@ class Ends(Pool):
 
     def add_start(self, found: Solution, work: float) -> None:
         """Rank the end of a start, and decide whether more are needed."""
-        self.starts = ranked([*self.starts, found])
         self.n_starts += 1
         self.work += work
-        best = self.best.objective
-        near = best + SAME_BASIN * abs(best)
-        self.n_alike = sum(each.objective <= near for each in self.starts)
+        self._add(found)
         self.is_settled = self.n_starts == self.n_alike == ENOUGH_ALIKE
 
     def carry_on(self, data: Engine, problem: Problem) -> Solution:
@@ -62,6 +60,17 @@ class Ends(Pool):
         self.starts = ranked([best, *ends])
         self.work += data.reads.work - begun
         return self.best
+
+    def add_cells(self, found: Solution | None, work: float) -> None:
+        """Rank the end of a start from cells, if there is one; its work is that of a round."""
+        self.work_of_cells = work
+        if found is not None:
+            self._add(found)
+
+    def _add(self, found: Solution) -> None:
+        self.starts = ranked([*self.starts, found])
+        near = self.best.objective + SAME_BASIN * abs(self.best.objective)
+        self.n_alike = sum(each.objective <= near for each in self.starts)
 
     def take(self, found: Solution) -> None:
         """Have the lower of the best so far and another solution of all of the data."""
@@ -82,7 +91,7 @@ class Ends(Pool):
             self.pool = self.starts if where.items is None else self._on_sample(where)
             # Starts that agree are rounds that gained nothing.
             self.waited = (self.n_alike - 1) * (_ALL_AGREED if self.is_settled else _AGREED)
-            self.spent = where.data.reads.work - begun
+            self.spent = self.work_of_cells + where.data.reads.work - begun
         super().make_rounds(where, limit, rng, n_new)
         if where.items is None:
             self.starts = self.pool[:1]

@@ -31,7 +31,7 @@ from neocc.core.solve import Solution, solve
 from neocc.core.steps import Pair, given_pair
 
 __all__ = ["COSTLY_SHARE", "Begin", "Init", "Start", "Starts"]
-__all__ += ["make_start", "may_embed", "run_starts"]
+__all__ += ["make_start", "may_divide", "may_embed", "run_starts"]
 
 Start: TypeAlias = Callable[[Engine, Problem, np.random.Generator], Pair]
 """A start that looks at both sides at once, on centred data."""
@@ -103,6 +103,12 @@ class Starts:
         is_large = _is_large(self.engine.n_stored, self.problem, self.sampling)
         return self.problem.needs_products and is_large and len(self.rngs) > 1
 
+    @property
+    def are_divided(self) -> bool:
+        """Whether a search may make a start from cells."""
+        how = self.engine.n_stored, self.problem, self.init, len(self.rngs), self.sampling
+        return may_divide(*how)
+
     def embedding(self) -> Embedding | None:
         """Return what starts are made from, if they are."""
         if not self.are_embedded:
@@ -132,6 +138,19 @@ def may_embed(
         return False
     is_large = _is_large(n_stored, problem, sampling)
     return one_way and n_init > 1 and n_stored >= sampling.embedded[0] and not is_large
+
+
+def may_divide(
+    n_stored: int, problem: Problem, init: Init, n_init: int, sampling: Sampling = SAMPLING
+) -> bool:
+    """Whether a search may make a start from cells: of disjoint clusters, by sums of all cells."""
+    one_way = init == problem.objective.usual_start == "neo-kmeans" and len(problem.sides) == 2
+    if not one_way or n_init == 1 or problem.objective.needs_counts:
+        return False
+    for side in problem.sides:
+        if problem.counts(side).needs_distances or problem.weights(side) is not None:
+            return False
+    return n_stored >= sampling.divided and not _is_large(n_stored, problem, sampling)
 
 
 def _is_large(n_stored: int, problem: Problem, sampling: Sampling) -> bool:

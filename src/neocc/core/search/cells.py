@@ -1,0 +1,243 @@
+"""A start from a small table that stands for the data, and that costs next to nothing to search.
+
+Rows that lie close together in the space of the leading singular vectors are taken together, and so
+are columns: *cells*. The sums of the blocks of cells are a table of at most a few hundred rows and
+columns, whose clusters can be perturbed and settled again many times in the time of a few
+iterations on the data (multilevel partitioning, Karypis and Kumar 1998). Rows and columns then
+begin where their cells are. Random numbers are the same in every fit: seeds of a search agree on
+where this leads, and it mostly ends below what a few starts reach.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neocc._typing import BoolArray, FloatArray, IntArray, LabelArray
+from neocc.core.engine import Engine
+from neocc.core.problem import Problem
+from neocc.core.projections import make_embedding, scaled_sums, width_of
+from neocc.core.steps import Pair
+from neocc.kernels import Kernels, Memberships
+
+__all__ = ["N_CELLS", "Table", "divide", "grouped", "pass_cost", "start_from_cells"]
+__all__ += ["work_on_cells"]
+
+N_CELLS = 128
+"""Cells of a side; if it has many clusters, two for each."""
+
+# Random numbers are the same in every fit.
+_SEED = 0
+# How often a table is perturbed, and what is moved: fractions of rows and columns, or a cluster.
+_ROUNDS = 30
+_SHAKES = {0: (0.1, 0.3), 3: (0.1, 0.1)}
+_N_WAYS = 4
+# Of all squares, what a move must explain.
+_LEAST_GAIN = 1e-9
+# Of the length of the longest item, or of the largest sum: what rounding may add.
+_ROUNDING = 1e-9
+# Cells are made of at most so many items each; others join the nearest.
+_ITEMS_PER_CELL = 16
+_NEAREST_ITERATIONS = 2
+# Items that are compared with cells at a time.
+_CHUNK = 1 << 12
+# So many times as many columns as rows are wide data: a table of all columns would be large.
+_WIDE = 4
+# Passes over the table in a round, and terms of a distance that take as long as an entry.
+_PASSES_PER_ROUND, _COMPARED = 8, 4
+# What it takes to compare a coordinate of an item with those of a cell, as often as it is done.
+_PASSES_OF_DIVISION = 0.7
+
+
+def pass_cost(engine: Engine, problem: Problem) -> float:
+    """Return what a pass costs, about: entries are read, and items compared with clusters."""
+    n_blocks = np.prod([problem.counts(side).n_clusters for side in problem.sides])
+    return engine.n_stored + sum(engine.shape) * float(n_blocks) / _COMPARED
+
+
+def start_from_cells(data: Engine, problem: Problem) -> Pair | None:
+    """Return the clusters of cells as memberships of items; None if there are too few cells."""
+    rng = np.random.default_rng(_SEED)
+    numbers = [problem.counts(side).n_clusters for side in problem.sides]
+    embedding = make_embedding(data, problem, rng)
+    cells = [
+        divide(coordinates, _most_cells(k))
+        for coordinates, k in zip(embedding, numbers, strict=True)
+    ]
+    if any(each.max() + 1 < k for each, k in zip(cells, numbers, strict=True)):
+        return None
+    sums = _block_sums(data, *cells)
+    table = Table(sums, cells, data.kernels, residual=problem.needs_products)
+    rows, columns = table.search((numbers[0], numbers[1]), _ROUNDS, rng)
+    data.reads.work += work_on_cells(data, problem)
+    return (
+        Memberships.partition(rows[cells[0]], numbers[0]),
+        Memberships.partition(columns[cells[1]], numbers[1]),
+    )
+
+
+def work_on_cells(engine: Engine, problem: Problem) -> float:
+    """Return what making cells and searching their table takes, at most, in passes."""
+    k, l = (problem.counts(side).n_clusters for side in problem.sides)  # noqa: E741
+    n, m = (min(_most_cells(q), size) for q, size in zip((k, l), engine.shape, strict=True))
+    # Of residuals rows are long.
+    compared = n * m * (k + l) if problem.needs_products else (n + m) * k * l
+    cost = _ROUNDS * _PASSES_PER_ROUND * (n * m + compared / _COMPARED)
+    for cells, size in zip((n, m), engine.shape, strict=True):
+        cost += (cells < size) * _PASSES_OF_DIVISION * width_of(problem, engine) * size * cells
+    return float(np.ceil(cost / pass_cost(engine, problem)))
+
+
+def _most_cells(k: int) -> int:
+    return max(N_CELLS, 2 * k)
+
+
+def divide(coordinates: FloatArray, most: int) -> IntArray:
+    """Divide items into at most so many cells; return the number of each item's cell.
+
+    The cells of largest spread are divided, again and again, at the mean of the coordinate that
+    varies most (Su and Dy 2007); then items join the nearest mean.
+    """
+    n = len(coordinates)
+    if n <= most:
+        return np.arange(n)
+    some = coordinates
+    if n > _ITEMS_PER_CELL * most:
+        drawn = np.random.default_rng(_SEED).choice(n, _ITEMS_PER_CELL * most, replace=False)
+        some = coordinates[np.sort(drawn)]
+    both, items = np.hstack([some, np.square(some)]), np.arange(len(some))
+    least = _ROUNDING**2 * float(both[:, some.shape[1] :].max())
+    labels, n_cells = np.zeros(len(some), dtype=np.intp), 1
+    while n_cells < most:
+        sizes = np.bincount(labels)[:, None]
+        means, squares = np.hsplit(grouped(both, labels) / sizes, 2)
+        spread = squares - np.square(means)
+        widest, total = spread.argmax(axis=1), (sizes * spread).sum(axis=1)
+        chosen = np.argsort(-total, kind="stable")[: most - n_cells]
+        chosen = chosen[spread.max(axis=1)[chosen] > least]
+        new = np.full(n_cells, -1)
+        new[chosen] = n_cells + np.arange(len(chosen))
+        at, leaves = widest[labels], new[labels] >= 0
+        leaves &= some[items, at] - means[labels, at] > np.sqrt(least)
+        labels[leaves] = new[labels[leaves]]
+        if not np.bincount(labels, minlength=n_cells + len(chosen)).all():
+            labels = np.unique(labels, return_inverse=True)[1]
+        if labels.max() < n_cells:
+            break
+        n_cells = int(labels.max()) + 1
+    for i in range(_NEAREST_ITERATIONS):
+        means = grouped(some, labels) / np.bincount(labels)[:, None]
+        of_all = i + 1 == _NEAREST_ITERATIONS
+        labels = np.unique(_nearest(coordinates if of_all else some, means), return_inverse=True)[1]
+    return labels
+
+
+def grouped(table: FloatArray, labels: IntArray) -> FloatArray:
+    """Return the sums of rows with the same label, each of which there is."""
+    sizes = np.bincount(labels)
+    # Short integers are sorted by their digits.
+    order = np.argsort(labels.astype(np.min_scalar_type(len(sizes))), kind="stable")
+    begins = np.cumsum(sizes) - sizes
+    sums: FloatArray = np.add.reduceat(table[order], begins, axis=0)
+    return sums
+
+
+def _nearest(points: FloatArray, centres: FloatArray) -> IntArray:
+    half = np.square(centres).sum(axis=1) / 2.0
+    parts = [points[start : start + _CHUNK] for start in range(0, len(points), _CHUNK)]
+    return np.concatenate([(half - part @ centres.T).argmin(axis=1) for part in parts])
+
+
+def _block_sums(data: Engine, rows: IntArray, columns: IntArray) -> FloatArray:
+    """Return the sums of the blocks of cells: first over rows, but of wide data over columns."""
+    n, m = data.shape
+    cells = [
+        Memberships.partition(each.astype(np.int32), int(each.max()) + 1)
+        for each in (rows, columns)
+    ]
+    if n < m / _WIDE:
+        sums = scaled_sums(data, "rows", (None, cells[1])) * np.sqrt(cells[1].sizes)
+        return grouped(sums, rows)
+    of_columns = data.column_features(cells[0], None, base=None).here.sums
+    assert of_columns is not None
+    return np.ascontiguousarray(grouped(of_columns, columns).T)
+
+
+class Table:
+    """Sums of blocks of cells, clusters of which stand for clusters of the data."""
+
+    def __init__(
+        self, sums: FloatArray, cells: list[IntArray], kernels: Kernels, *, residual: bool
+    ) -> None:
+        self.sums, self.turned = sums, np.ascontiguousarray(sums.T)
+        self.weights = [np.bincount(each).astype(np.float64) for each in cells]
+        self.kernels, self.residual = kernels, residual
+        rows, columns = self.weights
+        means = sums / rows[:, None] / columns
+        # Cells as points whose distances are those of their items.
+        self.points = means * np.sqrt(columns), means.T * np.sqrt(rows)
+        self.least = _LEAST_GAIN * float(rows @ np.square(means) @ columns)
+
+    def search(
+        self, numbers: tuple[int, int], n_rounds: int, rng: np.random.Generator
+    ) -> list[LabelArray]:
+        """Return labels of rows and of columns: seeds, perturbed and settled many times."""
+        labels = [self.seeded(0, numbers[0]), self.seeded(1, numbers[1])]
+        best = self.settle(labels, numbers)
+        for turn in range(n_rounds):
+            found, way = [each.copy() for each in labels], turn % _N_WAYS
+            if way in _SHAKES:
+                for each, k, share in zip(found, numbers, _SHAKES[way], strict=True):
+                    moved: BoolArray = rng.random(len(each)) < share
+                    each[moved] = rng.integers(k, size=np.count_nonzero(moved))
+            else:
+                self.begin_anew(found, numbers, way - 1, rng)
+            value = self.settle(found, numbers, best)
+            is_full = all(
+                np.bincount(each, minlength=k).all() for each, k in zip(found, numbers, strict=True)
+            )
+            if value > best + self.least and is_full:
+                best, labels = value, found
+        return labels
+
+    def settle(
+        self, labels: list[LabelArray], numbers: tuple[int, int], goal: float = -np.inf
+    ) -> float:
+        """Move cells while that gains, and may reach a goal; return what the clusters explain."""
+        (rows, columns), (k, l) = labels, numbers  # noqa: E741
+        given = self.sums, self.turned, self.weights[0], self.weights[1], rows, columns
+        return self.kernels.settle(*given, k, l, self.least, goal, self.residual)
+
+    def seeded(self, side: int, k: int) -> LabelArray:
+        """Begin with seeds, each of which lowers the sum of distances from the nearest most."""
+        points, weights = self.points[side], self.weights[side]
+        norms = np.square(points).sum(axis=1)
+        d = np.maximum(norms[:, None] + norms - 2.0 * points @ points.T, 0.0)
+        closest, seeds = np.full(len(points), np.inf), list[int]()
+        for _ in range(k):
+            sums = np.minimum(closest, d) @ weights
+            sums[seeds] = np.inf
+            # Of those that differ by rounding alone the first, for dense and sparse data alike.
+            seeds.append(int(np.argmax(sums <= sums.min() + _ROUNDING * float(norms @ weights))))
+            closest = np.minimum(closest, d[seeds[-1]])
+        labels: LabelArray = d[seeds].argmin(axis=0).astype(np.int32)
+        labels[seeds] = np.arange(k)
+        return labels
+
+    def begin_anew(
+        self,
+        labels: list[LabelArray],
+        numbers: tuple[int, int],
+        side: int,
+        rng: np.random.Generator,
+    ) -> None:
+        """Dissolve a cluster, and begin it with a part of another: what is nearer to one member."""
+        points, own, k = self.points[side], labels[side], numbers[side]
+        if k == 1:
+            return
+        source, target = rng.choice(k, size=2, replace=False)
+        members, gone = np.flatnonzero(own == source), np.flatnonzero(own == target)
+        own[gone] = (target + 1 + rng.integers(k - 1, size=len(gone))) % k
+        if len(members) > 1:
+            one, other = points[rng.choice(members, size=2, replace=False)]
+            middle = (one @ one - other @ other) / 2.0
+            own[members[points[members] @ (one - other) > middle]] = target
