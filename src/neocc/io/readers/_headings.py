@@ -222,10 +222,11 @@ def _has_numbers_as_headings(
     does anything like it; of few columns, if all numbers below are written with a decimal mark.
     """
     if _count(first):
-        if len(first) < _RISING_NUMBERS:
-            cells = [cell for record in rest for cell in record.cells if not is_missing(cell)]
-            return len(first) > 1 and all(_has_mark(cell, decimal) for cell in cells)
-        return not any(_rise(record.cells, decimal) for record in rest)
+        cells = [cell for record in rest for cell in record.cells if not is_missing(cell)]
+        are_marked = len(first) > 1 and all(_has_mark(cell, decimal) for cell in cells)
+        return are_marked or (
+            len(first) >= _RISING_NUMBERS and not any(_rise(each.cells, decimal) for each in rest)
+        )
     # Further columns of text say nothing about those of numbers.
     below = [[one.cells[at] for one in rest if at < len(one.cells)] for at in range(len(first))]
     data = [0, *(at for at in range(1, len(first)) if kind_of(below[at], decimal) != "text")]
