@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from neocc.io import MissingValueError, ReadError, read_matrix
+from neocc.io.readers._plan import Plan
 
 
 def read(tmp_path, content: str | bytes, name: str = "m.csv", **options):
@@ -614,3 +615,13 @@ def test_a_line_that_counts_the_columns_is_a_header(tmp_path, first):
     ):
         path.write_text("\n".join(",".join(map(str, row)) for row in table.tolist()) + "\n")
         np.testing.assert_array_equal(read_matrix(path).data, table)
+
+
+def test_columns_are_labelled_once_however_many_there_are(tmp_path, monkeypatch):
+    labels, n_made = Plan.labels.fget, []
+    monkeypatch.setattr(Plan, "labels", property(lambda plan: n_made.append(1) or labels(plan)))
+    text = [",".join(["id", *(f"c{at}" for at in range(500))])]
+    text += [",".join([f"r{row}", *(str(row * at % 97) for at in range(500))]) for row in range(4)]
+    (tmp_path / "wide.csv").write_text("\n".join(text) + "\n")
+    assert read_matrix(tmp_path / "wide.csv").shape == (4, 500)
+    assert len(n_made) < 20

@@ -162,8 +162,8 @@ def recognise_records(
             guessed = not said and sample.kind(0) == sample.kind(1) == "whole numbers"
             plan = replace(plan, guessed=guessed, notes=(*plan.notes, *_left_out(plan)))
     plan = _with_truths(plan, sample)
-    cells = [sample.column(place) for place in plan.numbers]
-    digits = say_about_digits(cells, [plan.labels[place] for place in plan.numbers])
+    cells, labels = [sample.column(place) for place in plan.numbers], plan.labels
+    digits = say_about_digits(cells, [labels[place] for place in plan.numbers])
     plan = replace(plan, notes=(*plan.notes, *digits))
     if layout != "table":
         return plan
