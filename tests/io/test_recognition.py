@@ -625,3 +625,14 @@ def test_columns_are_labelled_once_however_many_there_are(tmp_path, monkeypatch)
     (tmp_path / "wide.csv").write_text("\n".join(text) + "\n")
     assert read_matrix(tmp_path / "wide.csv").shape == (4, 500)
     assert len(n_made) < 20
+
+
+@pytest.mark.parametrize("others", [["Unknown"], ["yEs"], ["maybe", "never"]])
+def test_answers_among_other_words_are_not_columns_of_a_list(tmp_path, others):
+    """Three columns, the second mostly yes and no: each word of it was a column of its own."""
+    words = ["yes", "no", *others, "no", "yes", "yes", "no"]
+    lines = [f"r{at},{words[at % len(words)]},{at % 5}" for at in range(30)]
+    with pytest.raises(ReadError, match=f"'{others[0]}' is neither yes nor no"):
+        read(tmp_path, "\n".join(["name,a,b", *lines]) + "\n")
+    matrix = read(tmp_path, "\n".join(["name,a,b", *lines]) + "\n", drop=["a"])
+    assert matrix.shape == (30, 1)
