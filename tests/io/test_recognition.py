@@ -636,3 +636,11 @@ def test_answers_among_other_words_are_not_columns_of_a_list(tmp_path, others):
         read(tmp_path, "\n".join(["name,a,b", *lines]) + "\n")
     matrix = read(tmp_path, "\n".join(["name,a,b", *lines]) + "\n", drop=["a"])
     assert matrix.shape == (30, 1)
+
+
+def test_a_header_that_counts_columns_stands_above_text_and_blanks_too(tmp_path):
+    matrix = read(tmp_path, "0,1,2\n0.5,yes,2.5\n3.5,no,0.2\n")
+    assert matrix.column_names == ("0", "1", "2")
+    np.testing.assert_array_equal(matrix.data, [[0.5, 1, 2.5], [3.5, 0, 0.2]])
+    matrix = read(tmp_path, "0,1,2\n0.5,x,2.5\n3.5,y,0.2\n", drop=["1"])
+    np.testing.assert_array_equal(matrix.data, [[0.5, 2.5], [3.5, 0.2]])
