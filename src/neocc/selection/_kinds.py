@@ -118,9 +118,10 @@ def _ratios(facts: Facts) -> str:
 
 
 def _units(facts: Facts) -> str:
-    if apart := _units_apart(facts):
-        return apart
     m, few = facts.shape[1], facts.heavy_columns
+    differ = facts.column_scales > _SCALES or facts.mixed_columns
+    if differ and (apart := _units_apart(facts)):
+        return apart
     if few and m < _MANY_COLUMNS and not facts.is_sparse:
         has = "has" if few == 1 else "have"
         return f"{few} of the {m} columns {has} {_percent(facts.heavy_share)} of the variation"
@@ -130,7 +131,7 @@ def _units(facts: Facts) -> str:
             "columns hold whole numbers, often the highest of a scale, and scales end at "
             f"{short:g} to {long:g}"
         )
-    return ""
+    return _units_apart(facts)
 
 
 def _scales_differ(facts: Facts) -> bool:
@@ -143,6 +144,11 @@ def _units_apart(facts: Facts) -> str:
     many = facts.shape[1] >= _MANY_COLUMNS and not (facts.mixed_columns and apart)
     if facts.is_sparse or many or not (apart or facts.mixed_columns):
         return ""
+    if facts.column_scales <= _SCALES and not facts.mixed_columns:
+        said = (
+            f"means of the {facts.shape[1]} columns differ {facts.column_levels:,.3g} times as much"
+        )
+        return f"{said} as values of a column usually do"
     return (
         f"the {facts.shape[1]} columns differ in scale by up to {facts.column_scales:,.3g} times"
         + (", and are of different kinds" if facts.mixed_columns else "")
