@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from neocc.io import ReadError, open_store, read_matrix, write_matrix, write_store
@@ -326,3 +328,23 @@ def test_digits_of_all_columns_count_not_of_the_first_alone():
     assert find_summaries(data, ("a", "b", "Total"))
     data[2, 9] = 0.78
     assert not find_summaries(data, ("a", "b", "Total"))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_columns_of_a_long_table_are_judged_by_its_first_rows_and_the_note_says_so(
+    tmp_path, suffix
+):
+    data = np.random.default_rng(2).integers(1, 50, size=(3000, 4))
+    table = pd.DataFrame(data, columns=list("abcd"), index=[f"r{at}" for at in range(3000)])
+    table["Total"] = data.sum(axis=1)
+    table.loc["r2999", "Total"] += 900
+    table = table.rename_axis("item").reset_index()
+    path = tmp_path / f"m{suffix}"
+    if suffix == ".csv":
+        table.to_csv(path, index=False)
+    else:
+        table.to_parquet(path, index=False)
+    matrix = read_matrix(path)
+    assert matrix.shape == (3000, 4)
+    assert re.search(r"of all others in the first \d+ rows; row_names=True", matrix.notes[-1])
+    assert read_matrix(path, row_names=True).shape == (3000, 5)

@@ -189,12 +189,15 @@ def _last_digit(values: FloatArray) -> float:
 # --------------------------------------------------------------------------- what becomes of them
 
 
-def without_summary_columns(plan: Plan, X: FloatArray, options: ReadOptions) -> Plan:
-    """Leave out columns of a table that sum up the others, judging by some of its lines."""
+def without_summary_columns(
+    plan: Plan, X: FloatArray, options: ReadOptions, *, complete: bool
+) -> Plan:
+    """Leave out columns of a table that sum up the others, judging by some of its lines, or all."""
     left_out, notes = set[int](), []
+    where = "" if complete else f" in the first {len(X)} rows"
     for one in find_summaries(np.ascontiguousarray(X.T), plan.number_names):
         at = plan.numbers[one.place]
-        said, what = f"olumn {plan.labels[at]}", _of_others(one.what)
+        said, what = f"olumn {plan.labels[at]}", _of_others(one.what) + where
         if one.is_named and options.row_names is None:
             left_out.add(at)
             notes.append(f"Left out: c{said}, {what}; {_undo(plan)} reads it as data.")
