@@ -383,7 +383,7 @@ def test_totals_are_data_where_they_were_in_the_fit(run, tmp_path):
     with_totals(tmp_path, "new.csv", 3)
     answer = json.loads(run("predict", "out", "new.csv", "--json").out)
     assert [row["name"] for row in answer["rows"]] == ["r0", "r1", "r2", "Total"]
-    assert any("Left out is nothing, as in the fit (--row-names)" in one for one in answer["notes"])
+    assert any("as in the fit: nothing (--row-names)" in one for one in answer["notes"])
 
 
 def test_totals_are_left_out_where_they_were_in_the_fit(run, tmp_path):
@@ -393,6 +393,9 @@ def test_totals_are_left_out_where_they_were_in_the_fit(run, tmp_path):
         with_totals(tmp_path, "new.csv", 3, wrong=wrong)
         answer = json.loads(run("predict", "out", "new.csv", "--json").out)
         assert [row["name"] for row in answer["rows"]] == ["r0", "r1", "r2"]
+        if not wrong:  # the model has no use for a column more
+            said = [note for note in answer["notes"] if "column 6 ('Total')" in note]
+            assert said == ["Left out: column 6 ('Total'), the sum of all others."]
     assert any("Left out, as in the fit: column 'Total'" in note for note in answer["notes"])
     text = (tmp_path / "new.csv").read_text().replace("Total", "other")
     (tmp_path / "new.csv").write_text(text)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from neocc.io import MissingValueError, ReadError, read_matrix
+from neocc.io.readers._plan import Plan
 
 
 def read(tmp_path, content: str | bytes, name: str = "m.csv", **options):
@@ -614,3 +615,32 @@ def test_a_line_that_counts_the_columns_is_a_header(tmp_path, first):
     ):
         path.write_text("\n".join(",".join(map(str, row)) for row in table.tolist()) + "\n")
         np.testing.assert_array_equal(read_matrix(path).data, table)
+
+
+def test_columns_are_labelled_once_however_many_there_are(tmp_path, monkeypatch):
+    labels, n_made = Plan.labels.fget, []
+    monkeypatch.setattr(Plan, "labels", property(lambda plan: n_made.append(1) or labels(plan)))
+    text = [",".join(["id", *(f"c{at}" for at in range(500))])]
+    text += [",".join([f"r{row}", *(str(row * at % 97) for at in range(500))]) for row in range(4)]
+    (tmp_path / "wide.csv").write_text("\n".join(text) + "\n")
+    assert read_matrix(tmp_path / "wide.csv").shape == (4, 500)
+    assert len(n_made) < 20
+
+
+@pytest.mark.parametrize("others", [["Unknown"], ["yEs"], ["maybe", "never"]])
+def test_answers_among_other_words_are_not_columns_of_a_list(tmp_path, others):
+    """Three columns, the second mostly yes and no: each word of it was a column of its own."""
+    words = ["yes", "no", *others, "no", "yes", "yes", "no"]
+    lines = [f"r{at},{words[at % len(words)]},{at % 5}" for at in range(30)]
+    with pytest.raises(ReadError, match=f"'{others[0]}' is neither yes nor no"):
+        read(tmp_path, "\n".join(["name,a,b", *lines]) + "\n")
+    matrix = read(tmp_path, "\n".join(["name,a,b", *lines]) + "\n", drop=["a"])
+    assert matrix.shape == (30, 1)
+
+
+def test_a_header_that_counts_columns_stands_above_text_and_blanks_too(tmp_path):
+    matrix = read(tmp_path, "0,1,2\n0.5,yes,2.5\n3.5,no,0.2\n")
+    assert matrix.column_names == ("0", "1", "2")
+    np.testing.assert_array_equal(matrix.data, [[0.5, 1, 2.5], [3.5, 0, 0.2]])
+    matrix = read(tmp_path, "0,1,2\n0.5,x,2.5\n3.5,y,0.2\n", drop=["1"])
+    np.testing.assert_array_equal(matrix.data, [[0.5, 2.5], [3.5, 0.2]])

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import tracemalloc
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from neocc.io import ReadError, open_store, read_matrix, write_matrix, write_store
 from neocc.io._matrix import Matrix
+from neocc.io.readers._totals import find_summaries
 
 RNG = np.random.default_rng(5)
 X = RNG.integers(1, 90, size=(8, 5)).astype(float)
@@ -298,3 +303,48 @@ def test_notes_below_the_table(tmp_path):
     path.write_text(path.read_text() + "2020,,,,,\n")
     notes = read_matrix(path, missing="zero").notes
     assert any("no values at all in 2 rows (first: row 9, 'Source: WHO')" in one for one in notes)
+
+
+def test_names_that_say_total_cost_no_copy_of_the_table():
+    data = np.random.default_rng(1).random((20_000, 60))
+    data[-1] = data[:-1].sum(axis=0)
+    names = [f"r{at}" for at in range(len(data))]
+    names[100::1200] = [f"Total {at}" for at in range(len(names[100::1200]))]
+    names[-1] = "Total"
+    data[-1] = np.delete(data, [*range(100, 20_000, 1200), 19_999], axis=0).sum(axis=0)
+    tracemalloc.start()
+    try:
+        found = find_summaries(data, names)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert [(one.place, one.what) for one in found] == [(19_999, "sum")]
+    assert peak < 4 * 2**23 + 2**21  # pieces of a million cells, and the names
+
+
+def test_digits_of_all_columns_count_not_of_the_first_alone():
+    data = np.array([[1.0] * 12, [2.0] * 12, [3.0] * 12])
+    data[:, 9] = 0.25, 0.5, 0.755  # by 0.005 more than the sum
+    assert find_summaries(data, ("a", "b", "Total"))
+    data[2, 9] = 0.78
+    assert not find_summaries(data, ("a", "b", "Total"))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_columns_of_a_long_table_are_judged_by_its_first_rows_and_the_note_says_so(
+    tmp_path, suffix
+):
+    data = np.random.default_rng(2).integers(1, 50, size=(3000, 4))
+    table = pd.DataFrame(data, columns=list("abcd"), index=[f"r{at}" for at in range(3000)])
+    table["Total"] = data.sum(axis=1)
+    table.loc["r2999", "Total"] += 900
+    table = table.rename_axis("item").reset_index()
+    path = tmp_path / f"m{suffix}"
+    if suffix == ".csv":
+        table.to_csv(path, index=False)
+    else:
+        table.to_parquet(path, index=False)
+    matrix = read_matrix(path)
+    assert matrix.shape == (3000, 4)
+    assert re.search(r"of all others in the first \d+ rows; row_names=True", matrix.notes[-1])
+    assert read_matrix(path, row_names=True).shape == (3000, 5)

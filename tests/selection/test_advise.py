@@ -224,3 +224,10 @@ def test_cells_that_are_given_may_count_with_the_effects_of_their_rows_and_colum
         assert (model.missing, model.remove_effects) == ("ignore", False)
         assert not any("effects" in reason.what for reason in reasons)
         assert pipeline.fit(X)[-1].block_means_.min() >= 1.0
+
+
+def test_the_reason_to_standardise_is_what_tells_of_units():
+    """A column with most of the variation was said to differ in scale by up to three times."""
+    rng = np.random.default_rng(0)
+    X = np.hstack([rng.poisson(3, (300, 15)), rng.poisson(300, (300, 1))]).astype(float)
+    assert advise(X).reasons[0].why == "otherwise 1 of 16 would decide"

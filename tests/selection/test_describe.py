@@ -398,3 +398,14 @@ def test_distinct_integers_called_x_are_no_ids():
     for name, is_id in (("x", False), ("number", False), ("index", True), ("case_no", True)):
         said = str(describe_data(X, column_names=[name, "y", "z"]))
         assert ("look like ids" in said) == is_id, name
+
+
+def test_what_is_said_of_units_is_what_tells_of_them():
+    """Scales that differ three times were given as the reason where means or one column were."""
+    rng = np.random.default_rng(0)
+    levels = rng.normal(np.arange(12) * 40.0, 1.0, size=(200, 12)) + 100
+    said = str(describe_data(levels))
+    assert "times as much as values of a column usually do" in said
+    assert "in scale" not in said
+    heavy = np.hstack([rng.poisson(3, (300, 15)), rng.poisson(300, (300, 1))]).astype(float)
+    assert "1 of the 16 columns has" in str(describe_data(heavy))

@@ -42,7 +42,7 @@ def as_in_the_fit(
     own, known = set(matrix.column_names), set(column_names)
     if own < known:  # ids and totals that the fit was told to take for data
         names = matrix.row_names is not None
-        return {"row_names": names}, f"Left out is nothing, as in the fit (row_names={names})."
+        return {"row_names": names}, f"Left out, as in the fit: nothing (row_names={names})."
     others = sorted(own - known)
     if known < own and all(says_summary([name]) for name in others):
         return {"drop": others}, f"Left out, as in the fit: column {', '.join(map(repr, others))}."

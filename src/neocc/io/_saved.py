@@ -29,6 +29,8 @@ __all__ = ["SavedModel", "keep_steps"]
 _STEPS = "preprocessing_"
 # What a remedy for cells without a value ends with: of use only for a model of observed cells.
 _TO_SKIP = re.compile(r', (or )?(missing=)?"ignore" to (skip them|leave them out)')
+# What a note ends with that more columns than those of the model could be read.
+_AS_DATA = re.compile(r"(Left out: column .*); row_names=.* reads it as data\.", re.DOTALL)
 # How numbers of a file are understood. The rest is a matter of each file, and mostly recognised.
 _READ_ALIKE = ("missing", "layer", "decimal", "thousands")
 
@@ -189,13 +191,16 @@ class SavedModel:
         return replace(read, notes=(*read.notes, found[1]))
 
     def _read(self, path: str | PathLike[str], options: Mapping[str, Any]) -> Matrix:
-        """Read a file; do not advise to skip cells where the model has no use for that."""
+        """Read a file; do not advise what the model has no use for: more columns, cells to skip."""
         try:
-            return read_matrix(path, **options)
+            matrix = read_matrix(path, **options)
         except ReadError as error:
             if getattr(self.estimator, "missing", "zero") == "ignore":
                 raise
             raise like(error, error.problem, _TO_SKIP.sub("", error.remedy)) from error
+        if matrix.shape[1] != self.estimator.n_features_in_:
+            return matrix
+        return replace(matrix, notes=tuple(_AS_DATA.sub(r"\1.", note) for note in matrix.notes))
 
     def prepare(self, matrix: Matrix) -> Any:
         """Bring new rows into the form of the data that the estimator was fitted to.

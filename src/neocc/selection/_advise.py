@@ -15,7 +15,7 @@ from neocc.core.overlap import bounded_model
 from neocc.selection._advice import Advice, Reason
 from neocc.selection._describe import DataDescription, describe_data
 from neocc.selection._facts import Facts
-from neocc.selection._kinds import DECISIVE, INCOMPLETE, rows_apart
+from neocc.selection._kinds import APART, DECISIVE, INCOMPLETE, rows_apart
 
 if TYPE_CHECKING:
     pass
@@ -206,7 +206,8 @@ def _of_intensities(facts: Facts) -> list[Reason]:
 
 def _of_units(facts: Facts) -> list[Reason]:
     why = f"their scales differ by up to {facts.column_scales:,.3g} times"
-    if (few := facts.heavy_columns) and facts.column_scales <= _SCALES_APART:
+    few, differ = facts.heavy_columns, facts.mixed_columns or facts.column_scales > APART
+    if few and not differ:
         why = f"otherwise {few} of {facts.shape[1]} would decide"
     elif facts.column_scales <= DECISIVE:
         why = "they are of different kinds, so that one unit says nothing of another"

@@ -23,7 +23,7 @@ _SAME_TOTAL = 0.03
 _DECADES, _SKEWED = 2.0, 2.0
 # Columns of so many scales are in different units, unless there are many of one sort. One of a
 # scale so many times that of the others decides alone.
-_SCALES, _LEVELS_APART, _MANY_COLUMNS = 10.0, 10.0, 50
+APART, _LEVELS_APART, _MANY_COLUMNS = 10.0, 10.0, 50
 # So many times as long is another scale.
 _LONGER = 1.5
 DECISIVE = 3.0
@@ -109,7 +109,7 @@ def _intensities(facts: Facts) -> str:
 
 def _ratios(facts: Facts) -> str:
     both = min(facts.negative, 1 - facts.negative) >= _BOTH_SIGNS
-    if not both or abs(facts.centre) > _CENTRED or facts.column_scales > _SCALES:
+    if not both or abs(facts.centre) > _CENTRED or facts.column_scales > APART:
         return ""
     return (
         f"values lie on both sides of 0 ({_percent(facts.negative)} are negative), and columns "
@@ -118,9 +118,10 @@ def _ratios(facts: Facts) -> str:
 
 
 def _units(facts: Facts) -> str:
-    if apart := _units_apart(facts):
-        return apart
     m, few = facts.shape[1], facts.heavy_columns
+    differ = facts.column_scales > APART or facts.mixed_columns
+    if differ and (apart := _units_apart(facts)):
+        return apart
     if few and m < _MANY_COLUMNS and not facts.is_sparse:
         has = "has" if few == 1 else "have"
         return f"{few} of the {m} columns {has} {_percent(facts.heavy_share)} of the variation"
@@ -130,7 +131,7 @@ def _units(facts: Facts) -> str:
             "columns hold whole numbers, often the highest of a scale, and scales end at "
             f"{short:g} to {long:g}"
         )
-    return ""
+    return _units_apart(facts)
 
 
 def _scales_differ(facts: Facts) -> bool:
@@ -139,10 +140,15 @@ def _scales_differ(facts: Facts) -> bool:
 
 
 def _units_apart(facts: Facts) -> str:
-    apart = facts.column_scales > _SCALES or facts.column_levels > _LEVELS_APART
+    apart = facts.column_scales > APART or facts.column_levels > _LEVELS_APART
     many = facts.shape[1] >= _MANY_COLUMNS and not (facts.mixed_columns and apart)
     if facts.is_sparse or many or not (apart or facts.mixed_columns):
         return ""
+    if facts.column_scales <= APART and not facts.mixed_columns:
+        said = (
+            f"means of the {facts.shape[1]} columns differ {facts.column_levels:,.3g} times as much"
+        )
+        return f"{said} as values of a column usually do"
     return (
         f"the {facts.shape[1]} columns differ in scale by up to {facts.column_scales:,.3g} times"
         + (", and are of different kinds" if facts.mixed_columns else "")

@@ -222,11 +222,7 @@ def _has_numbers_as_headings(
     does anything like it; of few columns, if all numbers below are written with a decimal mark.
     """
     if _count(first):
-        cells = [cell for record in rest for cell in record.cells if not is_missing(cell)]
-        are_marked = len(first) > 1 and all(_has_mark(cell, decimal) for cell in cells)
-        return are_marked or (
-            len(first) >= _RISING_NUMBERS and not any(_rise(each.cells, decimal) for each in rest)
-        )
+        return _stand_above(rest, len(first), decimal)
     # Further columns of text say nothing about those of numbers.
     below = [[one.cells[at] for one in rest if at < len(one.cells)] for at in range(len(first))]
     data = [0, *(at for at in range(1, len(first)) if kind_of(below[at], decimal) != "text")]
@@ -269,6 +265,14 @@ def _count(cells: Sequence[str]) -> bool:
     return start is not None and all(
         cell.strip() == str(start + place) for place, cell in enumerate(cells)
     )
+
+
+def _stand_above(rest: Sequence[Record], width: int, decimal: str) -> bool:
+    """Whether what counts so many columns is a header of the records below."""
+    if width >= _RISING_NUMBERS:
+        return not any(_rise(record.cells, decimal) for record in rest)
+    cells = [cell for record in rest for cell in record.cells if is_number(cell, decimal)]
+    return min(width - 1, len(cells)) > 0 and all(_has_mark(cell, decimal) for cell in cells)
 
 
 def _has_mark(cell: str, decimal: str) -> bool:

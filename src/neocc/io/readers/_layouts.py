@@ -20,7 +20,7 @@ from neocc.io.readers._headings import (
     says_id,
 )
 from neocc.io.readers._text import Dialect, Record, is_missing, is_number
-from neocc.io.readers._truths import are_truths
+from neocc.io.readers._truths import are_truths, find_truths
 
 __all__ = ["Sample", "choose_layout", "list_places", "may_be_pairs"]
 
@@ -142,7 +142,7 @@ def list_places(sample: Sample) -> tuple[int, ...] | None:
 def _holds_triplets(sample: Sample) -> bool:
     if sample.width != 3 and not (sample.width == 4 and _is_time(sample, sample.headings)):
         return False
-    are_answers = any(are_truths(sample.column(place)) for place in (0, 1))
+    are_answers = any(find_truths(sample.column(place), least=0.5) for place in (0, 1))
     kinds = [sample.kind(place) for place in range(3)]
     if are_answers or not {*kinds[:2]} <= {"text", "whole numbers"} or kinds[2] == "text":
         return False

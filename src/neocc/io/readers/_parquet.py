@@ -58,11 +58,12 @@ def _plan(source: Source, file: Any, options: ReadOptions) -> Plan:
     if not n_rows or not names:
         raise FormatError(source.path, "The file has no rows.", "Was it written completely?")
     check_expansion(source.path, 8 * n_rows * len(names), source.size)
-    return recognise_batch(source.path, next(file.iter_batches(_SAMPLE_ROWS)), options)
+    first = next(file.iter_batches(_SAMPLE_ROWS))
+    return recognise_batch(source.path, first, options, complete=n_rows <= _SAMPLE_ROWS)
 
 
-def recognise_batch(path: Path, first: Any, options: ReadOptions) -> Plan:
-    """Plan the reading of a file whose first rows are in a record batch."""
+def recognise_batch(path: Path, first: Any, options: ReadOptions, *, complete: bool = True) -> Plan:
+    """Plan the reading of a file whose first rows, or all, are in a record batch."""
     names = first.schema.names
     if len(set(names)) < len(names):
         raise FormatError(path, "Several columns have the same name.", "Rename them.")
@@ -72,7 +73,7 @@ def recognise_batch(path: Path, first: Any, options: ReadOptions) -> Plan:
     columns = [[_cell(value) for value in one.to_pylist()] for one in first.columns]
     data = [Record(0, 0, list(cells)) for cells in zip(*columns, strict=True)]
     known = replace(options, delimiter=",", decimal=".", header=True)
-    return recognise_records(path, Dialect(), Record(0, 0, names), data, known)
+    return recognise_records(path, Dialect(), Record(0, 0, names), data, known, complete=complete)
 
 
 def _cell(value: Any) -> str:

@@ -123,7 +123,7 @@ def recognise_lines(
             line=found[0].line,
         )
     sample = Sample(dialect, header, data)
-    plan = recognise_records(path, dialect, *sample.without_end, options)
+    plan = recognise_records(path, dialect, *sample.without_end, options, complete=complete)
     if sample.n_blank_end:
         plan = _with_blank_end(plan, sample.n_blank_end)
     if n_comments:
@@ -141,8 +141,10 @@ def recognise_records(
     header: Record | None,
     data: list[Record],
     options: ReadOptions,
+    *,
+    complete: bool = True,
 ) -> Plan:
-    """Plan the reading of a file whose headings, if any, are known, from some of its records."""
+    """Plan the reading of a file whose headings, if any, are known, from some records, or all."""
     sample = Sample(dialect, header, data)
     _check_header(path, sample)
     layout = options.layout or choose_layout(sample, options)
@@ -162,12 +164,12 @@ def recognise_records(
             guessed = not said and sample.kind(0) == sample.kind(1) == "whole numbers"
             plan = replace(plan, guessed=guessed, notes=(*plan.notes, *_left_out(plan)))
     plan = _with_truths(plan, sample)
-    cells = [sample.column(place) for place in plan.numbers]
-    digits = say_about_digits(cells, [plan.labels[place] for place in plan.numbers])
+    cells, labels = [sample.column(place) for place in plan.numbers], plan.labels
+    digits = say_about_digits(cells, [labels[place] for place in plan.numbers])
     plan = replace(plan, notes=(*plan.notes, *digits))
     if layout != "table":
         return plan
-    return without_summary_columns(plan, _values(plan, sample), options)
+    return without_summary_columns(plan, _values(plan, sample), options, complete=complete)
 
 
 def _values(plan: Plan, sample: Sample) -> FloatArray:

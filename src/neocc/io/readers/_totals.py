@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from neocc._typing import FloatArray
+from neocc._typing import AnyArray, FloatArray, IntArray
 from neocc.io._options import ReadOptions
 from neocc.io.readers._contents import SAME_NAME, Contents
 from neocc.io.readers._plan import Plan
@@ -57,6 +57,8 @@ _NUMBERS_OF_SUM, _NUMBERS, _NUMBERS_WITHOUT_NAME = 1, 3, 5
 # Where more names say so, these are words of the field.
 _MOST_NAMED = 20
 _DECIMALS, _ROUNDED, _ROUNDING = 6, 0.01, 1e-9
+# So many columns are compared first, and so many cells at once.
+_GLANCE, _PIECE = 8, 1 << 20
 
 
 @dataclass(frozen=True)
@@ -92,16 +94,14 @@ def _named(X: FloatArray, names: Sequence[str]) -> list[Summary]:
     if not said or len(said) > _MOST_NAMED:
         return []
     unnamed = np.array([at not in said for at in range(len(X))])
+    place_of = np.arange(len(X))
     found, start = [], 0
     for place, what in said.items():
-        place_of = np.arange(len(X))
-        has_value = ~np.isnan(X[place])
-        line, lines = X[place, has_value], X[:, has_value]
         above = unnamed & (place_of >= start) & (place_of < place)  # below another summary
         whole = () if what == _PART else (unnamed, place_of != place)
-        if any(_sums_up(line, lines[base], what) for base in whole):
+        if any(_sums_up(X, place, base, what) for base in whole):
             found.append(Summary(place, what, True))
-        elif what in (_SUM, _PART) and _sums_up(line, lines[above], what):
+        elif what in (_SUM, _PART) and _sums_up(X, place, above, what):
             found.append(Summary(place, _PART, True))
         start = place
     return found
@@ -136,27 +136,48 @@ def _without_name(X: FloatArray) -> list[Summary]:
     first = int(np.argmax(np.abs(totals)))  # where no other than the sum is half of the total
     is_half = np.abs(2 * X[:, first] - totals[first]) <= 2 * _ROUNDED * abs(totals[first])
     for place in np.flatnonzero(is_half)[:_FEWEST].tolist():
-        if np.count_nonzero(X[place]) >= _NUMBERS_WITHOUT_NAME:
-            others = np.arange(len(X)) != place
-            if _sums_up(X[place], X[others], _SUM):
-                return [Summary(place, _SUM, False)]
+        has_enough = np.count_nonzero(X[place]) >= _NUMBERS_WITHOUT_NAME
+        if has_enough and _sums_up(X, place, np.arange(len(X)) != place, _SUM):
+            return [Summary(place, _SUM, False)]
     return []
 
 
-def _sums_up(line: FloatArray, others: FloatArray, what: str) -> bool:
-    """Whether a line is the sum, mean, ... of others, up to the digits that were written."""
-    line, others = np.nan_to_num(line), np.nan_to_num(others)
+def _sums_up(X: FloatArray, place: int, base: AnyArray, what: str) -> bool:
+    """Whether a line is the sum, mean, ... of others, up to the digits that were written.
+
+    A few numbers tell of most lines that they are not; where they do not, all are compared.
+    """
     is_sum = _COMPUTE[what] is np.sum
-    n_numbers = np.count_nonzero(line)
+    columns, others = np.flatnonzero(~np.isnan(X[place])), np.flatnonzero(base)
     if len(others) < (_FEWEST_OF_SUM if is_sum else _FEWEST):
         return False
-    if n_numbers < (_NUMBERS_OF_SUM if is_sum else _NUMBERS):
+    if np.count_nonzero(X[place, columns]) < (_NUMBERS_OF_SUM if is_sum else _NUMBERS):
         return False
-    expected = _COMPUTE[what](others, axis=0)
-    digits = _last_digit(line) + (len(others) if is_sum else 1) * _last_digit(others)
-    slack = np.minimum(digits / 2, _ROUNDED * np.abs(expected))
-    slack = np.maximum(slack, _ROUNDING * np.abs(others).sum(axis=0))
-    return bool((np.isfinite(expected) & (np.abs(line - expected) <= slack)).all())
+    step = max(1, _PIECE // len(X))
+    pieces = [columns[at : at + step] for at in range(0, len(columns), step)]
+    return all(_agree(X, place, others, some, what) for some in ([columns[:_GLANCE]], pieces))
+
+
+def _agree(
+    X: FloatArray, place: int, others: IntArray, pieces: Sequence[IntArray], what: str
+) -> bool:
+    """Whether all numbers of some columns agree; as many digits count as any of them has."""
+    n_added = len(others) if _COMPUTE[what] is np.sum else 1
+
+    def cells(columns: IntArray) -> FloatArray:
+        return np.nan_to_num(X[np.ix_(others, columns)])
+
+    of_line = min(_last_digit(X[place, columns]) for columns in pieces)
+    of_others = min(_last_digit(cells(columns)) for columns in pieces)
+    half = (of_line + n_added * of_others) / 2
+    for columns in pieces:
+        line, added = X[place, columns], cells(columns)
+        expected = _COMPUTE[what](added, axis=0)
+        slack = np.minimum(half, _ROUNDED * np.abs(expected))
+        slack = np.maximum(slack, _ROUNDING * np.abs(added).sum(axis=0))
+        if not (np.isfinite(expected) & (np.abs(line - expected) <= slack)).all():
+            return False
+    return True
 
 
 def _last_digit(values: FloatArray) -> float:
@@ -168,12 +189,15 @@ def _last_digit(values: FloatArray) -> float:
 # --------------------------------------------------------------------------- what becomes of them
 
 
-def without_summary_columns(plan: Plan, X: FloatArray, options: ReadOptions) -> Plan:
-    """Leave out columns of a table that sum up the others, judging by some of its lines."""
+def without_summary_columns(
+    plan: Plan, X: FloatArray, options: ReadOptions, *, complete: bool
+) -> Plan:
+    """Leave out columns of a table that sum up the others, judging by some of its lines, or all."""
     left_out, notes = set[int](), []
+    where = "" if complete else f" in the first {len(X)} rows"
     for one in find_summaries(np.ascontiguousarray(X.T), plan.number_names):
         at = plan.numbers[one.place]
-        said, what = f"olumn {plan.labels[at]}", _of_others(one.what)
+        said, what = f"olumn {plan.labels[at]}", _of_others(one.what) + where
         if one.is_named and options.row_names is None:
             left_out.add(at)
             notes.append(f"Left out: c{said}, {what}; {_undo(plan)} reads it as data.")
