@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -91,6 +92,39 @@ def test_blocks_of_cells_are_summed_from_either_side(shape):
 
 
 # --------------------------------------------------------------------------- search of a table
+def test_wide_tables_are_summed_a_few_columns_at_a_time():
+    X, labels = noise(0, (60, 100)), np.arange(60) % 7
+    expected = [X[labels == q].sum(axis=0) for q in range(7)]
+    np.testing.assert_allclose(grouped(X, labels), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_a_large_table_is_summed_without_a_copy_of_it():
+    X, labels = noise(0, (5000, 200)), np.arange(5000) % 7
+    tracemalloc.start()
+    grouped(X, labels)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.5 * X.nbytes
+
+
+@pytest.mark.parametrize(("density", "by_columns"), [(0.02, False), (0.9, True)])
+def test_a_table_of_all_columns_is_not_made_of_few_entries(monkeypatch, density, by_columns):
+    """It would be many times as large as the data."""
+    X = sparse.random_array((300, 400), density=density, rng=0, format="csr")
+    rows, columns, asked = np.arange(300) % 100, np.arange(400) % 100, []
+    usual = type(make_engine(X)).column_features
+
+    def spied(self, *args, **options):
+        asked.append(args)
+        return usual(self, *args, **options)
+
+    monkeypatch.setattr(type(make_engine(X)), "column_features", spied)
+    sums = cells._block_sums(make_engine(X), rows, columns)
+    assert bool(asked) == by_columns
+    expected = grouped(grouped(X.toarray(), rows).T, columns).T
+    np.testing.assert_allclose(sums, expected, rtol=1e-12, atol=1e-12)
+
+
 
 
 def table_of(X, kernel="numba", residual=False):
@@ -110,6 +144,22 @@ def test_seeds_are_those_that_lower_the_sum_of_distances_most():
 
 
 def test_equal_cells_still_fill_all_clusters():
+@pytest.mark.parametrize("weights", [None, (30, 20)], ids=["equal", "weighted"])
+def test_seeds_of_many_clusters_are_those_of_the_literal_sums(weights):
+    """They are brought up to date by what has changed. Of two that are far from all others, either
+    lowers the sum as much: the first is taken."""
+    X, rng = noise(7, (120, 20)), np.random.default_rng(1)
+    own = [np.sort(rng.permutation(size * 3) % size) for size in X.shape] if weights else None
+    table = table_of(X) if own is None else Table(X, own, get_kernels("numba", 0), residual=False)
+    points, w = table.points[0], table.weights[0]
+    d, seeds = np.square(points[:, None] - points).sum(axis=2), list[int]()
+    for _ in range(60):
+        sums = [np.inf if s in seeds else d[[*seeds, s]].min(axis=0) @ w for s in range(120)]
+        seeds.append(int(np.argmax(sums <= np.min(sums) + 1e-9 * (np.square(points).sum(1) @ w))))
+    expected = d[seeds].argmin(axis=0)
+    np.testing.assert_array_equal(table.seeded(0, 60), expected)
+
+
     labels = table_of(np.ones((8, 5))).seeded(0, 4)
     assert np.bincount(labels, minlength=4).min() > 0
 
