@@ -51,10 +51,14 @@ _PASSES_PER_ROUND, _COMPARED = 8, 4
 _PASSES_OF_DIVISION = 0.7
 
 
-def pass_cost(engine: Engine, problem: Problem) -> float:
-    """Return what a pass costs, about: entries are read, and items compared with clusters."""
+def pass_cost(engine: Engine, problem: Problem, n_entries: int | None = None) -> float:
+    """Return what a pass costs, about: entries are read, and items compared with clusters.
+
+    All entries that are stored are, unless it is said how many.
+    """
     n_blocks = np.prod([problem.counts(side).n_clusters for side in problem.sides])
-    return engine.n_stored + sum(engine.shape) * float(n_blocks) / _COMPARED
+    n_read = engine.n_stored if n_entries is None else n_entries
+    return n_read + sum(engine.shape) * float(n_blocks) / _COMPARED
 
 
 def start_from_cells(data: Engine, problem: Problem) -> Pair | None:
@@ -71,15 +75,17 @@ def start_from_cells(data: Engine, problem: Problem) -> Pair | None:
     sums = _block_sums(data, *cells)
     table = Table(sums, cells, data.kernels, residual=problem.needs_products)
     rows, columns = table.search((numbers[0], numbers[1]), _ROUNDS, rng)
-    data.reads.work += work_on_cells(data, problem)
     return (
         Memberships.partition(rows[cells[0]], numbers[0]),
         Memberships.partition(columns[cells[1]], numbers[1]),
     )
 
 
-def work_on_cells(engine: Engine, problem: Problem) -> float:
-    """Return what making cells and searching their table takes, at most, in passes."""
+def work_on_cells(engine: Engine, problem: Problem, n_entries: int) -> float:
+    """Return what making cells and searching their table takes, at most, in passes.
+
+    Passes read the entries that are not zero, so that it is the same of dense and sparse data.
+    """
     k, l = (problem.counts(side).n_clusters for side in problem.sides)  # noqa: E741
     n, m = (min(_most_cells(q), size) for q, size in zip((k, l), engine.shape, strict=True))
     # Of residuals rows are long.
@@ -87,7 +93,7 @@ def work_on_cells(engine: Engine, problem: Problem) -> float:
     cost = _ROUNDS * _PASSES_PER_ROUND * (n * m + compared / _COMPARED)
     for cells, size in zip((n, m), engine.shape, strict=True):
         cost += (cells < size) * _PASSES_OF_DIVISION * width_of(problem, engine) * size * cells
-    return float(np.ceil(cost / pass_cost(engine, problem)))
+    return float(np.ceil(cost / pass_cost(engine, problem, n_entries)))
 
 
 def _most_cells(k: int) -> int:
@@ -223,7 +229,6 @@ class Table:
         closest, sums, rounding = d.max(axis=0), d @ weights, _ROUNDING * float(norms @ weights)
         seeds: list[int] = []
         for _ in range(k):
-            sums = np.minimum(closest, d) @ weights
             sums[seeds] = np.inf
             seeds.append(int(np.argmax(sums <= sums.min() + rounding)))
             # Terms of those that are nearer to the new one: where clusters are many, these are few.
