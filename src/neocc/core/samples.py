@@ -44,15 +44,17 @@ class Sampling:
     `items_per_cluster`. A search runs on one if there are more entries than `largest_searched`.
     Starts of data of so many entries as `embedded` says are made from one embedding; beyond these,
     data that can be sampled take long to read: starts begin with samples of them instead. A search
-    of data of at least so many entries as `divided` says makes a start from cells of them: `kernel`
-    "auto" loads compiled code for as many, without which it would take longer than ten others.
+    of data of at least so many entries as `divided` says, and for all starts, each of which has
+    `per_start` more, makes a start from cells: `kernel` "auto" loads compiled code for as many,
+    without which it would take longer than the others.
     """
 
     entries: tuple[int, int] = (100_000, 1_000_000)
     items_per_cluster: int = 50
     largest_searched: int = 1 << 19
     embedded: tuple[int, int] = (1 << 15, 1 << 21)
-    divided: int = 15_000
+    divided: tuple[int, int] = (15_000, 200_000)
+    per_start: int = 5_000
 
 
 SAMPLING = Sampling()

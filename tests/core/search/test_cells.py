@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -17,9 +18,10 @@ from neocc.core.samples import SAMPLING
 from neocc.core.search import cells, may_divide, search
 from neocc.core.search.cells import Table, divide, grouped, start_from_cells, work_on_cells
 from neocc.core.solve import solve
+from neocc.estimators._base import _SEARCH
 from neocc.kernels import get_kernels
 
-DIVIDED = replace(SAMPLING, divided=100)
+DIVIDED = replace(SAMPLING, divided=(100, 0))
 QUICK = replace(DIVIDED, embedded=(100, 1 << 21))
 OBJECTIVE_NAMES = ["mean", "residue"]
 
@@ -90,6 +92,39 @@ def test_blocks_of_cells_are_summed_from_either_side(shape):
         assert sums.flags.c_contiguous
 
 
+def test_wide_tables_are_summed_a_few_columns_at_a_time():
+    X, labels = noise(0, (60, 100)), np.arange(60) % 7
+    expected = [X[labels == q].sum(axis=0) for q in range(7)]
+    np.testing.assert_allclose(grouped(X, labels), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_a_large_table_is_summed_without_a_copy_of_it():
+    X, labels = noise(0, (5000, 200)), np.arange(5000) % 7
+    tracemalloc.start()
+    grouped(X, labels)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.5 * X.nbytes
+
+
+@pytest.mark.parametrize(("density", "by_columns"), [(0.02, False), (0.9, True)])
+def test_a_table_of_all_columns_is_not_made_of_few_entries(monkeypatch, density, by_columns):
+    """It would be many times as large as the data."""
+    X = sparse.random_array((300, 400), density=density, rng=0, format="csr")
+    rows, columns, asked = np.arange(300) % 100, np.arange(400) % 100, []
+    usual = type(make_engine(X)).column_features
+
+    def spied(self, *args, **options):
+        asked.append(args)
+        return usual(self, *args, **options)
+
+    monkeypatch.setattr(type(make_engine(X)), "column_features", spied)
+    sums = cells._block_sums(make_engine(X), rows, columns)
+    assert bool(asked) == by_columns
+    expected = grouped(grouped(X.toarray(), rows).T, columns).T
+    np.testing.assert_allclose(sums, expected, rtol=1e-12, atol=1e-12)
+
+
 # --------------------------------------------------------------------------- search of a table
 
 
@@ -107,6 +142,22 @@ def test_seeds_are_those_that_lower_the_sum_of_distances_most():
         sums = [d[[*seeds, s]].min(axis=0).sum() for s in range(12)]
         seeds.append(int(np.argmin(sums)))
     np.testing.assert_array_equal(labels, d[seeds].argmin(axis=0))
+
+
+@pytest.mark.parametrize("weights", [None, (30, 20)], ids=["equal", "weighted"])
+def test_seeds_of_many_clusters_are_those_of_the_literal_sums(weights):
+    """They are brought up to date by what has changed. Of two that are far from all others, either
+    lowers the sum as much: the first is taken."""
+    X, rng = noise(7, (120, 20)), np.random.default_rng(1)
+    own = [np.sort(rng.permutation(size * 3) % size) for size in X.shape] if weights else None
+    table = table_of(X) if own is None else Table(X, own, get_kernels("numba", 0), residual=False)
+    points, w = table.points[0], table.weights[0]
+    d, seeds = np.square(points[:, None] - points).sum(axis=2), list[int]()
+    for _ in range(60):
+        sums = [np.inf if s in seeds else d[[*seeds, s]].min(axis=0) @ w for s in range(120)]
+        seeds.append(int(np.argmax(sums <= np.min(sums) + 1e-9 * (np.square(points).sum(1) @ w))))
+    expected = d[seeds].argmin(axis=0)
+    np.testing.assert_array_equal(table.seeded(0, 60), expected)
 
 
 def test_equal_cells_still_fill_all_clusters():
@@ -212,6 +263,8 @@ def test_which_problems_have_one():
     assert has_one(problem)
     assert has_one(problem_of((60, 40), "residue"))
     assert not has_one(problem, n_stored=99)
+    assert not has_one(problem, sampling=replace(DIVIDED, divided=(100, 4 * 2401), per_start=0))
+    assert has_one(problem, sampling=replace(DIVIDED, divided=(100, 4 * 2401), per_start=1))
     assert not has_one(problem, init="random")
     assert not has_one(problem, n_init=1)
     assert not has_one(make_problem("mean", Counts(60, 4, 66, 0), Counts(40, 3, 40, 0)))
@@ -242,6 +295,28 @@ def test_no_search_ends_above_it(objective, effort):
         end = started(X, problem)[0].objective
         assert found[10] == min(end, *plain)
         assert found[-1] <= min(found)
+
+
+@pytest.mark.parametrize("n_init", [2, 3, 6, 9, 10, 30])
+def test_compiled_code_is_loaded_wherever_one_may_be_made(n_init):
+    """Without it a table takes longer to search than the plain starts took."""
+    problem = problem_of((60, 40))
+    for n_stored in range(1000, 120_000, 500):
+        if may_divide(n_stored, problem, "neo-kmeans", n_init):
+            assert get_kernels("auto", n_stored, n_init * _SEARCH) is get_kernels("numba", 0)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVE_NAMES)
+@pytest.mark.parametrize("density", [0.01, 0.2, 0.7])
+def test_a_search_of_dense_data_is_one_of_sparse_data(objective, density):
+    """What cells take is counted alike, and zeros that are stored do not make a table of cells."""
+    rng = np.random.default_rng(1)
+    X = (rng.random((200, 80)) < density) * rng.integers(1, 5, size=(200, 80)).astype(float)
+    problem, sampling = problem_of(X.shape, objective), replace(DIVIDED, divided=(1000, 0))
+    dense, other = (searched(each, problem, 0, sampling) for each in (X, sparse.csr_array(X)))
+    assert len(dense) == len(other)
+    for one, two in zip(dense, other, strict=True):
+        assert one.objective == pytest.approx(two.objective, rel=1e-9)
 
 
 def test_seeds_agree_where_it_ends_lowest():
@@ -298,6 +373,6 @@ def test_work_on_cells_is_bounded_whatever_the_size():
     work = []
     for n in (200, 400, 800):
         X, problem = noise(0, (n, 100)), problem_of((n, 100))
-        work.append(work_on_cells(make_engine(X), problem))
+        work.append(work_on_cells(make_engine(X), problem, X.size))
     assert work[0] > work[1] > work[2]
     assert work[2] < 100

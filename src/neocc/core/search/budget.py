@@ -28,7 +28,7 @@ from neocc.core.engine import Engine
 from neocc.core.initialise import COLD, random_pair
 from neocc.core.problem import Problem
 from neocc.core.samples import SAMPLING, Sample, Sampling, draw_sample, extend_to_all
-from neocc.core.search.cells import pass_cost, start_from_cells, work_on_cells
+from neocc.core.search.cells import pass_cost, start_from_cells
 from neocc.core.search.ends import ENOUGH_ALIKE, RACE, Ends
 from neocc.core.search.local import rounds, swapped
 from neocc.core.search.pool import N_STEPS
@@ -156,9 +156,8 @@ class _Search(Starts):
     @property
     def begins_from_cells(self) -> bool:
         """Whether a start from cells follows the plain ones: if these disagree, and took longer."""
-        if self.state.is_settled or not self.are_divided:
-            return False
-        return work_on_cells(self.engine, self.problem) <= _MULTIPLE * self.state.work
+        most = 0.0 if self.state.is_settled else _MULTIPLE * self.state.work
+        return most > 0.0 and self.are_divided and self.work_on_cells <= most
 
     @property
     def n_new(self) -> int:
@@ -213,6 +212,7 @@ class _Search(Starts):
         """Return where a start from cells ends, and what it took."""
         begun = self.engine.reads.work
         pair = start_from_cells(self.data, self.problem)
+        self.engine.reads.work += self.work_on_cells
         found = None if pair is None else solve(self.data, self.problem, pair)
         return found, (self.engine.reads.work - begun) * self.pass_on_sample
 

@@ -40,7 +40,10 @@ _ITEMS_PER_CELL = 16
 _NEAREST_ITERATIONS = 2
 # Items that are compared with cells at a time.
 _CHUNK = 1 << 12
-# So many times as many columns as rows are wide data: a table of all columns would be large.
+# Columns that are summed at a time.
+_SUMMED = 32
+# So many times as many columns as rows are wide data: a table of all columns would be large. It is
+# large beside fewer entries than it has, too.
 _WIDE = 4
 # Passes over the table in a round, and terms of a distance that take as long as an entry.
 _PASSES_PER_ROUND, _COMPARED = 8, 4
@@ -48,10 +51,14 @@ _PASSES_PER_ROUND, _COMPARED = 8, 4
 _PASSES_OF_DIVISION = 0.7
 
 
-def pass_cost(engine: Engine, problem: Problem) -> float:
-    """Return what a pass costs, about: entries are read, and items compared with clusters."""
+def pass_cost(engine: Engine, problem: Problem, n_entries: int | None = None) -> float:
+    """Return what a pass costs, about: entries are read, and items compared with clusters.
+
+    All entries that are stored are, unless it is said how many.
+    """
     n_blocks = np.prod([problem.counts(side).n_clusters for side in problem.sides])
-    return engine.n_stored + sum(engine.shape) * float(n_blocks) / _COMPARED
+    n_read = engine.n_stored if n_entries is None else n_entries
+    return n_read + sum(engine.shape) * float(n_blocks) / _COMPARED
 
 
 def start_from_cells(data: Engine, problem: Problem) -> Pair | None:
@@ -68,15 +75,17 @@ def start_from_cells(data: Engine, problem: Problem) -> Pair | None:
     sums = _block_sums(data, *cells)
     table = Table(sums, cells, data.kernels, residual=problem.needs_products)
     rows, columns = table.search((numbers[0], numbers[1]), _ROUNDS, rng)
-    data.reads.work += work_on_cells(data, problem)
     return (
         Memberships.partition(rows[cells[0]], numbers[0]),
         Memberships.partition(columns[cells[1]], numbers[1]),
     )
 
 
-def work_on_cells(engine: Engine, problem: Problem) -> float:
-    """Return what making cells and searching their table takes, at most, in passes."""
+def work_on_cells(engine: Engine, problem: Problem, n_entries: int) -> float:
+    """Return what making cells and searching their table takes, at most, in passes.
+
+    Passes read the entries that are not zero, so that it is the same of dense and sparse data.
+    """
     k, l = (problem.counts(side).n_clusters for side in problem.sides)  # noqa: E741
     n, m = (min(_most_cells(q), size) for q, size in zip((k, l), engine.shape, strict=True))
     # Of residuals rows are long.
@@ -84,7 +93,7 @@ def work_on_cells(engine: Engine, problem: Problem) -> float:
     cost = _ROUNDS * _PASSES_PER_ROUND * (n * m + compared / _COMPARED)
     for cells, size in zip((n, m), engine.shape, strict=True):
         cost += (cells < size) * _PASSES_OF_DIVISION * width_of(problem, engine) * size * cells
-    return float(np.ceil(cost / pass_cost(engine, problem)))
+    return float(np.ceil(cost / pass_cost(engine, problem, n_entries)))
 
 
 def _most_cells(k: int) -> int:
@@ -136,8 +145,11 @@ def grouped(table: FloatArray, labels: IntArray) -> FloatArray:
     sizes = np.bincount(labels)
     # Short integers are sorted by their digits.
     order = np.argsort(labels.astype(np.min_scalar_type(len(sizes))), kind="stable")
-    begins = np.cumsum(sizes) - sizes
-    sums: FloatArray = np.add.reduceat(table[order], begins, axis=0)
+    begins, sums = np.cumsum(sizes) - sizes, np.empty((len(sizes), table.shape[1]))
+    # A few columns at a time: tables of all items are large, and need no second copy.
+    for start in range(0, table.shape[1], _SUMMED):
+        at = slice(start, start + _SUMMED)
+        np.add.reduceat(table[order, at], begins, axis=0, out=sums[:, at])
     return sums
 
 
@@ -154,8 +166,9 @@ def _block_sums(data: Engine, rows: IntArray, columns: IntArray) -> FloatArray:
         Memberships.partition(each.astype(np.int32), int(each.max()) + 1)
         for each in (rows, columns)
     ]
-    if n < m / _WIDE:
-        sums = scaled_sums(data, "rows", (None, cells[1])) * np.sqrt(cells[1].sizes)
+    if n < m / _WIDE or (n < m and m * len(cells[0].sizes) > data.n_stored):
+        sums = scaled_sums(data, "rows", (None, cells[1]))
+        sums *= np.sqrt(cells[1].sizes)
         return grouped(sums, rows)
     of_columns = data.column_features(cells[0], None, base=None).here.sums
     assert of_columns is not None
@@ -212,13 +225,18 @@ class Table:
         points, weights = self.points[side], self.weights[side]
         norms = np.square(points).sum(axis=1)
         d = np.maximum(norms[:, None] + norms - 2.0 * points @ points.T, 0.0)
-        closest, seeds = np.full(len(points), np.inf), list[int]()
+        # Of those that differ by rounding alone the first, for dense and sparse data alike.
+        closest, sums, rounding = d.max(axis=0), d @ weights, _ROUNDING * float(norms @ weights)
+        seeds: list[int] = []
         for _ in range(k):
-            sums = np.minimum(closest, d) @ weights
             sums[seeds] = np.inf
-            # Of those that differ by rounding alone the first, for dense and sparse data alike.
-            seeds.append(int(np.argmax(sums <= sums.min() + _ROUNDING * float(norms @ weights))))
-            closest = np.minimum(closest, d[seeds[-1]])
+            seeds.append(int(np.argmax(sums <= sums.min() + rounding)))
+            # Terms of those that are nearer to the new one: where clusters are many, these are few.
+            nearer = np.flatnonzero(d[seeds[-1]] < closest)
+            some, now = d[nearer], d[seeds[-1], nearer, None]
+            terms = np.minimum(some, now) - np.minimum(some, closest[nearer, None])
+            sums += weights[nearer] @ terms
+            closest[nearer] = now[:, 0]
         labels: LabelArray = d[seeds].argmin(axis=0).astype(np.int32)
         labels[seeds] = np.arange(k)
         return labels

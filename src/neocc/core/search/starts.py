@@ -27,6 +27,7 @@ from neocc.core.projections import (
     spectral_start,
 )
 from neocc.core.samples import SAMPLING, Sampling, draw_sample, sampled_start, side_to_sample
+from neocc.core.search.cells import work_on_cells
 from neocc.core.solve import Solution, solve
 from neocc.core.steps import Pair, given_pair
 
@@ -86,7 +87,8 @@ class Starts:
     @cached_property
     def n_entries(self) -> int:
         """Entries that are not zero; none are counted if even with zeros they are few."""
-        return self.engine.n_nonzero() if self.engine.n_stored >= self.sampling.embedded[0] else 0
+        least = min(self.sampling.embedded[0], self.sampling.divided[0])
+        return self.engine.n_nonzero() if self.engine.n_stored >= least else 0
 
     @property
     def are_embedded(self) -> bool:
@@ -105,9 +107,14 @@ class Starts:
 
     @property
     def are_divided(self) -> bool:
-        """Whether a search may make a start from cells."""
-        how = self.engine.n_stored, self.problem, self.init, len(self.rngs), self.sampling
-        return may_divide(*how)
+        """Whether a search may make a start from cells, of dense and sparse data alike."""
+        how = self.problem, self.init, len(self.rngs), self.sampling
+        return may_divide(self.engine.n_stored, *how) and may_divide(self.n_entries, *how)
+
+    @cached_property
+    def work_on_cells(self) -> float:
+        """What a start from cells takes until they are searched."""
+        return work_on_cells(self.engine, self.problem, self.n_entries)
 
     def embedding(self) -> Embedding | None:
         """Return what starts are made from, if they are."""
@@ -150,7 +157,10 @@ def may_divide(
     for side in problem.sides:
         if problem.counts(side).needs_distances or problem.weights(side) is not None:
             return False
-    return n_stored >= sampling.divided and not _is_large(n_stored, problem, sampling)
+    least, of_starts = sampling.divided
+    if n_stored < least or n_init * (n_stored + sampling.per_start) < of_starts:
+        return False
+    return not _is_large(n_stored, problem, sampling)
 
 
 def _is_large(n_stored: int, problem: Problem, sampling: Sampling) -> bool:
