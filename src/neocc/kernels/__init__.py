@@ -137,21 +137,20 @@ class Kernels(Protocol):
     def hull_steps(self, curves: FloatArray, steps: FloatArray) -> None:
         """Write the slopes of the lower convex hull of each curve, step by step."""
 
-    def settle(
+    def compared(
         self,
         table: FloatArray,
-        turned: FloatArray,
-        row_weights: FloatArray,
-        column_weights: FloatArray,
-        rows: LabelArray,
-        columns: LabelArray,
+        weights: tuple[FloatArray, FloatArray],
+        labels: LabelArray,
         k: int,
-        l: int,  # noqa: E741
-        least: float,
-        goal: float,
         residual: bool,
-    ) -> float:
-        """Improve clusters of a small table whose rows and columns have weights."""
+    ) -> tuple[FloatArray, float]:
+        """Return what columns of cells are compared by, and what is left of them."""
+
+    def move_cells(
+        self, points: FloatArray, weights: FloatArray, labels: LabelArray, k: int, least: float
+    ) -> tuple[float, int]:
+        """Move cells to where that gains most; return what clusters explain, and how many moved."""
 
 
 @cache

@@ -34,7 +34,8 @@ _NO_TABLE = np.empty((0, 0))
 _NOBODY = Memberships.from_labels(np.empty(0, dtype=np.int32), 0)
 
 hull_steps = set_loops.hull_steps
-settle = settle_loops.settle
+compared = settle_loops.compared
+move_cells = settle_loops.move_cells
 
 
 def gather(

@@ -12,8 +12,8 @@ For a block X of rows and memberships M of its columns (or rows), which may be w
 * `multiply` writes X P, `multiply_transposed` adds X' P for a thin table P;
 * `score` turns the features of items into distances and finds the nearest cluster of each item;
 * `take_seed` takes one of a few candidates for a seed of k-means++;
-* `best_sets`, `least_sets` and `hull_steps` are those of `neocc.kernels.numpy_sets`, `settle` is
-  that of `neocc.kernels.numpy_settle`.
+* `best_sets`, `least_sets` and `hull_steps` are those of `neocc.kernels.numpy_sets`, `compared` and
+  `move_cells` those of `neocc.kernels.numpy_settle`.
 
 Weights of `None` are all one. Tables have a row per item.
 """
@@ -37,10 +37,11 @@ from neocc.kernels.inputs import (
 )
 from neocc.kernels.memberships import Memberships
 from neocc.kernels.numpy_sets import best_sets, hull_steps, least_sets
-from neocc.kernels.numpy_settle import settle
+from neocc.kernels.numpy_settle import compared, move_cells
 
 __all__ = ["best_sets", "by_cluster", "distances", "gather", "hull_steps", "least_sets", "multiply"]
-__all__ += ["move", "multiply_transposed", "scaled", "scatter", "score", "settle", "take_seed"]
+__all__ += ["move", "multiply_transposed", "scaled", "scatter", "score", "take_seed"]
+__all__ += ["compared", "move_cells"]
 
 _BUFFER_ENTRIES = 1 << 15
 

@@ -13,69 +13,40 @@ import numpy as np
 
 from neocc._typing import FloatArray, IntArray, LabelArray
 
-__all__ = ["STEPS_LEFT", "TIMES", "settle"]
+__all__ = ["TIMES", "compared", "move_cells"]
 
 TIMES = 2
 """How often the items of a side are looked at, in order, before those of the other are."""
 
-STEPS_LEFT = 4.0
-"""Of the last gain, what may still follow."""
 
-
-def settle(
+def compared(
     table: FloatArray,
-    turned: FloatArray,
-    row_weights: FloatArray,
-    column_weights: FloatArray,
-    rows: LabelArray,
-    columns: LabelArray,
-    k: int,
-    l: int,  # noqa: E741
-    least: float,
-    goal: float,
-    residual: bool,
-) -> float:
-    """Move rows and columns by turns until no column does; labels are changed.
-
-    Moves gain more than `least`. `turned` is the transposed table. Returns what rises with every
-    move: the sum of squares that the clusters explain, of residuals what they leave times -1. Ends
-    earlier if it is not likely to reach a `goal`.
-    """
-    explained, hope, n_moved = -np.inf, np.inf, 1
-    while n_moved > 0 and hope >= goal:
-        before = explained
-        points, _ = _points(turned, column_weights, row_weights, columns, l, residual=residual)
-        _move(points, row_weights, rows, k, least)
-        points, lost = _points(table, row_weights, column_weights, rows, k, residual=residual)
-        explained, n_moved = _move(points, column_weights, columns, l, least)
-        explained -= lost
-        hope = explained + STEPS_LEFT * (explained - before)
-    return explained
-
-
-def _points(
-    table: FloatArray,
-    weights: FloatArray,
-    other_weights: FloatArray,
+    weights: tuple[FloatArray, FloatArray],
     labels: LabelArray,
     k: int,
-    *,
     residual: bool,
 ) -> tuple[FloatArray, float]:
-    """Return what columns are compared by, given clusters of rows, and their sum of squares."""
+    """Return what columns are compared by, given clusters of rows; of residuals also their squares.
+
+    Weights are those of rows and of columns.
+    """
+    of_rows, of_columns = weights
     inside = (labels == np.arange(k)[:, None]).astype(np.float64)
-    total, sums = inside @ weights, inside @ table
+    total, sums = inside @ of_rows, inside @ table
     if not residual:
         return (sums / np.sqrt(np.where(total > 0.0, total, np.inf))[:, None]).T, 0.0
     means = (sums / np.where(total > 0.0, total, np.inf)[:, None])[labels]
-    points = ((table - weights[:, None] * means) / np.sqrt(weights)[:, None]).T
-    return points, float((np.square(points).sum(axis=1) / other_weights).sum())
+    points = ((table - of_rows[:, None] * means) / np.sqrt(of_rows)[:, None]).T
+    return points, float((np.square(points).sum(axis=1) / of_columns).sum())
 
 
-def _move(
+def move_cells(
     points: FloatArray, weights: FloatArray, labels: LabelArray, k: int, least: float
 ) -> tuple[float, int]:
-    """Move items one after the other, each to where that gains most; return the number of moves."""
+    """Move items one after the other, each to where that gains most.
+
+    Returns the sum of squares that the clusters explain, and the number of moves.
+    """
     n, own = len(points), np.square(points).sum(axis=1)
     inside = (labels == np.arange(k)[:, None]).astype(np.float64)
     centres, total, numbers = inside @ points, inside @ weights, inside.sum(axis=1)

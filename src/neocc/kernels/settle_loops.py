@@ -6,48 +6,21 @@ import numpy as np
 
 from neocc._typing import FloatArray, LabelArray
 from neocc.kernels.loops import compiled
-from neocc.kernels.numpy_settle import STEPS_LEFT, TIMES
+from neocc.kernels.numpy_settle import TIMES
 
-__all__ = ["settle"]
-
-
-@compiled
-def settle(
-    table: FloatArray,
-    turned: FloatArray,
-    row_weights: FloatArray,
-    column_weights: FloatArray,
-    rows: LabelArray,
-    columns: LabelArray,
-    k: int,
-    l: int,  # noqa: E741
-    least: float,
-    goal: float,
-    residual: bool,
-) -> float:
-    """Move rows and columns by turns; see `neocc.kernels.numpy_settle.settle`."""
-    explained, hope, n_moved = -np.inf, np.inf, 1
-    while n_moved > 0 and hope >= goal:
-        before = explained
-        points, lost = _points(turned, column_weights, row_weights, columns, l, residual)
-        _move(points, row_weights, rows, k, least)
-        points, lost = _points(table, row_weights, column_weights, rows, k, residual)
-        explained, n_moved = _move(points, column_weights, columns, l, least)
-        explained -= lost
-        hope = explained + STEPS_LEFT * (explained - before)
-    return explained
+__all__ = ["compared", "move_cells"]
 
 
 @compiled
-def _points(
+def compared(
     table: FloatArray,
-    weights: FloatArray,
-    other_weights: FloatArray,
+    both_weights: tuple[FloatArray, FloatArray],
     labels: LabelArray,
     k: int,
     residual: bool,
 ) -> tuple[FloatArray, float]:
-    """Return what columns are compared by, given clusters of rows, and their sum of squares."""
+    """Return what columns are compared by; see `neocc.kernels.numpy_settle.compared`."""
+    weights, other_weights = both_weights
     n, m = table.shape
     total, sums, lost = np.zeros(k), np.zeros((k, m)), 0.0
     for p in range(n):
@@ -72,10 +45,10 @@ def _points(
 
 
 @compiled
-def _move(
+def move_cells(
     points: FloatArray, weights: FloatArray, labels: LabelArray, k: int, least: float
 ) -> tuple[float, int]:
-    """Move items one after the other, each to where that gains most."""
+    """Move items to where that gains most; see `neocc.kernels.numpy_settle.move_cells`."""
     n, l = points.shape  # noqa: E741
     # A column for each cluster: loops over clusters are vector instructions.
     centres, total, numbers = np.zeros((l, k)), np.zeros(k), np.zeros(k)

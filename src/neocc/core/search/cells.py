@@ -31,6 +31,8 @@ _SEED = 0
 _ROUNDS = 30
 _SHAKES = {0: (0.1, 0.3), 3: (0.1, 0.1)}
 _N_WAYS = 4
+# Of the last gain, what may still follow.
+_STEPS_LEFT = 4.0
 # Of all squares, what a move must explain.
 _LEAST_GAIN = 1e-9
 # Of the length of the longest item, or of the largest sum: what rounding may add.
@@ -215,10 +217,24 @@ class Table:
     def settle(
         self, labels: list[LabelArray], numbers: tuple[int, int], goal: float = -np.inf
     ) -> float:
-        """Move cells while that gains, and may reach a goal; return what the clusters explain."""
-        (rows, columns), (k, l) = labels, numbers  # noqa: E741
-        given = self.sums, self.turned, self.weights[0], self.weights[1], rows, columns
-        return self.kernels.settle(*given, k, l, self.least, goal, self.residual)
+        """Move rows and columns by turns until no column moves; labels are changed.
+
+        Returns what rises with every move: the sum of squares that the clusters explain, of
+        residuals what they leave times -1. Ends earlier if it is not likely to reach a goal.
+        """
+        (rows, columns), (k, l), kernels = labels, numbers, self.kernels  # noqa: E741
+        of_rows, of_columns = self.weights
+        explained, hope, n_moved = -np.inf, np.inf, 1
+        while n_moved > 0 and hope >= goal:
+            before = explained
+            both = of_columns, of_rows
+            points, _ = kernels.compared(self.turned, both, columns, l, self.residual)
+            kernels.move_cells(points, of_rows, rows, k, self.least)
+            points, lost = kernels.compared(self.sums, both[::-1], rows, k, self.residual)
+            explained, n_moved = kernels.move_cells(points, of_columns, columns, l, self.least)
+            explained -= lost
+            hope = explained + _STEPS_LEFT * (explained - before)
+        return explained
 
     def seeded(self, side: int, k: int) -> LabelArray:
         """Begin with seeds, each of which lowers the sum of distances from the nearest most."""
