@@ -177,6 +177,9 @@ def test_one_column_of_another_unit_is_seen_among_many(seed):
     share = 11**2 / (11**2 + answers.var(axis=0).sum())
     assert found.facts.heavy_share == pytest.approx(share, abs=0.1)
     assert "1 of the 28 columns has " in found.evidence
+    # So it is said beside an answer of yes and no, too.
+    both = np.column_stack([answers, np.rint(rng.normal(35, 11, 150)), np.arange(150) % 2])
+    assert "1 of the 29 columns has " in describe_data(both).evidence
     # Eight of them are no exception, and of counts some are larger than others.
     assert describe_data(answers).facts.heavy_columns == 0
     several = np.column_stack([answers, np.rint(rng.normal(35, 11, (150, 8)))])

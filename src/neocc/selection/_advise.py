@@ -206,8 +206,7 @@ def _of_intensities(facts: Facts) -> list[Reason]:
 
 def _of_units(facts: Facts) -> list[Reason]:
     why = f"their scales differ by up to {facts.column_scales:,.3g} times"
-    few, differ = facts.heavy_columns, facts.mixed_columns or facts.column_scales > APART
-    if few and not differ:
+    if (few := facts.heavy_columns) and facts.column_scales <= APART:
         why = f"otherwise {few} of {facts.shape[1]} would decide"
     elif facts.column_scales <= DECISIVE:
         why = "they are of different kinds, so that one unit says nothing of another"

@@ -119,7 +119,7 @@ def _ratios(facts: Facts) -> str:
 
 def _units(facts: Facts) -> str:
     m, few = facts.shape[1], facts.heavy_columns
-    differ = facts.column_scales > APART or facts.mixed_columns
+    differ = facts.column_scales > APART or (facts.mixed_columns and not few)
     if differ and (apart := _units_apart(facts)):
         return apart
     if few and m < _MANY_COLUMNS and not facts.is_sparse:
